@@ -1,0 +1,93 @@
+//! One HTTP exchange, as the crawler sees it. The client that performs it is passed in, because
+//! which addresses may be reached is not the crawler's to decide.
+
+use std::{future::Future, pin::Pin, time::Duration};
+
+use bytes::Bytes;
+use http::HeaderMap;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Request method; an audit never changes anything on a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Headers and body.
+    Get,
+    /// Headers only.
+    Head,
+}
+
+/// One request. Redirects are never followed by the fetcher: each hop is a record of its own.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Absolute http or https URL without fragment.
+    pub url: Url,
+    /// GET or HEAD.
+    pub method: Method,
+    /// Most bytes to keep of the decoded body; what follows is cut and noted in `cut`.
+    pub body_limit: usize,
+    /// Bypass caches on the way (`Cache-Control: no-cache`), as a recheck must.
+    pub fresh: bool,
+}
+
+/// Why a body ends before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cut {
+    /// The decoded body was longer than the limit.
+    Size,
+    /// The body inflated by more than 100:1 after its first MiB: a decompression bomb.
+    Ratio,
+    /// The total time of the exchange ran out while the body was trickling in.
+    Time,
+}
+
+/// One answer.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Status code, 100 to 599.
+    pub status: u16,
+    /// As received.
+    pub headers: HeaderMap,
+    /// Decoded body (gzip and br undone), at most `body_limit` bytes.
+    pub body: Bytes,
+    /// Bytes of the body on the wire.
+    pub wire_bytes: u64,
+    /// Set when the body is not whole.
+    pub cut: Option<Cut>,
+    /// From sending the request to the first byte of the answer.
+    pub ttfb: Duration,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum FetchError {
+    /// The address guard refused: private, loopback, link-local, metadata, or not http(s).
+    #[error("address not allowed")]
+    Denied,
+    /// The name does not resolve (NXDOMAIN or no addresses).
+    #[error("host name does not resolve")]
+    Dns,
+    /// Refused or unreachable.
+    #[error("could not connect")]
+    Connect,
+    /// Handshake or certificate.
+    #[error("TLS failed")]
+    Tls,
+    /// DNS, connect, first byte or total time ran out.
+    #[error("timed out")]
+    Timeout,
+    /// The connection ended or the answer was not HTTP.
+    #[error("connection broken")]
+    Broken,
+}
+
+/// What a fetcher returns.
+pub type Fetched = Result<Response, FetchError>;
+
+/// Performs requests through the guard. Object safe, shared by all connections of a crawl.
+pub trait Fetch: Send + Sync + 'static {
+    /// Performs one exchange. Never retries, never follows a redirect, always ends in bounded time.
+    fn fetch(&self, request: Request) -> Pin<Box<dyn Future<Output = Fetched> + Send + '_>>;
+}

@@ -1,0 +1,199 @@
+//! The crawl as a graph: one row per known URL in compact columns, so that a million pages fit in
+//! memory. Checks that need more than one page read it.
+
+use crate::page::UrlId;
+
+/// What is known of a URL's fetch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// Known, not fetched (limit reached, or outside the crawl).
+    #[default]
+    Known,
+    /// Answered with HTML that is not a redirect.
+    Html,
+    /// Answered with something else.
+    Other,
+    /// Answered with 3xx.
+    Redirect,
+    /// No answer after all attempts.
+    Failed,
+    /// Disallowed by robots.txt.
+    Blocked,
+}
+
+/// Flag bits of a URL.
+pub mod flag {
+    /// On the host being audited.
+    pub const INTERNAL: u16 = 1;
+    /// 200, HTML, no noindex, not blocked, canonical absent or itself.
+    pub const INDEXABLE: u16 = 2;
+    /// noindex or none, by meta or header.
+    pub const NOINDEX: u16 = 4;
+    /// Listed in a sitemap.
+    pub const IN_SITEMAP: u16 = 8;
+    /// Robots `nofollow` on the page.
+    pub const NOFOLLOW: u16 = 16;
+    /// Known from the last audit.
+    pub const PREVIOUS: u16 = 32;
+    /// Judged a soft 404.
+    pub const SOFT_404: u16 = 64;
+    /// Declares a canonical other than itself.
+    pub const CANONICALISED: u16 = 128;
+}
+
+/// A whole crawl. Columns are indexed by [`UrlId`]; built by `crawl`, read by `checks`.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// Normalised URLs, one after the other.
+    pub(crate) keys: String,
+    /// End of each key in `keys`.
+    pub(crate) key_ends: Vec<u32>,
+    /// See [`State`].
+    pub(crate) states: Vec<State>,
+    /// HTTP status, 0 when there is none.
+    pub(crate) statuses: Vec<u16>,
+    /// See [`flag`].
+    pub(crate) flags: Vec<u16>,
+    /// Clicks from the start URL, `u16::MAX` when not reached by links.
+    pub(crate) depths: Vec<u16>,
+    /// Redirect target, `u32::MAX` when none.
+    pub(crate) redirects: Vec<u32>,
+    /// Canonical target, `u32::MAX` when none.
+    pub(crate) canonicals: Vec<u32>,
+    /// Hash of the folded title, description, first h1 and main text; 0 when absent.
+    pub(crate) titles: Vec<u64>,
+    pub(crate) descriptions: Vec<u64>,
+    pub(crate) h1s: Vec<u64>,
+    pub(crate) texts: Vec<u64>,
+    /// Internal links, sorted and unique: sources of target `t` are
+    /// `in_sources[in_starts[t]..in_starts[t + 1]]`; the top bit marks "all such links are nofollow".
+    pub(crate) in_starts: Vec<u32>,
+    pub(crate) in_sources: Vec<u32>,
+    /// Share of internal PageRank, summing to 1 over internal HTML pages.
+    pub(crate) ranks: Vec<f32>,
+    /// Indexable pages that share a title (description, h1, text): sorted by (hash, id), groups of two or more only.
+    pub(crate) groups: [Vec<(u64, u32)>; 4],
+    /// The crawl saw every URL it knew: orphans and absences may be told.
+    pub(crate) complete: bool,
+}
+
+/// Which duplicate to look for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Same {
+    /// Folded title.
+    Title,
+    /// Folded meta description.
+    Description,
+    /// Folded first h1.
+    H1,
+    /// Folded main text.
+    Text,
+}
+
+/// The way from a URL through its redirects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hops {
+    /// Every URL visited, the first one included.
+    pub urls: Vec<UrlId>,
+    /// The chain returns to a URL it already visited.
+    pub looped: bool,
+}
+
+impl Index {
+    /// URLs known.
+    pub fn len(&self) -> usize {
+        self.key_ends.len()
+    }
+
+    /// No URL known.
+    pub fn is_empty(&self) -> bool {
+        self.key_ends.is_empty()
+    }
+
+    /// Normalised URL.
+    pub fn key(&self, id: UrlId) -> &str {
+        let i = id.0 as usize;
+        let start = if i == 0 { 0 } else { self.key_ends[i - 1] as usize };
+        &self.keys[start..self.key_ends[i] as usize]
+    }
+
+    /// See [`State`].
+    pub fn state(&self, id: UrlId) -> State {
+        self.states[id.0 as usize]
+    }
+
+    /// HTTP status, `None` without an answer.
+    pub fn status(&self, id: UrlId) -> Option<u16> {
+        Some(self.statuses[id.0 as usize]).filter(|s| *s != 0)
+    }
+
+    /// Whether a bit of [`flag`] is set.
+    pub fn has(&self, id: UrlId, flag: u16) -> bool {
+        self.flags[id.0 as usize] & flag != 0
+    }
+
+    /// Clicks from the start URL; `None` when no link leads there.
+    pub fn depth(&self, id: UrlId) -> Option<u16> {
+        Some(self.depths[id.0 as usize]).filter(|d| *d != u16::MAX)
+    }
+
+    /// Where it redirects, one hop.
+    pub fn redirect(&self, id: UrlId) -> Option<UrlId> {
+        Some(self.redirects[id.0 as usize]).filter(|t| *t != u32::MAX).map(UrlId)
+    }
+
+    /// Its declared canonical when that resolves.
+    pub fn canonical(&self, id: UrlId) -> Option<UrlId> {
+        Some(self.canonicals[id.0 as usize]).filter(|t| *t != u32::MAX).map(UrlId)
+    }
+
+    /// Follows redirects to their end, at most 20 hops.
+    pub fn hops(&self, id: UrlId) -> Hops {
+        let mut urls = vec![id];
+        let mut at = id;
+        while let Some(next) = self.redirect(at) {
+            let looped = urls.contains(&next);
+            urls.push(next);
+            if looped || urls.len() > 20 {
+                return Hops { urls, looped };
+            }
+            at = next;
+        }
+        Hops { urls, looped: false }
+    }
+
+    /// Internal pages that link here, with whether every such link is nofollow.
+    pub fn inlinks(&self, id: UrlId) -> impl ExactSizeIterator<Item = (UrlId, bool)> + '_ {
+        let i = id.0 as usize;
+        let range = match self.in_starts.get(i + 1) {
+            Some(end) => self.in_starts[i] as usize..*end as usize,
+            None => 0..0,
+        };
+        self.in_sources[range].iter().map(|s| (UrlId(s & 0x7fff_ffff), s >> 31 == 1))
+    }
+
+    /// Share of internal PageRank, 0 to 1, summing to 1 over internal HTML pages.
+    pub fn rank(&self, id: UrlId) -> f32 {
+        self.ranks.get(id.0 as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Indexable pages whose title (description, h1, text) equals this page's, itself included; empty when it is alone.
+    pub fn same(&self, id: UrlId, what: Same) -> impl ExactSizeIterator<Item = UrlId> + '_ {
+        let (column, group) = match what {
+            Same::Title => (&self.titles, &self.groups[0]),
+            Same::Description => (&self.descriptions, &self.groups[1]),
+            Same::H1 => (&self.h1s, &self.groups[2]),
+            Same::Text => (&self.texts, &self.groups[3]),
+        };
+        let hash = column[id.0 as usize];
+        let start = group.partition_point(|(h, _)| *h < hash);
+        let end = group.partition_point(|(h, _)| *h <= hash);
+        group[start..end].iter().map(|(_, i)| UrlId(*i))
+    }
+
+    /// The crawl saw every URL it knew: orphans and absences may be told.
+    pub fn complete(&self) -> bool {
+        self.complete
+    }
+}

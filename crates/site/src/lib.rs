@@ -1,0 +1,9 @@
+//! Reads web pages and says what is wrong with them.
+//!
+//! Knows no database and no API contract: it takes a [`fetch::Fetch`] and a [`crawl::Sink`], yields
+//! page facts, and evaluates checks as pure functions over [`page::PageFacts`] and a
+//! [`graph::Index`] of the crawl.
+
+pub mod fetch;
+pub mod graph;
+pub mod page;

@@ -1,0 +1,295 @@
+//! What one URL of a crawl turned out to be. Facts only: no judgement (that is `checks`), no
+//! network (that is `fetch`). Compact, because one is stored per page (postcard).
+
+use serde::{Deserialize, Serialize};
+
+use crate::fetch::{Cut, FetchError};
+
+/// Index of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UrlId(pub u32);
+
+/// Gives ids to URLs while a page is read; the crawl's table, or a small one for a recheck.
+pub trait Intern {
+    /// Id of a resolved absolute URL (fragment allowed, it is dropped); `None` when the table is full.
+    fn intern(&mut self, url: &url::Url) -> Option<UrlId>;
+    /// Id of a URL already in normalised form (see `url_key`); skips parsing.
+    fn intern_key(&mut self, key: &str) -> Option<UrlId>;
+}
+
+/// Everything known of one fetched (or refused) URL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PageFacts {
+    /// Its id in the crawl.
+    pub id: UrlId,
+    /// Absolute URL as fetched.
+    pub url: Box<str>,
+    /// How the fetch ended.
+    pub outcome: Outcome,
+    /// Requests made, retries included.
+    pub attempts: u8,
+    /// When, in milliseconds since the Unix epoch; passed in by the caller.
+    pub fetched_at_ms: i64,
+    /// Milliseconds to the first byte.
+    pub ttfb_ms: u32,
+    /// Body on the wire, bytes.
+    pub wire_bytes: u64,
+    /// Body after decoding, bytes (of what was kept).
+    pub body_bytes: u64,
+    /// Set when the body is not whole.
+    pub cut: Option<Cut>,
+    /// Response headers that checks read.
+    pub headers: HeaderFacts,
+    /// Present when the body is HTML, whatever the status.
+    pub html: Option<Box<HtmlFacts>>,
+}
+
+/// How a fetch ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// An answer that is not a redirect.
+    Status(u16),
+    /// 3xx other than 304. `target` is `None` when `Location` is missing or unusable.
+    Redirect {
+        /// The status code.
+        status: u16,
+        /// `Location` as sent.
+        location: Option<Box<str>>,
+        /// Where it points.
+        target: Option<UrlId>,
+    },
+    /// No answer after all attempts.
+    Failed(FetchError),
+    /// Disallowed by robots.txt, not fetched; the rule that matched.
+    Blocked(Box<str>),
+}
+
+/// Response headers that checks read. Absent headers are `None` or empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeaderFacts {
+    /// `Content-Type`, whole.
+    pub content_type: Option<Box<str>>,
+    /// `Content-Encoding`.
+    pub content_encoding: Option<Box<str>>,
+    /// Every `X-Robots-Tag` value.
+    pub robots_tags: Vec<Box<str>>,
+    /// Targets of `Link: <…>; rel="canonical"`, as sent.
+    pub canonicals: Vec<Box<str>>,
+    /// `Server`.
+    pub server: Option<Box<str>>,
+    /// `Retry-After`.
+    pub retry_after: Option<Box<str>>,
+    /// `Cache-Control`.
+    pub cache_control: Option<Box<str>>,
+    /// `Strict-Transport-Security`.
+    pub hsts: Option<Box<str>>,
+    /// `Content-Security-Policy`.
+    pub csp: Option<Box<str>>,
+    /// `X-Frame-Options`.
+    pub frame_options: Option<Box<str>>,
+    /// `X-Content-Type-Options`.
+    pub content_type_options: Option<Box<str>>,
+    /// `Referrer-Policy`.
+    pub referrer_policy: Option<Box<str>>,
+    /// `Last-Modified`.
+    pub last_modified: Option<Box<str>>,
+}
+
+/// What one streaming pass over an HTML body saw. Texts are whitespace-folded and cut to 500
+/// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HtmlFacts {
+    /// `<html lang>`.
+    pub lang: Option<Box<str>>,
+    /// Charset used and where it came from.
+    pub charset: Charset,
+    /// `<!doctype html>` seen before anything else.
+    pub doctype: bool,
+    /// `<base href>`, as written.
+    pub base: Option<Box<str>>,
+    /// Every `<title>` in head or body (not in svg).
+    pub titles: Vec<Box<str>>,
+    /// Every `<meta name|property|http-equiv content>`: lower-cased name, content, inside head?
+    pub metas: Vec<Meta>,
+    /// Every `<link rel=canonical>` href with its resolved id.
+    pub canonicals: Vec<LinkRel>,
+    /// Every `<link rel=alternate hreflang>`: `rel` holds the hreflang code.
+    pub hreflangs: Vec<LinkRel>,
+    /// `<link rel=icon>` present.
+    pub icon: bool,
+    /// `<link rel=next|prev>`.
+    pub pagination: Vec<LinkRel>,
+    /// Head-only elements found in the body: tag, and the element that ended the head.
+    pub head_in_body: Vec<Box<str>>,
+    /// Headings in order.
+    pub headings: Vec<Heading>,
+    /// Headings in all (the list is cut).
+    pub headings_total: u32,
+    /// `<a href>` and `<area href>`, in order.
+    pub links: Vec<Link>,
+    /// Links in all (the list is cut at the crawl's limit).
+    pub links_total: u32,
+    /// `<a>` without a usable href: as written.
+    pub uncrawlable_links: Vec<Box<str>>,
+    /// `<img>`.
+    pub images: Vec<Image>,
+    /// Images in all.
+    pub images_total: u32,
+    /// `<picture>` without `<img>`.
+    pub pictures_without_img: u32,
+    /// Scripts, styles, frames, media with http(s) URL: tag and URL as written.
+    pub resources: Vec<Resource>,
+    /// External scripts and stylesheets in all.
+    pub resources_total: u32,
+    /// `<form>`: action as written, and whether it holds a password field.
+    pub forms: Vec<Form>,
+    /// JSON-LD blocks.
+    pub json_ld: Vec<JsonLd>,
+    /// Microdata or RDFa present.
+    pub microdata: bool,
+    /// `<object>`, `<embed>`, `<applet>`: tag and type.
+    pub plugins: Vec<Box<str>>,
+    /// Values of `id` and `a[name]`, hashed, for fragment checks; cut at 5,000.
+    pub id_hashes: Vec<u64>,
+    /// Elements.
+    pub elements: u32,
+    /// Deepest nesting seen.
+    pub max_depth: u32,
+    /// Words of the visible text (UAX #29; CJK characters / 1.7).
+    pub words: u32,
+    /// Words of the main text (main or article, else the body without nav, header, footer, aside).
+    pub main_words: u32,
+    /// Visible text, bytes.
+    pub text_bytes: u64,
+    /// Hash of the folded main text.
+    pub text_hash: u64,
+    /// First 300 characters of the main text, for evidence.
+    pub excerpt: Box<str>,
+    /// Paragraphs, and those longer than 150 words.
+    pub paragraphs: u32,
+    /// Paragraphs of more than 150 words.
+    pub long_paragraphs: u32,
+    /// Placeholder or unrendered template text found, as written.
+    pub placeholders: Vec<Box<str>>,
+    /// An element that single-page applications mount on, with scripts: `#root`, `#app`, `#__next`, `#__nuxt`.
+    pub spa_root: bool,
+}
+
+/// Where the charset came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Charset {
+    /// WHATWG name of the encoding used.
+    pub used: Box<str>,
+    /// Declared in the HTTP header.
+    pub header: Option<Box<str>>,
+    /// Declared by `<meta>` in the first 1,024 bytes.
+    pub meta: Option<Box<str>>,
+    /// Began with a byte order mark.
+    pub bom: bool,
+}
+
+/// One `<meta>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Lower-cased `name`, `property`, or `http-equiv` (the latter with a leading `=`).
+    pub name: Box<str>,
+    /// `content`, trimmed.
+    pub content: Box<str>,
+    /// Stood inside the head.
+    pub in_head: bool,
+}
+
+/// A `<link>` with a meaning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkRel {
+    /// Rel or hreflang code.
+    pub rel: Box<str>,
+    /// As written.
+    pub href: Box<str>,
+    /// Where it points; `None` when it cannot be resolved to http(s).
+    pub target: Option<UrlId>,
+    /// Stood inside the head.
+    pub in_head: bool,
+}
+
+/// One heading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// Text, with alt texts of images in it.
+    pub text: Box<str>,
+    /// 1-based line in the source.
+    pub line: u32,
+}
+
+/// One hyperlink.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// As written.
+    pub href: Box<str>,
+    /// Where it points; `None` when malformed or not http(s).
+    pub target: Option<UrlId>,
+    /// Text, alt, aria-label or title; cut to 80 grapheme clusters.
+    pub anchor: Box<str>,
+    /// [`REL_NOFOLLOW`] and its neighbours.
+    pub flags: u8,
+    /// 1-based line in the source.
+    pub line: u32,
+}
+
+/// The link has rel nofollow, ugc or sponsored.
+pub const REL_NOFOLLOW: u8 = 1;
+/// The href failed to parse or has a mistyped scheme.
+pub const LINK_MALFORMED: u8 = 2;
+/// mailto, tel, javascript and other schemes that are not crawled.
+pub const LINK_OTHER_SCHEME: u8 = 4;
+/// The href has a non-empty fragment.
+pub const LINK_FRAGMENT: u8 = 8;
+
+/// One image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    /// `src` as written.
+    pub src: Box<str>,
+    /// `alt`; `None` when the attribute is absent.
+    pub alt: Option<Box<str>>,
+    /// `role=presentation|none` or `aria-hidden=true`.
+    pub decorative: bool,
+    /// Has width and height, or an inline aspect-ratio.
+    pub sized: bool,
+    /// `loading=lazy`.
+    pub lazy: bool,
+    /// 1-based line in the source.
+    pub line: u32,
+}
+
+/// A script, style, frame or media URL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resource {
+    /// Lower-case tag.
+    pub tag: Box<str>,
+    /// As written.
+    pub url: Box<str>,
+}
+
+/// One form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Form {
+    /// `action` as written.
+    pub action: Box<str>,
+    /// Holds `<input type=password>`.
+    pub password: bool,
+}
+
+/// One JSON-LD block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JsonLd {
+    /// The block, cut to 16 KiB; empty when it was longer.
+    pub source: Box<str>,
+    /// Parse error with line and column; `None` when it parses.
+    pub error: Option<Box<str>>,
+    /// 1-based line in the source.
+    pub line: u32,
+}
