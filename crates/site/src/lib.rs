@@ -6,4 +6,5 @@
 
 pub mod fetch;
 pub mod graph;
+pub mod origin;
 pub mod page;

@@ -1,0 +1,81 @@
+//! What is known of the site as a whole, beside its pages: robots.txt, sitemaps, well-known files, host variants.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{fetch::FetchError, page::UrlId};
+
+/// Everything site-scope checks read. Gathered once per audit, stored with it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Scheme, host and port of the start URL after its redirects, without a trailing slash.
+    pub root: Box<str>,
+    /// The page the start URL ends at; site-scope findings hang on the start URL (id 0).
+    pub home: UrlId,
+    /// robots.txt.
+    pub robots: File,
+    /// Sitemaps found, indexes included.
+    pub sitemaps: Vec<Sitemap>,
+    /// /llms.txt.
+    pub llms_txt: File,
+    /// Status of /favicon.ico; `None` when not asked or no answer.
+    pub favicon_status: Option<u16>,
+    /// The `www.` twin (or the bare host), when it answered.
+    pub twin: Option<Variant>,
+    /// The root over plain http, when the site is https and http answered.
+    pub plain_http: Option<Variant>,
+    /// A made-up URL answered 200: the site does not say 404. The probe's status.
+    pub probe_status: Option<u16>,
+}
+
+/// A text file at a well-known place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct File {
+    /// Where, after redirects.
+    pub url: Box<str>,
+    /// Final status; `None` without an answer.
+    pub status: Option<u16>,
+    /// Why there was no answer.
+    pub error: Option<FetchError>,
+    /// `Content-Type`.
+    pub content_type: Option<Box<str>>,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// The first 500 KiB, lossily decoded; empty unless the status is 200.
+    pub text: Box<str>,
+}
+
+/// One sitemap file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sitemap {
+    /// Where.
+    pub url: Box<str>,
+    /// Final status.
+    pub status: Option<u16>,
+    /// Named in robots.txt (or by an index that is).
+    pub declared: bool,
+    /// Is a sitemap index.
+    pub index: bool,
+    /// URLs listed.
+    pub urls: u32,
+    /// Decoded bytes.
+    pub bytes: u64,
+    /// Why it cannot be read as a sitemap.
+    pub error: Option<Box<str>>,
+    /// URLs of another host or scheme: the first 20.
+    pub foreign: Vec<Box<str>>,
+    /// `lastmod` values present, unparsable, in the future.
+    pub lastmod: [u32; 3],
+    /// All `lastmod` values are equal (and there are 20 or more).
+    pub lastmod_identical: bool,
+}
+
+/// Another way to spell the root.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// The URL asked.
+    pub url: Box<str>,
+    /// First answer's status.
+    pub status: u16,
+    /// Its `Location`, resolved.
+    pub location: Option<Box<str>>,
+}
