@@ -1,1 +1,88 @@
-//! stub
+//! What can be asked of Searchwright and what is answered: one table behind every surface.
+//!
+//! An operation is a plain struct; its rustdoc is its description in the HTTP document, in MCP and on
+//! the command line. One line of [`operations!`] gives it a name, a method, a path, an answer, a scope
+//! and an effect. Nothing here knows HTTP, SQL or an async runtime.
+
+pub mod actions;
+pub mod audits;
+pub mod error;
+pub mod events;
+pub mod instant;
+pub mod issues;
+pub mod jobs;
+pub mod json;
+pub mod keywords;
+pub mod list;
+pub mod me;
+pub mod operation;
+pub mod pages;
+pub mod patch;
+pub mod projects;
+pub mod shape;
+
+pub use error::{Code, Fault, Problem};
+pub use instant::Instant;
+pub use list::List;
+pub use operation::{Answer, Effect, Head, Meta, Method, Operation, Scope};
+pub use patch::Patch;
+
+/// The contract table: expands `$then! { rows }` with every operation.
+///
+/// A row reads `module::Struct => "name" METHOD "path" -> Answer, Scope, Effect;`. Paths are relative
+/// to the versioned root. Whoever expands the table without a handler, a route or a command for one of
+/// its rows does not compile.
+#[macro_export]
+macro_rules! operations {
+    ($then:ident) => {
+        $then! {
+            me::GetMe => "me.get" GET "/me" -> me::Me, Any, Read;
+            projects::GetProject => "project.get" GET "/project" -> projects::Project, ProjectsRead, Read;
+            projects::ListProjects => "projects.list" GET "/projects" -> $crate::List<projects::ProjectRef>, ProjectsRead, Read;
+            projects::GetProjectById => "projects.get" GET "/projects/{projectId}" -> projects::Project, ProjectsRead, Read;
+
+            keywords::ListKeywords => "keywords.list" GET "/projects/{projectId}/keywords" -> $crate::List<keywords::Keyword>, KeywordsRead, Read;
+            keywords::CreateKeyword => "keywords.create" POST "/projects/{projectId}/keywords" -> keywords::Keyword, KeywordsWrite, Create;
+            keywords::GetKeyword => "keywords.get" GET "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsRead, Read;
+            keywords::UpdateKeyword => "keywords.update" PATCH "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsWrite, Change;
+            keywords::DeleteKeyword => "keywords.delete" DELETE "/projects/{projectId}/keywords/{keywordId}" -> (), KeywordsWrite, Delete;
+
+            audits::StartAudit => "audits.start" POST "/projects/{projectId}/audits" -> audits::AuditStarted, AuditsWrite, Start;
+            audits::ListAudits => "audits.list" GET "/projects/{projectId}/audits" -> $crate::List<audits::Audit>, AuditsRead, Read;
+            audits::GetCurrentAudit => "audits.current" GET "/projects/{projectId}/audits/current" -> audits::Audit, AuditsRead, Read;
+            audits::GetAudit => "audits.get" GET "/projects/{projectId}/audits/{auditId}" -> audits::Audit, AuditsRead, Read;
+            audits::CancelAudit => "audits.cancel" POST "/projects/{projectId}/audits/{auditId}/cancel" -> audits::Audit, AuditsWrite, Change;
+
+            issues::ListIssues => "issues.list" GET "/projects/{projectId}/issues" -> $crate::List<issues::Issue>, AuditsRead, Read;
+            issues::GetIssue => "issues.get" GET "/projects/{projectId}/issues/{issueId}" -> issues::Issue, AuditsRead, Read;
+            issues::ListOccurrences => "issues.occurrences" GET "/projects/{projectId}/issues/{issueId}/occurrences" -> $crate::List<issues::Occurrence>, AuditsRead, Read;
+            pages::ListPages => "pages.list" GET "/projects/{projectId}/pages" -> $crate::List<pages::Page>, AuditsRead, Read;
+            pages::GetPage => "pages.get" GET "/projects/{projectId}/pages/{pageId}" -> pages::PageDetail, AuditsRead, Read;
+
+            jobs::ListJobs => "jobs.list" GET "/projects/{projectId}/jobs" -> $crate::List<jobs::Job>, ProjectsRead, Read;
+            jobs::GetJob => "jobs.get" GET "/projects/{projectId}/jobs/{jobId}" -> jobs::Job, ProjectsRead, Read;
+            jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, AuditsWrite, Change;
+        }
+    };
+}
+
+macro_rules! implement {
+    ($($module:ident::$op:ident => $name:literal $method:ident $path:literal -> $answer:ty, $scope:ident, $effect:ident;)*) => {
+        $(impl Operation for $module::$op {
+            type Answer = $answer;
+            const META: Meta = Meta {
+                name: $name,
+                method: Method::$method,
+                path: $path,
+                scope: Scope::$scope,
+                effect: Effect::$effect,
+            };
+        })*
+
+        /// Calls a visitor once per operation, in the order of the table.
+        pub fn visit(visitor: &mut impl operation::Visitor) {
+            $(visitor.operation::<$module::$op>();)*
+        }
+    };
+}
+operations!(implement);

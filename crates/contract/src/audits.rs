@@ -1,0 +1,289 @@
+//! Audits: one crawl of the project's website and what it found.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, Head, Instant, actions::AllowedActions, jobs::Job, keywords::words};
+
+words! {
+    /// Where an audit stands.
+    AuditStatus {
+        /// Waits for a worker.
+        Queued = "queued",
+        /// Fetches pages.
+        Crawling = "crawling",
+        /// Evaluates the checks.
+        Analyzing = "analyzing",
+        /// Every known URL was seen.
+        Completed = "completed",
+        /// A limit left known URLs unseen.
+        Partial = "partial",
+        /// It could not be done; see `error`.
+        Failed = "failed",
+        /// Somebody stopped it.
+        Cancelled = "cancelled",
+    }
+}
+words! {
+    /// What started an audit.
+    AuditTrigger {
+        /// A caller.
+        Manual = "manual",
+        /// A schedule.
+        Scheduled = "scheduled",
+        /// The autopilot.
+        Autopilot = "autopilot",
+    }
+}
+
+impl AuditStatus {
+    /// Still has work to do.
+    pub const fn is_active(self) -> bool {
+        matches!(self, Self::Queued | Self::Crawling | Self::Analyzing)
+    }
+}
+
+/// Starts an audit of the project's website.
+///
+/// While one is active it answers that one with `alreadyRunning: true` and starts nothing. Poll
+/// `audits.current`, not this.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StartAudit {
+    /// The project.
+    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
+    pub project_id: String,
+    /// Most pages to fetch; 10,000 unless given.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000), example = 500)]
+    pub max_pages: Option<u32>,
+    /// Most clicks from the start page to follow; 20 unless given.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 100))]
+    pub max_depth: Option<u16>,
+    /// Only URLs whose path and query match one of these patterns (`*` any text, `?` one character).
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
+    pub include: Vec<String>,
+    /// No URLs whose path and query match one of these patterns.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
+    pub exclude: Vec<String>,
+}
+
+/// Lists the audits of a project, newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ListAudits {
+    /// The project.
+    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
+    pub project_id: String,
+    /// Only audits of this status.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<AuditStatus>,
+    /// Records per page; 25 unless given.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100))]
+    pub limit: Option<u8>,
+    /// `nextCursor` of the page before, with the same filters.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 512))]
+    pub cursor: Option<String>,
+}
+
+/// Returns the newest audit: its progress while it runs, its results after.
+///
+/// Answers 404 before the first audit.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GetCurrentAudit {
+    /// The project.
+    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
+    pub project_id: String,
+}
+
+/// Returns one audit.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GetAudit {
+    /// The project.
+    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
+    pub project_id: String,
+    /// The audit.
+    #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
+    pub audit_id: String,
+}
+
+/// Stops an audit. Pages that were fetched stay.
+///
+/// An audit that has ended answers `409 invalid_state`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CancelAudit {
+    /// The project.
+    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
+    pub project_id: String,
+    /// The audit.
+    #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
+    pub audit_id: String,
+}
+
+
+/// The answer to starting an audit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditStarted {
+    /// The job that does it.
+    pub job: Job,
+    /// The audit.
+    pub audit: Audit,
+    /// It had been started before.
+    pub already_running: bool,
+}
+
+/// One crawl of the website and what it found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Audit {
+    /// Identifier (UUIDv7).
+    #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
+    pub id: String,
+    /// The project.
+    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
+    pub project_id: String,
+    /// The job that does it.
+    #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
+    pub job_id: String,
+    /// Where it stands.
+    pub status: AuditStatus,
+    /// What started it.
+    pub trigger: AuditTrigger,
+    /// Where the crawl began.
+    #[schemars(example = &"https://example.com/")]
+    pub start_url: String,
+    /// Limits it ran with.
+    pub config: AuditConfig,
+    /// Version of the checks (semver); results of different versions are not comparable.
+    #[schemars(example = &"1.0.0")]
+    pub ruleset_version: String,
+    /// When it was asked for.
+    pub requested_at: Instant,
+    /// When a worker took it.
+    pub started_at: Option<Instant>,
+    /// When it ended.
+    pub finished_at: Option<Instant>,
+    /// URLs by what became of them.
+    pub progress: AuditProgress,
+    /// Why the crawl ended: `complete`, `max_pages`, `max_depth`, `max_duration`, `max_bytes`, `host_unavailable`, `cancelled`, `robots_unreachable`.
+    #[schemars(example = &"complete")]
+    pub termination: Option<String>,
+    /// Health, 0 (worst) to 100; `null` while it runs and when no page could be scored.
+    #[schemars(example = 87)]
+    pub health_score: Option<u8>,
+    /// `excellent` from 91, `good` from 71, `fair` from 31, else `weak`.
+    #[schemars(example = &"good")]
+    pub band: Option<String>,
+    /// Share of pages without an error, percent.
+    #[schemars(example = 94.5)]
+    pub error_free_pages_pct: Option<f64>,
+    /// Pages the score is computed from.
+    #[schemars(example = 120)]
+    pub pages_scored: Option<u32>,
+    /// The score leaves out pages that a limit cut.
+    pub score_is_partial: bool,
+    /// Occurrences and issues by severity.
+    pub totals: AuditTotals,
+    /// The audit before this one.
+    pub previous_audit_id: Option<String>,
+    /// Why it failed.
+    pub error: Option<AuditError>,
+    /// Counts changes; part of the `ETag`.
+    #[schemars(example = 3)]
+    pub version: i64,
+    /// What the caller may do with it now.
+    pub allowed_actions: AllowedActions,
+}
+
+/// Limits of an audit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditConfig {
+    /// Most pages to fetch.
+    #[schemars(example = 10_000)]
+    pub max_pages: u32,
+    /// Most clicks from the start page.
+    #[schemars(example = 20)]
+    pub max_depth: u16,
+    /// Only these URLs.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Not these URLs.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+}
+
+/// URLs of an audit by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditProgress {
+    /// Known.
+    pub discovered: u64,
+    /// Answered.
+    pub fetched: u64,
+    /// Waiting.
+    pub queued: u64,
+    /// Gave no answer.
+    pub failed: u64,
+    /// Disallowed by robots.txt.
+    pub blocked: u64,
+}
+
+/// Counts of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditTotals {
+    /// Occurrences of errors.
+    pub errors: u64,
+    /// Occurrences of warnings.
+    pub warnings: u64,
+    /// Occurrences of notices.
+    pub notices: u64,
+    /// Distinct issues.
+    pub issues: u64,
+}
+
+/// Why an audit failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditError {
+    /// Stable word, such as `robots_unreachable`, `host_unavailable`, `interrupted`.
+    #[schemars(example = &"robots_unreachable")]
+    pub code: String,
+    /// For people.
+    pub message: String,
+}
+
+impl Answer for Audit {
+    fn head(&self) -> Head {
+        let retry_after = self.status.is_active().then_some(2);
+        Head { etag: Some(format!("{}-{}", self.id, self.version)), retry_after, ..Head::default() }
+    }
+}
+
+impl Answer for AuditStarted {
+    fn head(&self) -> Head {
+        Head { location: Some(format!("jobs/{}", self.job.id)), retry_after: Some(5), ..Head::default() }
+    }
+}

@@ -1,0 +1,254 @@
+//! How a call fails: RFC 9457 problem documents whose `code` is the stable contract.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+macro_rules! codes {
+    ($($variant:ident $status:literal $text:literal $title:literal,)*) => {
+        /// Why a call failed. Each has one status.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $(#[doc = $title] $variant,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// HTTP status.
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$variant => $status,)* }
+            }
+
+            /// As on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// One line for people.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+
+            /// Reads the wire form.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+codes! {
+    MalformedRequest 400 "malformed_request" "The request is malformed",
+    MalformedJson 400 "malformed_json" "The body is not the JSON that is accepted",
+    InvalidCursor 400 "invalid_cursor" "The cursor is not one of this list",
+    InvalidIdempotencyKey 400 "invalid_idempotency_key" "The Idempotency-Key is malformed",
+    Unauthenticated 401 "unauthenticated" "No credential was sent",
+    InvalidToken 401 "invalid_token" "The credential is not valid",
+    TokenExpired 401 "token_expired" "The credential has expired",
+    ProjectForbidden 403 "project_forbidden" "This project is not accessible with this credential",
+    ProjectNotSelected 403 "project_not_selected" "No project is implied by this credential",
+    InsufficientScope 403 "insufficient_scope" "The credential lacks a scope",
+    AgentAutonomyRequired 403 "agent_autonomy_required" "Agent Autonomy is not enabled",
+    ConfirmationRequired 403 "confirmation_required" "A person has to confirm this",
+    QuotaExceeded 403 "quota_exceeded" "A monthly quota is used up",
+    NotFound 404 "not_found" "There is no such thing",
+    MethodNotAllowed 405 "method_not_allowed" "The method is not allowed here",
+    RequestTimeout 408 "request_timeout" "The request took too long to arrive",
+    IdempotencyInProgress 409 "idempotency_in_progress" "The first request with this key is still running",
+    AlreadyExists 409 "already_exists" "It exists already",
+    InvalidState 409 "invalid_state" "The present state does not allow this",
+    ProviderNotConfigured 409 "provider_not_configured" "A provider is needed and none is configured",
+    PreconditionFailed 412 "precondition_failed" "The record has changed since it was read",
+    PayloadTooLarge 413 "payload_too_large" "The body is too large",
+    UriTooLong 414 "uri_too_long" "The URI is too long",
+    UnsupportedMediaType 415 "unsupported_media_type" "The body has the wrong media type",
+    ValidationFailed 422 "validation_failed" "Some members are not valid",
+    UnknownField 422 "unknown_field" "A member is not known here",
+    TooManyItems 422 "too_many_items" "There are too many items",
+    IdempotencyKeyReused 422 "idempotency_key_reused" "The Idempotency-Key was used for another request",
+    PreconditionRequired 428 "precondition_required" "If-Match is required",
+    RateLimitExceeded 429 "rate_limit_exceeded" "The rate limit is hit",
+    HeadersTooLarge 431 "headers_too_large" "The headers are too large",
+    InternalError 500 "internal_error" "Something went wrong on the server",
+    Overloaded 503 "overloaded" "The server is busy",
+    StorageFull 503 "storage_full" "The storage is full",
+    StorageUnavailable 503 "storage_unavailable" "The storage is not available",
+    ShuttingDown 503 "maintenance" "The server is shutting down",
+    HandlerTimeout 504 "request_timed_out" "The server took too long",
+}
+
+impl Code {
+    /// Whether the same request may succeed later without a change.
+    pub const fn retryable(self) -> bool {
+        matches!(
+            self,
+            Self::RequestTimeout
+                | Self::IdempotencyInProgress
+                | Self::RateLimitExceeded
+                | Self::Overloaded
+                | Self::StorageFull
+                | Self::StorageUnavailable
+                | Self::ShuttingDown
+                | Self::HandlerTimeout
+        )
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // A newer server may know more codes: its status still says what kind of failure it is.
+        let text = String::deserialize(deserializer)?;
+        Ok(Self::parse(&text).unwrap_or(Self::InternalError))
+    }
+}
+
+impl JsonSchema for Code {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let all: Vec<&str> = Self::ALL.iter().map(|c| c.as_str()).collect();
+        json_schema!({ "type": "string", "enum": all })
+    }
+}
+
+/// One thing wrong with one member of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Fault {
+    /// JSON Pointer (RFC 6901) into the body, or `/name` of a query parameter.
+    pub pointer: String,
+    /// Stable word for what is wrong, such as `too_long`, `required`, `unknown_field`.
+    pub code: String,
+    /// For people.
+    pub detail: String,
+}
+
+/// RFC 9457 problem document, the one shape of every error under `/v1`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// URI of this kind of problem.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// One line, the same for every problem of this code.
+    pub title: String,
+    /// HTTP status.
+    pub status: u16,
+    /// What went wrong this time. Prose, not for programs.
+    pub detail: String,
+    /// The stable contract.
+    pub code: Code,
+    /// Equals the `X-Request-Id` header; quote it when reporting.
+    #[serde(default)]
+    pub request_id: String,
+    /// Whether the same request may succeed later without a change.
+    pub retryable: bool,
+    /// One entry per fault of the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Fault>,
+    /// The next step for the caller, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Members of this code: `existingId`, `from`, `to`, `allowed`, `resource`, `scope`.
+    #[serde(flatten)]
+    pub extra: serde_json::Map<String, serde_json::Value>,
+    /// Seconds until a retry is worth it; sent as `Retry-After`.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub retry_after: Option<u32>,
+}
+
+impl Problem {
+    /// A problem of this code with its prose.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            kind: format!("https://searchwright.dev/errors/{}", code.as_str()),
+            title: code.title().to_owned(),
+            status: code.status(),
+            detail: detail.into(),
+            code,
+            request_id: String::new(),
+            retryable: code.retryable(),
+            errors: Vec::new(),
+            hint: None,
+            extra: serde_json::Map::new(),
+            retry_after: None,
+        }
+    }
+
+    /// With the next step.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// With a member of its own.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.extra.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// With seconds to wait.
+    #[must_use]
+    pub fn after(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// Faults of the arguments: `unknown_field` or `too_many_items` when that is all there is, else `validation_failed`.
+    pub fn faults(errors: Vec<Fault>) -> Self {
+        let all = |code: &str| errors.iter().all(|f| f.code == code);
+        let code = match () {
+            () if all("unknown_field") => Code::UnknownField,
+            () if all("too_many_items") => Code::TooManyItems,
+            () => Code::ValidationFailed,
+        };
+        let detail = match errors.as_slice() {
+            [one] => format!("{}: {}", one.pointer, one.detail),
+            many => format!("{} members are not valid", many.len()),
+        };
+        Self { errors, ..Self::new(code, detail) }
+    }
+
+    /// One fault of one member.
+    pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Self {
+        Self::faults(vec![Fault { pointer: pointer.to_owned(), code: code.to_owned(), detail: detail.into() }])
+    }
+
+    /// `404 not_found` of a kind of record.
+    pub fn not_found(resource: &str) -> Self {
+        Self::new(Code::NotFound, format!("there is no such {resource} in this project")).with("resource", resource)
+    }
+
+    /// `409 invalid_state` with what would have been possible.
+    pub fn invalid_state(from: &str, to: &str, allowed: &[&str]) -> Self {
+        let allowed: Vec<serde_json::Value> = allowed.iter().map(|s| (*s).into()).collect();
+        Self::new(Code::InvalidState, format!("cannot go from {from} to {to}"))
+            .with("from", from)
+            .with("to", to)
+            .with("allowed", allowed)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.detail, self.code.as_str())
+    }
+}
+
+impl std::error::Error for Problem {}

@@ -1,0 +1,153 @@
+//! Points in time as the API writes them: RFC 3339, UTC, milliseconds, `Z`, 24 characters, so that the
+//! order of texts is the order of times.
+
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use jiff::{Timestamp, civil::DateTime, tz::Offset};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// Milliseconds since the Unix epoch, years 0000 to 9999.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(i64);
+
+/// Not an instant of the form `2026-11-21T10:00:00.000Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an instant of the form 2026-11-21T10:00:00.000Z")]
+pub struct NotAnInstant;
+
+const MIN: i64 = -62_167_219_200_000;
+const MAX: i64 = 253_402_207_199_999; // within what jiff holds
+
+impl Instant {
+    /// From milliseconds since the Unix epoch, held within years 0000 to 9999.
+    pub fn from_millis(millis: i64) -> Self {
+        Self(millis.clamp(MIN, MAX))
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Later by so many milliseconds.
+    #[must_use]
+    pub fn plus_millis(self, millis: i64) -> Self {
+        Self::from_millis(self.0.saturating_add(millis))
+    }
+
+    /// The 24 characters.
+    pub fn to_text(self) -> [u8; 24] {
+        let at = Timestamp::from_millisecond(self.0).map_or(DateTime::ZERO, |t| Offset::UTC.to_datetime(t));
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let mut put = |at: usize, width: usize, mut value: i16| {
+            for i in (at..at + width).rev() {
+                text[i] = b'0' + value.rem_euclid(10) as u8;
+                value /= 10;
+            }
+        };
+        put(0, 4, at.year().into());
+        put(5, 2, at.month().into());
+        put(8, 2, at.day().into());
+        put(11, 2, at.hour().into());
+        put(14, 2, at.minute().into());
+        put(17, 2, at.second().into());
+        put(20, 3, at.millisecond().into());
+        text
+    }
+
+    /// Reads the 24 characters, and nothing else.
+    pub fn from_text(text: &str) -> Result<Self, NotAnInstant> {
+        let b: &[u8; 24] = text.as_bytes().try_into().map_err(|_| NotAnInstant)?;
+        let shape = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
+        if shape.iter().any(|(at, byte)| b[*at] != *byte) {
+            return Err(NotAnInstant);
+        }
+        let number = |from: usize, width: usize| {
+            b[from..from + width].iter().try_fold(0i16, |sum, digit| match digit {
+                b'0'..=b'9' => Ok(sum * 10 + i16::from(digit - b'0')),
+                _ => Err(NotAnInstant),
+            })
+        };
+        let small = |from: usize| number(from, 2).map(|n| n as i8);
+        DateTime::new(number(0, 4)?, small(5)?, small(8)?, small(11)?, small(14)?, small(17)?, i32::from(number(20, 3)?) * 1_000_000)
+            .and_then(|at| Offset::UTC.to_timestamp(at))
+            .map(|at| Self(at.as_millisecond()))
+            .map_err(|_| NotAnInstant)
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(std::str::from_utf8(&self.to_text()).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl FromStr for Instant {
+    type Err = NotAnInstant;
+
+    fn from_str(text: &str) -> Result<Self, NotAnInstant> {
+        Self::from_text(text)
+    }
+}
+
+impl Serialize for Instant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Instant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        Self::from_text(&text).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Instant {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Instant".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time", "examples": ["2026-11-21T10:00:00.000Z"] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{ProptestConfig, proptest};
+
+    use super::{Instant, MAX, MIN};
+
+    #[test]
+    fn known_instants() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (MIN, "0000-01-01T00:00:00.000Z"),
+            (MAX, "9999-12-30T21:59:59.999Z"),
+        ] {
+            assert_eq!(Instant::from_millis(millis).to_string(), text);
+            assert_eq!(Instant::from_text(text), Ok(Instant::from_millis(millis)));
+        }
+        for bad in ["2026-02-30T00:00:00.000Z", "2026-11-21T24:00:00.000Z", "2026-11-21T10:00:00Z", ""] {
+            assert!(Instant::from_text(bad).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn text_order_is_time_order(a in MIN..=MAX, b in MIN..=MAX) {
+            let (a, b) = (Instant::from_millis(a), Instant::from_millis(b));
+            assert_eq!(Instant::from_text(&a.to_string()), Ok(a));
+            assert_eq!(a.cmp(&b), a.to_text().cmp(&b.to_text()));
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Strict JSON (RFC 8259, I-JSON RFC 7493): what other parsers read in two ways is refused.
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Deepest nesting accepted.
+pub const MAX_DEPTH: u32 = 32;
+
+/// Largest integer magnitude accepted: 2^53 - 1, the last that every JSON reader keeps.
+pub const MAX_INTEGER: i64 = 9_007_199_254_740_991;
+
+/// Reads one value. Refuses duplicate member names, U+0000, nesting beyond [`MAX_DEPTH`], trailing
+/// data, a byte order mark, invalid UTF-8, lone surrogates, and integers beyond ±(2^53-1).
+pub fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = Strict { depth: 0 }.deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+#[derive(Clone, Copy)]
+struct Strict {
+    depth: u32,
+}
+
+impl Strict {
+    fn deeper<E: Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            return Err(E::custom("nested more than 32 deep"));
+        }
+        Ok(Self { depth: self.depth + 1 })
+    }
+}
+
+fn checked<E: Error>(text: &str) -> Result<(), E> {
+    if text.contains('\0') { Err(E::custom("U+0000 is not accepted")) } else { Ok(()) }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        if value < -MAX_INTEGER {
+            return Err(E::custom("integers are limited to ±(2^53-1)"));
+        }
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        if value > MAX_INTEGER as u64 {
+            return Err(E::custom("integers are limited to ±(2^53-1)"));
+        }
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        // 12.0 is the integer 12 (RFC 8259 knows one kind of number).
+        if value.fract() == 0.0 && value.abs() <= MAX_INTEGER as f64 {
+            return Ok(Value::Number((value as i64).into()));
+        }
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        checked(value)?;
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        checked(&value)?;
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut all = Vec::new();
+        while let Some(item) = items.next_element_seed(inner)? {
+            all.push(item);
+        }
+        Ok(Value::Array(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut all = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            checked(&name)?;
+            if all.contains_key(&name) {
+                return Err(A::Error::custom(format_args!("member {name:?} occurs twice")));
+            }
+            let value = members.next_value_seed(inner)?;
+            all.insert(name, value);
+        }
+        Ok(Value::Object(all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn refuses_what_others_read_in_two_ways() {
+        for bad in [
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":{"b":1,"b":1}}"#,
+            r#"["\u0000"]"#,
+            r#"{"\u0000":1}"#,
+            r#"["\ud800"]"#,
+            "[1] 2",
+            "\u{feff}[1]",
+            "9007199254740992",
+            "-9007199254740992",
+            "1e999",
+            "",
+        ] {
+            assert!(parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+        assert!(parse(b"[\"\xff\"]").is_err());
+        assert!(parse(format!("{}{}", "[".repeat(33), "]".repeat(33)).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn reads_the_rest() {
+        assert!(parse(format!("{}{}", "[".repeat(32), "]".repeat(32)).as_bytes()).is_ok());
+        assert_eq!(parse(b"12.0").ok(), Some(12.into()));
+        assert_eq!(parse(br#" {"a":[null,true,"x",-1.5]} "#).ok(), serde_json::from_str(r#"{"a":[null,true,"x",-1.5]}"#).ok());
+    }
+}

@@ -1,0 +1,230 @@
+//! What an operation is, and what every surface needs to know of one.
+
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// HTTP method of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Reads.
+    GET,
+    /// Creates, starts, acts.
+    POST,
+    /// Changes the members that are named (RFC 7396 merge).
+    PATCH,
+    /// Deletes.
+    DELETE,
+}
+
+impl Method {
+    /// As on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::GET => "GET",
+            Self::POST => "POST",
+            Self::PATCH => "PATCH",
+            Self::DELETE => "DELETE",
+        }
+    }
+}
+
+/// What calling it does. Decides status codes, idempotency, MCP annotations, and what needs consent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing changes. 200.
+    Read,
+    /// A record is made. 201 with `Location`.
+    Create,
+    /// A record changes. 200.
+    Change,
+    /// Work begins that ends later. 202 with the `Location` of its job.
+    Start,
+    /// As `Start`, and a provider may charge for it.
+    Spend,
+    /// Something becomes public.
+    Publish,
+    /// A record is gone. 204.
+    Delete,
+}
+
+impl Effect {
+    /// Status of success.
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::Read | Self::Change => 200,
+            Self::Create => 201,
+            Self::Start | Self::Spend | Self::Publish => 202,
+            Self::Delete => 204,
+        }
+    }
+
+    /// Whether it runs in a write transaction.
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+
+    /// Whether it counts against the stricter `run` rate limit.
+    pub const fn runs(self) -> bool {
+        matches!(self, Self::Start | Self::Spend | Self::Publish)
+    }
+}
+
+macro_rules! scopes {
+    ($($variant:ident $text:literal $help:literal,)*) => {
+        /// What a credential may do. A write scope implies reading the same resource.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Scope {
+            /// Any valid credential.
+            Any,
+            $(#[doc = $help] $variant,)*
+        }
+
+        impl Scope {
+            /// Every scope a credential can carry.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// As on the wire; empty for [`Scope::Any`].
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    Self::Any => "",
+                    $(Self::$variant => $text,)*
+                }
+            }
+
+            /// What it lets a caller do, for documents and consent pages.
+            pub const fn help(self) -> &'static str {
+                match self {
+                    Self::Any => "any valid credential",
+                    $(Self::$variant => $help,)*
+                }
+            }
+        }
+    };
+}
+scopes! {
+    ProjectsRead "projects:read" "read the project and its jobs",
+    KeywordsRead "keywords:read" "read keywords",
+    KeywordsWrite "keywords:write" "add, change and delete keywords",
+    PostsRead "posts:read" "read posts",
+    PostsWrite "posts:write" "add and change posts",
+    IntegrationsRead "integrations:read" "read integrations",
+    IntegrationsWrite "integrations:write" "change integrations",
+    WebhooksRead "webhooks:read" "read webhooks and deliveries",
+    WebhooksWrite "webhooks:write" "add and delete webhooks",
+    AuditsRead "audits:read" "read audits, issues and pages",
+    AuditsWrite "audits:write" "start audits and rechecks, mark occurrences",
+    VisibilityRead "visibility:read" "read visibility figures and answers",
+    VisibilityWrite "visibility:write" "change tracked prompts",
+    BrandRead "brand:read" "read brand data",
+    BrandWrite "brand:write" "change brand data",
+    AutopilotRead "autopilot:read" "read autopilot settings",
+    AutopilotWrite "autopilot:write" "change autopilot settings",
+    ContentGenerate "content:generate" "generate keywords and posts, refresh metrics",
+    ContentPublish "content:publish" "publish and unpublish posts",
+    VisibilityTrack "visibility:track" "run tracked prompts, which may cost money",
+}
+
+impl Scope {
+    /// Parses the wire form.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|s| s.as_str() == text)
+    }
+
+    /// Changes something, spends or publishes: refused to read-only keys.
+    pub fn writes(self) -> bool {
+        let text = self.as_str();
+        text.ends_with(":write") || matches!(self, Self::ContentGenerate | Self::ContentPublish | Self::VisibilityTrack)
+    }
+
+    /// Whether holding `self` grants `needed`: the same scope, or write for read of the same resource.
+    pub fn grants(self, needed: Self) -> bool {
+        if needed == Self::Any || self == needed {
+            return true;
+        }
+        match (self.as_str().strip_suffix(":write"), needed.as_str().strip_suffix(":read")) {
+            (Some(held), Some(wanted)) => held == wanted,
+            _ => false,
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Meta {
+    /// `resource.verb`: MCP tool (with `_`), command line (two words), operationId.
+    pub name: &'static str,
+    /// HTTP method.
+    pub method: Method,
+    /// Path template below the versioned root, `{camelCase}` parameters.
+    pub path: &'static str,
+    /// What the caller must hold.
+    pub scope: Scope,
+    /// What calling it does.
+    pub effect: Effect,
+}
+
+impl Meta {
+    /// Names of the path parameters, in order.
+    pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// Whether it works on one project.
+    pub fn in_project(&self) -> bool {
+        self.path.starts_with("/projects/{projectId}")
+    }
+}
+
+/// One call that can be made. Path, query and body are one flat object.
+pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Send + Sync + 'static {
+    /// What is answered.
+    type Answer: Answer;
+    /// Its row of the table.
+    const META: Meta;
+}
+
+/// Called once per operation by [`crate::visit`].
+pub trait Visitor {
+    /// One operation of the table.
+    fn operation<O: Operation>(&mut self);
+}
+
+/// Header values that follow from an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// Strong entity tag without quotes.
+    pub etag: Option<String>,
+    /// Path below the versioned root of what was made or started.
+    pub location: Option<String>,
+    /// Seconds after which it is worth asking again.
+    pub retry_after: Option<u32>,
+    /// Cursor of the next page.
+    pub next_cursor: Option<String>,
+}
+
+/// What is answered. Every member was chosen to be shown: never a database row.
+pub trait Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
+    /// Header values that follow from it.
+    fn head(&self) -> Head {
+        Head::default()
+    }
+}
+
+impl Answer for () {}
+
+/// JSON Schema 2020-12 of what an operation takes, as every surface shows it and the server enforces it.
+pub fn input_schema<O: Operation>() -> Schema {
+    let mut schema = generator(false).into_root_schema_for::<O>();
+    crate::shape::forbid_null(&mut schema);
+    schema
+}
+
+/// JSON Schema 2020-12 of what an operation answers.
+pub fn answer_schema<O: Operation>() -> Schema {
+    generator(true).into_root_schema_for::<O::Answer>()
+}
+
+fn generator(answer: bool) -> schemars::SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|s| s.meta_schema = None);
+    if answer { settings.for_serialize() } else { settings }.into_generator()
+}

@@ -1,0 +1,78 @@
+//! Members of a merge patch (RFC 7396): absent, cleared, or set.
+
+use std::{borrow::Cow, convert::Infallible, str::FromStr};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A nullable member of a PATCH. On the command line the word `null` clears it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Patch<T> {
+    /// Not named: stays as it is.
+    #[default]
+    Absent,
+    /// `null`: cleared.
+    Null,
+    /// Set.
+    Value(T),
+}
+
+impl<T> Patch<T> {
+    /// Not named.
+    pub const fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// What the stored value becomes.
+    pub fn apply(self, stored: Option<T>) -> Option<T> {
+        match self {
+            Self::Absent => stored,
+            Self::Null => None,
+            Self::Value(value) => Some(value),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Patch<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Absent | Self::Null => serializer.serialize_none(),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Value))
+    }
+}
+
+impl<T: FromStr> FromStr for Patch<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "null" { Ok(Self::Null) } else { text.parse().map(Self::Value) }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Patch<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Patch_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Option::<T>::json_schema(generator);
+        schema.insert(crate::shape::NULLABLE.into(), true.into());
+        schema
+    }
+}
+
+/// Text taken as it is from the command line.
+pub fn text(value: &str) -> Result<String, Infallible> {
+    Ok(value.to_owned())
+}

@@ -1,0 +1,3 @@
+//! The contract as its readers see it.
+
+mod shapes;
