@@ -8,3 +8,4 @@ pub mod fetch;
 pub mod graph;
 pub mod origin;
 pub mod page;
+pub mod url_key;
