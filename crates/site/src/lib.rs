@@ -8,4 +8,5 @@ pub mod fetch;
 pub mod graph;
 pub mod origin;
 pub mod page;
+pub mod text;
 pub mod url_key;
