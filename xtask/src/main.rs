@@ -1,1 +1,72 @@
-fn main() {}
+//! `cargo xtask …`: anything about the project that takes more than one cargo command.
+#![expect(clippy::print_stdout, reason = "a command line program answers on its standard output")]
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xtask::{bench, postgres, test, website};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "Test, measure and try out Searchwright")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Check formatting, lints, tests on both databases and documentation
+    Test(test::Options),
+    /// Measure speed and memory beside baselines, in one run; `bench --help` lists the rest
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// crawl, http, startup or all, and options of the benchmark program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Write a linked website with known faults, to be served by nginx
+    GenerateSite {
+        /// Number of HTML pages
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(website::LEAST_PAGES..=1_000_000))]
+        pages: u32,
+        /// Folder to write into; what an earlier run left there is replaced
+        #[arg(long)]
+        out: PathBuf,
+        /// Another seed gives another site
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Port on 127.0.0.1 that the absolute addresses in the site and nginx.conf name
+        #[arg(long, default_value_t = 8099)]
+        port: u16,
+    },
+    /// A private PostgreSQL to look into
+    #[command(subcommand)]
+    Postgres(PostgresTask),
+}
+
+#[derive(Debug, Subcommand)]
+enum PostgresTask {
+    /// Start one that stays, and print its URL
+    Start,
+    /// Stop it and remove its data
+    Stop,
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().task {
+        Task::Test(options) => test::run(&options),
+        Task::Bench { arguments } => bench::run(&arguments),
+        Task::GenerateSite { pages, out, seed, port } => {
+            let facts = website::generate(&website::Order { pages, seed, port }, &out)?;
+            println!("{} pages, {} bytes, faults in {}", facts.pages, facts.bytes, out.join("expected.json").display());
+            println!("nginx -c {} -g 'daemon off;'", std::path::absolute(out.join("nginx.conf"))?.display());
+            Ok(())
+        }
+        Task::Postgres(PostgresTask::Start) => {
+            println!("{}", postgres::start_kept()?);
+            Ok(())
+        }
+        Task::Postgres(PostgresTask::Stop) => postgres::stop_kept(),
+    }
+}
