@@ -1,7 +1,7 @@
 //! `cargo xtask …`: anything about the project that takes more than one cargo command.
 #![expect(clippy::print_stdout, reason = "a command line program answers on its standard output")]
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -53,8 +53,19 @@ enum PostgresTask {
     Stop,
 }
 
-fn main() -> Result<()> {
-    match Arguments::parse().task {
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // written here, because a result of `main` would be shown with a backtrace
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    match task {
         Task::Test(options) => test::run(&options),
         Task::Bench { arguments } => bench::run(&arguments),
         Task::GenerateSite { pages, out, seed, port } => {

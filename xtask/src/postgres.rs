@@ -26,6 +26,10 @@ const OLDEST: u32 = 15;
 /// User that owns the cluster when we are root, because the server refuses to run as root.
 const SERVER_USER: &str = "postgres";
 
+/// Where PostgreSQL's programs are.
+#[derive(Debug)]
+pub struct Binaries(PathBuf);
+
 /// A running server; dropping it stops it and removes its folder.
 #[derive(Debug)]
 pub struct Postgres {
@@ -34,11 +38,11 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Makes a cluster and waits until it answers. Installs PostgreSQL when it is missing.
-    pub fn start() -> Result<Self> {
-        let cluster = Cluster::create(&format!("postgres-{}", std::process::id()))?;
+    /// Makes a cluster and waits until it answers.
+    pub fn start(binaries: Binaries) -> Result<Self> {
+        let cluster = Cluster::create(binaries, &format!("postgres-{}", std::process::id()))?;
         let log = File::create(cluster.folder.join("log"))?;
-        let mut command = program(cluster.binaries.join("postgres"), user());
+        let mut command = program(cluster.program("postgres"), user());
         command.arg("-D").arg(cluster.data()).args(cluster.settings());
         command.current_dir("/").stdout(log.try_clone()?).stderr(log);
         let mut server = Running::start("postgres", &mut command)?;
@@ -71,8 +75,8 @@ impl Drop for Postgres {
 
 /// Starts a cluster for a person to look into, which stays until [`stop_kept`]; returns its URL.
 pub fn start_kept() -> Result<String> {
-    let cluster = Cluster::create("postgres-kept")?;
-    let mut command = lasting(cluster.binaries.join("pg_ctl"), user());
+    let cluster = Cluster::create(Binaries::find_or_install()?, "postgres-kept")?;
+    let mut command = lasting(cluster.program("pg_ctl"), user());
     command.arg("-D").arg(cluster.data());
     command.arg("-l").arg(cluster.folder.join("log"));
     command.args(["-w", "-s", "-o"]).arg(cluster.settings().join(" ")).arg("start");
@@ -91,8 +95,8 @@ pub fn stop_kept() -> Result<()> {
     else {
         bail!("no kept PostgreSQL is there");
     };
-    let binaries = binaries().context("PostgreSQL's binaries are gone")?;
-    let mut command = program(binaries.join("pg_ctl"), user());
+    let binaries = Binaries::find().context("PostgreSQL's programs are gone")?;
+    let mut command = program(binaries.0.join("pg_ctl"), user());
     command.arg("-D").arg(folder.join("data")).args(["-m", "fast", "-w", "-s", "stop"]).current_dir("/");
     quiet("pg_ctl stop", &mut command)?;
     fs::remove_dir_all(folder)?;
@@ -103,14 +107,13 @@ pub fn stop_kept() -> Result<()> {
 #[derive(Debug)]
 struct Cluster {
     folder: PathBuf,
-    binaries: PathBuf,
+    binaries: Binaries,
     password: String,
     port: u16,
 }
 
 impl Cluster {
-    fn create(name: &str) -> Result<Self> {
-        let binaries = binaries_or_install()?;
+    fn create(binaries: Binaries, name: &str) -> Result<Self> {
         let folder = owned_folder(name)?;
         let cluster = Self { folder, binaries, password: password()?, port: free_port()? };
         if let Err(error) = cluster.initialise(true).or_else(|_| cluster.initialise(false)) {
@@ -127,13 +130,17 @@ impl Cluster {
         let secret = self.folder.join("password");
         fs::write(&secret, &self.password)?;
         give(&secret)?;
-        let mut command = program(self.binaries.join("initdb"), user());
+        let mut command = program(self.program("initdb"), user());
         command.arg("-D").arg(self.data()).arg(format!("--pwfile={}", secret.display()));
         command.args(["--username=postgres", "--auth=password", "--encoding=UTF8", "--locale=C.UTF-8"]);
         if icu {
             command.args(["--locale-provider=icu", "--icu-locale=en-US"]);
         }
         quiet("initdb", command.current_dir("/"))
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.binaries.0.join(name)
     }
 
     fn data(&self) -> PathBuf {
@@ -144,14 +151,14 @@ impl Cluster {
     /// on, because what is tested and measured is the durable database.
     fn settings(&self) -> Vec<String> {
         let port = format!("port={}", self.port);
-        ["listen_addresses=127.0.0.1", &port, "unix_socket_directories=''", "max_connections=400", "fsync=on"]
+        ["listen_addresses=127.0.0.1", &port, "unix_socket_directories=", "max_connections=400", "fsync=on"]
             .iter()
             .flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()])
             .collect()
     }
 
     fn answers(&self) -> bool {
-        Command::new(self.binaries.join("pg_isready"))
+        Command::new(self.program("pg_isready"))
             .args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()])
             .status()
             .is_ok_and(|status| status.success())
@@ -172,26 +179,32 @@ fn user() -> Option<&'static str> {
     packages::root().then_some(SERVER_USER)
 }
 
-fn binaries_or_install() -> Result<PathBuf> {
-    if let Some(folder) = binaries() {
-        return Ok(folder);
+impl Binaries {
+    /// The installed ones; else installs the system's package.
+    pub fn find_or_install() -> Result<Self> {
+        if let Some(binaries) = Self::find() {
+            return Ok(binaries);
+        }
+        packages::install("postgresql")?;
+        Self::find().with_context(|| format!("the system's PostgreSQL is older than {OLDEST}"))
     }
-    packages::install("postgresql")?;
-    binaries().with_context(|| format!("the system's PostgreSQL is older than {OLDEST}"))
-}
 
-/// Folder with `initdb` and `postgres` of the newest version that is new enough.
-fn binaries() -> Option<PathBuf> {
-    let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let in_path = packages::find("initdb").and_then(|initdb| Some(fs::canonicalize(initdb).ok()?.parent()?.to_owned()));
-    debian
-        .map(|version| version.path().join("bin"))
-        .chain(in_path)
-        .filter(|folder| ["initdb", "postgres", "pg_ctl", "pg_isready"].iter().all(|name| folder.join(name).is_file()))
-        .filter_map(|folder| Some((major(&folder)?, folder)))
-        .filter(|(major, _)| *major >= OLDEST)
-        .max()
-        .map(|(_, folder)| folder)
+    /// The newest installed version that is new enough.
+    fn find() -> Option<Self> {
+        let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+        let in_path = packages::find("initdb").and_then(|path| Some(fs::canonicalize(path).ok()?.parent()?.to_owned()));
+        let whole = |folder: &PathBuf| {
+            ["initdb", "postgres", "pg_ctl", "pg_isready"].iter().all(|name| folder.join(name).is_file())
+        };
+        debian
+            .map(|version| version.path().join("bin"))
+            .chain(in_path)
+            .filter(whole)
+            .filter_map(|folder| Some((major(&folder)?, folder)))
+            .filter(|(major, _)| *major >= OLDEST)
+            .max()
+            .map(|(_, folder)| Self(folder))
+    }
 }
 
 /// 15 of `postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)`.

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
-use crate::{ci, lockfile, packages, postgres::Postgres, workspace};
+use crate::{ci, lockfile, packages, postgres::{Binaries, Postgres}, workspace};
 
 /// Environment variable in which the tests look for a PostgreSQL; one that is already set is used.
 pub const POSTGRES_VARIABLE: &str = "SEARCHWRIGHT_TEST_POSTGRES";
@@ -101,11 +101,14 @@ fn lock() -> Result<()> {
 
 fn tests(runner: &[String]) -> Result<()> {
     let mut command = if packages::find("cargo-nextest").is_some() {
-        cargo_command(&["nextest", "run", "--workspace", "--locked"])
+        cargo_command(&["nextest", "run", "--locked"])
     } else {
         eprintln!("cargo-nextest is not installed, running cargo test");
-        cargo_command(&["test", "--workspace", "--locked"])
+        cargo_command(&["test", "--locked"])
     };
+    if !runner.iter().any(|argument| argument.starts_with("-p") || argument.starts_with("--package")) {
+        command.arg("--workspace");
+    }
     command.args(runner);
     let postgres = private_postgres()?;
     if let Some(postgres) = &postgres {
@@ -114,13 +117,14 @@ fn tests(runner: &[String]) -> Result<()> {
     finish(&mut command)
 }
 
-/// None when one is given from outside, or when there can be none and this is not CI.
+/// None when one is given from outside, or when none can be installed and this is not CI. One that
+/// is there and does not start is always an error.
 fn private_postgres() -> Result<Option<Postgres>> {
     if std::env::var_os(POSTGRES_VARIABLE).is_some_and(|url| !url.is_empty()) {
         return Ok(None);
     }
-    match Postgres::start() {
-        Ok(postgres) => Ok(Some(postgres)),
+    match Binaries::find_or_install() {
+        Ok(binaries) => Postgres::start(binaries).map(Some),
         Err(error) if ci() => Err(error.context("the tests need a PostgreSQL, and with CI=true nothing is skipped")),
         Err(error) => {
             eprintln!("skipping the PostgreSQL half of the tests: {error}");
