@@ -25,5 +25,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
         .current_dir(crate::workspace())
         .status()
         .with_context(|| format!("cannot start {}", program.display()))?;
-    if status.success() { Ok(()) } else { bail!("a target was missed or a measurement failed ({status})") }
+    if status.success() {
+        Ok(())
+    } else {
+        bail!("a target was missed or a measurement failed ({status})")
+    }
 }

@@ -6,12 +6,28 @@ use std::collections::BTreeMap;
 use anyhow::{Result, bail};
 
 /// TLS and cryptography that would bring a C build or the system's library: rustls with ring only.
-const BANNED: [&str; 6] = ["openssl", "openssl-sys", "native-tls", "hyper-tls", "aws-lc-rs", "aws-lc-sys"];
+const BANNED: [&str; 6] = [
+    "openssl",
+    "openssl-sys",
+    "native-tls",
+    "hyper-tls",
+    "aws-lc-rs",
+    "aws-lc-sys",
+];
 
 /// Crates whose second copy is a fault: an old bundled SQLite beside the new one, types of the HTTP
 /// stack that do not fit each other.
 const SINGLE: [&str; 10] = [
-    "axum", "http", "hyper", "libsqlite3-sys", "reqwest", "rusqlite", "rustls", "schemars", "tokio", "tokio-postgres",
+    "axum",
+    "http",
+    "hyper",
+    "libsqlite3-sys",
+    "reqwest",
+    "rusqlite",
+    "rustls",
+    "schemars",
+    "tokio",
+    "tokio-postgres",
 ];
 
 /// Reads the text of a `Cargo.lock` and names every banned or doubled package.
@@ -28,13 +44,24 @@ pub fn check(lock: &str) -> Result<()> {
     if versions.is_empty() {
         bail!("Cargo.lock names no package");
     }
-    let banned = BANNED.iter().filter(|name| versions.contains_key(*name)).map(|name| format!("{name} is banned"));
+    let banned = BANNED
+        .iter()
+        .filter(|name| versions.contains_key(*name))
+        .map(|name| format!("{name} is banned"));
     let doubled = SINGLE.iter().filter_map(|name| match versions.get(name) {
-        Some(found) if found.len() > 1 => Some(format!("{name} is there in {} versions: {}", found.len(), found.join(", "))),
+        Some(found) if found.len() > 1 => Some(format!(
+            "{name} is there in {} versions: {}",
+            found.len(),
+            found.join(", ")
+        )),
         _ => None,
     });
     let faults: Vec<String> = banned.chain(doubled).collect();
-    if faults.is_empty() { Ok(()) } else { bail!("Cargo.lock: {}", faults.join("; ")) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        bail!("Cargo.lock: {}", faults.join("; "))
+    }
 }
 
 fn quoted<'a>(line: &'a str, key: &str) -> Option<&'a str> {
@@ -55,9 +82,15 @@ mod tests {
 
     #[test]
     fn banned_and_doubled_packages_are_named() {
-        let bad = format!("{GOOD}\n[[package]]\nname = \"native-tls\"\nversion = \"0.2.1\"\n\n[[package]]\nname = \"axum\"\nversion = \"0.7.0\"\n");
+        let bad = format!(
+            "{GOOD}\n[[package]]\nname = \"native-tls\"\nversion = \"0.2.1\"\n\n[[package]]\nname = \"axum\"\nversion = \"0.7.0\"\n"
+        );
         let error = check(&bad).unwrap_err().to_string();
-        assert!(error.contains("native-tls is banned") && error.contains("axum is there in 2 versions: 0.8.9, 0.7.0"), "{error}");
+        assert!(
+            error.contains("native-tls is banned")
+                && error.contains("axum is there in 2 versions: 0.8.9, 0.7.0"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! `cargo xtask …`: anything about the project that takes more than one cargo command.
-#![expect(clippy::print_stdout, reason = "a command line program answers on its standard output")]
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line program answers on its standard output"
+)]
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -68,10 +71,23 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Test(options) => test::run(&options),
         Task::Bench { arguments } => bench::run(&arguments),
-        Task::GenerateSite { pages, out, seed, port } => {
+        Task::GenerateSite {
+            pages,
+            out,
+            seed,
+            port,
+        } => {
             let facts = website::generate(&website::Order { pages, seed, port }, &out)?;
-            println!("{} pages, {} bytes, faults in {}", facts.pages, facts.bytes, out.join("expected.json").display());
-            println!("nginx -c {} -g 'daemon off;'", std::path::absolute(out.join("nginx.conf"))?.display());
+            println!(
+                "{} pages, {} bytes, faults in {}",
+                facts.pages,
+                facts.bytes,
+                out.join("expected.json").display()
+            );
+            println!(
+                "nginx -c {} -g 'daemon off;'",
+                std::path::absolute(out.join("nginx.conf"))?.display()
+            );
             Ok(())
         }
         Task::Postgres(PostgresTask::Start) => {

@@ -60,7 +60,9 @@ fn apt_get(apt: &Path) -> Result<Command> {
         command.arg("env");
         command
     };
-    command.args(["DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"]).arg(apt);
+    command
+        .args(["DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"])
+        .arg(apt);
     command.args(["-o", "DPkg::Lock::Timeout=900"]);
     Ok(command)
 }

@@ -79,8 +79,15 @@ pub fn start_kept() -> Result<String> {
     let mut command = lasting(cluster.program("pg_ctl"), user());
     command.arg("-D").arg(cluster.data());
     command.arg("-l").arg(cluster.folder.join("log"));
-    command.args(["-w", "-s", "-o"]).arg(cluster.settings().join(" ")).arg("start");
-    let status = command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    command
+        .args(["-w", "-s", "-o"])
+        .arg(cluster.settings().join(" "))
+        .arg("start");
+    let status = command
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()?;
     if !status.success() {
         let said = fs::read_to_string(cluster.folder.join("log")).unwrap_or_default();
         cluster.remove();
@@ -91,13 +98,20 @@ pub fn start_kept() -> Result<String> {
 
 /// Stops and removes the cluster of [`start_kept`]; says no when there is none.
 pub fn stop_kept() -> Result<()> {
-    let Some(folder) = places().into_iter().map(|place| place.join("postgres-kept")).find(|folder| folder.is_dir())
+    let Some(folder) = places()
+        .into_iter()
+        .map(|place| place.join("postgres-kept"))
+        .find(|folder| folder.is_dir())
     else {
         bail!("no kept PostgreSQL is there");
     };
     let binaries = Binaries::find().context("PostgreSQL's programs are gone")?;
     let mut command = program(binaries.0.join("pg_ctl"), user());
-    command.arg("-D").arg(folder.join("data")).args(["-m", "fast", "-w", "-s", "stop"]).current_dir("/");
+    command
+        .arg("-D")
+        .arg(folder.join("data"))
+        .args(["-m", "fast", "-w", "-s", "stop"])
+        .current_dir("/");
     quiet("pg_ctl stop", &mut command)?;
     fs::remove_dir_all(folder)?;
     Ok(())
@@ -115,7 +129,12 @@ struct Cluster {
 impl Cluster {
     fn create(binaries: Binaries, name: &str) -> Result<Self> {
         let folder = owned_folder(name)?;
-        let cluster = Self { folder, binaries, password: password()?, port: free_port()? };
+        let cluster = Self {
+            folder,
+            binaries,
+            password: password()?,
+            port: free_port()?,
+        };
         if let Err(error) = cluster.initialise(true).or_else(|_| cluster.initialise(false)) {
             cluster.remove();
             return Err(error);
@@ -131,8 +150,16 @@ impl Cluster {
         fs::write(&secret, &self.password)?;
         give(&secret)?;
         let mut command = program(self.program("initdb"), user());
-        command.arg("-D").arg(self.data()).arg(format!("--pwfile={}", secret.display()));
-        command.args(["--username=postgres", "--auth=password", "--encoding=UTF8", "--locale=C.UTF-8"]);
+        command
+            .arg("-D")
+            .arg(self.data())
+            .arg(format!("--pwfile={}", secret.display()));
+        command.args([
+            "--username=postgres",
+            "--auth=password",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+        ]);
         if icu {
             command.args(["--locale-provider=icu", "--icu-locale=en-US"]);
         }
@@ -151,10 +178,16 @@ impl Cluster {
     /// on, because what is tested and measured is the durable database.
     fn settings(&self) -> Vec<String> {
         let port = format!("port={}", self.port);
-        ["listen_addresses=127.0.0.1", &port, "unix_socket_directories=", "max_connections=400", "fsync=on"]
-            .iter()
-            .flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()])
-            .collect()
+        [
+            "listen_addresses=127.0.0.1",
+            &port,
+            "unix_socket_directories=",
+            "max_connections=400",
+            "fsync=on",
+        ]
+        .iter()
+        .flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()])
+        .collect()
     }
 
     fn answers(&self) -> bool {
@@ -165,7 +198,10 @@ impl Cluster {
     }
 
     fn url(&self) -> String {
-        format!("postgres://postgres:{}@127.0.0.1:{}/postgres", self.password, self.port)
+        format!(
+            "postgres://postgres:{}@127.0.0.1:{}/postgres",
+            self.password, self.port
+        )
     }
 
     fn remove(&self) {
@@ -191,10 +227,16 @@ impl Binaries {
 
     /// The newest installed version that is new enough.
     fn find() -> Option<Self> {
-        let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-        let in_path = packages::find("initdb").and_then(|path| Some(fs::canonicalize(path).ok()?.parent()?.to_owned()));
+        let debian = fs::read_dir("/usr/lib/postgresql")
+            .into_iter()
+            .flatten()
+            .flatten();
+        let in_path =
+            packages::find("initdb").and_then(|path| Some(fs::canonicalize(path).ok()?.parent()?.to_owned()));
         let whole = |folder: &PathBuf| {
-            ["initdb", "postgres", "pg_ctl", "pg_isready"].iter().all(|name| folder.join(name).is_file())
+            ["initdb", "postgres", "pg_ctl", "pg_isready"]
+                .iter()
+                .all(|name| folder.join(name).is_file())
         };
         debian
             .map(|version| version.path().join("bin"))
@@ -209,9 +251,17 @@ impl Binaries {
 
 /// 15 of `postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)`.
 fn major(binaries: &Path) -> Option<u32> {
-    let output = Command::new(binaries.join("postgres")).arg("--version").output().ok()?;
+    let output = Command::new(binaries.join("postgres"))
+        .arg("--version")
+        .output()
+        .ok()?;
     let said = String::from_utf8(output.stdout).ok()?;
-    said.split_whitespace().nth(2)?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    said.split_whitespace()
+        .nth(2)?
+        .split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Where clusters may lie: in `target/`, or in the system's temporary folder when the server's user
@@ -228,27 +278,42 @@ fn owned_folder(name: &str) -> Result<PathBuf> {
         let folder = place.join(name);
         match fs::create_dir(&folder) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                bail!("{} is already there: a server runs in it, or `cargo xtask postgres stop` was forgotten", folder.display())
+                bail!(
+                    "{} is already there: a server runs in it, or `cargo xtask postgres stop` was forgotten",
+                    folder.display()
+                )
             }
             other => other.with_context(|| format!("cannot make {}", folder.display()))?,
         }
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
         give(&folder)?;
-        let reached = program("test", user()).arg("-w").arg(&folder).current_dir("/").status();
+        let reached = program("test", user())
+            .arg("-w")
+            .arg(&folder)
+            .current_dir("/")
+            .status();
         if reached.is_ok_and(|status| status.success()) {
             return Ok(folder);
         }
         fs::remove_dir(&folder)?;
     }
-    bail!("user {SERVER_USER} can reach neither {} nor the temporary folder", crate::target().display())
+    bail!(
+        "user {SERVER_USER} can reach neither {} nor the temporary folder",
+        crate::target().display()
+    )
 }
 
 /// Removes what killed runs left: `postgres-<id>` of a process that is no more.
 fn remove_left_over(place: &Path) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let id = name.to_str().and_then(|name| name.strip_prefix("postgres-")).and_then(|id| id.parse::<u32>().ok());
-        if id.is_some_and(|id| Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{id}")).exists()) {
+        let id = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("postgres-"))
+            .and_then(|id| id.parse::<u32>().ok());
+        if id
+            .is_some_and(|id| Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{id}")).exists())
+        {
             drop(fs::remove_dir_all(entry.path()));
         }
     }
@@ -260,7 +325,9 @@ fn give(path: &Path) -> Result<()> {
     let id = |flag: &str| -> Result<u32> {
         let output = Command::new("id").args([flag, user]).output()?;
         let said = String::from_utf8(output.stdout)?;
-        said.trim().parse().with_context(|| format!("the system has no user {user}"))
+        said.trim()
+            .parse()
+            .with_context(|| format!("the system has no user {user}"))
     };
     chown(path, Some(id("-u")?), Some(id("-g")?))?;
     Ok(())

@@ -30,7 +30,10 @@ impl Running {
             .stdin(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot start {name}"))?;
-        Ok(Self { name: name.to_owned(), child })
+        Ok(Self {
+            name: name.to_owned(),
+            child,
+        })
     }
 
     /// Process id, also after the program ended.
@@ -116,7 +119,10 @@ fn through_setpriv(path: &OsStr, user: Option<&str>, options: &[&str]) -> Comman
     let mut command = Command::new("setpriv");
     command.args(options);
     if let Some(user) = user {
-        command.arg(format!("--reuid={user}")).arg(format!("--regid={user}")).arg("--init-groups");
+        command
+            .arg(format!("--reuid={user}"))
+            .arg(format!("--regid={user}"))
+            .arg("--init-groups");
     }
     command.arg("--").arg(path);
     command
@@ -153,7 +159,15 @@ mod tests {
     fn a_dropped_program_is_gone() {
         let running = Running::start("sleep", program("sleep", None).arg("600")).unwrap();
         let id = running.id();
-        let alive = || Command::new("sh").arg("-c").arg(format!("kill -0 {id} 2>&1")).output().unwrap().status.success();
+        let alive = || {
+            Command::new("sh")
+                .arg("-c")
+                .arg(format!("kill -0 {id} 2>&1"))
+                .output()
+                .unwrap()
+                .status
+                .success()
+        };
         assert!(alive());
         drop(running);
         assert!(!alive());

@@ -9,7 +9,11 @@ use std::{
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
-use crate::{ci, lockfile, packages, postgres::{Binaries, Postgres}, workspace};
+use crate::{
+    ci, lockfile, packages,
+    postgres::{Binaries, Postgres},
+    workspace,
+};
 
 /// Environment variable in which the tests look for a PostgreSQL; one that is already set is used.
 pub const POSTGRES_VARIABLE: &str = "SEARCHWRIGHT_TEST_POSTGRES";
@@ -78,7 +82,15 @@ impl Step {
         match self {
             Self::Fmt => cargo(&["fmt", "--all", "--", "--check"]),
             Self::Lock => lock(),
-            Self::Clippy => cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+            Self::Clippy => cargo(&[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ]),
             Self::Tests => tests(runner),
             Self::Docs => {
                 let mut command = cargo_command(&["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
@@ -106,7 +118,10 @@ fn tests(runner: &[String]) -> Result<()> {
         eprintln!("cargo-nextest is not installed, running cargo test");
         cargo_command(&["test", "--locked"])
     };
-    if !runner.iter().any(|argument| argument.starts_with("-p") || argument.starts_with("--package")) {
+    if !runner
+        .iter()
+        .any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
+    {
         command.arg("--workspace");
     }
     command.args(runner);
@@ -125,7 +140,9 @@ fn private_postgres() -> Result<Option<Postgres>> {
     }
     match Binaries::find_or_install() {
         Ok(binaries) => Postgres::start(binaries).map(Some),
-        Err(error) if ci() => Err(error.context("the tests need a PostgreSQL, and with CI=true nothing is skipped")),
+        Err(error) if ci() => {
+            Err(error.context("the tests need a PostgreSQL, and with CI=true nothing is skipped"))
+        }
         Err(error) => {
             eprintln!("skipping the PostgreSQL half of the tests: {error}");
             Ok(None)
@@ -145,7 +162,11 @@ fn cargo_command(arguments: &[&str]) -> Command {
 
 fn finish(command: &mut Command) -> Result<()> {
     let status = command.status()?;
-    if status.success() { Ok(()) } else { bail!("{} failed with {status}", shown(command)) }
+    if status.success() {
+        Ok(())
+    } else {
+        bail!("{} failed with {status}", shown(command))
+    }
 }
 
 /// The command without its environment, which holds the database's password.

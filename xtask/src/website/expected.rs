@@ -75,7 +75,10 @@ impl Expected {
         let urls = |fault| plan.with(fault).map(|page| plan.url(page)).collect();
         let links = |fault| {
             plan.with(fault).filter_map(|page| {
-                Some(Planted { page: plan.url(page), target: at(&plan.planted_link(page)?) })
+                Some(Planted {
+                    page: plan.url(page),
+                    target: at(&plan.planted_link(page)?),
+                })
             })
         };
         Self {
@@ -86,7 +89,11 @@ impl Expected {
             bytes,
             broken_links: links(Fault::BrokenLink).collect(),
             redirects: redirects(plan),
-            redirect_chain: CHAIN.iter().map(|hop| at(hop)).chain(chain_end(plan).map(|page| plan.url(page))).collect(),
+            redirect_chain: CHAIN
+                .iter()
+                .map(|hop| at(hop))
+                .chain(chain_end(plan).map(|page| plan.url(page)))
+                .collect(),
             redirect_loop: LOOP.iter().map(|hop| at(hop)).collect(),
             duplicate_titles: plan.with(Fault::DuplicateTitle).map(pair).collect(),
             duplicate_bodies: plan.with(Fault::DuplicateBody).map(pair).collect(),
@@ -99,12 +106,18 @@ impl Expected {
 
     /// What was ordered.
     pub fn order(&self) -> Order {
-        Order { pages: self.pages, seed: self.seed, port: self.port }
+        Order {
+            pages: self.pages,
+            seed: self.seed,
+            port: self.port,
+        }
     }
 }
 
 fn chain_end(plan: &Plan) -> Option<usize> {
-    plan.with(Fault::RedirectChain).next().map(|page| plan.redirect_target(page))
+    plan.with(Fault::RedirectChain)
+        .next()
+        .map(|page| plan.redirect_target(page))
 }
 
 fn redirects(plan: &Plan) -> Vec<Redirect> {
@@ -135,7 +148,15 @@ fn redirects(plan: &Plan) -> Vec<Redirect> {
     };
     single(Fault::PermanentRedirect, 301)
         .chain(single(Fault::TemporaryRedirect, 302))
-        .chain(hops(Fault::RedirectChain, &CHAIN, chain_end(plan).map(|page| plan.url(page))))
-        .chain(hops(Fault::RedirectLoop, &LOOP, Some(format!("{origin}{}", LOOP[0]))))
+        .chain(hops(
+            Fault::RedirectChain,
+            &CHAIN,
+            chain_end(plan).map(|page| plan.url(page)),
+        ))
+        .chain(hops(
+            Fault::RedirectLoop,
+            &LOOP,
+            Some(format!("{origin}{}", LOOP[0])),
+        ))
         .collect()
 }

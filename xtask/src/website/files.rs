@@ -23,14 +23,22 @@ const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 1
 pub fn write(plan: &Plan, root: &Path) -> Result<()> {
     let origin = plan.origin();
     fs::write(root.join("favicon.svg"), ICON)?;
-    fs::write(root.join("robots.txt"), format!("User-agent: *\nDisallow: /private/\n\nSitemap: {origin}/sitemap.xml\n"))?;
-    let listed: Vec<usize> = (0..plan.len()).filter(|page| fault(*page) != Some(Fault::NoIndex)).collect();
+    fs::write(
+        root.join("robots.txt"),
+        format!("User-agent: *\nDisallow: /private/\n\nSitemap: {origin}/sitemap.xml\n"),
+    )?;
+    let listed: Vec<usize> = (0..plan.len())
+        .filter(|page| fault(*page) != Some(Fault::NoIndex))
+        .collect();
     if listed.len() <= SITEMAP_URLS {
         return url_set(plan, &listed, &root.join("sitemap.xml"));
     }
     let mut index = BufWriter::new(File::create(root.join("sitemap.xml"))?);
     writeln!(index, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(index, "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">")?;
+    writeln!(
+        index,
+        "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">"
+    )?;
     for (number, part) in listed.chunks(SITEMAP_URLS).enumerate() {
         let name = format!("sitemap-{}.xml", number + 1);
         url_set(plan, part, &root.join(&name))?;
@@ -43,11 +51,18 @@ pub fn write(plan: &Plan, root: &Path) -> Result<()> {
 fn url_set(plan: &Plan, pages: &[usize], file: &Path) -> Result<()> {
     let mut out = BufWriter::new(File::create(file)?);
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(out, "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">")?;
+    writeln!(
+        out,
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">"
+    )?;
     for page in pages {
         // dates in the past that differ, as a real site has them
         let (month, day) = (page / 28 % 12 + 1, page % 28 + 1);
-        writeln!(out, "<url><loc>{}</loc><lastmod>2024-{month:02}-{day:02}</lastmod></url>", plan.url(*page))?;
+        writeln!(
+            out,
+            "<url><loc>{}</loc><lastmod>2024-{month:02}-{day:02}</lastmod></url>",
+            plan.url(*page)
+        )?;
     }
     writeln!(out, "</urlset>")?;
     Ok(out.flush()?)

@@ -81,7 +81,9 @@ fn write_pages(plan: &Plan, root: &Path) -> Result<u64> {
             .map(|worker| scope.spawn(move || write_share(plan, root, worker, workers)))
             .collect();
         running.into_iter().try_fold(0, |sum, thread| {
-            let bytes = thread.join().map_err(|_| anyhow::anyhow!("a page could not be written"))?;
+            let bytes = thread
+                .join()
+                .map_err(|_| anyhow::anyhow!("a page could not be written"))?;
             Ok(sum + bytes?)
         })
     })

@@ -45,7 +45,11 @@ pub fn title(plan: &Plan, page: usize) -> String {
     if title.len() > 60 {
         return format!("{name}, part {page}");
     }
-    if title.len() < 30 { format!("{name}: {kind} for readers {page}") } else { title }
+    if title.len() < 30 {
+        format!("{name}: {kind} for readers {page}")
+    } else {
+        title
+    }
 }
 
 fn head(plan: &Plan, page: usize, out: &mut String) {
@@ -58,7 +62,11 @@ fn head(plan: &Plan, page: usize, out: &mut String) {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     );
     if fault(page) != Some(Fault::NoDescription) {
-        let _ = writeln!(out, "<meta name=\"description\" content=\"{}\">", description(&name, page));
+        let _ = writeln!(
+            out,
+            "<meta name=\"description\" content=\"{}\">",
+            description(&name, page)
+        );
     }
     if fault(page) == Some(Fault::NoIndex) {
         out.push_str("<meta name=\"robots\" content=\"noindex\">\n");
@@ -77,7 +85,9 @@ fn head(plan: &Plan, page: usize, out: &mut String) {
 }
 
 fn description(name: &str, page: usize) -> String {
-    format!("What readers of the almanac know about the {name}: how to begin, what it costs, what to avoid. Page {page}.")
+    format!(
+        "What readers of the almanac know about the {name}: how to begin, what it costs, what to avoid. Page {page}."
+    )
 }
 
 /// Heading, paragraphs under further headings, a table and the links in the text. It depends on the
@@ -85,11 +95,18 @@ fn description(name: &str, page: usize) -> String {
 fn body(plan: &Plan, page: usize, out: &mut String) {
     let mut random = plan.random(page, 4);
     let goal = random.between(WORDS.0, WORDS.1);
-    let _ = write!(out, "<h1>{} {page}</h1>\n<p class=\"lead\">", capitalised(&plan.name(page)));
+    let _ = write!(
+        out,
+        "<h1>{} {page}</h1>\n<p class=\"lead\">",
+        capitalised(&plan.name(page))
+    );
     let mut words = prose::sentence(&mut random, out);
     out.push_str("</p>\n");
     let mut links = Vec::with_capacity(TEXT_LINKS);
-    links.extend(plan.planted_link(page).map(|path| (path, "an earlier edition of this text".to_owned())));
+    links.extend(
+        plan.planted_link(page)
+            .map(|path| (path, "an earlier edition of this text".to_owned())),
+    );
     while links.len() < TEXT_LINKS {
         let other = plan.other(&mut random, page);
         links.push((plan.path(other).to_owned(), plan.name(other)));
@@ -100,7 +117,11 @@ fn body(plan: &Plan, page: usize, out: &mut String) {
     while words < goal || links.len() > 0 {
         if paragraph % 4 == 0 {
             let level = if paragraph % 8 == 4 { 3 } else { 2 };
-            let _ = writeln!(out, "<h{level}>{}</h{level}>", capitalised(&prose::name(&mut random)));
+            let _ = writeln!(
+                out,
+                "<h{level}>{}</h{level}>",
+                capitalised(&prose::name(&mut random))
+            );
         }
         out.push_str("<p>");
         for _ in 0..random.between(2, 5) {
@@ -123,11 +144,18 @@ fn body(plan: &Plan, page: usize, out: &mut String) {
 }
 
 fn table(random: &mut crate::random::Random, out: &mut String) -> usize {
-    out.push_str("<table><caption>Figures of the year</caption>\n<tr><th>Item</th><th>Days</th><th>Cost</th></tr>\n");
+    out.push_str(
+        "<table><caption>Figures of the year</caption>\n<tr><th>Item</th><th>Days</th><th>Cost</th></tr>\n",
+    );
     let rows = random.between(3, 8);
     for _ in 0..rows {
         let name = prose::name(random);
-        let _ = writeln!(out, "<tr><td>{name}</td><td>{}</td><td>{}</td></tr>", random.between(1, 90), random.between(5, 900));
+        let _ = writeln!(
+            out,
+            "<tr><td>{name}</td><td>{}</td><td>{}</td></tr>",
+            random.between(1, 90),
+            random.between(5, 900)
+        );
     }
     out.push_str("</table>\n");
     rows * 5 + 7
@@ -142,11 +170,22 @@ fn list(plan: &Plan, pages: impl Iterator<Item = usize>, out: &mut String) {
 }
 
 fn anchor(plan: &Plan, page: usize, out: &mut String) {
-    let name = if page == 0 { "almanac home".to_owned() } else { plan.name(page) };
-    let _ = write!(out, "<a class=\"entry-link\" href=\"{}\">{}</a>", plan.path(page), capitalised(&name));
+    let name = if page == 0 {
+        "almanac home".to_owned()
+    } else {
+        plan.name(page)
+    };
+    let _ = write!(
+        out,
+        "<a class=\"entry-link\" href=\"{}\">{}</a>",
+        plan.path(page),
+        capitalised(&name)
+    );
 }
 
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -6,8 +6,16 @@ use crate::random::Random;
 use super::{Order, prose};
 
 /// First path segment of every page but the home page.
-pub const SECTIONS: [&str; 8] =
-    ["guides", "journal", "workshop", "materials", "places", "people", "seasons", "questions"];
+pub const SECTIONS: [&str; 8] = [
+    "guides",
+    "journal",
+    "workshop",
+    "materials",
+    "places",
+    "people",
+    "seasons",
+    "questions",
+];
 
 /// Faults repeat with this distance, so each one is on 0.5 % of the pages.
 pub const PERIOD: usize = 200;
@@ -76,7 +84,12 @@ impl Plan {
                 linked.push(page as u32);
             }
         }
-        Self { order: *order, paths, linked, places }
+        Self {
+            order: *order,
+            paths,
+            linked,
+            places,
+        }
     }
 
     /// Number of pages.
@@ -98,7 +111,11 @@ impl Plan {
 
     /// Where the page lies below the served folder.
     pub fn file(&self, page: usize) -> &str {
-        if page == 0 { "index.html" } else { &self.paths[page][1..] }
+        if page == 0 {
+            "index.html"
+        } else {
+            &self.paths[page][1..]
+        }
     }
 
     /// All pages with this fault, in order.
@@ -135,8 +152,14 @@ impl Plan {
     pub fn related(&self, page: usize) -> Vec<usize> {
         let mut random = self.random(page, 1);
         let first = self.places[page] as usize * CHILDREN + 1;
-        let below = if fault(page) == Some(Fault::Orphan) { 0..0 } else { first..first + CHILDREN };
-        let mut pages: Vec<usize> = below.filter_map(|place| Some(*self.linked.get(place)? as usize)).collect();
+        let below = if fault(page) == Some(Fault::Orphan) {
+            0..0
+        } else {
+            first..first + CHILDREN
+        };
+        let mut pages: Vec<usize> = below
+            .filter_map(|place| Some(*self.linked.get(place)? as usize))
+            .collect();
         while pages.len() < CHILDREN {
             pages.push(self.other(&mut random, page));
         }
@@ -161,7 +184,10 @@ impl Plan {
     /// Faulty address in the text of a page, if its fault is one.
     pub fn planted_link(&self, page: usize) -> Option<String> {
         match fault(page)? {
-            Fault::BrokenLink => Some(format!("/{}/withdrawn-{page}.html", SECTIONS[page % SECTIONS.len()])),
+            Fault::BrokenLink => Some(format!(
+                "/{}/withdrawn-{page}.html",
+                SECTIONS[page % SECTIONS.len()]
+            )),
             Fault::PermanentRedirect => Some(format!("/old/{page}")),
             Fault::TemporaryRedirect => Some(format!("/away/{page}")),
             Fault::RedirectChain => Some(CHAIN[0].to_owned()),
@@ -172,12 +198,20 @@ impl Plan {
 
     /// Page whose `main` this page shows: its own, or that of the page before it.
     pub fn body_of(&self, page: usize) -> usize {
-        if fault(page) == Some(Fault::DuplicateBody) { page - 1 } else { page }
+        if fault(page) == Some(Fault::DuplicateBody) {
+            page - 1
+        } else {
+            page
+        }
     }
 
     /// Page whose title this page has.
     pub fn title_of(&self, page: usize) -> usize {
-        if fault(page) == Some(Fault::DuplicateTitle) { page - 1 } else { page }
+        if fault(page) == Some(Fault::DuplicateTitle) {
+            page - 1
+        } else {
+            page
+        }
     }
 }
 
@@ -206,5 +240,9 @@ fn path(seed: u64, page: usize) -> String {
         return "/".to_owned();
     }
     let name = prose::name(&mut Random::new(seed, (page as u64) << 3));
-    format!("/{}/{}-{page}.html", SECTIONS[page % SECTIONS.len()], name.replace(' ', "-"))
+    format!(
+        "/{}/{}-{page}.html",
+        SECTIONS[page % SECTIONS.len()],
+        name.replace(' ', "-")
+    )
 }

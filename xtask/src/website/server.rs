@@ -22,14 +22,19 @@ pub fn serve(expected: &Expected, out: &Path) -> Result<Running> {
     let log = File::create(out.join("nginx.log"))?;
     let configuration = std::path::absolute(out.join("nginx.conf"))?;
     let mut command = program(nginx, None);
-    command.arg("-c").arg(configuration).args(["-g", "daemon off;", "-e", "stderr"]);
+    command
+        .arg("-c")
+        .arg(configuration)
+        .args(["-g", "daemon off;", "-e", "stderr"]);
     command.stdout(log.try_clone()?).stderr(log);
     if TcpStream::connect(("127.0.0.1", expected.port)).is_ok() {
         anyhow::bail!("port {} of the generated site is taken", expected.port);
     }
     let mut server = Running::start("nginx", &mut command)?;
     server
-        .wait_until(Duration::from_secs(10), || TcpStream::connect(("127.0.0.1", expected.port)).is_ok())
+        .wait_until(Duration::from_secs(10), || {
+            TcpStream::connect(("127.0.0.1", expected.port)).is_ok()
+        })
         .with_context(|| format!("see {}", out.join("nginx.log").display()))?;
     Ok(server)
 }
@@ -40,8 +45,15 @@ pub fn write_configuration(expected: &Expected, out: &Path) -> Result<()> {
     let folder = folder.to_str().context("the folder's name is not UTF-8")?;
     let mut redirects = String::new();
     for redirect in &expected.redirects {
-        let path = redirect.url.strip_prefix(&expected.origin).unwrap_or(&redirect.url);
-        writeln!(redirects, "location = {path} {{ return {} {}; }}", redirect.status, redirect.target)?;
+        let path = redirect
+            .url
+            .strip_prefix(&expected.origin)
+            .unwrap_or(&redirect.url);
+        writeln!(
+            redirects,
+            "location = {path} {{ return {} {}; }}",
+            redirect.status, redirect.target
+        )?;
     }
     fs::write(out.join("redirects.conf"), redirects)?;
     // started by root, the worker would become nobody, who may not reach the folder

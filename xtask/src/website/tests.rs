@@ -8,7 +8,11 @@ use std::{
 
 use super::{Expected, Order, existing, generate};
 
-const ORDER: Order = Order { pages: 1_000, seed: 7, port: 8099 };
+const ORDER: Order = Order {
+    pages: 1_000,
+    seed: 7,
+    port: 8099,
+};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -21,7 +25,11 @@ fn site() -> Site {
     let expected = generate(&ORDER, folder.path()).unwrap();
     let mut pages = BTreeMap::new();
     read(&folder.path().join("root"), "", &expected.origin, &mut pages);
-    Site { folder, expected, pages }
+    Site {
+        folder,
+        expected,
+        pages,
+    }
 }
 
 fn read(folder: &Path, path: &str, origin: &str, pages: &mut BTreeMap<String, String>) {
@@ -30,9 +38,15 @@ fn read(folder: &Path, path: &str, origin: &str, pages: &mut BTreeMap<String, St
         if entry.file_type().unwrap().is_dir() {
             read(&entry.path(), &format!("{path}/{name}"), origin, pages);
         } else if name == "index.html" {
-            pages.insert(format!("{origin}{path}/"), fs::read_to_string(entry.path()).unwrap());
+            pages.insert(
+                format!("{origin}{path}/"),
+                fs::read_to_string(entry.path()).unwrap(),
+            );
         } else if name.ends_with(".html") {
-            pages.insert(format!("{origin}{path}/{name}"), fs::read_to_string(entry.path()).unwrap());
+            pages.insert(
+                format!("{origin}{path}/{name}"),
+                fs::read_to_string(entry.path()).unwrap(),
+            );
         }
     }
 }
@@ -43,7 +57,11 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
 }
 
 fn links(origin: &str, html: &str) -> Vec<String> {
-    html.split("<a class=\"").skip(1).filter_map(|rest| rest.split_once("\" href=\"")).map(|(_, rest)| format!("{origin}{}", rest.split('"').next().unwrap())).collect()
+    html.split("<a class=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("\" href=\""))
+        .map(|(_, rest)| format!("{origin}{}", rest.split('"').next().unwrap()))
+        .collect()
 }
 
 fn set(list: &[String]) -> BTreeSet<String> {
@@ -64,7 +82,11 @@ fn pages_are_as_many_and_as_big_as_ordered() {
 #[test]
 fn every_link_leads_where_it_should() {
     let Site { expected, pages, .. } = site();
-    let redirected: BTreeMap<_, _> = expected.redirects.iter().map(|redirect| (&redirect.url, redirect)).collect();
+    let redirected: BTreeMap<_, _> = expected
+        .redirects
+        .iter()
+        .map(|redirect| (&redirect.url, redirect))
+        .collect();
     let mut broken = Vec::new();
     let mut entered = BTreeMap::new();
     for (url, html) in &pages {
@@ -76,11 +98,18 @@ fn every_link_leads_where_it_should() {
             }
         }
     }
-    let planted: BTreeSet<_> = expected.broken_links.iter().map(|link| (link.page.clone(), link.target.clone())).collect();
+    let planted: BTreeSet<_> = expected
+        .broken_links
+        .iter()
+        .map(|link| (link.page.clone(), link.target.clone()))
+        .collect();
     assert_eq!(broken.into_iter().collect::<BTreeSet<_>>(), planted);
     assert_eq!(planted.len(), 5);
-    let linked: BTreeMap<_, _> =
-        expected.redirects.iter().filter_map(|redirect| Some((redirect.url.clone(), redirect.linked_from.clone()?))).collect();
+    let linked: BTreeMap<_, _> = expected
+        .redirects
+        .iter()
+        .filter_map(|redirect| Some((redirect.url.clone(), redirect.linked_from.clone()?)))
+        .collect();
     assert_eq!(entered, linked);
     let ends = |url: &String| {
         let mut seen = vec![url];
@@ -94,13 +123,24 @@ fn every_link_leads_where_it_should() {
     };
     assert_eq!(ends(&expected.redirect_chain[0]), (3, true));
     assert_eq!(ends(&expected.redirect_loop[0]), (2, false));
-    let long = expected.redirects.iter().filter(|redirect| ends(&redirect.url) != (1, true)).count();
-    assert_eq!(long, 4, "two hops of the chain have more than one hop before them, and the loop's two never end");
+    let long = expected
+        .redirects
+        .iter()
+        .filter(|redirect| ends(&redirect.url) != (1, true))
+        .count();
+    assert_eq!(
+        long, 4,
+        "two hops of the chain have more than one hop before them, and the loop's two never end"
+    );
 }
 
 #[test]
 fn all_but_the_orphans_are_reached_from_the_home_page() {
-    let Site { expected, pages, folder } = site();
+    let Site {
+        expected,
+        pages,
+        folder,
+    } = site();
     let home = format!("{}/", expected.origin);
     let mut seen = BTreeSet::from([home.clone()]);
     let mut queue = VecDeque::from([home]);
@@ -115,9 +155,16 @@ fn all_but_the_orphans_are_reached_from_the_home_page() {
     assert_eq!(unreached, set(&expected.orphans));
     assert_eq!(unreached.len(), 5);
     let sitemap = fs::read_to_string(folder.path().join("root/sitemap.xml")).unwrap();
-    let listed: BTreeSet<_> =
-        sitemap.split("<loc>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned()).collect();
-    let unlisted: BTreeSet<_> = pages.keys().filter(|url| !listed.contains(*url)).cloned().collect();
+    let listed: BTreeSet<_> = sitemap
+        .split("<loc>")
+        .skip(1)
+        .map(|rest| rest.split('<').next().unwrap().to_owned())
+        .collect();
+    let unlisted: BTreeSet<_> = pages
+        .keys()
+        .filter(|url| !listed.contains(*url))
+        .cloned()
+        .collect();
     assert_eq!(unlisted, set(&expected.noindex));
 }
 
@@ -132,7 +179,10 @@ fn heads_and_bodies_have_the_planted_faults_only() {
         let title = between(html, "<title>", "</title>").unwrap();
         assert!((30..=60).contains(&title.len()), "{title}");
         titles.entry(title).or_default().push(url.clone());
-        bodies.entry(between(html, "<main>", "</main>").unwrap()).or_default().push(url.clone());
+        bodies
+            .entry(between(html, "<main>", "</main>").unwrap())
+            .or_default()
+            .push(url.clone());
         match between(html, "name=\"description\" content=\"", "\"") {
             Some(text) => {
                 assert!((70..=155).contains(&text.len()), "{text}");
@@ -140,17 +190,34 @@ fn heads_and_bodies_have_the_planted_faults_only() {
             }
             None => drop(undescribed.insert(url.clone())),
         }
-        assert_eq!(html.contains("content=\"noindex\""), expected.noindex.contains(url));
-        assert_eq!(between(html, "rel=\"canonical\" href=\"", "\""), Some(url.as_str()));
+        assert_eq!(
+            html.contains("content=\"noindex\""),
+            expected.noindex.contains(url)
+        );
+        assert_eq!(
+            between(html, "rel=\"canonical\" href=\"", "\""),
+            Some(url.as_str())
+        );
     }
     let doubled = |groups: BTreeMap<&str, Vec<String>>| -> BTreeSet<_> {
-        groups.into_values().filter(|urls| urls.len() > 1).map(|urls| urls.into_iter().collect::<BTreeSet<_>>()).collect()
+        groups
+            .into_values()
+            .filter(|urls| urls.len() > 1)
+            .map(|urls| urls.into_iter().collect::<BTreeSet<_>>())
+            .collect()
     };
     let pairs = |pairs: &[[String; 2]]| -> BTreeSet<_> { pairs.iter().map(|pair| set(pair)).collect() };
     assert_eq!(doubled(titles), pairs(&expected.duplicate_titles));
     assert_eq!(doubled(bodies), pairs(&expected.duplicate_bodies));
     assert_eq!(undescribed, set(&expected.missing_descriptions));
-    assert_eq!((expected.duplicate_titles.len(), expected.duplicate_bodies.len(), undescribed.len()), (5, 5, 10));
+    assert_eq!(
+        (
+            expected.duplicate_titles.len(),
+            expected.duplicate_bodies.len(),
+            undescribed.len()
+        ),
+        (5, 5, 10)
+    );
 }
 
 #[test]
@@ -160,12 +227,19 @@ fn texts_have_several_hundred_to_two_and_a_half_thousand_words() {
         .values()
         .map(|html| {
             let main = between(html, "<main>", "</main>").unwrap();
-            let text: String = main.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect::<Vec<_>>().join(" ");
+            let text: String = main
+                .split('<')
+                .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
+                .collect::<Vec<_>>()
+                .join(" ");
             text.split_whitespace().count()
         })
         .collect();
     let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
-    assert!((300..=900).contains(least) && (2_300..=2_700).contains(most), "{least} to {most}");
+    assert!(
+        (300..=900).contains(least) && (2_300..=2_700).contains(most),
+        "{least} to {most}"
+    );
 }
 
 #[test]
