@@ -1,0 +1,316 @@
+//! Reads the body of an answer under limits: undoes one layer of gzip or br while counting on the
+//! decoded side, so that a small answer cannot become a large one in memory.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use searchwright_site::fetch::Cut;
+
+/// Decoded bytes before the ratio is looked at; small bodies may compress well.
+const RATIO_FROM: usize = 1024 * 1024;
+/// Decoded bytes per byte on the wire beyond which a body is a bomb.
+const RATIO: u64 = 100;
+
+/// Content codings this client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coding {
+    /// As is.
+    Identity,
+    /// RFC 1952.
+    Gzip,
+    /// RFC 7932.
+    Brotli,
+}
+
+impl Coding {
+    /// The coding of `Content-Encoding` values; `None` for one that was not asked for or for layers.
+    pub(super) fn of(values: &http::HeaderMap) -> Option<Self> {
+        let mut codings = values
+            .get_all(http::header::CONTENT_ENCODING)
+            .iter()
+            .flat_map(|v| v.as_bytes().split(|b| *b == b','))
+            .map(<[u8]>::trim_ascii)
+            .filter(|c| !c.is_empty() && !c.eq_ignore_ascii_case(b"identity"));
+        let coding = match codings.next() {
+            None => Self::Identity,
+            Some(c) if c.eq_ignore_ascii_case(b"gzip") || c.eq_ignore_ascii_case(b"x-gzip") => Self::Gzip,
+            Some(c) if c.eq_ignore_ascii_case(b"br") => Self::Brotli,
+            Some(_) => return None,
+        };
+        codings.next().is_none().then_some(coding)
+    }
+}
+
+/// The coded bytes are not what their coding says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Undecodable;
+
+/// Collects a body piece by piece.
+pub(super) struct Body {
+    decoder: Decoder,
+    wire: u64,
+}
+
+enum Decoder {
+    Identity(Kept),
+    Gzip(Box<flate2::write::MultiGzDecoder<Kept>>),
+    Brotli(Box<brotli::DecompressorWriter<Kept>>),
+}
+
+/// Where decoded bytes end up.
+struct Kept {
+    bytes: Vec<u8>,
+    limit: usize,
+    /// Bytes on the wire so far, the piece being decoded included.
+    wire: u64,
+    cut: Option<Cut>,
+}
+
+impl Write for Kept {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let room = self.limit - self.bytes.len();
+        let fits = piece.len().min(room);
+        self.bytes.extend_from_slice(&piece[..fits]);
+        if self.bytes.len() > RATIO_FROM && self.bytes.len() as u64 > self.wire.saturating_mul(RATIO) {
+            self.cut = Some(Cut::Ratio);
+        } else if fits < piece.len() {
+            self.cut = Some(Cut::Size);
+        }
+        match self.cut {
+            // Ends the decoder's loop; the reason is kept beside the bytes.
+            Some(_) => Err(io::Error::other("cut")),
+            None => Ok(fits),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Body {
+    /// `expected` is the announced length, a hint that is not trusted beyond 64 KiB.
+    pub(super) fn new(coding: Coding, limit: usize, expected: Option<u64>) -> Self {
+        let hint = usize::try_from(expected.unwrap_or(0))
+            .unwrap_or(0)
+            .min(64 * 1024)
+            .min(limit);
+        let kept = Kept {
+            bytes: Vec::with_capacity(hint),
+            limit,
+            wire: 0,
+            cut: None,
+        };
+        let decoder = match coding {
+            Coding::Identity => Decoder::Identity(kept),
+            Coding::Gzip => Decoder::Gzip(Box::new(flate2::write::MultiGzDecoder::new(kept))),
+            Coding::Brotli => Decoder::Brotli(Box::new(brotli::DecompressorWriter::new(kept, 16 * 1024))),
+        };
+        Self { decoder, wire: 0 }
+    }
+
+    /// Takes a piece from the wire. `Ok(false)` when the body was cut and no more is wanted.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Result<bool, Undecodable> {
+        self.wire += piece.len() as u64;
+        let wire = self.wire;
+        let kept = self.kept();
+        let limit = kept.limit as u64;
+        kept.wire = wire;
+        let taken = match &mut self.decoder {
+            Decoder::Identity(kept) => kept.write_all(piece),
+            Decoder::Gzip(decoder) => decoder.write_all(piece),
+            Decoder::Brotli(decoder) => decoder.write_all(piece),
+        };
+        let kept = self.kept();
+        match (taken, kept.cut) {
+            (_, Some(_)) => Ok(false),
+            (Ok(()), None) if wire > limit => {
+                // Coded bytes that decode to less than themselves still cost what they cost.
+                kept.cut = Some(Cut::Size);
+                Ok(false)
+            }
+            (Ok(()), None) => Ok(true),
+            (Err(_), None) => Err(Undecodable),
+        }
+    }
+
+    /// The end of the body was reached: the coded stream has to be whole too.
+    pub(super) fn finish(mut self) -> Result<(Bytes, u64, Option<Cut>), Undecodable> {
+        let empty = self.wire == 0;
+        let ended = match &mut self.decoder {
+            Decoder::Identity(_) => Ok(()),
+            _ if empty => Ok(()),
+            Decoder::Gzip(decoder) => decoder.try_finish(),
+            Decoder::Brotli(decoder) => decoder.close(),
+        };
+        if ended.is_err() && self.kept().cut.is_none() {
+            return Err(Undecodable);
+        }
+        Ok(self.cut_short(None))
+    }
+
+    /// What came so far, when the rest will not.
+    pub(super) fn cut_short(mut self, cut: Option<Cut>) -> (Bytes, u64, Option<Cut>) {
+        if cut.is_some() {
+            // What the decoder holds back still counts as having come.
+            let _ = match &mut self.decoder {
+                Decoder::Identity(kept) => kept.flush(),
+                Decoder::Gzip(decoder) => decoder.flush(),
+                Decoder::Brotli(decoder) => decoder.flush(),
+            };
+        }
+        let wire = self.wire;
+        let kept = self.kept();
+        let cut = kept.cut.or(cut);
+        (Bytes::from(std::mem::take(&mut kept.bytes)), wire, cut)
+    }
+
+    fn kept(&mut self) -> &mut Kept {
+        match &mut self.decoder {
+            Decoder::Identity(kept) => kept,
+            Decoder::Gzip(decoder) => decoder.get_mut(),
+            Decoder::Brotli(decoder) => decoder.get_mut(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1024 * 1024;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn br(bytes: &[u8]) -> Vec<u8> {
+        let mut coded = Vec::new();
+        let mut encoder = brotli::CompressorWriter::new(&mut coded, 4096, 5, 22);
+        encoder.write_all(bytes).unwrap();
+        drop(encoder);
+        coded
+    }
+
+    fn read(coding: Coding, wire: &[u8], limit: usize) -> Result<(Bytes, u64, Option<Cut>), Undecodable> {
+        let mut body = Body::new(coding, limit, None);
+        for piece in wire.chunks(1000) {
+            if !body.take(piece)? {
+                return Ok(body.cut_short(None));
+            }
+        }
+        body.finish()
+    }
+
+    fn text(length: usize) -> Vec<u8> {
+        let mut state = 1_u32;
+        (0..length)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                b'a' + (state >> 28) as u8
+            })
+            .collect()
+    }
+
+    #[test]
+    fn each_coding_is_undone() {
+        let text = text(100_000);
+        for (coding, wire) in [
+            (Coding::Identity, text.clone()),
+            (Coding::Gzip, gzip(&text)),
+            (Coding::Brotli, br(&text)),
+        ] {
+            let (body, wire_bytes, cut) = read(coding, &wire, MIB).unwrap();
+            assert_eq!(
+                (&body[..], wire_bytes, cut),
+                (&text[..], wire.len() as u64, None),
+                "{coding:?}"
+            );
+        }
+        assert_eq!(read(Coding::Gzip, &[], MIB).unwrap(), (Bytes::new(), 0, None));
+    }
+
+    #[test]
+    fn a_long_body_is_cut_at_the_limit() {
+        let text = text(100_000);
+        for (coding, wire) in [
+            (Coding::Identity, text.clone()),
+            (Coding::Gzip, gzip(&text)),
+            (Coding::Brotli, br(&text)),
+        ] {
+            let (body, _, cut) = read(coding, &wire, 5_000).unwrap();
+            assert_eq!((&body[..], cut), (&text[..5_000], Some(Cut::Size)), "{coding:?}");
+            let (body, _, cut) = read(coding, &wire, 100_000).unwrap();
+            assert_eq!((body.len(), cut), (100_000, None), "{coding:?}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_cut_after_its_first_mib() {
+        let zeros = vec![0; 64 * MIB];
+        for (coding, wire) in [(Coding::Gzip, gzip(&zeros)), (Coding::Brotli, br(&zeros))] {
+            let (body, _, cut) = read(coding, &wire, 256 * MIB).unwrap();
+            assert_eq!(cut, Some(Cut::Ratio), "{coding:?}");
+            assert!(body.len() < 2 * MIB, "{coding:?}: {}", body.len());
+        }
+        let small = vec![0; MIB];
+        assert_eq!(read(Coding::Gzip, &gzip(&small), 2 * MIB).unwrap().2, None);
+    }
+
+    #[test]
+    fn a_broken_stream_is_not_a_body() {
+        let text = text(10_000);
+        let half = |wire: Vec<u8>| wire[..wire.len() / 2].to_vec();
+        assert_eq!(read(Coding::Gzip, &half(gzip(&text)), MIB), Err(Undecodable));
+        assert_eq!(read(Coding::Brotli, &half(br(&text)), MIB), Err(Undecodable));
+        assert_eq!(
+            read(Coding::Gzip, b"<html>not gzip at all, said to be", MIB),
+            Err(Undecodable)
+        );
+    }
+
+    #[test]
+    fn what_came_before_the_time_ran_out_is_kept() {
+        let text = text(200_000);
+        for (coding, wire) in [
+            (Coding::Identity, text.clone()),
+            (Coding::Gzip, gzip(&text)),
+            (Coding::Brotli, br(&text)),
+        ] {
+            let mut body = Body::new(coding, MIB, None);
+            assert_eq!(body.take(&wire[..wire.len() / 2]), Ok(true));
+            let (kept, _, cut) = body.cut_short(Some(Cut::Time));
+            assert_eq!(cut, Some(Cut::Time));
+            assert!(
+                kept.len() > 10_000 && text.starts_with(&kept),
+                "{coding:?}: {}",
+                kept.len()
+            );
+        }
+    }
+
+    #[test]
+    fn only_one_layer_of_what_was_asked_for() {
+        let coding = |values: &[&'static str]| {
+            let mut headers = http::HeaderMap::new();
+            for value in values {
+                headers.append("content-encoding", http::HeaderValue::from_static(value));
+            }
+            Coding::of(&headers)
+        };
+        for (values, expected) in [
+            (&[][..], Some(Coding::Identity)),
+            (&["identity"], Some(Coding::Identity)),
+            (&["GZip"], Some(Coding::Gzip)),
+            (&["x-gzip"], Some(Coding::Gzip)),
+            (&["br"], Some(Coding::Brotli)),
+            (&["gzip, gzip"], None),
+            (&["gzip", "br"], None),
+            (&["zstd"], None),
+        ] {
+            assert_eq!(coding(values), expected, "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! One exchange under the limits of a purpose.
+
+use std::{error::Error, future::Future, io, net::IpAddr, pin::Pin, sync::Arc, time::Instant};
+
+use bytes::Bytes;
+use http::{HeaderValue, header};
+use searchwright_site::fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response};
+use tokio::time::{Instant as Deadline, timeout_at};
+use url::{Host, Url};
+
+use super::{
+    Times,
+    body::{Body, Coding},
+    resolve::{Guard, NameError},
+};
+
+/// The client of one purpose. Cheap to clone; clones share connections.
+#[derive(Clone)]
+pub struct Guarded {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    guard: Arc<Guard>,
+    times: Times,
+    by_port: Vec<(u16, reqwest::Client)>,
+    other: reqwest::Client,
+}
+
+impl Guarded {
+    pub(super) fn new(
+        guard: Arc<Guard>,
+        times: Times,
+        by_port: Vec<(u16, reqwest::Client)>,
+        other: reqwest::Client,
+    ) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                guard,
+                times,
+                by_port,
+                other,
+            }),
+        }
+    }
+
+    /// Sends any request and keeps at most `body_limit` bytes of the decoded answer. No redirect is
+    /// followed, nothing is tried twice. [`FetchError::Denied`], `Dns`, `Connect` and `Tls` mean that
+    /// the request was not sent; after `Timeout` and `Broken` it may have been.
+    pub async fn send(&self, request: http::Request<Bytes>, body_limit: usize) -> Fetched {
+        let request = reqwest::Request::try_from(request).map_err(|_| FetchError::Denied)?;
+        self.perform(request, body_limit).await
+    }
+
+    async fn perform(&self, mut request: reqwest::Request, body_limit: usize) -> Fetched {
+        let client = self.client_for(request.url())?;
+        request
+            .headers_mut()
+            .entry(header::ACCEPT_ENCODING)
+            .or_insert(HeaderValue::from_static("gzip, br"));
+        let times = &self.shared.times;
+        let (clock, start) = (Instant::now(), Deadline::now());
+        let sent = timeout_at(start + times.first_byte.min(times.total), client.execute(request));
+        let mut answer = match sent.await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(reason(&error)),
+            Err(_) => return Err(FetchError::Timeout),
+        };
+        let ttfb = clock.elapsed();
+        let status = answer.status().as_u16();
+        let headers = std::mem::take(answer.headers_mut());
+        let coding = Coding::of(&headers).ok_or(FetchError::Broken)?;
+        let mut body = Body::new(coding, body_limit, answer.content_length());
+        let (body, wire_bytes, cut) = loop {
+            match timeout_at(start + times.total, answer.chunk()).await {
+                Ok(Ok(Some(piece))) => match body.take(&piece) {
+                    Ok(true) => {}
+                    Ok(false) => break body.cut_short(None),
+                    Err(_) => return Err(FetchError::Broken),
+                },
+                Ok(Ok(None)) => break body.finish().map_err(|_| FetchError::Broken)?,
+                Ok(Err(error)) => return Err(reason(&error)),
+                Err(_) => break body.cut_short(Some(Cut::Time)),
+            }
+        };
+        Ok(Response {
+            status,
+            headers,
+            body,
+            wire_bytes,
+            cut,
+            ttfb,
+        })
+    }
+
+    /// Judges what can be judged without resolving, and picks the client whose resolver judges the rest.
+    fn client_for(&self, url: &Url) -> Result<&reqwest::Client, FetchError> {
+        if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() || url.password().is_some()
+        {
+            return Err(FetchError::Denied);
+        }
+        let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+            return Err(FetchError::Denied);
+        };
+        let special = self.shared.by_port.iter().find(|(p, _)| *p == port);
+        let literal = match host {
+            Host::Ipv4(address) => Some(IpAddr::from(address)),
+            Host::Ipv6(address) => Some(IpAddr::from(address)),
+            Host::Domain(_) => None,
+        };
+        if let Some(address) = literal
+            && !self
+                .shared
+                .guard
+                .permits(&address.to_string(), address, special.map(|(p, _)| *p))
+        {
+            return Err(FetchError::Denied);
+        }
+        Ok(special.map_or(&self.shared.other, |(_, client)| client))
+    }
+}
+
+impl Fetch for Guarded {
+    fn fetch(&self, request: Request) -> Pin<Box<dyn Future<Output = Fetched> + Send + '_>> {
+        Box::pin(async move {
+            let method = match request.method {
+                Method::Get => reqwest::Method::GET,
+                Method::Head => reqwest::Method::HEAD,
+            };
+            let mut asked = reqwest::Request::new(method, request.url);
+            let headers = asked.headers_mut();
+            headers.insert(
+                header::ACCEPT,
+                HeaderValue::from_static("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+            );
+            if request.fresh {
+                headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+                headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
+            }
+            self.perform(asked, request.body_limit).await
+        })
+    }
+}
+
+/// Finds the cause of a client error in its chain.
+fn reason(error: &reqwest::Error) -> FetchError {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(at) = cause {
+        if let Some(name) = at.downcast_ref::<NameError>() {
+            return match name {
+                NameError::Denied => FetchError::Denied,
+                NameError::Unknown => FetchError::Dns,
+                NameError::Slow => FetchError::Timeout,
+            };
+        }
+        if at.is::<rustls::Error>() {
+            return FetchError::Tls;
+        }
+        cause = match at.downcast_ref::<io::Error>() {
+            // An I/O error hides the error it was made of from `source`.
+            Some(io) => match io.get_ref() {
+                Some(inner) => Some(inner),
+                None => at.source(),
+            },
+            None => at.source(),
+        };
+    }
+    if error.is_timeout() {
+        FetchError::Timeout
+    } else if error.is_connect() {
+        FetchError::Connect
+    } else {
+        FetchError::Broken
+    }
+}

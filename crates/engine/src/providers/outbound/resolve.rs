@@ -1,0 +1,134 @@
+//! Judges addresses and resolves names under that judgement.
+
+use std::{
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{
+    addresses::{Denied, denied},
+    allow::{Purpose, Target},
+};
+
+/// What a [`Lookup`] returns.
+pub type Looked = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+
+/// Turns a name into addresses; a parameter so that tests can make names lie.
+pub trait Lookup: Send + Sync + 'static {
+    /// All addresses of a name; an empty list or an error when there is none.
+    fn lookup(&self, name: &str) -> Looked;
+}
+
+/// The operating system's resolver.
+#[derive(Debug)]
+pub struct SystemLookup;
+
+impl Lookup for SystemLookup {
+    fn lookup(&self, name: &str) -> Looked {
+        let name = name.to_owned();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            Ok(found.map(|a| a.ip()).collect())
+        })
+    }
+}
+
+/// The rules of one purpose.
+pub(super) struct Guard {
+    pub(super) purpose: Purpose,
+    pub(super) allow: Vec<Target>,
+    pub(super) allow_metadata: bool,
+    pub(super) own: Vec<SocketAddr>,
+}
+
+impl Guard {
+    /// Whether `host` may be reached at this address. `port` is `None` when it is none of those that
+    /// exceptions or our own listeners name.
+    pub(super) fn permits(&self, host: &str, address: IpAddr, port: Option<u16>) -> bool {
+        let opened = |with_port: bool| {
+            self.allow.iter().any(|target| {
+                let port_fits = match target.port() {
+                    Some(wanted) => Some(wanted) == port,
+                    None => !with_port,
+                };
+                port_fits && target.opens(host, address)
+            })
+        };
+        let own = port.is_some_and(|p| self.own.contains(&SocketAddr::new(address.to_canonical(), p)));
+        let permitted = match denied(address) {
+            Some(Denied::Metadata) if !self.allow_metadata => false,
+            _ if own => opened(true),
+            Some(_) => opened(false),
+            None => return true,
+        };
+        if permitted {
+            // Exceptions are rare and reach inside: each use can be found in the log.
+            tracing::info!(purpose = %self.purpose, host, %address, port, "outbound exception used");
+        } else {
+            tracing::debug!(purpose = %self.purpose, host, %address, port, "outbound address denied");
+        }
+        permitted
+    }
+}
+
+/// Why a name led nowhere; found again in the chain of a client error.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NameError {
+    #[error("an address of the name is not allowed")]
+    Denied,
+    #[error("the name has no address")]
+    Unknown,
+    #[error("the name took too long to resolve")]
+    Slow,
+}
+
+/// The hook of one client.
+pub(super) struct GuardedResolver {
+    pub(super) guard: Arc<Guard>,
+    pub(super) lookup: Arc<dyn Lookup>,
+    pub(super) port: Option<u16>,
+    pub(super) limit: Duration,
+}
+
+impl GuardedResolver {
+    async fn judged(
+        guard: Arc<Guard>,
+        looked: Looked,
+        name: String,
+        port: Option<u16>,
+        limit: Duration,
+    ) -> Result<Vec<SocketAddr>, NameError> {
+        let found = match tokio::time::timeout(limit, looked).await {
+            Ok(Ok(found)) if !found.is_empty() => found,
+            Ok(_) => return Err(NameError::Unknown),
+            Err(_) => return Err(NameError::Slow),
+        };
+        // One bad address refuses the name: filtering would let an attacker try until one slips by.
+        if found.iter().all(|address| guard.permits(&name, *address, port)) {
+            Ok(found
+                .into_iter()
+                .map(|address| SocketAddr::new(address, 0))
+                .collect())
+        } else {
+            Err(NameError::Denied)
+        }
+    }
+}
+
+impl reqwest::dns::Resolve for GuardedResolver {
+    fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        let name = name.as_str().to_owned();
+        let looked = self.lookup.lookup(&name);
+        let judged = Self::judged(self.guard.clone(), looked, name, self.port, self.limit);
+        Box::pin(async move {
+            match judged.await {
+                Ok(found) => Ok(Box::new(found.into_iter()) as reqwest::dns::Addrs),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+}
