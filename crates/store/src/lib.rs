@@ -1,1 +1,30 @@
-//! stub
+//! What is remembered, on embedded SQLite or on PostgreSQL, through one seam.
+//!
+//! [`Db`] hands out [`Tx`]; plain functions above it take one. SQL is one `&'static str` for both
+//! databases, parameters are always bound. Functions on project data take an [`access::ProjectScope`],
+//! which only the database can make, so forgetting the check does not compile.
+
+pub mod access;
+pub mod admin;
+pub mod audits;
+pub mod crawls;
+mod db;
+mod error;
+pub mod events;
+pub mod idempotency;
+pub mod issues;
+pub mod jobs;
+pub mod keywords;
+mod migrate;
+pub mod pages;
+mod postgres;
+pub mod projects;
+pub mod seal;
+mod sqlite;
+mod statement;
+mod value;
+
+pub use db::{Boxed, Db, Settings, Tx};
+pub use error::{Error, Result};
+pub use statement::{Cells, sql};
+pub use value::{Column, Json, Param};

@@ -1,0 +1,165 @@
+//! What the operator does on the server itself: workspaces, projects and keys. Not reachable through the API.
+
+use searchwright_contract::Instant;
+use uuid::Uuid;
+
+use crate::{Error, Result, Tx, sql};
+
+/// A project to be made.
+#[derive(Clone, Debug)]
+pub struct NewProject {
+    /// Identifier.
+    pub id: Uuid,
+    /// Name.
+    pub name: String,
+    /// Host, or scheme, host and port.
+    pub domain: String,
+}
+
+/// A key to be made.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// Identifier.
+    pub id: Uuid,
+    /// The project it is bound to.
+    pub project: Uuid,
+    /// Label.
+    pub name: String,
+    /// First characters, shown in lists.
+    pub prefix: String,
+    /// SHA-256 of the key.
+    pub digest: [u8; 32],
+    /// Scopes, separated by spaces.
+    pub scopes: String,
+    /// Refuses whatever changes something.
+    pub read_only: bool,
+    /// When it stops working; never if `None`.
+    pub expires_at: Option<Instant>,
+}
+
+/// Makes a project in the first workspace, which is made with it when there is none.
+pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, now: Instant) -> Result<()> {
+    let existing: Option<Uuid> = sql("SELECT id FROM workspaces ORDER BY id LIMIT 1")
+        .optional(tx, |c| c.take())
+        .await?;
+    let workspace = match existing {
+        Some(id) => id,
+        None => {
+            sql("INSERT INTO workspaces (id, name, created_at) VALUES ($1, $2, $3)")
+                .bind(workspace)
+                .bind("Default")
+                .bind(now)
+                .run(tx)
+                .await?;
+            workspace
+        }
+    };
+    sql("INSERT INTO projects (id, workspace_id, name, domain, language, country, timezone, version, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, 'en', '', 'UTC', 1, $5, $5)")
+    .bind(project.id)
+    .bind(workspace)
+    .bind(project.name)
+    .bind(project.domain)
+    .bind(now)
+    .run(tx)
+    .await?;
+    Ok(())
+}
+
+/// The project of this domain, if there is one.
+pub async fn project_by_domain(tx: &mut Tx, domain: &str) -> Result<Option<Uuid>> {
+    sql("SELECT id FROM projects WHERE domain = $1 ORDER BY id LIMIT 1")
+        .bind(domain)
+        .optional(tx, |c| c.take())
+        .await
+}
+
+/// Live keys of a project: neither revoked nor expired.
+pub async fn live_keys(tx: &mut Tx, project: Uuid, now: Instant) -> Result<u64> {
+    sql("SELECT count(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
+        .bind(project)
+        .bind(now)
+        .one(tx, |c| c.take())
+        .await
+}
+
+/// Makes a key; [`Error::Dangling`] without the project.
+pub async fn create_key(tx: &mut Tx, key: NewKey, now: Instant) -> Result<()> {
+    sql("INSERT INTO api_keys (id, project_id, name, prefix, digest, scopes, read_only, expires_at, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+    .bind(key.id)
+    .bind(key.project)
+    .bind(key.name)
+    .bind(key.prefix)
+    .bind(&key.digest)
+    .bind(key.scopes)
+    .bind(key.read_only)
+    .bind(key.expires_at)
+    .bind(now)
+    .run(tx)
+    .await?;
+    Ok(())
+}
+
+/// Ends a key at once; [`Error::Missing`] if there is none, `false` if it had ended before.
+pub async fn revoke_key(tx: &mut Tx, id: Uuid, now: Instant) -> Result<bool> {
+    let known: Option<bool> = sql("SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = $1")
+        .bind(id)
+        .optional(tx, |c| c.take())
+        .await?;
+    if known.ok_or(Error::Missing)? {
+        return Ok(false);
+    }
+    sql("UPDATE api_keys SET revoked_at = $2 WHERE id = $1")
+        .bind(id)
+        .bind(now)
+        .run(tx)
+        .await?;
+    Ok(true)
+}
+
+/// What a rotation takes over from the key it replaces.
+#[derive(Clone, Debug)]
+pub struct Rotated {
+    /// The project.
+    pub project: Uuid,
+    /// Label.
+    pub name: String,
+    /// Scopes, separated by spaces.
+    pub scopes: String,
+    /// Refuses whatever changes something.
+    pub read_only: bool,
+}
+
+/// Lets a live key end at `until`, or earlier if it would have, and returns what its successor inherits.
+pub async fn retire_key(tx: &mut Tx, id: Uuid, until: Instant, now: Instant) -> Result<Rotated> {
+    let old = sql("SELECT project_id, name, scopes, read_only FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
+        .bind(id)
+        .bind(now)
+        .one(tx, |c| Ok(Rotated { project: c.take()?, name: c.take()?, scopes: c.take()?, read_only: c.take()? }))
+        .await?;
+    sql("UPDATE api_keys SET expires_at = $2 WHERE id = $1 AND (expires_at IS NULL OR expires_at > $2)")
+        .bind(id)
+        .bind(until)
+        .run(tx)
+        .await?;
+    Ok(old)
+}
+
+/// A value of the installation, such as the canary of the sealing keys.
+pub async fn meta(tx: &mut Tx, name: &str) -> Result<Option<Vec<u8>>> {
+    sql("SELECT value FROM meta WHERE name = $1")
+        .bind(name)
+        .optional(tx, |c| c.take())
+        .await
+}
+
+/// Sets a value of the installation unless it has one; what it has afterwards.
+pub async fn set_meta(tx: &mut Tx, name: &str, value: Vec<u8>) -> Result<Vec<u8>> {
+    sql("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
+        .bind(name)
+        .bind(value)
+        .run(tx)
+        .await?;
+    meta(tx, name).await?.ok_or(Error::Missing)
+}

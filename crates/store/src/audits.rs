@@ -1,0 +1,236 @@
+//! Audits.
+
+use searchwright_contract::{
+    Instant,
+    actions::AllowedActions,
+    audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
+};
+use uuid::Uuid;
+
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+
+/// An audit to be started.
+#[derive(Clone, Debug)]
+pub struct New {
+    /// Identifier, UUIDv7 of now.
+    pub id: Uuid,
+    /// The job that does it.
+    pub job_id: Uuid,
+    /// Where the crawl begins.
+    pub start_url: String,
+    /// Limits.
+    pub config: AuditConfig,
+    /// Version of the checks.
+    pub ruleset_version: &'static str,
+}
+
+macro_rules! columns {
+    ($before:literal $after:literal) => {
+        concat!(
+            $before,
+            " id, project_id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, started_at, finished_at, discovered, fetched, queued,
+              failed, blocked, termination, health_score, error_free_pages_pct, pages_scored, score_is_partial, errors, warnings, notices, issues,
+              previous_audit_id, error_code, error_message, version ",
+            $after
+        )
+    };
+}
+
+fn audit(c: &mut Cells<'_>) -> Result<Audit> {
+    let mut audit = Audit {
+        id: c.take::<Uuid>()?.to_string(),
+        project_id: c.take::<Uuid>()?.to_string(),
+        job_id: c.take::<Uuid>()?.to_string(),
+        status: c.word()?,
+        trigger: c.word()?,
+        start_url: c.take()?,
+        config: serde_json::from_value::<AuditConfig>(c.take::<Json>()?.0)
+            .map_err(|e| Error::Defect(e.to_string()))?,
+        ruleset_version: c.take()?,
+        requested_at: c.take()?,
+        started_at: c.take()?,
+        finished_at: c.take()?,
+        progress: AuditProgress {
+            discovered: c.take()?,
+            fetched: c.take()?,
+            queued: c.take()?,
+            failed: c.take()?,
+            blocked: c.take()?,
+        },
+        termination: c.take()?,
+        health_score: c.take()?,
+        band: None,
+        error_free_pages_pct: c.take()?,
+        pages_scored: c.take()?,
+        score_is_partial: c.take()?,
+        totals: AuditTotals {
+            errors: c.take()?,
+            warnings: c.take()?,
+            notices: c.take()?,
+            issues: c.take()?,
+        },
+        previous_audit_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
+        error: None,
+        version: 0,
+        allowed_actions: AllowedActions::default(),
+    };
+    let (code, message): (Option<String>, Option<String>) = (c.take()?, c.take()?);
+    audit.error = code.map(|code| AuditError {
+        code,
+        message: message.unwrap_or_default(),
+    });
+    audit.version = c.take()?;
+    Ok(audit)
+}
+
+/// Starts an audit.
+pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Audit> {
+    let previous = newest_finished(tx, scope).await?;
+    let config = serde_json::to_value(&new.config).map_err(|e| Error::Defect(e.to_string()))?;
+    sql(columns!("INSERT INTO audits (project_id, id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, discovered, fetched, queued,
+            failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version)
+         VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1) RETURNING" ""))
+    .bind(scope.project())
+    .bind(new.id)
+    .bind(new.job_id)
+    .bind(new.start_url)
+    .bind(Json(config))
+    .bind(new.ruleset_version)
+    .bind(now)
+    .bind(false)
+    .bind(previous)
+    .one(tx, audit)
+    .await
+}
+
+/// The newest audit with results.
+pub async fn newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Uuid>> {
+    sql("SELECT id FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1")
+        .bind(scope.project())
+        .optional(tx, |c| c.take())
+        .await
+}
+
+/// The one that has not ended, if there is one.
+pub async fn active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Audit>> {
+    sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND status IN ('queued', 'crawling', 'analyzing')"))
+        .bind(scope.project())
+        .optional(tx, audit)
+        .await
+}
+
+/// One page, newest first.
+pub async fn list(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    status: Option<AuditStatus>,
+    before: Option<Uuid>,
+    limit: u32,
+) -> Result<Vec<Audit>> {
+    sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id < $2 AND (CAST($4 AS TEXT) IS NULL OR status = $4) ORDER BY id DESC LIMIT $3"))
+        .bind(scope.project())
+        .bind(before.unwrap_or(Uuid::max()))
+        .bind(limit)
+        .bind(status.map(AuditStatus::as_str))
+        .all(tx, audit)
+        .await
+}
+
+/// One audit.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
+    sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, audit)
+        .await
+}
+
+/// A worker has it: it crawls or, after that, analyses.
+pub async fn set_status(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    status: AuditStatus,
+    now: Instant,
+) -> Result<()> {
+    sql(
+        "UPDATE audits SET status = $3, started_at = coalesce(started_at, $4), version = version + 1
+         WHERE project_id = $1 AND id = $2 AND status IN ('queued', 'crawling', 'analyzing')",
+    )
+    .bind(scope.project())
+    .bind(id)
+    .bind(status.as_str())
+    .bind(now)
+    .run(tx)
+    .await?;
+    Ok(())
+}
+
+/// Notes how far the crawl is.
+pub async fn set_progress(tx: &mut Tx, scope: ProjectScope, id: Uuid, progress: AuditProgress) -> Result<()> {
+    sql("UPDATE audits SET discovered = $3, fetched = $4, queued = $5, failed = $6, blocked = $7, version = version + 1 WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .bind(id)
+        .bind(progress.discovered)
+        .bind(progress.fetched)
+        .bind(progress.queued)
+        .bind(progress.failed)
+        .bind(progress.blocked)
+        .run(tx)
+        .await?;
+    Ok(())
+}
+
+/// How an audit ended.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Why the crawl ended.
+    pub termination: Option<String>,
+    /// Health, 0 to 100.
+    pub health_score: Option<u8>,
+    /// Percent of pages without an error.
+    pub error_free_pages_pct: Option<f64>,
+    /// Pages the score is computed from.
+    pub pages_scored: Option<u32>,
+    /// A limit cut pages off.
+    pub score_is_partial: bool,
+    /// Counts of findings.
+    pub totals: AuditTotals,
+    /// Code and message of a failure.
+    pub error: Option<AuditError>,
+}
+
+/// Ends an audit; `false` if it had ended before, and then nothing is written.
+pub async fn finish(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    status: AuditStatus,
+    outcome: Outcome,
+    now: Instant,
+) -> Result<bool> {
+    let (code, message) = outcome
+        .error
+        .map_or((None, None), |e| (Some(e.code), Some(e.message)));
+    let touched = sql("UPDATE audits SET status = $3, termination = $4, health_score = $5, error_free_pages_pct = $6, pages_scored = $7, score_is_partial = $8,
+            errors = $9, warnings = $10, notices = $11, issues = $12, error_code = $13, error_message = $14, finished_at = $15, queued = 0, version = version + 1
+         WHERE project_id = $1 AND id = $2 AND status IN ('queued', 'crawling', 'analyzing')")
+    .bind(scope.project())
+    .bind(id)
+    .bind(status.as_str())
+    .bind(outcome.termination)
+    .bind(outcome.health_score)
+    .bind(outcome.error_free_pages_pct)
+    .bind(outcome.pages_scored)
+    .bind(outcome.score_is_partial)
+    .bind(outcome.totals.errors)
+    .bind(outcome.totals.warnings)
+    .bind(outcome.totals.notices)
+    .bind(outcome.totals.issues)
+    .bind(code)
+    .bind(message)
+    .bind(now)
+    .run(tx)
+    .await?;
+    Ok(touched == 1)
+}

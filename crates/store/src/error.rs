@@ -1,0 +1,110 @@
+//! How storage fails, in the words callers act on.
+
+/// Result of a storage call.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// How storage fails.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A unique constraint refused the row.
+    #[error("already exists ({0})")]
+    Duplicate(String),
+    /// A reference points to nothing.
+    #[error("refers to a record that does not exist")]
+    Dangling,
+    /// Too many transactions are waiting.
+    #[error("too many transactions are waiting")]
+    Overloaded,
+    /// No space left.
+    #[error("the storage is full")]
+    Full,
+    /// The database cannot be reached or does not keep what it is given.
+    #[error("the storage is not available: {0}")]
+    Unavailable(String),
+    /// A record is not there where one must be.
+    #[error("no such record")]
+    Missing,
+    /// A stored value does not read as its type.
+    #[error("column {0}: {1}")]
+    Column(usize, String),
+    /// The schema is not one this program knows.
+    #[error("{0}")]
+    Schema(String),
+    /// A sealed value does not open with the keys that are configured.
+    #[error("{0}")]
+    Seal(&'static str),
+    /// Anything else; a defect.
+    #[error("{0}")]
+    Defect(String),
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::{ErrorCode, ffi};
+        let rusqlite::Error::SqliteFailure(failure, message) = &error else {
+            return match error {
+                rusqlite::Error::QueryReturnedNoRows => Self::Missing,
+                other => Self::Defect(other.to_string()),
+            };
+        };
+        let text = message.clone().unwrap_or_default();
+        match failure.extended_code {
+            ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => {
+                return Self::Duplicate(text);
+            }
+            ffi::SQLITE_CONSTRAINT_FOREIGNKEY => return Self::Dangling,
+            _ => {}
+        }
+        match failure.code {
+            ErrorCode::DiskFull => Self::Full,
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Overloaded,
+            ErrorCode::SystemIoFailure
+            | ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase => Self::Unavailable(format!("{error}")),
+            _ => Self::Defect(error.to_string()),
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        use tokio_postgres::error::SqlState;
+        let Some(db) = error.as_db_error() else {
+            return if error.is_closed()
+                || std::error::Error::source(&error).is_some_and(|s| s.is::<std::io::Error>())
+            {
+                Self::Unavailable(chain(&error))
+            } else {
+                Self::Defect(chain(&error))
+            };
+        };
+        match *db.code() {
+            SqlState::UNIQUE_VIOLATION => Self::Duplicate(db.constraint().unwrap_or_default().to_owned()),
+            SqlState::FOREIGN_KEY_VIOLATION => Self::Dangling,
+            SqlState::DISK_FULL => Self::Full,
+            SqlState::LOCK_NOT_AVAILABLE
+            | SqlState::T_R_DEADLOCK_DETECTED
+            | SqlState::T_R_SERIALIZATION_FAILURE
+            | SqlState::QUERY_CANCELED => Self::Overloaded,
+            SqlState::ADMIN_SHUTDOWN
+            | SqlState::CRASH_SHUTDOWN
+            | SqlState::CANNOT_CONNECT_NOW
+            | SqlState::TOO_MANY_CONNECTIONS => Self::Unavailable(db.message().to_owned()),
+            _ => Self::Defect(chain(&error)),
+        }
+    }
+}
+
+/// The message with its causes; tokio-postgres says only "db error" by itself.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut at = error.source();
+    while let Some(cause) = at {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        at = cause.source();
+    }
+    text
+}

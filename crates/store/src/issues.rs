@@ -1,0 +1,323 @@
+//! Issues and their occurrences. Their texts are the registry's; what is kept is what was seen.
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    Instant,
+    issues::{Occurrence, OccurrenceState, Severity},
+};
+use uuid::Uuid;
+
+use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+
+/// An issue as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IssueRow {
+    /// UUIDv5 of project and check.
+    pub id: Uuid,
+    /// The check.
+    pub check_id: String,
+    /// Sort key.
+    pub impact: f64,
+    /// Active occurrences.
+    pub active: u64,
+    /// Occurrences by state.
+    pub counts: BTreeMap<String, u64>,
+    /// First seen.
+    pub first_seen_at: Instant,
+    /// Last seen.
+    pub last_seen_at: Instant,
+}
+
+/// Filters and place of a list of issues.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Only with (`true`) or without active occurrences.
+    pub active: Option<bool>,
+    /// Only this severity.
+    pub severity: Option<Severity>,
+    /// Only this category.
+    pub category: Option<String>,
+    /// Last row of the page before: impact and id.
+    pub after: Option<(f64, Uuid)>,
+    /// Rows, at most.
+    pub limit: u32,
+}
+
+fn issue(c: &mut Cells<'_>) -> Result<IssueRow> {
+    Ok(IssueRow {
+        id: c.take()?,
+        check_id: c.take()?,
+        impact: c.take()?,
+        active: c.take()?,
+        counts: serde_json::from_value(c.take::<Json>()?.0).map_err(|e| Error::Defect(e.to_string()))?,
+        first_seen_at: c.take()?,
+        last_seen_at: c.take()?,
+    })
+}
+
+/// One page, highest impact first.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<IssueRow>> {
+    let (impact, id) = query.after.unwrap_or((f64::MAX, Uuid::max()));
+    sql("SELECT id, check_id, impact, active, counts, first_seen_at, last_seen_at FROM issues
+         WHERE project_id = $1 AND (impact, id) < ($2, $3)
+           AND (CAST($5 AS BOOLEAN) IS NULL OR (active > 0) = $5) AND (CAST($6 AS TEXT) IS NULL OR severity = $6) AND (CAST($7 AS TEXT) IS NULL OR category = $7)
+         ORDER BY impact DESC, id DESC LIMIT $4")
+    .bind(scope.project())
+    .bind(impact)
+    .bind(id)
+    .bind(query.limit)
+    .bind(query.active)
+    .bind(query.severity.map(Severity::as_str))
+    .bind(query.category)
+    .all(tx, issue)
+    .await
+}
+
+/// One issue.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow> {
+    sql("SELECT id, check_id, impact, active, counts, first_seen_at, last_seen_at FROM issues WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, issue)
+        .await
+}
+
+fn occurrence(c: &mut Cells<'_>) -> Result<Occurrence> {
+    Ok(Occurrence {
+        issue_id: c.take::<Uuid>()?.to_string(),
+        page_id: c.take::<Uuid>()?.to_string(),
+        url: c.take()?,
+        state: c.word()?,
+        evidence: c.take::<Json>()?.0,
+        first_seen_audit_id: c.take::<Uuid>()?.to_string(),
+        last_seen_audit_id: c.take::<Uuid>()?.to_string(),
+        last_checked_at: c.take()?,
+        resolved_at: c.take()?,
+        resolution: c.take()?,
+        reopen_count: c.take()?,
+        stale: c.take()?,
+    })
+}
+
+/// One page of an issue's occurrences, by page id; only active ones unless a state is given.
+pub async fn occurrences(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    issue: Uuid,
+    state: Option<OccurrenceState>,
+    after: Option<Uuid>,
+    limit: u32,
+) -> Result<Vec<Occurrence>> {
+    sql("SELECT o.issue_id, o.page_id, p.url, o.state, o.evidence, o.first_seen_audit_id, o.last_seen_audit_id, o.checked_at, o.resolved_at, o.resolution,
+            o.reopen_count, o.stale
+         FROM occurrences o JOIN pages p ON p.project_id = o.project_id AND p.id = o.page_id
+         WHERE o.project_id = $1 AND o.issue_id = $2 AND o.page_id > $3
+           AND ((CAST($5 AS TEXT) IS NULL AND o.state NOT IN ('resolved', 'ignored')) OR o.state = $5)
+         ORDER BY o.page_id LIMIT $4")
+    .bind(scope.project())
+    .bind(issue)
+    .bind(after.unwrap_or(Uuid::nil()))
+    .bind(limit)
+    .bind(state.map(OccurrenceState::as_str))
+    .all(tx, occurrence)
+    .await
+}
+
+/// Active issues of a page with their evidence, at most 100.
+pub async fn of_page(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    page: Uuid,
+) -> Result<Vec<(Uuid, String, serde_json::Value)>> {
+    sql("SELECT o.issue_id, i.check_id, o.evidence FROM occurrences o JOIN issues i ON i.project_id = o.project_id AND i.id = o.issue_id
+         WHERE o.project_id = $1 AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
+         ORDER BY CASE i.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, i.impact DESC, o.issue_id LIMIT 100")
+    .bind(scope.project())
+    .bind(page)
+    .all(tx, |c| Ok((c.take()?, c.take()?, c.take::<Json>()?.0)))
+    .await
+}
+
+/// Pairs of issue and page that somebody decided to live with: they leave the score.
+pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, Uuid)>> {
+    sql("SELECT issue_id, page_id FROM occurrences WHERE project_id = $1 AND state = 'ignored'")
+        .bind(scope.project())
+        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .await
+}
+
+/// One finding of an audit.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The issue.
+    pub issue: Uuid,
+    /// The page.
+    pub page: Uuid,
+    /// What was seen, JSON text.
+    pub evidence: String,
+}
+
+/// Records what an audit found. An occurrence that was resolved or marked done reopens.
+pub async fn record(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    findings: Vec<Finding>,
+    now: Instant,
+) -> Result<()> {
+    let rows = findings
+        .into_iter()
+        .map(|f| vec![f.issue.into(), f.page.into(), Param::Json(f.evidence)])
+        .collect();
+    sql("INSERT INTO occurrences (project_id, state, first_seen_audit_id, last_seen_audit_id, checked_at, reopen_count, stale, issue_id, page_id, evidence)
+         VALUES ($1, 'open', $2, $2, $3, 0, $4, $5, $6, $7)
+         ON CONFLICT (project_id, issue_id, page_id) DO UPDATE SET
+           state = CASE WHEN occurrences.state IN ('resolved', 'done', 'recheck_pending') THEN 'reopened' ELSE occurrences.state END,
+           reopen_count = occurrences.reopen_count + CASE WHEN occurrences.state = 'resolved' THEN 1 ELSE 0 END,
+           resolved_at = NULL, resolution = NULL, evidence = $7, last_seen_audit_id = $2, checked_at = $3, stale = $4")
+    .bind(scope.project())
+    .bind(audit)
+    .bind(now)
+    .bind(false)
+    .run_each(tx, rows)
+    .await?;
+    Ok(())
+}
+
+/// Settles what an audit did not find again: resolved where it looked, stale where it could not.
+///
+/// `looked_everywhere` also resolves what was on pages that this audit no longer knows.
+pub async fn settle(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    looked_everywhere: bool,
+    now: Instant,
+) -> Result<()> {
+    sql("UPDATE occurrences SET state = 'resolved', resolved_at = $3, checked_at = $3, stale = $4,
+           resolution = CASE WHEN EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.status_code BETWEEN 300 AND 499)
+             THEN 'page_gone' ELSE 'fixed' END
+         WHERE project_id = $1 AND last_seen_audit_id <> $2 AND state NOT IN ('resolved', 'ignored')
+           AND EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $2 AND p.failure IS NULL)")
+    .bind(scope.project())
+    .bind(audit)
+    .bind(now)
+    .bind(false)
+    .run(tx)
+    .await?;
+    if looked_everywhere {
+        sql("UPDATE occurrences SET state = 'resolved', resolved_at = $3, checked_at = $3, stale = $4, resolution = 'page_gone'
+             WHERE project_id = $1 AND last_seen_audit_id <> $2 AND state NOT IN ('resolved', 'ignored')
+               AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $2)")
+        .bind(scope.project())
+        .bind(audit)
+        .bind(now)
+        .bind(false)
+        .run(tx)
+        .await?;
+    }
+    sql("UPDATE occurrences SET stale = $3 WHERE project_id = $1 AND last_seen_audit_id <> $2 AND state NOT IN ('resolved', 'ignored')")
+        .bind(scope.project())
+        .bind(audit)
+        .bind(true)
+        .run(tx)
+        .await?;
+    Ok(())
+}
+
+/// An issue as an audit leaves it.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// UUIDv5 of project and check.
+    pub id: Uuid,
+    /// The check.
+    pub check_id: &'static str,
+    /// Its category.
+    pub category: &'static str,
+    /// Its severity.
+    pub severity: &'static str,
+    /// Sort key.
+    pub impact: f64,
+}
+
+/// Writes the issues of an audit and recounts all of the project's. Returns, per issue whose activity
+/// turned, its id, its check, and whether it is active now and whether it is new.
+pub async fn summarize(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    found: Vec<Summary>,
+    now: Instant,
+) -> Result<Vec<Turned>> {
+    let before: BTreeMap<Uuid, (String, u64)> =
+        sql("SELECT id, check_id, active FROM issues WHERE project_id = $1")
+            .bind(scope.project())
+            .all(tx, |c| Ok((c.take()?, (c.take()?, c.take()?))))
+            .await?
+            .into_iter()
+            .collect();
+    let rows = found
+        .into_iter()
+        .map(|s| {
+            vec![
+                s.id.into(),
+                s.check_id.into(),
+                s.category.into(),
+                s.severity.into(),
+                s.impact.into(),
+            ]
+        })
+        .collect();
+    sql("INSERT INTO issues (project_id, active, counts, first_seen_at, last_seen_at, id, check_id, category, severity, impact)
+         VALUES ($1, 0, $2, $3, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (project_id, id) DO UPDATE SET category = $6, severity = $7, impact = $8, last_seen_at = $3")
+    .bind(scope.project())
+    .bind(Json(serde_json::json!({})))
+    .bind(now)
+    .run_each(tx, rows)
+    .await?;
+    let mut counts: BTreeMap<Uuid, BTreeMap<String, u64>> = BTreeMap::new();
+    sql("SELECT issue_id, state, count(*) FROM occurrences WHERE project_id = $1 GROUP BY issue_id, state")
+        .bind(scope.project())
+        .each(tx, |c| {
+            let (issue, state, count): (Uuid, String, u64) = (c.take()?, c.take()?, c.take()?);
+            counts.entry(issue).or_default().insert(state, count);
+            Ok(())
+        })
+        .await?;
+    let mut turned = Vec::new();
+    let mut rows = Vec::new();
+    for (issue, by_state) in counts {
+        let active: u64 = by_state
+            .iter()
+            .filter(|(s, _)| !matches!(s.as_str(), "resolved" | "ignored"))
+            .map(|(_, n)| n)
+            .sum();
+        let was = before.get(&issue).map(|(_, n)| *n);
+        if was.unwrap_or(0) > 0 && active == 0 || was.unwrap_or(0) == 0 && active > 0 {
+            turned.push(Turned {
+                issue,
+                active: active > 0,
+                new: was.is_none(),
+            });
+        }
+        let json = serde_json::to_value(&by_state).map_err(|e| Error::Defect(e.to_string()))?;
+        rows.push(vec![issue.into(), active.into(), Json(json).into()]);
+    }
+    sql("UPDATE issues SET active = $3, counts = $4, impact = CASE WHEN $3 = 0 THEN 0 ELSE impact END WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .run_each(tx, rows)
+        .await?;
+    Ok(turned)
+}
+
+/// An issue that an audit made active or inactive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turned {
+    /// The issue.
+    pub issue: Uuid,
+    /// It occurs now.
+    pub active: bool,
+    /// It had never been seen before.
+    pub new: bool,
+}

@@ -1,0 +1,322 @@
+//! Jobs: leased, fenced, resumable. A worker that lost its lease cannot write, because every write of a
+//! running job carries the fence it was leased with.
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    Instant, Problem,
+    actions::AllowedActions,
+    jobs::{Job, JobStatus},
+};
+use uuid::Uuid;
+
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+
+/// Milliseconds a lease lasts unless it is renewed.
+pub const LEASE_MILLIS: i64 = 60_000;
+/// Crashes after which a job is given up as poison.
+pub const MOST_CRASHES: i64 = 5;
+
+/// A job to be queued.
+#[derive(Clone, Debug)]
+pub struct New {
+    /// Identifier.
+    pub id: Uuid,
+    /// Kind, the serde tag of the payload.
+    pub kind: &'static str,
+    /// What to do.
+    pub payload: serde_json::Value,
+    /// When, at the earliest.
+    pub run_after: Instant,
+    /// Paths of the records concerned.
+    pub links: BTreeMap<String, String>,
+}
+
+/// A job in a worker's hands.
+#[derive(Clone, Debug)]
+pub struct Leased {
+    /// Identifier.
+    pub id: Uuid,
+    /// Proof for the project.
+    pub scope: ProjectScope,
+    /// What to do.
+    pub payload: serde_json::Value,
+    /// 1 the first time.
+    pub attempt: i64,
+    /// Leases that ended without a word.
+    pub crashes: i64,
+    /// Must match in every write.
+    pub fence: i64,
+}
+
+macro_rules! columns {
+    ($before:literal $after:literal) => {
+        concat!(
+            $before,
+            " id, kind, status, attempt, created_at, started_at, finished_at, run_after, progress, result, problem, links ",
+            $after
+        )
+    };
+}
+
+fn job(c: &mut Cells<'_>) -> Result<Job> {
+    let mut job = Job {
+        id: c.take::<Uuid>()?.to_string(),
+        kind: c.take()?,
+        status: c.word()?,
+        attempt: c.take()?,
+        created_at: c.take()?,
+        started_at: c.take()?,
+        finished_at: c.take()?,
+        run_after: c.take()?,
+        progress: c.take::<Option<Json>>()?.map(|j| j.0),
+        result: c.take::<Option<Json>>()?.map(|j| j.0),
+        problem: read(c.take()?)?,
+        links: read(c.take()?)?.unwrap_or_default(),
+        allowed_actions: AllowedActions::default(),
+    };
+    job.run_after = job.run_after.filter(|_| job.status == JobStatus::Queued);
+    Ok(job)
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Option<Json>) -> Result<Option<T>> {
+    value
+        .map(|Json(v)| serde_json::from_value(v).map_err(|e| Error::Defect(e.to_string())))
+        .transpose()
+}
+
+/// Queues a job in the transaction of the change that needs it.
+pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Job> {
+    let links = serde_json::to_value(&new.links).map_err(|e| Error::Defect(e.to_string()))?;
+    sql(columns!("INSERT INTO jobs (project_id, id, kind, payload, status, run_after, attempt, crashes, cancel_requested, fence, links, created_at)
+         VALUES ($1, $2, $3, $4, 'queued', $5, 0, 0, $8, 0, $6, $7) RETURNING" ""))
+    .bind(scope.project())
+    .bind(new.id)
+    .bind(new.kind)
+    .bind(Json(new.payload))
+    .bind(new.run_after)
+    .bind(Json(links))
+    .bind(now)
+    .bind(false)
+    .one(tx, job)
+    .await
+}
+
+/// One page, newest first.
+pub async fn list(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    status: Option<JobStatus>,
+    before: Option<Uuid>,
+    limit: u32,
+) -> Result<Vec<Job>> {
+    sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND id < $2 AND (CAST($4 AS TEXT) IS NULL OR status = $4) ORDER BY id DESC LIMIT $3"))
+        .bind(scope.project())
+        .bind(before.unwrap_or(Uuid::max()))
+        .bind(limit)
+        .bind(status.map(JobStatus::as_str))
+        .all(tx, job)
+        .await
+}
+
+/// One job.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Job> {
+    sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND id = $2"))
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, job)
+        .await
+}
+
+/// Takes the job that has been due the longest, if there is one. Fair between projects by time alone.
+pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<Leased>> {
+    let text = if tx.is_postgres() {
+        "UPDATE jobs SET status = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until = $2, started_at = coalesce(started_at, $3)
+         WHERE (project_id, id) IN (SELECT project_id, id FROM jobs WHERE status = 'queued' AND run_after <= $3 ORDER BY run_after, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+         RETURNING id, project_id, payload, attempt, crashes, fence"
+    } else {
+        "UPDATE jobs SET status = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until = $2, started_at = coalesce(started_at, $3)
+         WHERE (project_id, id) IN (SELECT project_id, id FROM jobs WHERE status = 'queued' AND run_after <= $3 ORDER BY run_after, id LIMIT 1)
+         RETURNING id, project_id, payload, attempt, crashes, fence"
+    };
+    sql(text)
+        .bind(owner)
+        .bind(now.plus_millis(LEASE_MILLIS))
+        .bind(now)
+        .optional(tx, |c| {
+            Ok(Leased {
+                id: c.take()?,
+                scope: ProjectScope::proven(c.take()?),
+                payload: c.take::<Json>()?.0,
+                attempt: c.take()?,
+                crashes: c.take()?,
+                fence: c.take()?,
+            })
+        })
+        .await
+}
+
+/// Whether any job is due, without taking it: a cheap look before a write transaction.
+pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
+    sql(
+        "SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'queued' AND run_after <= $1)
+             OR EXISTS (SELECT 1 FROM jobs WHERE status = 'running' AND lease_until < $1)",
+    )
+    .bind(now)
+    .one(tx, |c| c.take())
+    .await
+}
+
+/// What a heartbeat hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beat {
+    /// Go on.
+    Alive,
+    /// Somebody wants it stopped.
+    Cancel,
+    /// The lease is somebody else's: write nothing more.
+    Lost,
+}
+
+/// Renews a lease and notes progress.
+pub async fn beat(
+    tx: &mut Tx,
+    job: &Leased,
+    progress: Option<serde_json::Value>,
+    now: Instant,
+) -> Result<Beat> {
+    let heard: Option<bool> = sql(
+        "UPDATE jobs SET lease_until = $4, progress = coalesce($5, progress)
+         WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested",
+    )
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(job.fence)
+    .bind(now.plus_millis(LEASE_MILLIS))
+    .bind(progress.map(Json))
+    .optional(tx, |c| c.take())
+    .await?;
+    Ok(match heard {
+        None => Beat::Lost,
+        Some(true) => Beat::Cancel,
+        Some(false) => Beat::Alive,
+    })
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// Done, with what came of it.
+    Succeeded(serde_json::Value),
+    /// Given up.
+    Failed(Box<Problem>),
+    /// Stopped on request.
+    Canceled,
+    /// To be tried again.
+    Retry(Instant),
+    /// Given back untouched: the worker is shutting down.
+    Released,
+}
+
+/// Ends a run; `false` if the lease was lost, and then nothing is written.
+pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result<bool> {
+    let (status, run_after, result, problem) = match end {
+        End::Succeeded(result) => ("succeeded", None, Some(Json(result)), None),
+        End::Failed(problem) => {
+            let problem = serde_json::to_value(&*problem).map_err(|e| Error::Defect(e.to_string()))?;
+            ("failed", None, None, Some(Json(problem)))
+        }
+        End::Canceled => ("canceled", None, None, None),
+        End::Retry(at) => ("queued", Some(at), None, None),
+        End::Released => ("queued", Some(now), None, None),
+    };
+    let finished = run_after.is_none().then_some(now);
+    let touched = sql("UPDATE jobs SET status = $4, run_after = coalesce($5, run_after), result = $6, problem = $7, finished_at = $8,
+            lease_owner = NULL, lease_until = NULL
+         WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'")
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(job.fence)
+    .bind(status)
+    .bind(run_after)
+    .bind(result)
+    .bind(problem)
+    .bind(finished)
+    .run(tx)
+    .await?;
+    Ok(touched == 1)
+}
+
+/// Whether the job is still this worker's: guards every other write of a run.
+pub async fn holds(tx: &mut Tx, job: &Leased) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running')")
+        .bind(job.scope.project())
+        .bind(job.id)
+        .bind(job.fence)
+        .one(tx, |c| c.take())
+        .await
+}
+
+/// Asks for a job to be stopped: at once if it waits, at its next heartbeat if it runs. What it was before.
+pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<JobStatus> {
+    let before = get(tx, scope, id).await?.status;
+    match before {
+        JobStatus::Queued => {
+            sql("UPDATE jobs SET status = 'canceled', finished_at = $3 WHERE project_id = $1 AND id = $2 AND status = 'queued'")
+                .bind(scope.project())
+                .bind(id)
+                .bind(now)
+                .run(tx)
+                .await?;
+        }
+        JobStatus::Running => {
+            sql("UPDATE jobs SET cancel_requested = $3 WHERE project_id = $1 AND id = $2")
+                .bind(scope.project())
+                .bind(id)
+                .bind(true)
+                .run(tx)
+                .await?;
+        }
+        _ => {}
+    }
+    Ok(before)
+}
+
+/// Gives back the jobs whose worker fell silent. Those that crashed too often are returned, still to be failed.
+pub async fn rescue(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<Leased>> {
+    sql("UPDATE jobs SET status = 'queued', crashes = crashes + 1, run_after = $1, lease_owner = NULL, lease_until = NULL
+         WHERE status = 'running' AND lease_until < $1 AND crashes + 1 < $2")
+    .bind(now)
+    .bind(MOST_CRASHES)
+    .run(tx)
+    .await?;
+    sql(
+        "UPDATE jobs SET crashes = crashes + 1, fence = fence + 1, lease_owner = $3, lease_until = $4
+         WHERE status = 'running' AND lease_until < $1 AND crashes + 1 >= $2
+         RETURNING id, project_id, payload, attempt, crashes, fence",
+    )
+    .bind(now)
+    .bind(MOST_CRASHES)
+    .bind(owner)
+    .bind(now.plus_millis(LEASE_MILLIS))
+    .all(tx, |c| {
+        Ok(Leased {
+            id: c.take()?,
+            scope: ProjectScope::proven(c.take()?),
+            payload: c.take::<Json>()?.0,
+            attempt: c.take()?,
+            crashes: c.take()?,
+            fence: c.take()?,
+        })
+    })
+    .await
+}
+
+/// Gives back at once what another process on this machine held: its lock on the data folder has ended,
+/// so nobody else can be working (embedded database only).
+pub async fn reclaim(tx: &mut Tx, now: Instant) -> Result<u64> {
+    sql("UPDATE jobs SET lease_until = $1 WHERE status = 'running' AND lease_until > $1")
+        .bind(now.plus_millis(-1))
+        .run(tx)
+        .await
+}

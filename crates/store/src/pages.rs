@@ -1,0 +1,123 @@
+//! Pages as the newest audit saw them.
+
+use searchwright_contract::{Instant, pages::Page};
+use uuid::Uuid;
+
+use crate::{Cells, Result, Tx, access::ProjectScope, keywords::contains, sql};
+
+/// Filters and place of a list.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Only this HTTP status.
+    pub status_code: Option<u16>,
+    /// Only indexable or only not indexable pages.
+    pub indexable: Option<bool>,
+    /// Only URLs that contain this.
+    pub contains: Option<String>,
+    /// Last row of the page before: URL and id.
+    pub after: Option<(String, Uuid)>,
+    /// Rows, at most.
+    pub limit: u32,
+}
+
+macro_rules! columns {
+    ($before:literal $after:literal) => {
+        concat!(
+            $before,
+            " id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable, non_indexable_reason, title, word_count, crawled_at ",
+            $after
+        )
+    };
+}
+
+fn page(c: &mut Cells<'_>) -> Result<Page> {
+    Ok(Page {
+        id: c.take::<Uuid>()?.to_string(),
+        url: c.take()?,
+        final_url: c.take()?,
+        status_code: c.take()?,
+        failure: c.take()?,
+        depth: c.take()?,
+        inlinks: c.take()?,
+        outlinks: c.take()?,
+        link_score: c.take()?,
+        indexable: c.take()?,
+        non_indexable_reason: c.take()?,
+        title: c.take()?,
+        word_count: c.take()?,
+        last_crawled_at: c.take()?,
+    })
+}
+
+/// One page of the list, by URL.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Page>> {
+    let (url, id) = query.after.unwrap_or_default();
+    sql(columns!("SELECT" "FROM pages WHERE project_id = $1 AND (url, id) > ($2, $3)
+           AND (CAST($5 AS BIGINT) IS NULL OR status_code = $5) AND (CAST($6 AS BOOLEAN) IS NULL OR indexable = $6)
+           AND (CAST($7 AS TEXT) IS NULL OR url LIKE $7 ESCAPE '\\')
+         ORDER BY url, id LIMIT $4"))
+    .bind(scope.project())
+    .bind(url)
+    .bind(id)
+    .bind(query.limit)
+    .bind(query.status_code)
+    .bind(query.indexable)
+    .bind(query.contains.map(|t| contains(&t)))
+    .all(tx, page)
+    .await
+}
+
+/// One page.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Page> {
+    sql(columns!("SELECT" "FROM pages WHERE project_id = $1 AND id = $2"))
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, page)
+        .await
+}
+
+/// A page with its id as an audit saw it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// UUIDv5 of project and normalised URL.
+    pub id: Uuid,
+    /// The rest; its `id` and `last_crawled_at` are not read.
+    pub page: Page,
+    /// When it was fetched.
+    pub crawled_at: Instant,
+}
+
+/// Records pages of an audit.
+pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Seen>) -> Result<()> {
+    let rows = pages
+        .into_iter()
+        .map(|Seen { id, page, crawled_at }| {
+            vec![
+                id.into(),
+                page.url.into(),
+                page.final_url.into(),
+                page.status_code.into(),
+                page.failure.into(),
+                page.depth.into(),
+                page.inlinks.into(),
+                page.outlinks.into(),
+                page.link_score.into(),
+                page.indexable.into(),
+                page.non_indexable_reason.into(),
+                page.title.into(),
+                page.word_count.into(),
+                crawled_at.into(),
+            ]
+        })
+        .collect();
+    sql("INSERT INTO pages (project_id, audit_id, id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable,
+            non_indexable_reason, title, word_count, crawled_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         ON CONFLICT (project_id, id) DO UPDATE SET audit_id = $2, url = $4, final_url = $5, status_code = $6, failure = $7, depth = $8, inlinks = $9,
+           outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16")
+    .bind(scope.project())
+    .bind(audit)
+    .run_each(tx, rows)
+    .await?;
+    Ok(())
+}

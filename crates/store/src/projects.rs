@@ -1,0 +1,31 @@
+//! Projects as their callers see them.
+
+use searchwright_contract::projects::{AgentAutonomy, Project, Setup};
+use uuid::Uuid;
+
+use crate::{Result, Tx, access::ProjectScope, sql};
+
+/// The project of the scope.
+pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
+    sql("SELECT p.id, p.name, p.domain, p.language, p.country, p.timezone, p.version, p.created_at, p.updated_at,
+            EXISTS (SELECT 1 FROM audits a WHERE a.project_id = p.id AND a.status IN ('completed', 'partial')),
+            EXISTS (SELECT 1 FROM keywords k WHERE k.project_id = p.id)
+         FROM projects p WHERE p.id = $1")
+    .bind(scope.project())
+    .one(tx, |c| {
+        Ok(Project {
+            id: c.take::<Uuid>()?.to_string(),
+            name: c.take()?,
+            domain: c.take()?,
+            language: c.take()?,
+            country: Some(c.take::<String>()?).filter(|t| !t.is_empty()),
+            timezone: c.take()?,
+            agent_autonomy: AgentAutonomy::default(),
+            version: c.take()?,
+            created_at: c.take()?,
+            updated_at: c.take()?,
+            setup: Setup { audited: c.take()?, has_keywords: c.take()? },
+        })
+    })
+    .await
+}

@@ -1,0 +1,324 @@
+//! Embedded SQLite: one writer that commits in groups, readers apart.
+//!
+//! A durable commit costs an fsync. Transactions that wait while one is under way share the next: each
+//! runs as a savepoint, one COMMIT covers them all, and only then is each answered.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use futures_util::FutureExt as _;
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::oneshot;
+
+use crate::{
+    db::{Boxed, On, Tx},
+    error::{Error, Result},
+    migrate,
+};
+
+/// Transactions per commit, at most.
+const MOST_PER_COMMIT: usize = 128;
+/// Time spent gathering transactions for one commit, at most.
+const LONGEST_GATHER: Duration = Duration::from_millis(2);
+/// How long to wait for stragglers when the last commit carried more.
+const STRAGGLERS: Duration = Duration::from_micros(150);
+/// Transactions waiting, at most; one more is refused as overload.
+const QUEUE: usize = 1024;
+/// The first version without the WAL-reset corruption (sqlite.org, 2026-03-13).
+const OLDEST_SAFE: i32 = 3_051_003;
+const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
+
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    readers: Arc<Mutex<Vec<Connection>>>,
+    queue: Mutex<Option<SyncSender<Work>>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    broken: Arc<AtomicBool>,
+}
+
+/// A connection that goes back to the pool when dropped.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    connection: Option<Connection>,
+    home: Option<Arc<Mutex<Vec<Connection>>>>,
+}
+
+impl Reader {
+    pub(crate) fn get(&self) -> Result<&Connection> {
+        self.connection
+            .as_ref()
+            .ok_or_else(|| Error::Defect("the connection has been given back".to_owned()))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let (Some(connection), Some(home)) = (self.connection.take(), &self.home) {
+            home.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(connection);
+        }
+    }
+}
+
+/// Runs inside the commit under way; what it returns is called with the outcome of that commit.
+/// Without a transaction, because none could begin, it does not run.
+type Work = Box<dyn FnOnce(Option<&mut Tx>) -> Answer + Send>;
+type Answer = Box<dyn FnOnce(Result<(), CommitFailed>) + Send>;
+
+/// Why a commit failed, for each of those it carried.
+#[derive(Clone, Debug)]
+enum CommitFailed {
+    Full,
+    Unavailable(String),
+}
+
+impl From<CommitFailed> for Error {
+    fn from(failed: CommitFailed) -> Self {
+        match failed {
+            CommitFailed::Full => Self::Full,
+            CommitFailed::Unavailable(why) => Self::Unavailable(why),
+        }
+    }
+}
+
+impl Sqlite {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        if rusqlite::version_number() < OLDEST_SAFE {
+            return Err(Error::Schema(format!(
+                "SQLite {} can corrupt its log; 3.51.3 or later is needed",
+                rusqlite::version()
+            )));
+        }
+        let writer = connect(path, true)?;
+        let found: i64 = writer.query_row("PRAGMA application_id", [], |r| r.get(0))?;
+        let tables: i64 = writer.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+        if found != APPLICATION_ID {
+            if found != 0 || tables > 0 {
+                return Err(Error::Schema(format!(
+                    "{} is another program's database",
+                    path.display()
+                )));
+            }
+            writer.pragma_update(None, "application_id", APPLICATION_ID)?;
+        }
+        let (sender, receiver) = sync_channel(QUEUE);
+        let broken = Arc::new(AtomicBool::new(false));
+        let thread = {
+            let broken = broken.clone();
+            std::thread::Builder::new()
+                .name("sqlite-writer".to_owned())
+                .spawn(move || commit_in_groups(writer, &receiver, &broken))
+                .map_err(|e| Error::Unavailable(e.to_string()))?
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            readers: Arc::default(),
+            queue: Mutex::new(Some(sender)),
+            writer: Mutex::new(Some(thread)),
+            broken,
+        })
+    }
+
+    pub(crate) fn reader(&self) -> Result<Reader> {
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => connect(&self.path, false)?,
+        };
+        Ok(Reader {
+            connection: Some(connection),
+            home: Some(self.readers.clone()),
+        })
+    }
+
+    pub(crate) fn migrate(&self) -> Result<Vec<u32>> {
+        migrate::sqlite(&mut connect(&self.path, true)?, &self.path)
+    }
+
+    pub(crate) fn check_schema(&self) -> Result<()> {
+        migrate::check_sqlite(self.reader()?.get()?)
+    }
+
+    pub(crate) async fn write<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: for<'a> FnOnce(&'a mut Tx) -> Boxed<'a, Result<T, E>> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let boxed: Work = Box::new(move |tx| {
+            let done = tx.map(|tx| savepoint(tx, work));
+            Box::new(move |commit| {
+                let _ = answer.send(match (done, commit) {
+                    (Some(Ok(value)), Ok(())) => Ok(value),
+                    (Some(Err(error)), _) => Err(error),
+                    (_, Err(failed)) => Err(E::from(failed.into())),
+                    (None, Ok(())) => Err(E::from(Error::Defect("a commit without its work".to_owned()))),
+                });
+            })
+        });
+        let sent = {
+            let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            match queue.as_ref().map(|q| q.try_send(boxed)) {
+                Some(Ok(())) => Ok(()),
+                Some(Err(TrySendError::Full(_))) => Err(Error::Overloaded),
+                Some(Err(TrySendError::Disconnected(_))) | None => {
+                    Err(Error::Unavailable("the writer has ended".to_owned()))
+                }
+            }
+        };
+        sent.map_err(E::from)?;
+        answered
+            .await
+            .map_err(|_| E::from(Error::Unavailable("the writer has ended".to_owned())))?
+    }
+
+    pub(crate) fn ready(&self) -> Result<()> {
+        if self.broken.load(Ordering::Acquire) {
+            return Err(Error::Unavailable(
+                "a commit did not reach the disk; restart the server".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(&self) {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+fn connect(path: &Path, write: bool) -> Result<Connection> {
+    let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    flags |= if write {
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    };
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.set_prepared_statement_cache_capacity(256);
+    connection.busy_timeout(Duration::from_secs(5))?;
+    if write {
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "wal_autocheckpoint", 1000)?;
+        connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    }
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "mmap_size", 0)?;
+    connection.pragma_update(None, "cache_size", -8192)?;
+    Ok(connection)
+}
+
+fn savepoint<T, E, F>(tx: &mut Tx, work: F) -> Result<T, E>
+where
+    E: From<Error>,
+    F: for<'a> FnOnce(&'a mut Tx) -> Boxed<'a, Result<T, E>>,
+{
+    step(tx, "SAVEPOINT work").map_err(E::from)?;
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(tx).now_or_never()));
+    let done = match done {
+        Ok(Some(done)) => done,
+        Ok(None) => Err(E::from(Error::Defect(
+            "a write transaction waited for something else than the store".to_owned(),
+        ))),
+        Err(_) => Err(E::from(Error::Defect("a write transaction panicked".to_owned()))),
+    };
+    if done.is_err() {
+        step(tx, "ROLLBACK TO work").map_err(E::from)?;
+    }
+    step(tx, "RELEASE work").map_err(E::from)?;
+    done
+}
+
+fn step(tx: &Tx, text: &'static str) -> Result<()> {
+    let On::Sqlite(connection) = &tx.on else {
+        return Ok(());
+    };
+    connection.get()?.prepare_cached(text)?.raw_execute()?;
+    Ok(())
+}
+
+fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &AtomicBool) {
+    let mut tx = Tx {
+        on: On::Sqlite(Reader {
+            connection: Some(connection),
+            home: None,
+        }),
+    };
+    let mut answers = Vec::with_capacity(MOST_PER_COMMIT);
+    let mut last = 1;
+    while let Ok(first) = queue.recv() {
+        let begun = Instant::now();
+        let outcome = match step(&tx, "BEGIN IMMEDIATE") {
+            Ok(()) => {
+                answers.push(first(Some(&mut tx)));
+                gather(&mut tx, queue, &mut answers, begun, last);
+                last = answers.len();
+                commit(&tx, broken)
+            }
+            Err(error) => {
+                answers.push(first(None));
+                Err(failed(&error))
+            }
+        };
+        for answer in answers.drain(..) {
+            answer(outcome.clone());
+        }
+    }
+    if let On::Sqlite(connection) = &tx.on
+        && let Ok(connection) = connection.get()
+    {
+        let _ = connection.pragma_update(None, "wal_checkpoint", "truncate");
+        let _ = connection.execute_batch("PRAGMA optimize");
+    }
+}
+
+fn gather(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, begun: Instant, last: usize) {
+    while answers.len() < MOST_PER_COMMIT && begun.elapsed() < LONGEST_GATHER {
+        let next = match queue.try_recv() {
+            Ok(next) => next,
+            Err(TryRecvError::Disconnected) => return,
+            // Those answered by the last commit are about to come back: a commit for each alone would cost an fsync each.
+            Err(TryRecvError::Empty) if answers.len() < last => match queue.recv_timeout(STRAGGLERS) {
+                Ok(next) => next,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            },
+            Err(TryRecvError::Empty) => return,
+        };
+        answers.push(next(Some(tx)));
+    }
+}
+
+fn commit(tx: &Tx, broken: &AtomicBool) -> Result<(), CommitFailed> {
+    let Err(error) = step(tx, "COMMIT") else {
+        return Ok(());
+    };
+    let _ = step(tx, "ROLLBACK");
+    if matches!(error, Error::Unavailable(_)) {
+        // After a failed fsync nothing is known of what reached the disk.
+        broken.store(true, Ordering::Release);
+    }
+    tracing::error!(%error, "commit failed");
+    Err(failed(&error))
+}
+
+fn failed(error: &Error) -> CommitFailed {
+    match error {
+        Error::Full => CommitFailed::Full,
+        other => CommitFailed::Unavailable(other.to_string()),
+    }
+}

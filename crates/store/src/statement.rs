@@ -1,0 +1,212 @@
+//! One SQL text with its parameters. The branch between the two databases is here and nowhere else.
+
+use futures_util::future::try_join_all;
+use tokio_postgres::types::ToSql;
+
+use crate::{
+    db::{On, Tx},
+    error::{Error, Result},
+    value::{Column, Param},
+};
+
+/// A statement to be run. See [`sql`].
+#[must_use]
+#[derive(Debug)]
+pub struct Statement {
+    text: &'static str,
+    params: Vec<Param>,
+}
+
+/// Begins a statement. The text is the same for SQLite and PostgreSQL, with `$1`, `$2`, … for parameters.
+pub fn sql(text: &'static str) -> Statement {
+    Statement {
+        text,
+        params: Vec::new(),
+    }
+}
+
+/// The columns of one row, taken in order.
+#[derive(Debug)]
+pub struct Cells<'a> {
+    row: Row<'a>,
+    at: usize,
+}
+
+#[derive(Debug)]
+enum Row<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a tokio_postgres::Row),
+}
+
+impl Cells<'_> {
+    /// The next column.
+    pub fn take<T: Column>(&mut self) -> Result<T> {
+        let index = self.at;
+        self.at += 1;
+        match self.row {
+            Row::Sqlite(row) => T::from_sqlite(row.get_ref(index)?),
+            Row::Postgres(row) => T::from_postgres(row, index),
+        }
+        .map_err(|e| Error::Column(index, e))
+    }
+
+    /// The next column, a word of a fixed set.
+    pub fn word<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<T> {
+        let index = self.at;
+        let text: String = self.take()?;
+        text.parse()
+            .map_err(|e: T::Err| Error::Column(index, e.to_string()))
+    }
+
+    /// The next column, a word of a fixed set or NULL.
+    pub fn word_or_null<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<Option<T>> {
+        let index = self.at;
+        let text: Option<String> = self.take()?;
+        text.map(|t| t.parse().map_err(|e: T::Err| Error::Column(index, e.to_string())))
+            .transpose()
+    }
+}
+
+impl Statement {
+    /// Binds the next parameter.
+    pub fn bind(mut self, value: impl Into<Param>) -> Self {
+        self.params.push(value.into());
+        self
+    }
+
+    /// Every row.
+    pub async fn all<T>(self, tx: &mut Tx, read: impl Fn(&mut Cells<'_>) -> Result<T>) -> Result<Vec<T>> {
+        let mut out = Vec::new();
+        self.each(tx, |cells| {
+            out.push(read(cells)?);
+            Ok(())
+        })
+        .await?;
+        Ok(out)
+    }
+
+    /// The first row, if there is one.
+    pub async fn optional<T>(
+        self,
+        tx: &mut Tx,
+        read: impl Fn(&mut Cells<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut out = None;
+        self.each(tx, |cells| {
+            if out.is_none() {
+                out = Some(read(cells)?);
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(out)
+    }
+
+    /// The first row; [`Error::Missing`] without one.
+    pub async fn one<T>(self, tx: &mut Tx, read: impl Fn(&mut Cells<'_>) -> Result<T>) -> Result<T> {
+        self.optional(tx, read).await?.ok_or(Error::Missing)
+    }
+
+    /// Calls back for each row.
+    pub async fn each(self, tx: &mut Tx, mut read: impl FnMut(&mut Cells<'_>) -> Result<()>) -> Result<()> {
+        match &mut tx.on {
+            On::Sqlite(connection) => {
+                let connection = connection.get()?;
+                let mut statement = connection.prepare_cached(self.text)?;
+                bind_sqlite(&mut statement, &self.params)?;
+                let mut rows = statement.raw_query();
+                while let Some(row) = rows.next()? {
+                    read(&mut Cells {
+                        row: Row::Sqlite(row),
+                        at: 0,
+                    })?;
+                }
+            }
+            On::Postgres(client) => {
+                let client = client.get()?;
+                let statement = client.prepare_cached(self.text).await?;
+                for row in client.query(&statement, &refs(&self.params)).await? {
+                    read(&mut Cells {
+                        row: Row::Postgres(&row),
+                        at: 0,
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs it for its effect; the number of rows it touched.
+    pub async fn run(self, tx: &mut Tx) -> Result<u64> {
+        match &mut tx.on {
+            On::Sqlite(connection) => {
+                let mut statement = connection.get()?.prepare_cached(self.text)?;
+                bind_sqlite(&mut statement, &self.params)?;
+                Ok(statement.raw_execute()? as u64)
+            }
+            On::Postgres(client) => {
+                let client = client.get()?;
+                let statement = client.prepare_cached(self.text).await?;
+                Ok(client.execute(&statement, &refs(&self.params)).await?)
+            }
+        }
+    }
+
+    /// Runs the same text once per row of parameters (which follow those already bound); PostgreSQL
+    /// gets them in one pipeline.
+    pub async fn run_each(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
+        match &mut tx.on {
+            On::Sqlite(connection) => {
+                let mut statement = connection.get()?.prepare_cached(self.text)?;
+                let mut touched = 0;
+                for row in &rows {
+                    bind_sqlite(&mut statement, &self.params)?;
+                    bind_sqlite_from(&mut statement, self.params.len(), row)?;
+                    touched += statement.raw_execute()? as u64;
+                }
+                Ok(touched)
+            }
+            On::Postgres(client) => {
+                let client = client.get()?;
+                let statement = client.prepare_cached(self.text).await?;
+                let (statement, fixed) = (&statement, &self.params);
+                let runs = rows.iter().map(|row| async move {
+                    let params: Vec<&(dyn ToSql + Sync)> = fixed
+                        .iter()
+                        .chain(row)
+                        .map(|p| p as &(dyn ToSql + Sync))
+                        .collect();
+                    client.execute(statement, &params).await
+                });
+                Ok(try_join_all(runs).await?.into_iter().sum())
+            }
+        }
+    }
+}
+
+fn refs(params: &[Param]) -> Vec<&(dyn ToSql + Sync)> {
+    params.iter().map(|p| p as &(dyn ToSql + Sync)).collect()
+}
+
+fn bind_sqlite(statement: &mut rusqlite::Statement<'_>, params: &[Param]) -> Result<()> {
+    bind_sqlite_from(statement, 0, params)
+}
+
+/// `$2` is a name to SQLite, numbered by where it first appears: bind by name.
+fn bind_sqlite_from(statement: &mut rusqlite::Statement<'_>, offset: usize, params: &[Param]) -> Result<()> {
+    const NAMES: [&str; 32] = [
+        "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15",
+        "$16", "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27", "$28", "$29",
+        "$30", "$31", "$32",
+    ];
+    for (i, param) in params.iter().enumerate() {
+        let name = NAMES
+            .get(offset + i)
+            .ok_or_else(|| Error::Defect("more than 32 parameters".to_owned()))?;
+        let index = statement
+            .parameter_index(name)?
+            .ok_or_else(|| Error::Defect(format!("the text has no {name}")))?;
+        statement.raw_bind_parameter(index, param)?;
+    }
+    Ok(())
+}
