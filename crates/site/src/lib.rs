@@ -9,4 +9,5 @@ pub mod graph;
 pub mod origin;
 pub mod page;
 pub mod text;
+pub mod robots;
 pub mod url_key;

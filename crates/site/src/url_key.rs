@@ -92,7 +92,7 @@ fn name_of(pair: &str) -> &str {
 /// RFC 3986 section 6.2.2: unreserved bytes decoded, other escapes upper-case. A `%` that begins no
 /// escape becomes `%25`: left alone it could form an escape with its decoded neighbours, and the key
 /// of a key would differ from the key.
-fn push_normal(key: &mut String, part: &str) {
+pub(crate) fn push_normal(key: &mut String, part: &str) {
     let bytes = part.as_bytes();
     let mut copied = 0;
     let mut i = 0;
