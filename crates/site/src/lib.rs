@@ -10,4 +10,5 @@ pub mod origin;
 pub mod page;
 pub mod text;
 pub mod robots;
+pub mod sitemap;
 pub mod url_key;

@@ -1,0 +1,291 @@
+//! Sitemaps (sitemaps.org protocol 0.9): the URLs a site says it has. One streaming pass, so a file
+//! of 50 MiB costs its URLs and no more. Entities that a document defines for itself are never
+//! expanded: they could make gigabytes out of a few lines.
+
+mod date;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use quick_xml::{Reader, XmlVersion, events::BytesRef, events::Event};
+use url::Url;
+
+use crate::origin::Sitemap;
+
+pub use date::w3c_datetime_ms;
+
+/// Most URLs of one file that are used; more are counted (sitemaps.org: 50,000).
+pub const URL_LIMIT: u32 = 50_000;
+/// Most decoded bytes of one file that are read (sitemaps.org: 50 MiB).
+pub const SIZE_LIMIT: u64 = 50 * 1024 * 1024;
+/// Most sitemap files of one audit.
+pub const FILE_LIMIT: usize = 200;
+/// Longest `<loc>` that is kept, bytes; the protocol allows 2,048 characters.
+const LOC_LIMIT: usize = 8 * 1024;
+/// Foreign URLs kept as evidence.
+const FOREIGN_LIMIT: usize = 20;
+/// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
+const RATIO: u64 = 100;
+/// Clocks differ: a `lastmod` counts as future from a day ahead.
+const FUTURE_SLACK_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What a sitemap file says.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Everything but `url`, `status` and `declared`, which the caller knows.
+    pub facts: Sitemap,
+    /// The URLs listed, as written but trimmed, at most [`URL_LIMIT`]; of sitemaps when `facts.index`.
+    pub urls: Vec<Box<str>>,
+}
+
+/// Reads a sitemap, sitemap index or text sitemap, gzip or not. `root` tells which URLs are foreign,
+/// `now_ms` (milliseconds since the Unix epoch) which dates lie in the future.
+pub fn read(body: &[u8], root: &Url, now_ms: i64) -> Listing {
+    read_within(body, root, now_ms, SIZE_LIMIT)
+}
+
+fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
+    let zipped = body.starts_with(&[0x1f, 0x8b]);
+    let counted = Counted {
+        read: 0,
+        cap: cap(body, zipped, limit),
+        inner: plain(body, zipped),
+    };
+    let mut scan = Scan {
+        listing: Listing::default(),
+        root,
+        now_ms,
+        first_date: String::new(),
+        dates_differ: false,
+    };
+    let mut reader = BufReader::with_capacity(64 * 1024, counted);
+    let outcome = scan.document(&mut reader);
+    let counted = reader.into_inner();
+    let facts = &mut scan.listing.facts;
+    facts.bytes = counted.read;
+    facts.lastmod_identical = facts.lastmod[0] >= 20 && !scan.dates_differ;
+    if let Err(problem) = outcome {
+        let problem = if counted.read > limit {
+            "larger than 50 MiB".to_owned()
+        } else if counted.read >= counted.cap {
+            "inflates more than 100:1".to_owned()
+        } else {
+            problem
+        };
+        facts.error.get_or_insert(problem.into());
+    } else if counted.read > limit {
+        facts.error.get_or_insert("larger than 50 MiB".into());
+    }
+    scan.listing
+}
+
+fn plain<'a>(body: &'a [u8], zipped: bool) -> Box<dyn Read + 'a> {
+    if zipped {
+        Box::new(flate2::read::MultiGzDecoder::new(body))
+    } else {
+        Box::new(body)
+    }
+}
+
+fn cap(body: &[u8], zipped: bool, limit: u64) -> u64 {
+    if zipped {
+        (body.len() as u64)
+            .saturating_mul(RATIO)
+            .clamp(1024 * 1024, limit + 1)
+    } else {
+        limit + 1
+    }
+}
+
+/// Counts what is read and ends the stream at the cap.
+struct Counted<'a> {
+    read: u64,
+    cap: u64,
+    inner: Box<dyn Read + 'a>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = usize::try_from(self.cap - self.read)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        let read = self.inner.read(&mut buffer[..room])?;
+        self.read += read as u64;
+        Ok(read)
+    }
+}
+
+struct Scan<'a> {
+    listing: Listing,
+    root: &'a Url,
+    now_ms: i64,
+    first_date: String,
+    dates_differ: bool,
+}
+
+/// Which text is being collected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    None,
+    Loc,
+    LastMod,
+}
+
+impl Scan<'_> {
+    fn document(&mut self, reader: &mut impl BufRead) -> Result<(), String> {
+        let start = reader.fill_buf().map_err(|e| e.to_string())?;
+        let start = start
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(start)
+            .trim_ascii_start();
+        match start.first() {
+            None => Err("empty".into()),
+            Some(b'<') => self.xml(reader),
+            Some(_) if start.starts_with(b"http://") || start.starts_with(b"https://") => self.text(reader),
+            Some(_) => Err("neither XML nor a list of URLs".into()),
+        }
+    }
+
+    fn text(&mut self, reader: &mut impl BufRead) -> Result<(), String> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if reader.read_until(b'\n', &mut line).map_err(|e| e.to_string())? == 0 {
+                return Ok(());
+            }
+            let text = std::str::from_utf8(&line).map_err(|_| "not UTF-8")?;
+            let text = text.trim_start_matches('\u{feff}').trim();
+            if !text.is_empty() {
+                self.url(text);
+            }
+        }
+    }
+
+    fn xml(&mut self, reader: &mut impl BufRead) -> Result<(), String> {
+        let mut xml = Reader::from_reader(reader);
+        let mut buffer = Vec::new();
+        let mut depth = 0_u32;
+        let mut field = Field::None;
+        let mut value = String::new();
+        loop {
+            buffer.clear();
+            let event = xml.read_event_into(&mut buffer);
+            let event =
+                event.map_err(|e| format!("not well-formed at byte {}: {e}", xml.error_position()))?;
+            let empty = matches!(event, Event::Empty(_));
+            match event {
+                Event::Start(tag) | Event::Empty(tag) => {
+                    if depth == 0 {
+                        let namespace = tag.try_get_attribute(namespace_name(tag.name().as_ref()).as_str());
+                        let namespace = namespace.ok().flatten();
+                        let namespace = namespace
+                            .and_then(|a| Some(a.normalized_value(XmlVersion::default()).ok()?.into_owned()));
+                        self.root_element(tag.local_name().as_ref(), namespace.as_deref())?;
+                    }
+                    let prefixed = tag.name().as_ref().len() != tag.local_name().as_ref().len();
+                    field = match tag.local_name().as_ref() {
+                        // `image:loc` and its like are no pages.
+                        "loc" if depth == 2 && !prefixed => Field::Loc,
+                        "lastmod" if depth == 2 && !prefixed => Field::LastMod,
+                        _ => Field::None,
+                    };
+                    value.clear();
+                    depth += u32::from(!empty);
+                }
+                Event::End(_) => {
+                    depth = depth.saturating_sub(1);
+                    match std::mem::replace(&mut field, Field::None) {
+                        Field::Loc => self.url(value.trim()),
+                        Field::LastMod => self.lastmod(value.trim()),
+                        Field::None => {}
+                    }
+                }
+                Event::Text(text) if field != Field::None => push(&mut value, &text),
+                Event::CData(text) if field != Field::None => push(&mut value, &text),
+                Event::GeneralRef(reference) if field != Field::None => match resolve(&reference) {
+                    Some(c) => push(&mut value, c.encode_utf8(&mut [0; 4])),
+                    None => return Err(format!("unknown entity `{}`", &*reference)),
+                },
+                Event::Eof if depth > 0 => return Err("ends before its root element does".into()),
+                Event::Eof => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    fn root_element(&mut self, name: &str, namespace: Option<&str>) -> Result<(), String> {
+        match name {
+            "urlset" => {}
+            "sitemapindex" => self.listing.facts.index = true,
+            _ if name.eq_ignore_ascii_case("html") => return Err("an HTML page, not a sitemap".into()),
+            _ => return Err(format!("root element is `{name}`, not urlset or sitemapindex")),
+        }
+        // Read on: crawlers accept it, and its URLs are worth knowing.
+        match namespace {
+            Some(
+                "http://www.sitemaps.org/schemas/sitemap/0.9"
+                | "https://www.sitemaps.org/schemas/sitemap/0.9",
+            ) => {}
+            Some(other) => self.listing.facts.error = Some(format!("unknown namespace `{other}`").into()),
+            None => self.listing.facts.error = Some("no namespace".into()),
+        }
+        Ok(())
+    }
+
+    fn url(&mut self, text: &str) {
+        let facts = &mut self.listing.facts;
+        facts.urls = facts.urls.saturating_add(1);
+        let parsed = Url::parse(text).ok();
+        let native = parsed.is_some_and(|u| u.host() == self.root.host() && u.scheme() == self.root.scheme());
+        if !native && !facts.index && facts.foreign.len() < FOREIGN_LIMIT {
+            facts.foreign.push(text.into());
+        }
+        if facts.urls <= URL_LIMIT {
+            self.listing.urls.push(text.into());
+        }
+    }
+
+    fn lastmod(&mut self, text: &str) {
+        let facts = &mut self.listing.facts;
+        facts.lastmod[0] = facts.lastmod[0].saturating_add(1);
+        match w3c_datetime_ms(text) {
+            None => facts.lastmod[1] = facts.lastmod[1].saturating_add(1),
+            Some(at) if at > self.now_ms.saturating_add(FUTURE_SLACK_MS) => {
+                facts.lastmod[2] = facts.lastmod[2].saturating_add(1);
+            }
+            Some(_) => {}
+        }
+        if facts.lastmod[0] == 1 {
+            self.first_date.push_str(text);
+        } else {
+            self.dates_differ |= self.first_date != text;
+        }
+    }
+}
+
+/// `xmlns` or `xmlns:prefix`, whichever names the namespace of an element called `name`.
+fn namespace_name(name: &str) -> String {
+    match name.split_once(':') {
+        Some((prefix, _)) => format!("xmlns:{prefix}"),
+        None => "xmlns".to_owned(),
+    }
+}
+
+fn push(value: &mut String, text: &str) {
+    if value.len() + text.len() <= LOC_LIMIT {
+        value.push_str(text);
+    }
+}
+
+/// Character references and the five entities of XML itself; nothing a document defines.
+fn resolve(reference: &BytesRef<'_>) -> Option<char> {
+    match &**reference {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => reference.resolve_char_ref().ok().flatten(),
+    }
+}

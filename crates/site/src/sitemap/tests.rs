@@ -1,0 +1,226 @@
+use std::io::Write;
+
+use super::*;
+
+const NOW: i64 = 1_795_000_000_000;
+
+fn of(text: &str) -> Listing {
+    read(text.as_bytes(), &Url::parse("https://example.com/").unwrap(), NOW)
+}
+
+fn urlset(inner: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\">{inner}</urlset>"
+    )
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn urls_are_listed() {
+    let text = urlset(
+        "<url><loc> https://example.com/a?x=1&amp;y=2 </loc><lastmod>2024-05-31</lastmod><image:image><image:loc>https://cdn.example.com/i.png</image:loc></image:image></url>\n<url><loc><![CDATA[https://example.com/b&c]]></loc></url><url><loc>https://example.com/&#252;&#x41;</loc></url><url/>",
+    );
+    let listing = of(&text);
+    assert_eq!(
+        listing.urls.iter().map(|u| &**u).collect::<Vec<_>>(),
+        [
+            "https://example.com/a?x=1&y=2",
+            "https://example.com/b&c",
+            "https://example.com/üA"
+        ]
+    );
+    let facts = listing.facts;
+    assert_eq!(
+        (facts.index, facts.urls, facts.error, facts.lastmod),
+        (false, 3, None, [1, 0, 0])
+    );
+    assert_eq!((facts.bytes, facts.foreign.len()), (text.len() as u64, 0));
+}
+
+#[test]
+fn an_index_lists_sitemaps() {
+    let listing = of(
+        "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>https://cdn.example.net/1.xml.gz</loc></sitemap></sitemapindex>",
+    );
+    assert_eq!(
+        (
+            listing.facts.index,
+            listing.urls.len(),
+            listing.facts.foreign.len(),
+            listing.facts.error
+        ),
+        (true, 1, 0, None)
+    );
+}
+
+#[test]
+fn a_prefixed_root_and_a_text_file_are_read() {
+    let listing = of(
+        "<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'><s:url><s:loc>https://example.com/</s:loc></s:url></s:urlset>",
+    );
+    assert_eq!(listing.facts.error, None);
+    let listing = of("\u{feff}https://example.com/a\r\n\r\nhttps://example.com/b\n");
+    assert_eq!((listing.urls.len(), listing.facts.error), (2, None));
+}
+
+#[test]
+fn gzip_is_undone() {
+    let text = urlset("<url><loc>https://example.com/a</loc></url>");
+    let listing = read(
+        &gzip(text.as_bytes()),
+        &Url::parse("https://example.com/").unwrap(),
+        NOW,
+    );
+    assert_eq!(
+        (listing.urls.len(), listing.facts.bytes, listing.facts.error),
+        (1, text.len() as u64, None)
+    );
+}
+
+#[test]
+fn what_is_no_sitemap_is_named() {
+    for (text, error) in [
+        ("", "empty"),
+        (
+            "<!DOCTYPE html>\n<html><head><title>404</title>",
+            "an HTML page, not a sitemap",
+        ),
+        ("<HTML>", "an HTML page, not a sitemap"),
+        (
+            "<rss version='2.0'></rss>",
+            "root element is `rss`, not urlset or sitemapindex",
+        ),
+        ("not found", "neither XML nor a list of URLs"),
+        (
+            "<urlset><url><loc>https://example.com/</loc></url></urlset>",
+            "no namespace",
+        ),
+        (
+            "<urlset xmlns='http://www.google.com/schemas/sitemap/0.84'></urlset>",
+            "unknown namespace `http://www.google.com/schemas/sitemap/0.84`",
+        ),
+        (
+            "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url>",
+            "ends before its root element does",
+        ),
+    ] {
+        assert_eq!(of(text).facts.error.as_deref(), Some(error), "{text}");
+    }
+    let broken = of(&urlset("<url><loc>https://example.com/a</loc></url><url></loc>"));
+    assert!(broken.facts.error.unwrap().starts_with("not well-formed at byte"));
+    assert_eq!(broken.urls.len(), 1, "what was read before the fault counts");
+}
+
+#[test]
+fn entities_of_the_document_are_not_expanded() {
+    let mut laughs =
+        "<?xml version=\"1.0\"?><!DOCTYPE urlset [<!ENTITY lol0 \"https://example.com/\">".to_owned();
+    for i in 1..10 {
+        laughs.push_str(&format!(
+            "<!ENTITY lol{i} \"{}\">",
+            format!("&lol{};", i - 1).repeat(10)
+        ));
+    }
+    laughs.push_str("]><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>&lol9;</loc></url></urlset>");
+    let listing = of(&laughs);
+    assert_eq!(
+        (listing.facts.error.as_deref(), listing.urls.len()),
+        (Some("unknown entity `lol9`"), 0)
+    );
+    let file = of(
+        "<!DOCTYPE urlset [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>&x;</loc></url></urlset>",
+    );
+    assert_eq!(file.facts.error.as_deref(), Some("unknown entity `x`"));
+}
+
+#[test]
+fn more_than_50_000_urls_are_counted_and_not_kept() {
+    let listing = of(&urlset(
+        &"<url><loc>https://example.com/</loc></url>".repeat(50_010),
+    ));
+    assert_eq!((listing.facts.urls, listing.urls.len()), (50_010, 50_000));
+}
+
+#[test]
+fn size_and_ratio_are_bounded() {
+    let root = Url::parse("https://example.com/").unwrap();
+    let limit = 1_500_000;
+    let long = urlset(&"<url><loc>https://example.com/</loc></url>".repeat(40_000));
+    let listing = read_within(long.as_bytes(), &root, NOW, limit);
+    assert_eq!(
+        (listing.facts.error.as_deref(), listing.facts.bytes),
+        (Some("larger than 50 MiB"), limit + 1)
+    );
+    let bomb = read(&gzip(urlset(&" ".repeat(4_000_000)).as_bytes()), &root, NOW);
+    assert_eq!(bomb.facts.error.as_deref(), Some("inflates more than 100:1"));
+    assert!(bomb.facts.bytes < 2 * 1024 * 1024);
+    let one_tag = urlset(&format!("<url {}", "a".repeat(2_000_000)));
+    assert_eq!(
+        read_within(one_tag.as_bytes(), &root, NOW, limit)
+            .facts
+            .error
+            .as_deref(),
+        Some("larger than 50 MiB")
+    );
+}
+
+#[test]
+fn foreign_urls_are_kept_as_evidence() {
+    let inner: String = (0..30)
+        .map(|i| format!("<url><loc>http://example.com/{i}</loc></url>"))
+        .collect();
+    let listing = of(&urlset(&format!(
+        "<url><loc>https://example.com/</loc></url><url><loc>/relative</loc></url>{inner}"
+    )));
+    assert_eq!(
+        (
+            listing.facts.foreign.len(),
+            &*listing.facts.foreign[0],
+            &*listing.facts.foreign[1]
+        ),
+        (20, "/relative", "http://example.com/0")
+    );
+}
+
+#[test]
+fn dates_are_judged() {
+    let dates = |dates: &[&str]| {
+        let inner: String = dates
+            .iter()
+            .map(|d| format!("<url><loc>https://example.com/</loc><lastmod>{d}</lastmod></url>"))
+            .collect();
+        let facts = of(&urlset(&inner)).facts;
+        (facts.lastmod, facts.lastmod_identical)
+    };
+    assert_eq!(
+        dates(&["2024-01-01", "yesterday", "2999-01-01", ""]),
+        ([4, 2, 1], false)
+    );
+    assert_eq!(dates(&["2024-01-01"; 20]), ([20, 0, 0], true));
+    assert_eq!(dates(&["2024-01-01"; 19]), ([19, 0, 0], false));
+    for (text, ms) in [
+        ("1970", Some(0)),
+        ("1970-02", Some(2_678_400_000)),
+        ("2000-03-01", Some(951_868_800_000)),
+        ("2024-02-29", Some(1_709_164_800_000)),
+        ("2023-02-29", None),
+        ("2024-05-31T10:00Z", Some(1_717_149_600_000)),
+        ("2024-05-31T10:00:00.25+02:00", Some(1_717_142_400_250)),
+        ("2024-05-31T10:00:00-05:30", Some(1_717_169_400_000)),
+        ("2024-05-31T10:00:00", None),
+        ("2024-05T10:00Z", None),
+        ("2024-13-01", None),
+        ("2024-5-1", None),
+        ("31.05.2024", None),
+        ("2024-05-31 10:00", None),
+        ("2024-05-31T25:00Z", None),
+        ("2024-05-31T10:00:00.é+00:00", None),
+    ] {
+        assert_eq!(w3c_datetime_ms(text), ms, "{text}");
+    }
+}
