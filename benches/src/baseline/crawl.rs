@@ -1,0 +1,151 @@
+//! The least that can be called a crawl: fetch a known list of URLs with the product's HTTP client and
+//! pass over each page once with lol_html. No frontier, no store, no checks, no politeness.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use anyhow::{Context, Result};
+use lol_html::{HtmlRewriter, Settings, element, text};
+use reqwest::{Client, header, redirect};
+use serde::{Deserialize, Serialize};
+
+/// Requests that are under way at any time.
+const IN_FLIGHT: usize = 64;
+
+/// What one run did and how long it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Answers with any status.
+    pub fetched: u64,
+    /// Answers that were passed over.
+    pub pages: u64,
+    /// Links found.
+    pub links: u64,
+    /// Highest resident memory in MB.
+    pub peak: f64,
+}
+
+/// What one pass over a page finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Found {
+    links: Vec<String>,
+    title: String,
+    metas: Vec<(String, String)>,
+}
+
+/// Fetches the URLs of a file, one a line.
+pub fn run(urls: &Path) -> Result<Outcome> {
+    let text = fs::read_to_string(urls).context("cannot read the list of URLs")?;
+    let urls: Arc<[url::Url]> = text.lines().map(url::Url::parse).collect::<Result<_, _>>()?;
+    // the same number of threads as the product on two cores
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let client = client()?;
+    runtime.block_on(async {
+        let start = Instant::now();
+        let next = Arc::new(AtomicUsize::new(0));
+        let tasks: Vec<_> = (0..IN_FLIGHT)
+            .map(|_| tokio::spawn(fetch_all(client.clone(), urls.clone(), next.clone())))
+            .collect();
+        let mut sum = Outcome::default();
+        for task in tasks {
+            let part = task.await??;
+            sum.fetched += part.fetched;
+            sum.pages += part.pages;
+            sum.links += part.links;
+        }
+        sum.seconds = start.elapsed().as_secs_f64();
+        sum.peak = crate::memory::peak(std::process::id())?;
+        Ok(sum)
+    })
+}
+
+/// The settings of the product's client for crawling, without its address guard.
+fn client() -> Result<Client> {
+    // fails only when one is already installed
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Ok(Client::builder()
+        .user_agent("SearchwrightBench/1.0")
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .tcp_nodelay(true)
+        .pool_max_idle_per_host(IN_FLIGHT)
+        .build()?)
+}
+
+async fn fetch_all(client: Client, urls: Arc<[url::Url]>, next: Arc<AtomicUsize>) -> Result<Outcome> {
+    let mut sum = Outcome::default();
+    while let Some(url) = urls.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let request = client
+            .get(url.clone())
+            .header(
+                header::ACCEPT,
+                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            )
+            .header(header::ACCEPT_ENCODING, "gzip, br");
+        let answer = request
+            .send()
+            .await
+            .with_context(|| format!("cannot fetch {url}"))?;
+        let page = answer.status().is_success();
+        let body = answer.bytes().await?;
+        sum.fetched += 1;
+        if page {
+            sum.pages += 1;
+            sum.links += pass(&body)?.links.len() as u64;
+        }
+    }
+    Ok(sum)
+}
+
+/// One pass with handlers for links, title and metas. What is found is kept until the page is done,
+/// as any use of it would need.
+fn pass(html: &[u8]) -> Result<Found> {
+    let mut found = Found::default();
+    let (links, title, metas) = (&mut found.links, &mut found.title, &mut found.metas);
+    let settings = Settings::new()
+        .append_element_content_handler(element!("a[href]", |a| {
+            links.extend(a.get_attribute("href"));
+            Ok(())
+        }))
+        .append_element_content_handler(text!("title", |chunk| {
+            title.push_str(chunk.as_str());
+            Ok(())
+        }))
+        .append_element_content_handler(element!("meta[name]", |meta| {
+            let name = meta.get_attribute("name").unwrap_or_default();
+            metas.push((name, meta.get_attribute("content").unwrap_or_default()));
+            Ok(())
+        }));
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+    rewriter.write(html)?;
+    rewriter.end()?;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pass;
+
+    #[test]
+    fn a_pass_finds_links_title_and_metas() {
+        let html = b"<!doctype html><title>Two words</title><meta name=robots content=noindex><a href=/x>x</a><a>no</a><a href='/y'>y</a>";
+        let found = pass(html).unwrap();
+        assert_eq!(found.links, ["/x", "/y"]);
+        assert_eq!(found.title, "Two words");
+        assert_eq!(found.metas, [("robots".to_owned(), "noindex".to_owned())]);
+    }
+}

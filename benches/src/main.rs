@@ -1,0 +1,137 @@
+//! `cargo xtask bench`: speed as ratios to baselines that run beside the product, memory and start-up
+//! as absolute figures.
+//!
+//! A ratio of two programs measured alternately in the same minutes says something on any machine; a
+//! number of requests a second does not. The baselines are what one would write by hand without a
+//! product around it, and they are processes of this same program, so that they share no memory and no
+//! threads with the load.
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line program answers on its standard output"
+)]
+
+mod baseline;
+mod load;
+mod measure;
+mod memory;
+mod product;
+mod report;
+
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+
+use crate::report::Report;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench", about = "Measure Searchwright beside baselines")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// How much is measured; the targets hold for the defaults.
+#[derive(Args, Clone, Debug)]
+struct Effort {
+    /// Rounds of baseline and product in turn; the median counts
+    #[arg(long, global = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Seconds of load in each round
+    #[arg(long, global = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+    /// Pages of the crawled site
+    #[arg(long, global = true, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(200..))]
+    pages: u32,
+    /// Pages of the big site that the memory is compared on; 0 leaves it out
+    #[arg(long, global = true, default_value_t = 100_000)]
+    big: u32,
+    /// Measure only the baselines, to try out the bench itself
+    #[arg(long, global = true)]
+    baseline_only: bool,
+    /// Leave out what needs PostgreSQL
+    #[arg(long, global = true)]
+    no_postgres: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything
+    All,
+    /// An audit of a generated site beside a bare fetch-and-parse loop, and its memory
+    Crawl,
+    /// Lists, single records and durable writes over HTTP, on SQLite and PostgreSQL
+    Http,
+    /// Time to ready and idle memory on an existing database
+    Startup,
+    /// The baseline server on SQLite
+    #[command(hide = true)]
+    BaselineSqlite {
+        #[arg(long)]
+        listen: SocketAddr,
+        #[arg(long)]
+        database: PathBuf,
+    },
+    /// The baseline server on PostgreSQL
+    #[command(hide = true)]
+    BaselinePostgres {
+        #[arg(long)]
+        listen: SocketAddr,
+        #[arg(long)]
+        database_url: String,
+    },
+    /// The baseline crawl: one URL a line in, one line of JSON out
+    #[command(hide = true)]
+    BaselineCrawl {
+        #[arg(long)]
+        urls: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            // written here, because a result of `main` would be shown with a backtrace
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// False when a target was missed.
+fn run(arguments: Arguments) -> Result<bool> {
+    let effort = arguments.effort;
+    let mut report = Report::default();
+    let task = arguments.task.unwrap_or(Task::All);
+    match &task {
+        Task::BaselineSqlite { listen, database } => {
+            baseline::sqlite::serve(*listen, database)?;
+            return Ok(true);
+        }
+        Task::BaselinePostgres { listen, database_url } => {
+            baseline::postgres::serve(*listen, database_url)?;
+            return Ok(true);
+        }
+        Task::BaselineCrawl { urls } => {
+            println!("{}", serde_json::to_string(&baseline::crawl::run(urls)?)?);
+            return Ok(true);
+        }
+        Task::All | Task::Crawl | Task::Http | Task::Startup => {}
+    }
+    if matches!(task, Task::All | Task::Http) {
+        measure::http::run(&effort, &mut report)?;
+    }
+    if matches!(task, Task::All | Task::Startup) && !effort.baseline_only {
+        measure::startup::run(&effort, &mut report)?;
+    }
+    if matches!(task, Task::All | Task::Crawl) {
+        measure::crawl::run(&effort, &mut report)?;
+    }
+    print!("{}", report.table());
+    report.save(&xtask::target().join("bench.json"))?;
+    Ok(report.passed())
+}

@@ -1,0 +1,166 @@
+//! An audit of a generated site on nginx beside the bare loop over the same URLs, and its memory on a
+//! site ten times as big.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use xtask::{
+    process::{free_port, program},
+    website::{self, Expected, Order},
+};
+
+use crate::{
+    Effort,
+    baseline::crawl::Outcome,
+    memory,
+    product::{Api, Database, Installation, text},
+    report::{Figure, Report, Target},
+};
+
+/// Longest time one audit may take.
+const LIMIT: Duration = Duration::from_secs(3_600);
+
+/// What one audit took.
+struct Audit {
+    seconds: f64,
+    peak: f64,
+}
+
+/// Compares speed on one site, then memory on two.
+pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
+    let (mut baseline, mut product) = (Vec::new(), Vec::new());
+    let mut peaks = Vec::new();
+    {
+        let (folder, site) = site(effort.pages)?;
+        let _nginx = website::serve(&site, &folder)?;
+        let urls = fs::read_to_string(folder.join("urls.txt"))?.lines().count() as f64;
+        for _ in 0..effort.rounds {
+            let outcome = bare_loop(&folder)?;
+            if outcome.fetched as f64 != urls {
+                bail!("the baseline fetched {} of {urls} URLs", outcome.fetched);
+            }
+            baseline.push(urls / outcome.seconds);
+            if !effort.baseline_only {
+                let audit = audit(&site)?;
+                product.push(urls / audit.seconds);
+                peaks.push(audit.peak);
+            }
+        }
+    }
+    report.add(Figure {
+        name: format!("audit of {} pages, stored and analysed", effort.pages),
+        unit: "URLs/s",
+        baseline,
+        product,
+        target: Target::RatioAtLeast(0.6),
+    });
+    if effort.baseline_only {
+        return Ok(());
+    }
+    report.add(Figure {
+        name: format!("peak memory at {} pages", effort.pages),
+        unit: "MB",
+        baseline: Vec::new(),
+        product: peaks.clone(),
+        target: Target::Below(150.0),
+    });
+    if effort.big == 0 {
+        return Ok(());
+    }
+    let (folder, site) = site(effort.big)?;
+    let _nginx = website::serve(&site, &folder)?;
+    let big = audit(&site)?;
+    report.add(Figure {
+        name: format!("peak memory at {} pages, to the smaller site's", effort.big),
+        unit: "MB",
+        baseline: peaks,
+        product: vec![big.peak],
+        target: Target::RatioBelow(2.0),
+    });
+    Ok(())
+}
+
+/// A generated site, the one of an earlier run when it is the same and its port is free.
+fn site(pages: u32) -> Result<(PathBuf, Expected)> {
+    let folder = xtask::target().join("bench").join(format!("site-{pages}"));
+    let earlier = fs::read(folder.join("expected.json")).ok();
+    let port = earlier
+        .and_then(|text| serde_json::from_slice::<Expected>(&text).ok())
+        .map(|site| site.port);
+    let order = |port| Order { pages, seed: 1, port };
+    if let Some(port) = port
+        && std::net::TcpListener::bind(("127.0.0.1", port)).is_ok()
+        && let Some(site) = website::existing(&order(port), &folder)
+    {
+        return Ok((folder, site));
+    }
+    eprintln!("generating a site of {pages} pages");
+    fs::create_dir_all(&folder)?;
+    let site = website::generate(&order(free_port()?), &folder)?;
+    Ok((folder, site))
+}
+
+fn bare_loop(folder: &Path) -> Result<Outcome> {
+    let mut command = program(std::env::current_exe()?, None);
+    command
+        .arg("baseline-crawl")
+        .arg("--urls")
+        .arg(folder.join("urls.txt"))
+        .stderr(Stdio::inherit());
+    let output = command.output()?;
+    if !output.status.success() {
+        bail!("the baseline crawl failed with {}", output.status);
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// One audit by a fresh installation: an earlier audit's records would let it ask for changes only.
+fn audit(site: &Expected) -> Result<Audit> {
+    let mut installation = Installation::new("crawl", Database::Folder)?;
+    installation.allow_crawl(site.port);
+    let mut server = installation.start()?;
+    let access = installation.project(&site.origin)?;
+    let api = Api::new(installation.origin(), access)?;
+    let start = Instant::now();
+    api.post("audits", &json!({ "maxPages": site.pages * 2 }))?;
+    let done = loop {
+        thread::sleep(Duration::from_millis(20));
+        server.check()?;
+        let audit = api.get("audits/current")?;
+        match text(&audit, "status")?.as_str() {
+            "completed" => break audit,
+            "partial" | "failed" | "cancelled" => bail!("the audit ended as {audit}"),
+            _ if start.elapsed() > LIMIT => bail!("the audit is not done after {} s", LIMIT.as_secs()),
+            _ => {}
+        }
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let peak = memory::peak(server.id())?;
+    complete(site, &done)?;
+    Ok(Audit { seconds, peak })
+}
+
+/// An audit that skipped pages would be fast for the wrong reason.
+fn complete(site: &Expected, audit: &Value) -> Result<()> {
+    let crawled = [
+        "/pagesCrawled",
+        "/progress/pagesCrawled",
+        "/stats/pagesCrawled",
+        "/summary/pagesCrawled",
+    ]
+    .iter()
+    .find_map(|path| audit.pointer(path))
+    .and_then(Value::as_u64)
+    .with_context(|| format!("no count of crawled pages in {audit}"))?;
+    if crawled < u64::from(site.pages) {
+        bail!("the audit crawled {crawled} of {} pages", site.pages);
+    }
+    Ok(())
+}

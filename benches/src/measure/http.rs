@@ -1,0 +1,176 @@
+//! Lists, single records and durable creates over HTTP, on SQLite and on PostgreSQL.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use xtask::{
+    postgres::{Binaries, Postgres},
+    process::{Running, free_port},
+};
+
+use crate::{
+    Effort,
+    load::Load,
+    product::{Access, Api, Database, Installation, prepared_keywords, start_baseline, text},
+    report::{Figure, Report, Target},
+};
+
+/// One side of a comparison while its server runs.
+struct Side {
+    /// Held so that the server lives as long as the side.
+    _server: Running,
+    /// Address of the list, without a query.
+    keywords: String,
+    /// Id of a record to read.
+    id: String,
+    authorization: Option<String>,
+}
+
+/// What is asked of both sides.
+#[derive(Clone, Copy)]
+enum Call {
+    List,
+    One,
+    Create,
+}
+
+impl Call {
+    const ALL: [(Self, &str, f64); 3] = [
+        (Self::List, "GET keywords?limit=50", 0.6),
+        (Self::One, "GET keywords/{id}", 0.5),
+        (Self::Create, "POST keywords, durable", 0.5),
+    ];
+
+    fn load(self, side: &Side, round: u32) -> Load {
+        let url = match self {
+            Self::List => format!("{}?limit=50", side.keywords),
+            Self::One => format!("{}/{}", side.keywords, side.id),
+            Self::Create => side.keywords.clone(),
+        };
+        let post = matches!(self, Self::Create).then(|| format!("round {round}"));
+        Load {
+            url,
+            authorization: side.authorization.clone(),
+            post,
+        }
+    }
+}
+
+/// Measures all calls on both databases.
+pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
+    let folder = xtask::target().join("bench").join("baseline");
+    crate::product::clean(&folder)?;
+    std::fs::create_dir_all(&folder)?;
+    let file = folder.join("baseline.db");
+    let file = file.to_str().context("the target folder's name is not UTF-8")?;
+    compare(
+        "SQLite",
+        effort,
+        report,
+        &["baseline-sqlite", "--database", file],
+        Database::Folder,
+    )?;
+    if effort.no_postgres {
+        return Ok(());
+    }
+    let postgres = Postgres::start(Binaries::find_or_install()?)?;
+    let baseline = new_database(&postgres, "baseline")?;
+    let product = new_database(&postgres, "product")?;
+    let arguments = ["baseline-postgres", "--database-url", &baseline];
+    compare(
+        "PostgreSQL",
+        effort,
+        report,
+        &arguments,
+        Database::Postgres(product),
+    )
+}
+
+fn compare(
+    name: &str,
+    effort: &Effort,
+    report: &mut Report,
+    arguments: &[&str],
+    database: Database,
+) -> Result<()> {
+    eprintln!("preparing {name}");
+    let baseline = baseline(arguments)?;
+    let product = if effort.baseline_only {
+        None
+    } else {
+        Some(product(name, database)?)
+    };
+    for (call, title, bound) in Call::ALL {
+        let mut figure = Figure {
+            name: format!("{title}, {name}"),
+            unit: "req/s",
+            baseline: Vec::new(),
+            product: Vec::new(),
+            target: Target::RatioAtLeast(bound),
+        };
+        for round in 0..effort.rounds {
+            figure
+                .baseline
+                .push(call.load(&baseline, round).run(effort.seconds)?);
+            if let Some(product) = &product {
+                figure
+                    .product
+                    .push(call.load(product, round).run(effort.seconds)?);
+            }
+        }
+        report.add(figure);
+    }
+    Ok(())
+}
+
+fn baseline(arguments: &[&str]) -> Result<Side> {
+    let port = free_port()?;
+    let server = start_baseline(arguments, port)?;
+    let origin = format!("http://127.0.0.1:{port}");
+    let nobody = Access {
+        project: String::new(),
+        authorization: String::new(),
+    };
+    let first = Api::new(origin.clone(), nobody)?.get_at(&format!("{origin}/keywords?limit=1"))?;
+    Ok(Side {
+        _server: server,
+        keywords: format!("{origin}/keywords"),
+        id: first_id(&first)?,
+        authorization: None,
+    })
+}
+
+fn product(name: &str, database: Database) -> Result<Side> {
+    let installation = Installation::new(&format!("http-{}", name.to_lowercase()), database)?;
+    let server = installation.start()?;
+    let access = installation.project("example.com")?;
+    let api = Api::new(installation.origin(), access.clone())?;
+    api.post_all("keywords", &prepared_keywords())?;
+    let first = api.get("keywords?limit=1")?;
+    Ok(Side {
+        _server: server,
+        keywords: api.url("keywords"),
+        id: first_id(&first)?,
+        authorization: Some(access.authorization),
+    })
+}
+
+fn first_id(page: &Value) -> Result<String> {
+    text(page.pointer("/data/0").context("the list is empty")?, "id")
+}
+
+/// Makes a database in the private server; its URL.
+fn new_database(postgres: &Postgres, name: &str) -> Result<String> {
+    let url = postgres.url();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await?;
+        let connection = tokio::spawn(connection);
+        client.batch_execute(&format!("CREATE DATABASE {name}")).await?;
+        drop(client);
+        connection.await??;
+        let (server, _) = url.rsplit_once('/').context("not a PostgreSQL URL")?;
+        Ok(format!("{server}/{name}"))
+    })
+}

@@ -1,0 +1,5 @@
+//! The measurements: each prepares both sides, lets them run in turn and reports its figures.
+
+pub mod crawl;
+pub mod http;
+pub mod startup;

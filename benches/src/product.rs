@@ -1,0 +1,311 @@
+//! The product, driven as its users drive it: the release binary, its command line and its API.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use reqwest::{Client, Method, header};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+use xtask::process::{Running, free_port, program};
+
+/// Where the measured server keeps its data.
+#[derive(Clone, Debug)]
+pub enum Database {
+    /// SQLite in the data folder.
+    Folder,
+    /// A PostgreSQL by its URL.
+    Postgres(String),
+}
+
+/// One installation: a data folder of its own, the port it listens on, and what reaches it.
+#[derive(Debug)]
+pub struct Installation {
+    folder: PathBuf,
+    database: Database,
+    port: u16,
+    crawl_port: Option<u16>,
+}
+
+/// A project with a key that may do everything.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Id of the project.
+    pub project: String,
+    /// Value of the `Authorization` header.
+    pub authorization: String,
+}
+
+/// Limits stay on, and are high enough that the load meets their cost and not their refusal.
+const SETTINGS: [(&str, &str); 0] = [];
+
+impl Installation {
+    /// An empty one in `target/bench/<name>`, replacing what an earlier run left there.
+    pub fn new(name: &str, database: Database) -> Result<Self> {
+        let folder = xtask::target().join("bench").join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Ok(Self {
+            folder,
+            database,
+            port: free_port()?,
+            crawl_port: None,
+        })
+    }
+
+    /// Lets the crawler reach a site on this port of loopback.
+    pub fn allow_crawl(&mut self, port: u16) {
+        self.crawl_port = Some(port);
+    }
+
+    /// The address of the API and the health pages.
+    pub fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Starts the server with its log in the data folder; the caller waits for [`Self::ready`].
+    pub fn spawn(&self) -> Result<Running> {
+        let log = File::create(self.folder.join("serve.log"))?;
+        // not through `setpriv`: its own start would count in the time to ready
+        let mut command = Command::new(binary());
+        command
+            .arg("serve")
+            .args(["--listen", &format!("127.0.0.1:{}", self.port)]);
+        command.args(["--mcp-listen", "127.0.0.1:0"]);
+        if let Some(port) = self.crawl_port {
+            command.args(["--allow-outbound", &format!("crawl=127.0.0.1:{port}")]);
+        }
+        command
+            .args(self.place())
+            .envs(SETTINGS)
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        Running::start("searchwright serve", &mut command)
+    }
+
+    /// Starts the server and waits until it is ready.
+    pub fn start(&self) -> Result<Running> {
+        let mut server = self.spawn()?;
+        server
+            .wait_until(Duration::from_secs(60), || self.ready())
+            .with_context(|| format!("see {}", self.folder.join("serve.log").display()))?;
+        Ok(server)
+    }
+
+    /// Whether `/readyz` answers 200 at this moment.
+    pub fn ready(&self) -> bool {
+        answers_ok(self.port, "/readyz")
+    }
+
+    /// Makes a project for a domain, with a key.
+    pub fn project(&self, domain: &str) -> Result<Access> {
+        let project = self.admin(&["project", "create", "--name", "Bench", "--domain", domain])?;
+        let project = text(&project, "id")?;
+        let key = self.admin(&["key", "create", "--project", &project, "--name", "bench"])?;
+        Ok(Access {
+            project,
+            authorization: format!("Bearer {}", text(&key, "key")?),
+        })
+    }
+
+    fn admin(&self, arguments: &[&str]) -> Result<Value> {
+        let mut command = program(binary(), None);
+        command
+            .arg("admin")
+            .args(arguments)
+            .args(self.place())
+            .arg("--json");
+        let output = command.output()?;
+        if !output.status.success() {
+            bail!(
+                "searchwright admin {} failed: {}",
+                arguments.join(" "),
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    fn place(&self) -> Vec<OsString> {
+        let mut arguments = vec!["--data-dir".into(), self.folder.join("data").into_os_string()];
+        if let Database::Postgres(url) = &self.database {
+            arguments.extend(["--database-url".into(), url.into()]);
+        }
+        arguments
+    }
+}
+
+/// Release binary of the product.
+fn binary() -> PathBuf {
+    xtask::target().join("release/searchwright")
+}
+
+/// Whether a server on loopback answers a GET with 200; one connection, no client set up, because it
+/// is polled every millisecond.
+pub fn answers_ok(port: u16, path: &str) -> bool {
+    use std::io::{Read, Write};
+    let ask = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut start = [0; 12];
+        stream.read_exact(&mut start)?;
+        Ok(&start == b"HTTP/1.1 200")
+    };
+    ask().unwrap_or(false)
+}
+
+/// A JSON client for what surrounds a measurement.
+#[derive(Debug)]
+pub struct Api {
+    runtime: Runtime,
+    client: Client,
+    origin: String,
+    access: Access,
+}
+
+impl Api {
+    /// A client for the API below `origin`.
+    pub fn new(origin: String, access: Access) -> Result<Self> {
+        // fails only when one is already installed
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        Ok(Self {
+            runtime,
+            client: Client::builder().no_proxy().build()?,
+            origin,
+            access,
+        })
+    }
+
+    /// Address of a path below the project.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}/v1/projects/{}/{path}", self.origin, self.access.project)
+    }
+
+    /// GET of a path below the project.
+    pub fn get(&self, path: &str) -> Result<Value> {
+        self.get_at(&self.url(path))
+    }
+
+    /// GET of any address.
+    pub fn get_at(&self, url: &str) -> Result<Value> {
+        self.runtime.block_on(self.send(Method::GET, url, None))
+    }
+
+    /// POST to a path below the project.
+    pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        self.runtime
+            .block_on(self.send(Method::POST, &self.url(path), Some(body)))
+    }
+
+    /// POSTs many bodies to one path, 64 at a time.
+    pub fn post_all(&self, path: &str, bodies: &[Value]) -> Result<()> {
+        let url = self.url(path);
+        self.runtime.block_on(async {
+            for group in bodies.chunks(64) {
+                let calls: Vec<_> = group
+                    .iter()
+                    .map(|body| Box::pin(self.send(Method::POST, &url, Some(body))))
+                    .collect();
+                for call in join(calls).await {
+                    call?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    async fn send(&self, method: Method, url: &str, body: Option<&Value>) -> Result<Value> {
+        let mut request = self.client.request(method, url);
+        request = request.header(header::AUTHORIZATION, &self.access.authorization);
+        if let Some(body) = body {
+            request = request
+                .header(header::CONTENT_TYPE, "application/json")
+                .body(body.to_string());
+        }
+        let answer = request.send().await?;
+        let status = answer.status();
+        let said = answer.text().await?;
+        if !status.is_success() {
+            bail!("{url} answered {status}: {said}");
+        }
+        Ok(serde_json::from_str(&said)?)
+    }
+}
+
+/// All outcomes of some futures that run together on this thread.
+async fn join<T>(mut calls: Vec<std::pin::Pin<Box<impl Future<Output = T>>>>) -> Vec<T> {
+    let mut outcomes: Vec<Option<T>> = calls.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (call, outcome) in calls.iter_mut().zip(&mut outcomes) {
+            if outcome.is_none()
+                && let std::task::Poll::Ready(value) = call.as_mut().poll(context)
+            {
+                *outcome = Some(value);
+            }
+        }
+        if outcomes.iter().all(Option::is_some) {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await;
+    outcomes.into_iter().flatten().collect()
+}
+
+/// A text member of a JSON object.
+pub fn text(value: &Value, member: &str) -> Result<String> {
+    let found = value.get(member).and_then(Value::as_str);
+    found
+        .map(str::to_owned)
+        .with_context(|| format!("no {member} in {value}"))
+}
+
+/// Starts the benchmark program itself as a baseline server and waits until it listens.
+pub fn start_baseline(arguments: &[&str], port: u16) -> Result<Running> {
+    let mut command = program(std::env::current_exe()?, None);
+    command
+        .args(arguments)
+        .args(["--listen", &format!("127.0.0.1:{port}")]);
+    let mut server = Running::start("baseline", &mut command)?;
+    server.wait_until(Duration::from_secs(120), || {
+        TcpStream::connect(("127.0.0.1", port)).is_ok()
+    })?;
+    Ok(server)
+}
+
+/// The keywords that both sides hold before anything is measured, as bodies of a POST.
+pub fn prepared_keywords() -> Vec<Value> {
+    (0..crate::baseline::ROWS)
+        .map(|index| {
+            let keyword = crate::baseline::prepared(index);
+            json!({
+                "keyword": keyword.keyword,
+                "searchVolume": keyword.search_volume,
+                "keywordDifficulty": keyword.keyword_difficulty,
+                "intent": keyword.intent,
+            })
+        })
+        .collect()
+}
+
+/// Empties the folder that measurements write into.
+pub fn clean(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
