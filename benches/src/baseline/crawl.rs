@@ -8,7 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
@@ -82,6 +82,7 @@ fn client() -> Result<Client> {
         .redirect(redirect::Policy::none())
         .referer(false)
         .tcp_nodelay(true)
+        .timeout(Duration::from_secs(30))
         .pool_max_idle_per_host(IN_FLIGHT)
         .build()?)
 }

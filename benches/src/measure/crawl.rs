@@ -43,8 +43,8 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
         let urls = fs::read_to_string(folder.join("urls.txt"))?.lines().count() as f64;
         for _ in 0..effort.rounds {
             let outcome = bare_loop(&folder)?;
-            if outcome.fetched as f64 != urls {
-                bail!("the baseline fetched {} of {urls} URLs", outcome.fetched);
+            if outcome.fetched as f64 != urls || outcome.links != u64::from(effort.pages) * 50 {
+                bail!("the baseline did not do its work: {outcome:?} of {urls} URLs");
             }
             baseline.push(urls / outcome.seconds);
             if !effort.baseline_only {
@@ -131,7 +131,7 @@ fn audit(site: &Expected) -> Result<Audit> {
     let start = Instant::now();
     api.post("audits", &json!({ "maxPages": site.pages * 2 }))?;
     let done = loop {
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(10));
         server.check()?;
         let audit = api.get("audits/current")?;
         match text(&audit, "status")?.as_str() {

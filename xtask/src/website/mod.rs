@@ -29,7 +29,7 @@ use plan::Plan;
 pub const LEAST_PAGES: i64 = 200;
 
 /// Raised whenever the same order gives other bytes, so that a site on disk can be known as old.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 3;
 
 /// What to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,11 +73,11 @@ http {{
     default_type application/octet-stream;
     charset utf-8;
     access_log off;
+    log_not_found off;
     sendfile on;
     tcp_nodelay on;
     keepalive_requests 1000000;
     keepalive_timeout 60s;
-    open_file_cache max=20000 inactive=60s;
     client_body_temp_path "{folder}/nginx-temporary";
     proxy_temp_path "{folder}/nginx-temporary";
     fastcgi_temp_path "{folder}/nginx-temporary";
