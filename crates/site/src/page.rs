@@ -1,7 +1,26 @@
 //! What one URL of a crawl turned out to be. Facts only: no judgement (that is `checks`), no
 //! network (that is `fetch`). Compact, because one is stored per page (postcard).
 
+mod attributes;
+mod charset;
+mod directives;
+mod elements;
+mod entities;
+mod headers;
+mod links;
+mod open;
+mod prose;
+mod raw_text;
+mod read;
+mod reader;
+mod tags;
+mod tokens;
+
+pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable};
+pub use read::read;
+
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use crate::fetch::{Cut, FetchError};
 
@@ -13,7 +32,7 @@ pub struct UrlId(pub u32);
 /// Gives ids to URLs while a page is read; the crawl's table, or a small one for a recheck.
 pub trait Intern {
     /// Id of a resolved absolute URL (fragment allowed, it is dropped); `None` when the table is full.
-    fn intern(&mut self, url: &url::Url) -> Option<UrlId>;
+    fn intern(&mut self, url: &Url) -> Option<UrlId>;
     /// Id of a URL already in normalised form (see `url_key`); skips parsing.
     fn intern_key(&mut self, key: &str) -> Option<UrlId>;
 }
@@ -41,8 +60,78 @@ pub struct PageFacts {
     pub cut: Option<Cut>,
     /// Response headers that checks read.
     pub headers: HeaderFacts,
+    /// The body begins as HTML does, whatever `Content-Type` says.
+    pub looks_html: bool,
     /// Present when the body is HTML, whatever the status.
     pub html: Option<Box<HtmlFacts>>,
+}
+
+impl PageFacts {
+    /// Facts of a URL that gave no page: blocked, or no answer.
+    pub fn without_answer(url: &Url, at: At, outcome: Outcome) -> Self {
+        Self {
+            id: at.id,
+            url: url.as_str().into(),
+            outcome,
+            attempts: at.attempts,
+            fetched_at_ms: at.fetched_at_ms,
+            ttfb_ms: 0,
+            wire_bytes: 0,
+            body_bytes: 0,
+            cut: None,
+            headers: HeaderFacts::default(),
+            looks_html: false,
+            html: None,
+        }
+    }
+
+    /// HTTP status, `None` without an answer.
+    pub fn status(&self) -> Option<u16> {
+        match self.outcome {
+            Outcome::Status(status) | Outcome::Redirect { status, .. } => Some(status),
+            Outcome::Failed(_) | Outcome::Blocked(_) => None,
+        }
+    }
+
+    /// HTML that answered 200: what most checks are about.
+    pub fn html_200(&self) -> Option<&HtmlFacts> {
+        self.html
+            .as_deref()
+            .filter(|_| self.outcome == Outcome::Status(200))
+    }
+
+    /// Where the page says it belongs: the first canonical in its head or headers that resolves.
+    pub fn canonical(&self) -> Option<UrlId> {
+        let elements = self.html.iter().flat_map(|html| &html.canonicals);
+        elements
+            .filter(|link| link.in_head)
+            .chain(&self.headers.canonicals)
+            .find_map(|link| link.target)
+    }
+}
+
+/// When and as what a URL was fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct At {
+    /// Its id in the crawl.
+    pub id: UrlId,
+    /// Requests made, retries included.
+    pub attempts: u8,
+    /// Milliseconds since the Unix epoch.
+    pub fetched_at_ms: i64,
+}
+
+/// What to keep of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Links kept; the rest is counted.
+    pub links: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { links: 5_000 }
+    }
 }
 
 /// How a fetch ended.
@@ -74,8 +163,8 @@ pub struct HeaderFacts {
     pub content_encoding: Option<Box<str>>,
     /// Every `X-Robots-Tag` value.
     pub robots_tags: Vec<Box<str>>,
-    /// Targets of `Link: <…>; rel="canonical"`, as sent.
-    pub canonicals: Vec<Box<str>>,
+    /// Targets of `Link: <…>; rel="canonical"`.
+    pub canonicals: Vec<LinkRel>,
     /// `Server`.
     pub server: Option<Box<str>>,
     /// `Retry-After`.
@@ -120,8 +209,12 @@ pub struct HtmlFacts {
     pub icon: bool,
     /// `<link rel=next|prev>`.
     pub pagination: Vec<LinkRel>,
-    /// Head-only elements found in the body: tag, and the element that ended the head.
+    /// Head-only elements found in the body: `title`, `meta robots`, `meta description`, `canonical`, `hreflang`.
     pub head_in_body: Vec<Box<str>>,
+    /// What ended the head: a tag, or `text`.
+    pub head_ended_by: Option<Box<str>>,
+    /// The first 80 characters of the source when it does not begin with a doctype.
+    pub opening: Option<Box<str>>,
     /// Headings in order.
     pub headings: Vec<Heading>,
     /// Headings in all (the list is cut).
@@ -132,22 +225,36 @@ pub struct HtmlFacts {
     pub links_total: u32,
     /// `<a>` without a usable href: as written.
     pub uncrawlable_links: Vec<Box<str>>,
+    /// Such links in all.
+    pub uncrawlable_total: u32,
     /// `<img>`.
     pub images: Vec<Image>,
     /// Images in all.
     pub images_total: u32,
+    /// Images without `alt` that are not decorative, in all.
+    pub images_without_alt: u32,
+    /// Images without dimensions, in all.
+    pub images_unsized: u32,
+    /// `src` of the first image outside navigation, header, footer and aside, when it is `loading=lazy`.
+    pub lazy_first_image: Option<Box<str>>,
     /// `<picture>` without `<img>`.
     pub pictures_without_img: u32,
     /// Scripts, styles, frames, media with http(s) URL: tag and URL as written.
     pub resources: Vec<Resource>,
     /// External scripts and stylesheets in all.
     pub resources_total: u32,
+    /// Scripts, styles, frames, media and images whose URL begins with `http:`.
+    pub insecure: Vec<Resource>,
+    /// Such URLs in all.
+    pub insecure_total: u32,
     /// `<form>`: action as written, and whether it holds a password field.
     pub forms: Vec<Form>,
     /// JSON-LD blocks.
     pub json_ld: Vec<JsonLd>,
     /// Microdata or RDFa present.
     pub microdata: bool,
+    /// Types named in microdata or RDFa, without their vocabulary: `Product`.
+    pub item_types: Vec<Box<str>>,
     /// `<object>`, `<embed>`, `<applet>`: tag and type.
     pub plugins: Vec<Box<str>>,
     /// Values of `id` and `a[name]`, hashed, for fragment checks; cut at 5,000.
@@ -156,6 +263,14 @@ pub struct HtmlFacts {
     pub elements: u32,
     /// Deepest nesting seen.
     pub max_depth: u32,
+    /// `data-nosnippet` on body, main or article.
+    pub main_nosnippet: bool,
+    /// The source mentions an author or byline outside JSON-LD.
+    pub byline: bool,
+    /// `<blockquote>` and `<q>`.
+    pub quotations: u32,
+    /// The main text holds a digit.
+    pub numbers: bool,
     /// Words of the visible text (UAX #29; CJK characters / 1.7).
     pub words: u32,
     /// Words of the main text (main or article, else the body without nav, header, footer, aside).
@@ -222,6 +337,8 @@ pub struct Heading {
     pub text: Box<str>,
     /// 1-based line in the source.
     pub line: u32,
+    /// Words of the paragraph that follows at once; 0 when none does.
+    pub answer_words: u32,
 }
 
 /// One hyperlink.
@@ -293,3 +410,6 @@ pub struct JsonLd {
     /// 1-based line in the source.
     pub line: u32,
 }
+
+#[cfg(test)]
+mod tests;

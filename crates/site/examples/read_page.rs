@@ -1,0 +1,161 @@
+//! How long reading a page takes, beside what `lol_html` takes to find its links and nothing else, and to
+//! hand out its elements and texts. `cargo run --release -p searchwright-site --example read_page`
+#![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+
+use std::{
+    collections::HashMap,
+    error::Error,
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, header};
+use lol_html::{HtmlRewriter, Settings, doc_text, element};
+use searchwright_site::{
+    fetch::Response,
+    page::{self, At, Intern, Limits, UrlId},
+    url_key::url_key,
+};
+use url::Url;
+
+/// A table as the crawl's: one look-up per link.
+#[derive(Default)]
+struct Table(HashMap<String, u32>);
+
+impl Intern for Table {
+    fn intern(&mut self, url: &Url) -> Option<UrlId> {
+        self.intern_key(&url_key(url))
+    }
+
+    fn intern_key(&mut self, key: &str) -> Option<UrlId> {
+        if let Some(id) = self.0.get(key) {
+            return Some(UrlId(*id));
+        }
+        let id = self.0.len() as u32;
+        self.0.insert(key.to_owned(), id);
+        Some(UrlId(id))
+    }
+}
+
+/// About 20 KB with 50 links, as a content management system writes them.
+fn page(paragraphs: [&str; 2]) -> String {
+    let mut html = String::from(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"utf-8\">\n  <title>How to repair a lawn mower | Example</title>\n  \
+         <meta name=\"description\" content=\"What to look at when the engine does not start, step by step.\">\n  \
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n  <link rel=\"canonical\" href=\"https://www.example.com/guides/mower.html\">\n  \
+         <link rel=\"stylesheet\" href=\"/a.css\">\n  <script src=\"/a.js\" defer></script>\n  \
+         <script type=\"application/ld+json\">{\"@context\": \"https://schema.org\", \"@type\": \"Article\", \"headline\": \"How to repair a lawn mower\"}</script>\n\
+         </head>\n<body class=\"page\">\n<header>\n<nav>\n<ul>\n",
+    );
+    for i in 0..25 {
+        html.push_str(&format!("  <li class=\"nav-item\"><a class=\"nav-link\" href=\"/section/page-{i}.html\">Section number {i}</a></li>\n"));
+    }
+    html.push_str("</ul>\n</nav>\n</header>\n<main>\n<h1>How to repair a lawn mower</h1>\n");
+    for i in 0..25 {
+        html.push_str(&format!(
+            "<h2 id=\"s{i}\">Part {i} of the story</h2>\n<p>{} <strong>it is not hard</strong>; see <a href=\"/articles/{i}/details.html\" \
+             title=\"details\">the detailed guide number {i}</a>.</p>\n<p>{}</p>\n<img src=\"/img/{i}.jpg\" alt=\"mower part\" width=\"200\" height=\"100\">\n",
+            paragraphs[0], paragraphs[1]
+        ));
+    }
+    html.push_str("</main>\n<footer><p>Imprint and more</p></footer>\n</body>\n</html>\n");
+    html
+}
+
+const ENGLISH: [&str; 2] = [
+    "The mower is a machine that people use in gardens, and which breaks now and then; when you know how it works,",
+    "Every engine needs air, fuel and a spark, and one of the three is missing when it does not start. Clean the filter, drain \
+     the old fuel &amp; put a new plug in, then pull the cord again and listen to it.",
+];
+const GERMAN: [&str; 2] = [
+    "Der Rasenmäher ist eine Maschine, die Menschen in Gärten benutzen und die ab und zu ausfällt; wenn man weiß, wie sie läuft,",
+    "Jeder Motor benötigt Luft, Kraftstoff und einen Funken, und eines der drei fehlt, wenn er nicht anspringt. Für den Anfang \
+     genügt es, den Filter zu säubern und eine neue Zündkerze einzusetzen; danach größere Stücke.",
+];
+
+/// Best of 20 rounds of 200, in microseconds.
+fn time(name: &str, mut work: impl FnMut()) -> f64 {
+    let round = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        (0..200).for_each(|_| work());
+        start.elapsed().as_secs_f64() * 1e6 / 200.0
+    };
+    let best = (0..20).map(|_| round(&mut work)).fold(f64::MAX, f64::min);
+    println!("{name:44} {best:7.1} µs");
+    best
+}
+
+fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
+    println!(
+        "{language}: {} bytes, {} links",
+        html.len(),
+        html.matches("<a ").count()
+    );
+    let bare = time("lol_html, a[href] only", || {
+        let mut bytes = 0;
+        let settings = Settings::new().append_element_content_handler(element!("a[href]", |a| {
+            bytes += a.get_attribute("href").map_or(0, |href| href.len());
+            Ok(())
+        }));
+        let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+        black_box(
+            rewriter
+                .write(html.as_bytes())
+                .and_then(|()| rewriter.end())
+                .is_ok(),
+        );
+        black_box(bytes);
+    });
+    time("lol_html, all elements and texts, not read", || {
+        let (mut elements, mut bytes) = (0, 0);
+        let settings = Settings::new()
+            .append_element_content_handler(element!("*", |_element| {
+                elements += 1;
+                Ok(())
+            }))
+            .append_document_content_handler(doc_text!(|text| {
+                bytes += text.as_str().len();
+                Ok(())
+            }));
+        let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+        black_box(
+            rewriter
+                .write(html.as_bytes())
+                .and_then(|()| rewriter.end())
+                .is_ok(),
+        );
+        black_box((elements, bytes));
+    });
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    let response = Response {
+        status: 200,
+        headers,
+        body: Bytes::copy_from_slice(html.as_bytes()),
+        wire_bytes: 0,
+        cut: None,
+        ttfb: Duration::ZERO,
+    };
+    let url = Url::parse("https://www.example.com/guides/mower.html")?;
+    let mut table = Table::default();
+    let whole = time("this crate, everything", || {
+        black_box(page::read(
+            &response,
+            &url,
+            At::default(),
+            &mut table,
+            &Limits::default(),
+        ));
+    });
+    println!("{:44} {:7.2} times the first\n", "", whole / bare);
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    run("English", &page(ENGLISH))?;
+    run("German", &page(GERMAN))
+}

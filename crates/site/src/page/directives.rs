@@ -1,0 +1,244 @@
+//! What a page says to robots, in its head and its headers, and whether that leaves it in the index.
+
+use super::{Outcome, PageFacts};
+
+/// Directives of one source, those for all robots and those for Googlebot together: the stricter wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Values as written, for evidence.
+    pub values: Vec<Box<str>>,
+    /// `noindex` or `none`.
+    pub noindex: bool,
+    /// `nofollow` or `none`.
+    pub nofollow: bool,
+    /// `index` or `all`, spelled out.
+    pub index: bool,
+    /// `follow` or `all`, spelled out.
+    pub follow: bool,
+    /// `noimageindex`.
+    pub noimageindex: bool,
+    /// `nosnippet` or `max-snippet:0`.
+    pub nosnippet: bool,
+    /// Date of `unavailable_after`, as written.
+    pub unavailable_after: Option<Box<str>>,
+    /// What is no known directive.
+    pub unknown: Vec<Box<str>>,
+}
+
+/// What a page says to robots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Directives {
+    /// `<meta name="robots|googlebot">`.
+    pub meta: Rules,
+    /// `X-Robots-Tag`.
+    pub header: Rules,
+}
+
+impl Directives {
+    /// Keep out of the index.
+    pub fn noindex(&self) -> bool {
+        self.meta.noindex || self.header.noindex
+    }
+
+    /// Do not follow the links.
+    pub fn nofollow(&self) -> bool {
+        self.meta.nofollow || self.header.nofollow
+    }
+}
+
+/// Known directives, those without effect here included (Google, robots meta tag specifications, and
+/// what other engines document).
+const KNOWN: [&str; 15] = [
+    "archive",
+    "snippet",
+    "noarchive",
+    "nocache",
+    "notranslate",
+    "indexifembedded",
+    "nopagereadaloud",
+    "noodp",
+    "noydir",
+    "noai",
+    "noimageai",
+    "max-image-preview",
+    "max-video-preview",
+    "max-snippet",
+    "unavailable_after",
+];
+
+/// Reads the robots directives of a page.
+pub fn directives(page: &PageFacts) -> Directives {
+    let mut found = Directives::default();
+    for meta in page.html.iter().flat_map(|html| &html.metas) {
+        if matches!(&*meta.name, "robots" | "googlebot") {
+            found.meta.add(&meta.content, &meta.content);
+        }
+    }
+    for value in &page.headers.robots_tags {
+        if let Some(rules) = for_googlebot(value) {
+            found.header.add(rules, value);
+        }
+    }
+    found
+}
+
+/// The directives of an `X-Robots-Tag` value, unless they are for another robot.
+fn for_googlebot(value: &str) -> Option<&str> {
+    let Some((before, after)) = value.split_once(':') else {
+        return Some(value);
+    };
+    let before = before.trim();
+    if before.contains(',') || KNOWN.iter().any(|known| before.eq_ignore_ascii_case(known)) {
+        return Some(value);
+    }
+    before.eq_ignore_ascii_case("googlebot").then_some(after)
+}
+
+impl Rules {
+    fn add(&mut self, rules: &str, value: &str) {
+        self.values.push(value.into());
+        let mut parts = rules.split(',').peekable();
+        while let Some(part) = parts.next() {
+            let part = part.trim();
+            let (name, value) = part.split_once([':', '=']).unwrap_or((part, ""));
+            let name = name.trim().to_ascii_lowercase();
+            match name.as_str() {
+                "" => {}
+                "all" => (self.index, self.follow) = (true, true),
+                "index" => self.index = true,
+                "follow" => self.follow = true,
+                "none" => (self.noindex, self.nofollow) = (true, true),
+                "noindex" => self.noindex = true,
+                "nofollow" => self.nofollow = true,
+                "noimageindex" => self.noimageindex = true,
+                "nosnippet" => self.nosnippet = true,
+                "max-snippet" => self.nosnippet |= value.trim() == "0",
+                "unavailable_after" => {
+                    // dates of RFC 850 and RFC 822 hold a comma
+                    let mut date = value.trim().to_owned();
+                    while let Some(more) = parts.next_if(|next| !is_directive(next)) {
+                        date.push(',');
+                        date.push_str(more.trim_end());
+                    }
+                    self.unavailable_after = Some(date.into());
+                }
+                name if KNOWN.contains(&name) => {}
+                _ => self.unknown.push(part.into()),
+            }
+        }
+    }
+}
+
+fn is_directive(part: &str) -> bool {
+    let name = part
+        .split([':', '='])
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let acted_on = [
+        "",
+        "all",
+        "index",
+        "follow",
+        "none",
+        "noindex",
+        "nofollow",
+        "noimageindex",
+        "nosnippet",
+    ];
+    acted_on.contains(&name.as_str()) || KNOWN.contains(&name.as_str())
+}
+
+/// Why a page cannot be in the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotIndexable {
+    /// robots.txt forbids to fetch it.
+    Blocked,
+    /// No answer.
+    NoAnswer,
+    /// It redirects.
+    Redirect,
+    /// Its status is not 200.
+    Status,
+    /// It is not HTML.
+    NotHtml,
+    /// `noindex`.
+    Noindex,
+    /// It names another page as canonical.
+    Canonicalised,
+}
+
+impl NotIndexable {
+    /// The word for it in answers and evidence.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Blocked => "blocked_by_robots",
+            Self::NoAnswer => "no_answer",
+            Self::Redirect => "redirect",
+            Self::Status => "status",
+            Self::NotHtml => "not_html",
+            Self::Noindex => "noindex",
+            Self::Canonicalised => "canonicalised",
+        }
+    }
+}
+
+/// Why a page cannot be in the index; `None` when it can.
+pub fn not_indexable(page: &PageFacts) -> Option<NotIndexable> {
+    match page.outcome {
+        Outcome::Blocked(_) => Some(NotIndexable::Blocked),
+        Outcome::Failed(_) => Some(NotIndexable::NoAnswer),
+        Outcome::Redirect { .. } => Some(NotIndexable::Redirect),
+        Outcome::Status(200) if page.html.is_none() => Some(NotIndexable::NotHtml),
+        Outcome::Status(200) if directives(page).noindex() => Some(NotIndexable::Noindex),
+        Outcome::Status(200) => page
+            .canonical()
+            .is_some_and(|canonical| canonical != page.id)
+            .then_some(NotIndexable::Canonicalised),
+        Outcome::Status(_) => Some(NotIndexable::Status),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rules, for_googlebot};
+
+    fn rules(value: &str) -> Rules {
+        let mut rules = Rules::default();
+        rules.add(value, value);
+        rules
+    }
+
+    #[test]
+    fn directives_are_read_whatever_their_case() {
+        let none = rules("NONE");
+        assert!(none.noindex && none.nofollow && none.unknown.is_empty());
+        assert!(rules("max-snippet:0").nosnippet && !rules("max-snippet:50").nosnippet);
+        assert_eq!(
+            rules("noindx, max-image-preview:large, follow").unknown,
+            ["noindx".into()]
+        );
+    }
+
+    #[test]
+    fn a_date_may_hold_a_comma() {
+        let found = rules("unavailable_after: Friday, 25-Jun-10 15:00:00 GMT, noindex");
+        assert_eq!(
+            found.unavailable_after.as_deref(),
+            Some("Friday, 25-Jun-10 15:00:00 GMT")
+        );
+        assert!(found.noindex && found.unknown.is_empty());
+    }
+
+    #[test]
+    fn a_header_may_be_for_another_robot() {
+        assert_eq!(for_googlebot("otherbot: noindex"), None);
+        assert_eq!(for_googlebot("googlebot: noindex"), Some(" noindex"));
+        assert_eq!(
+            for_googlebot("noindex, max-snippet:3"),
+            Some("noindex, max-snippet:3")
+        );
+        assert_eq!(for_googlebot("max-snippet: 3"), Some("max-snippet: 3"));
+    }
+}

@@ -1,0 +1,386 @@
+//! What single elements say: each function reads one kind of start tag.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::{
+    Form, Image, JsonLd, Link, LinkRel, Meta, REL_NOFOLLOW, Resource,
+    attributes::Attributes,
+    reader::{LIST, OpenLink, Reader, TEXT},
+    tags::Tag,
+    tokens::Start,
+};
+use crate::text;
+
+/// Longest JSON-LD block kept, in bytes.
+const JSON: usize = 16 << 10;
+/// Metas that decide about a page are kept up to here even where others filled the list.
+const VITAL_METAS: usize = 2 * LIST;
+/// Insecure URLs kept.
+const INSECURE: usize = 20;
+/// What an empty JSON-LD block is told to be.
+pub(super) const EMPTY_JSON: &str = "empty block";
+
+impl<'a> Reader<'a, '_> {
+    /// What this start tag says about the page.
+    pub(super) fn meaning(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+        match start.tag {
+            Tag::A => self.anchor(start, attributes),
+            Tag::Area if attributes.has("href") => self.hyperlink(start, attributes),
+            Tag::Img => self.image(start, attributes),
+            Tag::Html => self.out.lang = attributes.get("lang").map(|lang| text::cut(&lang, 80).into()),
+            Tag::Title if !start.foreign => self.title(),
+            Tag::Meta => self.meta(attributes),
+            Tag::Link => self.link_element(attributes),
+            Tag::Base => self.base(attributes),
+            Tag::Script => self.script(start, attributes),
+            Tag::Iframe | Tag::Audio | Tag::Video | Tag::Source | Tag::Track => {
+                self.resource(start.tag, attributes.url("src"));
+            }
+            Tag::Object | Tag::Embed | Tag::Applet => self.plugin(start.tag, attributes),
+            Tag::Form => self.form(attributes.url("action").unwrap_or_default()),
+            Tag::Input if attributes.is("type", "password") => self.password(),
+            Tag::Blockquote | Tag::Q => self.out.quotations += 1,
+            _ => {}
+        }
+        if matches!(start.tag, Tag::Body | Tag::Main | Tag::Article) {
+            self.out.main_nosnippet |= attributes.has("data-nosnippet");
+        }
+    }
+
+    fn anchor(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+        if let Some(name) = attributes.get("name").filter(|name| !name.is_empty()) {
+            self.out.id_hashes.push(text::hash(name.as_bytes()));
+        }
+        self.finish_link();
+        if attributes.has("href") || start.foreign && attributes.has("xlink:href") {
+            self.hyperlink(start, attributes);
+        } else if !["name", "id", "role"].iter().any(|name| attributes.has(name)) {
+            // a name or an id makes it a target; a role makes it some other control
+            self.uncrawlable(start.source);
+        }
+    }
+
+    fn uncrawlable(&mut self, source: &str) {
+        self.out.uncrawlable_total += 1;
+        if self.out.uncrawlable_links.len() < LIST {
+            self.out.uncrawlable_links.push(text::cut(source, 200).into());
+        }
+    }
+
+    fn hyperlink(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+        let href = attributes
+            .url("href")
+            .or_else(|| attributes.url("xlink:href"))
+            .unwrap_or_default();
+        let scripted = href
+            .get(..11)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("javascript:"));
+        if scripted || href == "#" && attributes.has("onclick") {
+            self.uncrawlable(start.source);
+        }
+        self.out.links_total += 1;
+        let label = || {
+            attributes
+                .get("aria-label")
+                .filter(|l| !l.is_empty())
+                .or_else(|| attributes.get("title"))
+        };
+        let mut index = None;
+        if self.out.links.len() < self.limits.links {
+            let (target, mut flags) = self.resolver.resolve(&href);
+            if ["nofollow", "ugc", "sponsored"]
+                .iter()
+                .any(|word| attributes.has_word("rel", word))
+            {
+                flags |= REL_NOFOLLOW;
+            }
+            index = Some(self.out.links.len());
+            let line = self.line(start.at);
+            // an area has no content to take its text from
+            let anchor = if start.tag == Tag::Area {
+                let alt = attributes
+                    .get("alt")
+                    .filter(|alt| !alt.is_empty())
+                    .or_else(label)
+                    .unwrap_or_default();
+                text::cut(&text::squeeze(&alt), 80).into()
+            } else {
+                Box::default()
+            };
+            self.out.links.push(Link {
+                href: href.as_ref().into(),
+                target,
+                anchor,
+                flags,
+                line,
+            });
+        }
+        if start.tag == Tag::A {
+            let label = label().map(|label| text::squeeze(&label)).unwrap_or_default();
+            self.link = Some(OpenLink {
+                index,
+                mark: self.prose.mark(),
+                alt: String::new(),
+                label,
+            });
+        }
+    }
+
+    fn image(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+        let alt = attributes.get("alt").map(|alt| text::squeeze(&alt));
+        if let Some(alt) = alt.as_deref().filter(|alt| !alt.is_empty()) {
+            self.alternative(alt);
+        }
+        let src = attributes.url("src").unwrap_or_default();
+        self.insecure("img", &src);
+        let one = |name| {
+            attributes
+                .raw(name)
+                .is_some_and(|v| matches!(v.trim(), "0" | "1"))
+        };
+        let decorative = attributes.is("role", "presentation")
+            || attributes.is("role", "none")
+            || attributes.is("aria-hidden", "true")
+            // counting pixels show nothing
+            || one("width") && one("height");
+        let sized = attributes.has("width") && attributes.has("height")
+            || attributes
+                .raw("style")
+                .is_some_and(|style| style.contains("aspect-ratio"));
+        let line = self.line(start.at);
+        self.saw_image(Image {
+            src: src.as_ref().into(),
+            alt: alt.map(|alt| text::cut(&alt, TEXT).into()),
+            decorative,
+            sized,
+            lazy: attributes.is("loading", "lazy"),
+            line,
+        });
+    }
+
+    fn title(&mut self) {
+        if self.in_body {
+            self.in_wrong_place("title");
+        }
+        // the text that follows is put in the last one; there may be none
+        if self.out.titles.len() < LIST {
+            self.out.titles.push(Box::default());
+        }
+    }
+
+    fn in_wrong_place(&mut self, what: &str) {
+        if self.out.head_in_body.len() < LIST {
+            self.out.head_in_body.push(what.into());
+        }
+    }
+
+    fn meta(&mut self, attributes: Attributes<'_, 'a>) {
+        let name = match (
+            attributes.get("name"),
+            attributes.get("property"),
+            attributes.get("http-equiv"),
+        ) {
+            (Some(name), ..) | (None, Some(name), _) => name.to_ascii_lowercase(),
+            (None, None, Some(name)) => format!("={}", name.to_ascii_lowercase()),
+            (None, None, None) => return,
+        };
+        if self.in_body && matches!(name.as_str(), "robots" | "googlebot" | "description") {
+            self.in_wrong_place(&format!("meta {name}"));
+        }
+        let vital = matches!(
+            name.as_str(),
+            "robots" | "googlebot" | "description" | "viewport" | "=refresh"
+        );
+        if self.out.metas.len() < if vital { VITAL_METAS } else { LIST } {
+            let content = attributes.get("content").unwrap_or_default();
+            let content = text::cut(&text::squeeze(&content), TEXT).into();
+            self.out.metas.push(Meta {
+                name: text::cut(&name, 80).into(),
+                content,
+                in_head: !self.in_body,
+            });
+        }
+    }
+
+    fn link_element(&mut self, attributes: Attributes<'_, 'a>) {
+        let Some(rel) = attributes.raw("rel") else { return };
+        let href = attributes.url("href").unwrap_or_default();
+        let hreflang = attributes.get("hreflang");
+        for rel in rel.split_ascii_whitespace().map(str::to_ascii_lowercase) {
+            match rel.as_str() {
+                "canonical" => {
+                    if self.in_body {
+                        self.in_wrong_place("canonical");
+                    }
+                    let link = self.relation(&rel, &href);
+                    push_some(&mut self.out.canonicals, link);
+                }
+                "alternate" => {
+                    let Some(code) = &hreflang else { continue };
+                    if self.in_body {
+                        self.in_wrong_place("hreflang");
+                    }
+                    let link = self.relation(text::cut(code, 40), &href);
+                    // a page in many languages has more than the usual list
+                    if self.out.hreflangs.len() < 4 * LIST {
+                        self.out.hreflangs.push(link);
+                    }
+                }
+                "next" | "prev" => {
+                    let link = self.relation(&rel, &href);
+                    push_some(&mut self.out.pagination, link);
+                }
+                "icon" => self.out.icon = true,
+                "stylesheet" => self.resource(Tag::Link, Some(href.clone())),
+                _ => {}
+            }
+        }
+    }
+
+    fn relation(&mut self, rel: &str, href: &str) -> LinkRel {
+        let target = if href.is_empty() {
+            None
+        } else {
+            self.resolver.target(href)
+        };
+        LinkRel {
+            rel: rel.into(),
+            href: href.into(),
+            target,
+            in_head: !self.in_body,
+        }
+    }
+
+    fn base(&mut self, attributes: Attributes<'_, 'a>) {
+        // only the first counts
+        if let Some(href) = attributes.url("href")
+            && self.out.base.is_none()
+        {
+            self.resolver.rebase(&href);
+            self.out.base = Some(href.as_ref().into());
+        }
+    }
+
+    fn script(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+        self.saw_script();
+        let json_ld = attributes.raw("type").is_some_and(|kind| {
+            kind.split(';')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .eq_ignore_ascii_case("application/ld+json")
+        });
+        self.json_open = json_ld && self.out.json_ld.len() < LIST;
+        if self.json_open {
+            let line = self.line(start.at);
+            self.out.json_ld.push(JsonLd {
+                source: Box::default(),
+                error: Some(EMPTY_JSON.into()),
+                line,
+            });
+        } else {
+            self.resource(Tag::Script, attributes.url("src"));
+        }
+    }
+
+    fn resource(&mut self, tag: Tag, url: Option<Cow<'a, str>>) {
+        let Some(url) = url.filter(|url| !url.is_empty()) else {
+            return;
+        };
+        if matches!(tag, Tag::Script | Tag::Link) {
+            self.out.resources_total += 1;
+        }
+        self.insecure(tag.name(), &url);
+        if self.out.resources.len() < LIST {
+            self.out.resources.push(Resource {
+                tag: tag.name().into(),
+                url: url.as_ref().into(),
+            });
+        }
+    }
+
+    fn insecure(&mut self, tag: &str, url: &str) {
+        if !url
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
+        {
+            return;
+        }
+        self.out.insecure_total += 1;
+        if self.out.insecure.len() < INSECURE {
+            self.out.insecure.push(Resource {
+                tag: tag.into(),
+                url: url.into(),
+            });
+        }
+    }
+
+    fn plugin(&mut self, tag: Tag, attributes: Attributes<'_, 'a>) {
+        const TYPES: [&str; 5] = [
+            "application/x-shockwave-flash",
+            "application/x-java-applet",
+            "application/x-java-bean",
+            "application/x-silverlight",
+            "application/x-silverlight-2",
+        ];
+        const EXTENSIONS: [&str; 5] = [".swf", ".flv", ".class", ".xap", ".jar"];
+        let kind = attributes.get("type").unwrap_or_default();
+        let url = attributes
+            .url(if tag == Tag::Object { "data" } else { "src" })
+            .unwrap_or_default();
+        let path = url
+            .split(['?', '#'])
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let needed = tag == Tag::Applet
+            || TYPES.iter().any(|t| kind.eq_ignore_ascii_case(t))
+            || EXTENSIONS.iter().any(|extension| path.ends_with(extension));
+        if needed && self.out.plugins.len() < LIST {
+            let what = if kind.is_empty() { &url } else { &kind };
+            self.out
+                .plugins
+                .push(format!("{} {}", tag.name(), text::cut(what, 200)).trim().into());
+        }
+    }
+
+    fn form(&mut self, action: Cow<'a, str>) {
+        if self.out.forms.len() < LIST {
+            self.out.forms.push(Form {
+                action: action.as_ref().into(),
+                password: false,
+            });
+        }
+    }
+
+    fn password(&mut self) {
+        if !self.open.has(Tag::Form) {
+            self.form(Cow::Borrowed(""));
+        }
+        if let Some(form) = self.out.forms.last_mut() {
+            form.password = true;
+        }
+    }
+}
+
+fn push_some<T>(list: &mut Vec<T>, item: T) {
+    if list.len() < LIST {
+        list.push(item);
+    }
+}
+
+/// Puts the text of a JSON-LD block in its place.
+pub(super) fn fill_json_ld(block: &mut JsonLd, source: &str) {
+    let source = source.trim();
+    if source.is_empty() {
+        return;
+    }
+    block.error = serde_json::from_str::<IgnoredAny>(source)
+        .err()
+        .map(|error| error.to_string().into());
+    if source.len() <= JSON {
+        block.source = source.into();
+    }
+}

@@ -1,0 +1,143 @@
+//! The response headers that checks read.
+
+use http::{HeaderMap, HeaderName, header};
+use url::Url;
+
+use super::{HeaderFacts, Intern, LinkRel};
+
+/// Header values are kept up to this many bytes; a policy can be long, a hostile header longer.
+const LONGEST: usize = 4_096;
+/// Values kept of a header that may come many times.
+const MOST_VALUES: usize = 20;
+
+/// Picks the headers; targets of `Link` are resolved against the page.
+pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> HeaderFacts {
+    let one = |name: HeaderName| headers.get(name).map(|value| text(value.as_bytes()));
+    HeaderFacts {
+        content_type: one(header::CONTENT_TYPE),
+        content_encoding: one(header::CONTENT_ENCODING),
+        robots_tags: headers
+            .get_all("x-robots-tag")
+            .iter()
+            .take(MOST_VALUES)
+            .map(|v| text(v.as_bytes()))
+            .collect(),
+        canonicals: canonicals(headers, url, intern),
+        server: one(header::SERVER),
+        retry_after: one(header::RETRY_AFTER),
+        cache_control: one(header::CACHE_CONTROL),
+        hsts: one(header::STRICT_TRANSPORT_SECURITY),
+        csp: one(header::CONTENT_SECURITY_POLICY),
+        frame_options: one(header::X_FRAME_OPTIONS),
+        content_type_options: one(header::X_CONTENT_TYPE_OPTIONS),
+        referrer_policy: one(header::REFERRER_POLICY),
+        last_modified: one(header::LAST_MODIFIED),
+    }
+}
+
+fn text(value: &[u8]) -> Box<str> {
+    String::from_utf8_lossy(&value[..value.len().min(LONGEST)])
+        .trim()
+        .into()
+}
+
+/// `Link: <https://example.com/>; rel="canonical"` (RFC 8288).
+fn canonicals(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<LinkRel> {
+    let mut found = Vec::new();
+    for value in headers.get_all(header::LINK).iter().take(MOST_VALUES) {
+        let value = text(value.as_bytes());
+        let mut rest = &*value;
+        while let Some((_, after)) = rest.split_once('<')
+            && let Some((href, after)) = after.split_once('>')
+        {
+            let parameters = &after[..end_of_link(after)];
+            rest = &after[parameters.len()..];
+            let canonical = parameters.split(';').any(|parameter| {
+                let (name, value) = parameter.split_once('=').unwrap_or_default();
+                name.trim().eq_ignore_ascii_case("rel")
+                    && value
+                        .trim()
+                        .trim_matches('"')
+                        .split(' ')
+                        .any(|rel| rel.eq_ignore_ascii_case("canonical"))
+            });
+            if canonical && found.len() < MOST_VALUES {
+                let target = url
+                    .join(href.trim())
+                    .ok()
+                    .filter(|url| matches!(url.scheme(), "http" | "https"));
+                found.push(LinkRel {
+                    rel: "canonical".into(),
+                    href: href.trim().into(),
+                    target: target.and_then(|url| intern.intern(&url)),
+                    in_head: true,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Where the parameters of one link end: at a comma outside quotes.
+fn end_of_link(parameters: &str) -> usize {
+    let mut quoted = false;
+    let end = parameters.bytes().position(|b| {
+        quoted ^= b == b'"';
+        b == b',' && !quoted
+    });
+    end.unwrap_or(parameters.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderValue};
+    use url::Url;
+
+    use super::{super::UrlId, Intern, read};
+
+    #[derive(Default)]
+    struct Seen(Vec<String>);
+
+    impl Intern for Seen {
+        fn intern(&mut self, url: &Url) -> Option<UrlId> {
+            self.intern_key(url.as_str())
+        }
+
+        fn intern_key(&mut self, key: &str) -> Option<UrlId> {
+            self.0.push(key.to_owned());
+            Some(UrlId(self.0.len() as u32))
+        }
+    }
+
+    #[test]
+    fn canonical_of_the_link_header() {
+        let mut headers = HeaderMap::new();
+        headers.append(
+            "link",
+            HeaderValue::from_static("</style.css>; rel=preload; title=\"a, b\", </page>; rel=\"canonical\""),
+        );
+        headers.append(
+            "link",
+            HeaderValue::from_static("<https://x.example/>; rel=canonical, <broken"),
+        );
+        let mut seen = Seen::default();
+        let facts = read(&headers, &Url::parse("https://e.example/a/b").unwrap(), &mut seen);
+        assert_eq!(
+            facts.canonicals.iter().map(|c| &*c.href).collect::<Vec<_>>(),
+            ["/page", "https://x.example/"]
+        );
+        assert_eq!(seen.0, ["https://e.example/page", "https://x.example/"]);
+    }
+
+    #[test]
+    fn values_that_are_not_text_do_no_harm() {
+        let mut headers = HeaderMap::new();
+        headers.insert("server", HeaderValue::from_bytes(b"\xff\xfe x").unwrap());
+        let facts = read(
+            &headers,
+            &Url::parse("https://e.example/").unwrap(),
+            &mut Seen::default(),
+        );
+        assert_eq!(facts.server.as_deref(), Some("\u{fffd}\u{fffd} x"));
+    }
+}

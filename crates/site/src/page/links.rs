@@ -1,0 +1,199 @@
+//! Where a link leads.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use url::Url;
+
+use super::{Intern, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, UrlId};
+use crate::url_key::Base;
+
+/// Ways people mistype `http://` and `https://`, and addresses without a scheme: as written they are
+/// paths of the site itself.
+const MISTYPED: [&str; 14] = [
+    "http//",
+    "https//",
+    "http:///",
+    "https:///",
+    "htp:",
+    "htps:",
+    "htpp:",
+    "htpps:",
+    "htttp",
+    "hhttp",
+    "ttp:",
+    "ttps:",
+    "://",
+    "www.",
+];
+
+/// Resolves the links of one page.
+pub(super) struct Resolver<'u> {
+    page: &'u Url,
+    own: UrlId,
+    base: Cow<'u, Url>,
+    short: Base,
+    intern: &'u mut dyn Intern,
+}
+
+impl<'u> Resolver<'u> {
+    pub fn new(page: &'u Url, own: UrlId, intern: &'u mut dyn Intern) -> Self {
+        Self {
+            page,
+            own,
+            base: Cow::Borrowed(page),
+            short: Base::new(page),
+            intern,
+        }
+    }
+
+    /// The page has a `<base href>`; one that is no http(s) URL changes nothing.
+    pub fn rebase(&mut self, href: &str) {
+        let Ok(base) = self.page.join(href) else { return };
+        if matches!(base.scheme(), "http" | "https") {
+            self.short = Base::new(&base);
+            self.base = Cow::Owned(base);
+        }
+    }
+
+    /// Id of the target of a link as written, and flags of [`super::Link`].
+    pub fn resolve(&mut self, href: &str) -> (Option<UrlId>, u8) {
+        let href = href.trim_matches(|c: char| c <= ' ');
+        let fragment = match memchr(b'#', href.as_bytes()) {
+            Some(at) if at + 1 < href.len() => LINK_FRAGMENT,
+            Some(_) | None => 0,
+        };
+        if (href.is_empty() || href.starts_with('#')) && matches!(self.base, Cow::Borrowed(_)) {
+            return (Some(self.own), fragment);
+        }
+        if is_mistyped(href) {
+            return (None, LINK_MALFORMED | fragment);
+        }
+        if let Some(key) = self.short.key(href) {
+            return (self.intern.intern_key(key), fragment);
+        }
+        match self.base.join(href) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") => (self.intern.intern(&url), fragment),
+            Ok(_) => (None, LINK_OTHER_SCHEME),
+            Err(_) => (None, LINK_MALFORMED | fragment),
+        }
+    }
+
+    /// Id of the target when it is http(s).
+    pub fn target(&mut self, href: &str) -> Option<UrlId> {
+        self.resolve(href).0
+    }
+}
+
+fn is_mistyped(href: &str) -> bool {
+    // nearly all links begin with one of these, or with a letter that none of the list has
+    if !matches!(
+        href.as_bytes().first(),
+        Some(b'h' | b'H' | b't' | b'T' | b'w' | b'W' | b':')
+    ) {
+        return false;
+    }
+    let starts = |prefix: &str| {
+        href.get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    let after = |scheme: &str| starts(scheme).then(|| &href[scheme.len()..]);
+    let one_slash = after("http:")
+        .or_else(|| after("https:"))
+        .is_some_and(|rest| !rest.starts_with("//"));
+    let twice = after("http://")
+        .or_else(|| after("https://"))
+        .is_some_and(|rest| {
+            let rest = rest.to_ascii_lowercase();
+            rest.starts_with("http:")
+                || rest.starts_with("https:")
+                || rest.starts_with("http//")
+                || rest.starts_with("https//")
+        });
+    one_slash || twice || MISTYPED.iter().any(|prefix| starts(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Intern, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Resolver, Url, UrlId};
+
+    #[derive(Default)]
+    struct Seen(Vec<String>);
+
+    impl Intern for Seen {
+        fn intern(&mut self, url: &Url) -> Option<UrlId> {
+            self.intern_key(&crate::url_key::url_key(url))
+        }
+
+        fn intern_key(&mut self, key: &str) -> Option<UrlId> {
+            self.0.push(key.to_owned());
+            Some(UrlId(self.0.len() as u32))
+        }
+    }
+
+    fn resolve(base: Option<&str>, href: &str) -> (Option<String>, u8) {
+        let page = Url::parse("https://e.example/a/b.html?q").unwrap();
+        let mut seen = Seen::default();
+        let mut resolver = Resolver::new(&page, UrlId(99), &mut seen);
+        if let Some(base) = base {
+            resolver.rebase(base);
+        }
+        let (id, flags) = resolver.resolve(href);
+        (
+            id.map(|id| {
+                if id == UrlId(99) {
+                    "own".to_owned()
+                } else {
+                    seen.0.remove(0)
+                }
+            }),
+            flags,
+        )
+    }
+
+    #[test]
+    fn links_as_they_are_written() {
+        for (href, key, flags) in [
+            ("/x.html", Some("https://e.example/x.html"), 0),
+            ("x", Some("https://e.example/a/x"), 0),
+            (" ../x?b=1&a=2\n", Some("https://e.example/x?a=2&b=1"), 0),
+            ("//f.example/#top", Some("https://f.example/"), LINK_FRAGMENT),
+            ("", Some("own"), 0),
+            ("#", Some("own"), 0),
+            ("#part", Some("own"), LINK_FRAGMENT),
+            ("mailto:a@b.example", None, LINK_OTHER_SCHEME),
+            ("javascript:void(0)", None, LINK_OTHER_SCHEME),
+            ("tel:+49", None, LINK_OTHER_SCHEME),
+            ("https:/f.example/", None, LINK_MALFORMED),
+            ("http//f.example", None, LINK_MALFORMED),
+            ("https://https://f.example", None, LINK_MALFORMED),
+            ("www.f.example", None, LINK_MALFORMED),
+            ("http://[::1", None, LINK_MALFORMED),
+            ("http://a b/", None, LINK_MALFORMED),
+            ("https.html", Some("https://e.example/a/https.html"), 0),
+            ("wwwx", Some("https://e.example/a/wwwx"), 0),
+        ] {
+            assert_eq!(resolve(None, href), (key.map(str::to_owned), flags), "{href:?}");
+        }
+    }
+
+    #[test]
+    fn a_base_moves_every_link() {
+        assert_eq!(
+            resolve(Some("/c/"), "x").0.as_deref(),
+            Some("https://e.example/c/x")
+        );
+        assert_eq!(
+            resolve(Some("https://cdn.example/d/"), "x?y").0.as_deref(),
+            Some("https://cdn.example/d/x?y")
+        );
+        assert_eq!(
+            resolve(Some("/c/"), "#part").0.as_deref(),
+            Some("https://e.example/c/")
+        );
+        assert_eq!(
+            resolve(Some("mailto:x"), "x").0.as_deref(),
+            Some("https://e.example/a/x")
+        );
+    }
+}

@@ -1,0 +1,164 @@
+//! The visible text of a page: gathered in reading order, judged at the end.
+
+use memchr::memmem;
+
+use super::{HtmlFacts, tags::Tag};
+use crate::text::{self, Words};
+
+const IN_MAIN: u8 = 1;
+const IN_ARTICLE: u8 = 2;
+/// Navigation, header, footer, aside: on every page the same, so no part of what this one says.
+const IN_CHROME: u8 = 4;
+
+/// Words in a paragraph above which it is long.
+const LONG_PARAGRAPH: u32 = 150;
+/// Pieces of program text that are remembered; a page with more is about programs.
+const MOST_CODE: usize = 1_000;
+/// Placeholders kept.
+const MOST_PLACEHOLDERS: usize = 20;
+/// Places looked at for each kind of placeholder.
+const MOST_LOOKED_AT: usize = 200;
+/// Characters of the main text kept as evidence.
+const EXCERPT: usize = 300;
+
+/// Text that a designer meant to replace.
+const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
+
+/// Visible text with what each part of it stands in.
+#[derive(Debug, Default)]
+pub(super) struct Prose {
+    /// White space folded; elements that break words leave one space.
+    text: String,
+    /// Where a part begins, and in what it stands.
+    parts: Vec<(usize, u8)>,
+    place: u8,
+    code: Vec<(usize, usize)>,
+}
+
+impl Prose {
+    /// Takes a text, character references decoded.
+    pub fn push(&mut self, text: &str) {
+        if self.parts.last().map(|part| part.1) != Some(self.place) {
+            self.parts.push((self.text.len(), self.place));
+        }
+        text::fold_into(&mut self.text, text);
+    }
+
+    /// Ends the word.
+    pub fn boundary(&mut self) {
+        text::boundary(&mut self.text);
+    }
+
+    /// Where the next text will begin.
+    pub fn mark(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The text since a mark.
+    pub fn since(&self, mark: usize) -> &str {
+        self.text.get(mark..).unwrap_or_default().trim()
+    }
+
+    /// Program text ended; it began at a mark.
+    pub fn code_since(&mut self, mark: usize) {
+        if self.code.len() < MOST_CODE {
+            self.code.push((mark, self.text.len()));
+        }
+    }
+
+    /// Tells where the page now is, when a landmark began or ended.
+    pub fn enter(&mut self, has: impl Fn(Tag) -> bool) {
+        let main = if has(Tag::Main) { IN_MAIN } else { 0 };
+        let article = if has(Tag::Article) { IN_ARTICLE } else { 0 };
+        // the header of an article holds its heading
+        let around = main | article == 0 && (has(Tag::Header) || has(Tag::Footer));
+        let chrome = if around || has(Tag::Nav) || has(Tag::Aside) {
+            IN_CHROME
+        } else {
+            0
+        };
+        self.place = main | article | chrome;
+    }
+
+    /// Navigation, header, footer or aside.
+    pub fn in_chrome(&self) -> bool {
+        self.place & IN_CHROME != 0
+    }
+
+    /// Counts and hashes.
+    pub fn finish(&mut self, facts: &mut HtmlFacts) {
+        self.text.truncate(self.text.trim_end().len());
+        facts.text_bytes = self.text.len() as u64;
+        let wanted = self.main_place();
+        let is_main = |place: u8| match wanted {
+            0 => place & IN_CHROME == 0,
+            wanted => place & wanted != 0 && place & IN_CHROME == 0,
+        };
+        let (mut all, mut main) = (Words::default(), Words::default());
+        let mut main_text = String::new();
+        for (i, (start, place)) in self.parts.iter().enumerate() {
+            let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
+            let part = self.text.get(*start..end).unwrap_or_default();
+            let mut words = Words::default();
+            words.add(part);
+            all.join(words);
+            if is_main(*place) {
+                main.join(words);
+                text::boundary(&mut main_text);
+                main_text.push_str(part.trim());
+            }
+        }
+        facts.words = all.total();
+        facts.main_words = main.total();
+        let main_text = main_text.trim();
+        facts.excerpt = text::cut(main_text, EXCERPT).into();
+        facts.numbers = main_text.bytes().fold(false, |any, b| any | b.is_ascii_digit());
+        let folded = text::folded(main_text);
+        facts.text_hash = if folded.is_empty() {
+            0
+        } else {
+            text::hash(folded.as_bytes())
+        };
+        self.find_placeholders(&folded, &mut facts.placeholders);
+    }
+
+    /// What holds the main text: main, else article, else everything that is not around it.
+    fn main_place(&self) -> u8 {
+        let holds = |wanted: u8| {
+            self.parts.iter().enumerate().any(|(i, (start, place))| {
+                let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
+                place & wanted != 0
+                    && place & IN_CHROME == 0
+                    && !self.text.get(*start..end).unwrap_or_default().trim().is_empty()
+            })
+        };
+        [IN_MAIN, IN_ARTICLE]
+            .into_iter()
+            .find(|wanted| holds(*wanted))
+            .unwrap_or(0)
+    }
+
+    fn find_placeholders(&self, folded: &str, found: &mut Vec<Box<str>>) {
+        for filler in FILLER {
+            if memmem::find(folded.as_bytes(), filler.as_bytes()).is_some() {
+                found.push(filler.into());
+            }
+        }
+        for (open, close) in [("{{", "}}"), ("[object ", "]")] {
+            for at in memmem::find_iter(self.text.as_bytes(), open).take(MOST_LOOKED_AT) {
+                let in_code = self.code.iter().any(|(start, end)| (*start..*end).contains(&at));
+                let rest = &self.text[at..];
+                let end = text::cut(rest, 80).find(close);
+                if let Some(end) = end.filter(|_| !in_code && found.len() < MOST_PLACEHOLDERS) {
+                    found.push(rest[..end + close.len()].into());
+                }
+            }
+        }
+    }
+}
+
+/// Whether a paragraph is long. Most are too short in bytes to be, which is cheaper to see.
+pub(super) fn is_long_paragraph(text: &str) -> bool {
+    let cjk = !text.is_ascii();
+    (cjk || text.len() >= LONG_PARAGRAPH as usize * 2) && text::words(text) > LONG_PARAGRAPH
+}

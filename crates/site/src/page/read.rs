@@ -1,0 +1,107 @@
+//! One HTTP answer to facts.
+
+use http::header;
+use url::Url;
+
+use super::{
+    At, HeaderFacts, Intern, Limits, Outcome, PageFacts, charset, headers, links::Resolver, reader::Reader,
+};
+use crate::{fetch::Response, text};
+
+/// Reads an answer. Linear in the size of its body, and never fails: whatever was sent, some facts can be told.
+pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, limits: &Limits) -> PageFacts {
+    let header = headers::read(&response.headers, url, intern);
+    let outcome = outcome(response, url, intern);
+    let looks_html = looks_like_html(&response.body);
+    let is_html = !matches!(outcome, Outcome::Redirect { .. })
+        && is_html(&header, looks_html)
+        && !response.body.is_empty();
+    let html = is_html.then(|| {
+        let (html, used) = charset::decode(&response.body, header.content_type.as_deref());
+        let mut facts = Reader::new(&html, Resolver::new(url, at.id, intern), limits).read();
+        facts.charset = used;
+        Box::new(facts)
+    });
+    PageFacts {
+        outcome,
+        ttfb_ms: u32::try_from(response.ttfb.as_millis()).unwrap_or(u32::MAX),
+        wire_bytes: response.wire_bytes,
+        body_bytes: response.body.len() as u64,
+        cut: response.cut,
+        headers: header,
+        looks_html,
+        html,
+        ..PageFacts::without_answer(url, at, Outcome::Status(response.status))
+    }
+}
+
+fn outcome(response: &Response, url: &Url, intern: &mut dyn Intern) -> Outcome {
+    let status = response.status;
+    if !(300..400).contains(&status) || status == 304 {
+        return Outcome::Status(status);
+    }
+    let location = response
+        .headers
+        .get(header::LOCATION)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let target = location.as_deref().and_then(|location| {
+        let target = url.join(location.trim()).ok()?;
+        if matches!(target.scheme(), "http" | "https") {
+            intern.intern(&target)
+        } else {
+            None
+        }
+    });
+    Outcome::Redirect {
+        status,
+        location: location.map(|l| text::cut(&l, 2_048).into()),
+        target,
+    }
+}
+
+fn is_html(headers: &HeaderFacts, looks_html: bool) -> bool {
+    let Some(content_type) = &headers.content_type else {
+        return looks_html;
+    };
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    essence.is_empty() && looks_html
+        || essence.eq_ignore_ascii_case("text/html")
+        || essence.eq_ignore_ascii_case("application/xhtml+xml")
+}
+
+/// The signatures of HTML in the MIME sniffing standard, section 7.1.
+fn looks_like_html(body: &[u8]) -> bool {
+    const SIGNATURES: [&str; 17] = [
+        "<!doctype html",
+        "<html",
+        "<head",
+        "<script",
+        "<iframe",
+        "<h1",
+        "<div",
+        "<font",
+        "<table",
+        "<a",
+        "<style",
+        "<title",
+        "<b",
+        "<body",
+        "<br",
+        "<p",
+        "<!--",
+    ];
+    let body = body
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(body)
+        .trim_ascii_start();
+    SIGNATURES.iter().any(|signature| {
+        let signature = signature.as_bytes();
+        body.get(..signature.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(signature))
+            && (signature == b"<!--"
+                || matches!(
+                    body.get(signature.len()),
+                    Some(b' ' | b'>' | b'\t' | b'\n' | b'\r' | b'\x0c')
+                ))
+    })
+}

@@ -1,0 +1,436 @@
+//! One pass over a body: every token is looked at once, and what checks need of it is kept.
+
+use std::borrow::Cow;
+
+use memchr::{memchr_iter, memmem};
+
+use super::{
+    Heading, HtmlFacts, Image, Limits,
+    attributes::Attributes,
+    elements,
+    entities::{self, In},
+    links::Resolver,
+    open::Open,
+    prose::{self, Prose},
+    tags::Tag,
+    tokens::{Start, Text, Token, Tokens},
+};
+use crate::text;
+
+/// Entries kept in lists that have a total beside them.
+pub(super) const LIST: usize = 50;
+/// Characters kept of a text.
+pub(super) const TEXT: usize = 500;
+/// Characters kept of a link's text.
+const ANCHOR: usize = 80;
+/// `id`s kept for fragment checks.
+const IDS: usize = 5_000;
+
+/// Line numbers by counting forward.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u32,
+}
+
+impl Lines<'_> {
+    /// 1-based line of a byte that lies no further back than the last one asked for.
+    fn of(&mut self, at: usize) -> u32 {
+        let passed = self.bytes.get(self.at..at).unwrap_or_default();
+        self.line += memchr_iter(b'\n', passed).count() as u32;
+        self.at = self.at.max(at);
+        self.line
+    }
+}
+
+/// A link that is still open.
+pub(super) struct OpenLink {
+    /// Its place in the list; `None` beyond the limit.
+    pub index: Option<usize>,
+    pub mark: usize,
+    /// Alt texts of images in it.
+    pub alt: String,
+    /// `aria-label` or `title`.
+    pub label: String,
+}
+
+struct OpenHeading {
+    level: u8,
+    line: u32,
+    mark: usize,
+    alt: String,
+}
+
+pub(super) struct Reader<'a, 'u> {
+    html: &'a str,
+    lines: Lines<'a>,
+    pub(super) resolver: Resolver<'u>,
+    pub(super) limits: &'u Limits,
+    pub(super) out: HtmlFacts,
+    pub(super) open: Open,
+    pub(super) prose: Prose,
+    /// The head has ended, or never was.
+    pub(super) in_body: bool,
+    pub(super) link: Option<OpenLink>,
+    heading: Option<OpenHeading>,
+    paragraph: Option<usize>,
+    /// Where the last heading's text ended, while it has no answer.
+    answer_from: Option<usize>,
+    code: Option<usize>,
+    picture_has_img: bool,
+    /// The next text is that of a JSON-LD block.
+    pub(super) json_open: bool,
+    /// An image of the content was seen.
+    content_image: bool,
+    /// How often JSON-LD mentions an author.
+    authors_in_json: usize,
+    scripts: bool,
+    spa_root: bool,
+    started: bool,
+}
+
+impl<'a, 'u> Reader<'a, 'u> {
+    pub fn new(html: &'a str, resolver: Resolver<'u>, limits: &'u Limits) -> Self {
+        Self {
+            html,
+            lines: Lines {
+                bytes: html.as_bytes(),
+                at: 0,
+                line: 1,
+            },
+            resolver,
+            limits,
+            out: HtmlFacts::default(),
+            open: Open::default(),
+            prose: Prose::default(),
+            in_body: false,
+            link: None,
+            heading: None,
+            paragraph: None,
+            answer_from: None,
+            code: None,
+            picture_has_img: false,
+            json_open: false,
+            content_image: false,
+            authors_in_json: 0,
+            scripts: false,
+            spa_root: false,
+            started: false,
+        }
+    }
+
+    /// Reads the whole document.
+    pub fn read(mut self) -> HtmlFacts {
+        let mut tokens = Tokens::new(self.html);
+        while let Some(token) = tokens.next() {
+            match token {
+                Token::Start(start) => self.start(&start, Attributes(tokens.attributes())),
+                Token::End(tag) => self.end(tag),
+                Token::Text(text, kind) => self.text(text, kind),
+                Token::Doctype(doctype) => {
+                    let name = doctype.get(7..).unwrap_or_default().trim_start();
+                    let html = name
+                        .get(..4)
+                        .is_some_and(|name| name.eq_ignore_ascii_case("html"));
+                    self.out.doctype |= html && !self.started;
+                }
+            }
+        }
+        while let Some(tag) = self.open.pop() {
+            self.closed(tag);
+        }
+        self.finish_link();
+        self.finish()
+    }
+
+    fn finish(mut self) -> HtmlFacts {
+        if !self.out.doctype {
+            self.out.opening = Some(text::cut(self.html, 80).into());
+        }
+        self.out.max_depth = self.open.deepest();
+        self.out.spa_root = self.spa_root && self.scripts;
+        if !self.out.json_ld.is_empty() {
+            self.out.byline = authors(self.html) > self.authors_in_json;
+        }
+        self.prose.finish(&mut self.out);
+        self.out
+    }
+
+    pub(super) fn line(&mut self, at: usize) -> u32 {
+        self.lines.of(at)
+    }
+
+    fn start(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+        let tag = start.tag;
+        self.started = true;
+        self.out.elements += 1;
+        if !start.foreign {
+            for _ in 0..self.open.closed_by_start(tag) {
+                if let Some(closed) = self.open.pop() {
+                    self.closed(closed);
+                }
+            }
+        }
+        let inert = self.open.has(Tag::Template);
+        if !self.in_body && !inert {
+            self.leave_head(tag, start.name);
+        }
+        if tag.breaks_words() {
+            self.prose.boundary();
+        }
+        if !inert {
+            self.ids_and_types(attributes);
+            self.meaning(start, attributes);
+        }
+        let repeated = matches!(tag, Tag::Html | Tag::Body | Tag::Head) && self.open.has(tag);
+        if !start.empty && !repeated {
+            self.open.push(tag);
+            self.opened(tag, start);
+        }
+    }
+
+    /// The first thing that cannot stand in a head ends it, wherever its end tag is.
+    fn leave_head(&mut self, tag: Tag, name: &str) {
+        if matches!(tag, Tag::Html | Tag::Head) || tag.may_stand_in_head() {
+            return;
+        }
+        self.in_body = true;
+        self.out.head_ended_by = Some(text::cut(name, 40).to_ascii_lowercase().into());
+    }
+
+    fn ids_and_types(&mut self, attributes: Attributes<'_, 'a>) {
+        for attribute in attributes.0 {
+            let is = |name: &str| attribute.name.eq_ignore_ascii_case(name);
+            match attribute.name.len() {
+                2 if is("id") => {
+                    self.spa_root |= matches!(attribute.value, "root" | "app" | "__next" | "__nuxt");
+                    if self.out.id_hashes.len() < IDS && !attribute.value.is_empty() {
+                        let id = entities::decode(attribute.value, In::Attribute);
+                        self.out.id_hashes.push(text::hash(id.as_bytes()));
+                    }
+                }
+                6 if is("typeof") => self.item_type(attribute.value),
+                8 if is("itemtype") => self.item_type(attribute.value),
+                9 if is("itemscope") => self.out.microdata = true,
+                _ => {}
+            }
+        }
+    }
+
+    fn item_type(&mut self, types: &str) {
+        self.out.microdata = true;
+        for name in types.split_ascii_whitespace().take(LIST) {
+            let name = name.rsplit(['/', '#', ':']).next().unwrap_or_default();
+            if self.out.item_types.len() < LIST && !name.is_empty() {
+                self.out.item_types.push(text::cut(name, 80).into());
+            }
+        }
+    }
+
+    /// What changes with an element that can hold something.
+    fn opened(&mut self, tag: Tag, start: &Start<'a>) {
+        match tag {
+            Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
+                self.prose.enter(|tag| self.open.has(tag));
+            }
+            Tag::P => self.paragraph = Some(self.prose.mark()),
+            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
+                let mark = self.prose.mark();
+                self.code.get_or_insert(mark);
+            }
+            Tag::Picture => self.picture_has_img = false,
+            _ => {
+                if let Some(level) = tag.heading_level() {
+                    self.finish_heading();
+                    let line = self.line(start.at);
+                    self.heading = Some(OpenHeading {
+                        level,
+                        line,
+                        mark: self.prose.mark(),
+                        alt: String::new(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, tag: Tag) {
+        if tag.breaks_words() {
+            self.prose.boundary();
+        }
+        match tag {
+            Tag::Body | Tag::Html => self.in_body = true,
+            // not when something around it ends: browsers go on with the link behind that
+            Tag::A => self.finish_link(),
+            _ => {}
+        }
+        for _ in 0..self.open.closed_by_end(tag) {
+            if let Some(closed) = self.open.pop() {
+                self.closed(closed);
+            }
+        }
+    }
+
+    /// An element ended, by its end tag or without.
+    fn closed(&mut self, tag: Tag) {
+        match tag {
+            Tag::P => self.finish_paragraph(),
+            Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
+                self.prose.boundary();
+                self.prose.enter(|tag| self.open.has(tag));
+            }
+            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
+                let open = [Tag::Code, Tag::Pre, Tag::Samp, Tag::Kbd]
+                    .iter()
+                    .any(|tag| self.open.has(*tag));
+                if let Some(mark) = self.code.take_if(|_| !open) {
+                    self.prose.code_since(mark);
+                }
+            }
+            Tag::Picture => self.out.pictures_without_img += u32::from(!self.picture_has_img),
+            _ if tag.heading_level().is_some() => self.finish_heading(),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, source: &'a str, kind: Text) {
+        match kind {
+            Text::Escapable(Tag::Title) => {
+                if let Some(title) = self.out.titles.last_mut() {
+                    let decoded = entities::decode(source, In::Text);
+                    *title = text::cut(&text::squeeze(&decoded), TEXT).into();
+                }
+            }
+            Text::Raw(Tag::Script) => self.json_ld(source),
+            Text::Escapable(_) | Text::Raw(_) => {}
+            Text::Data | Text::Cdata => self.visible(source),
+        }
+    }
+
+    fn visible(&mut self, source: &str) {
+        if source.bytes().all(|b| b.is_ascii_whitespace()) {
+            self.prose.boundary();
+            return;
+        }
+        self.started = true;
+        if self.open.has(Tag::Template) {
+            return;
+        }
+        if !self.in_body {
+            self.in_body = true;
+            self.out.head_ended_by = Some("text".into());
+        }
+        let decoded = entities::decode(source, In::Text);
+        if self.open.has(Tag::Svg) {
+            // the title of a drawing speaks for it as an alt text would
+            self.alternative(&decoded);
+            return;
+        }
+        self.prose.push(&decoded);
+    }
+
+    /// Text that stands for a picture, in the link and the heading around it.
+    pub(super) fn alternative(&mut self, alt: &str) {
+        let places = [
+            self.link.as_mut().map(|l| &mut l.alt),
+            self.heading.as_mut().map(|h| &mut h.alt),
+        ];
+        for place in places.into_iter().flatten() {
+            if place.len() < TEXT {
+                text::boundary(place);
+                text::fold_into(place, alt);
+            }
+        }
+    }
+
+    pub(super) fn finish_link(&mut self) {
+        let Some(link) = self.link.take() else { return };
+        let Some(entry) = link.index.and_then(|index| self.out.links.get_mut(index)) else {
+            return;
+        };
+        let text = self.prose.since(link.mark);
+        let anchor = [text, link.alt.trim(), &link.label]
+            .into_iter()
+            .find(|name| !name.is_empty());
+        entry.anchor = text::cut(anchor.unwrap_or_default(), ANCHOR).into();
+    }
+
+    fn finish_heading(&mut self) {
+        let Some(heading) = self.heading.take() else {
+            return;
+        };
+        let text = self.prose.since(heading.mark);
+        let alt = heading.alt.trim();
+        let text = if alt.is_empty() {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned([text, alt].join(" ").trim().to_owned())
+        };
+        self.out.headings_total += 1;
+        self.answer_from = None;
+        if self.out.headings.len() < LIST {
+            let text = text::cut(&text, TEXT).into();
+            self.out.headings.push(Heading {
+                level: heading.level,
+                text,
+                line: heading.line,
+                answer_words: 0,
+            });
+            self.answer_from = Some(self.prose.mark());
+        }
+    }
+
+    fn finish_paragraph(&mut self) {
+        let Some(mark) = self.paragraph.take() else { return };
+        let text = self.prose.since(mark);
+        if text.is_empty() {
+            return;
+        }
+        self.out.paragraphs += 1;
+        self.out.long_paragraphs += u32::from(prose::is_long_paragraph(text));
+        // one space lies between a heading and the paragraph that follows at once
+        if let Some(end) = self.answer_from.take()
+            && mark <= end + 1
+            && let Some(heading) = self.out.headings.last_mut()
+        {
+            heading.answer_words = text::words(text);
+        }
+    }
+
+    fn json_ld(&mut self, source: &str) {
+        if std::mem::take(&mut self.json_open)
+            && let Some(block) = self.out.json_ld.last_mut()
+        {
+            self.authors_in_json += authors(source);
+            elements::fill_json_ld(block, source);
+        }
+    }
+
+    pub(super) fn saw_script(&mut self) {
+        self.scripts = true;
+    }
+
+    /// Counts an image, keeps it while there is room.
+    pub(super) fn saw_image(&mut self, image: Image) {
+        self.picture_has_img = true;
+        // the first picture of the content, whatever it says about loading
+        if !self.content_image && !image.decorative && !self.prose.in_chrome() {
+            self.content_image = true;
+            self.out.lazy_first_image = image.lazy.then(|| image.src.clone());
+        }
+        self.out.images_total += 1;
+        self.out.images_without_alt += u32::from(image.alt.is_none() && !image.decorative);
+        self.out.images_unsized += u32::from(!image.sized);
+        if self.out.images.len() < LIST {
+            self.out.images.push(image);
+        }
+    }
+}
+
+/// Mentions of an author: rel, itemprop, class or meta name alike.
+fn authors(source: &str) -> usize {
+    ["author", "byline"]
+        .iter()
+        .map(|word| memmem::find_iter(source.as_bytes(), word.as_bytes()).count())
+        .sum()
+}

@@ -1,0 +1,195 @@
+//! The elements of HTML that mean something to a reader, and what each does to those around it.
+
+/// On its own: no content, no end tag.
+const VOID: u8 = 1;
+/// "Special" in the HTML standard: an inline end tag does not reach past it.
+const SPECIAL: u8 = 2;
+/// Its start tag ends an open paragraph.
+const CLOSES_P: u8 = 4;
+/// Text before and after it are different words.
+const BREAK: u8 = 8;
+/// May stand in the head.
+const HEAD: u8 = 16;
+/// Its start tag ends SVG or MathML content.
+const LEAVES_FOREIGN: u8 = 32;
+/// A paragraph, list item or cell is looked for no further up than this.
+const BARRIER: u8 = 64;
+
+const BLOCK: u8 = SPECIAL | CLOSES_P | BREAK;
+
+/// First eight bytes of a name in lower case. Names of letters, digits and hyphens only differ
+/// when this differs, as long as they are no longer.
+const fn pack(name: &[u8]) -> u64 {
+    let mut packed = 0;
+    let mut i = 0;
+    while i < name.len() && i < 8 {
+        packed |= ((name[i] | 0x20) as u64) << (8 * i);
+        i += 1;
+    }
+    packed
+}
+
+macro_rules! tags {
+    ($($variant:ident $name:literal $kind:expr;)*) => {
+        /// An element's name. Those that nothing here asks for are `Other`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Tag { Other, $($variant,)* }
+
+        const KINDS: &[u8] = &[0, $($kind,)*];
+        const NAMES: &[&str] = &["", $($name,)*];
+
+        impl Tag {
+            /// The element of this name, in any case.
+            #[expect(non_upper_case_globals, reason = "the constants are named after the variants they stand for")]
+            pub fn of(name: &[u8]) -> Self {
+                $(
+                    const $variant: u64 = pack($name.as_bytes());
+                )*
+                let tag = match pack(name) {
+                    $($variant => Self::$variant,)*
+                    _ => return Self::Other,
+                };
+                // names beyond eight bytes share their packed form with longer ones
+                if name.len() == tag.name().len()
+                    && (name.len() <= 8 || name.eq_ignore_ascii_case(tag.name().as_bytes()))
+                {
+                    tag
+                } else {
+                    Self::Other
+                }
+            }
+        }
+    };
+}
+
+tags! {
+    A "a" 0; Address "address" BLOCK; Applet "applet" SPECIAL | BARRIER; Area "area" VOID | SPECIAL;
+    Article "article" BLOCK; Aside "aside" BLOCK; Audio "audio" 0; B "b" LEAVES_FOREIGN;
+    Base "base" VOID | SPECIAL | HEAD; Basefont "basefont" VOID | SPECIAL | HEAD;
+    Bgsound "bgsound" VOID | SPECIAL | HEAD; Big "big" LEAVES_FOREIGN;
+    Blockquote "blockquote" BLOCK | LEAVES_FOREIGN; Body "body" SPECIAL | BREAK | LEAVES_FOREIGN;
+    Br "br" VOID | SPECIAL | BREAK | LEAVES_FOREIGN; Button "button" SPECIAL | BARRIER;
+    Caption "caption" SPECIAL | BREAK | BARRIER; Center "center" BLOCK | LEAVES_FOREIGN;
+    Code "code" LEAVES_FOREIGN; Col "col" VOID | SPECIAL; Colgroup "colgroup" SPECIAL;
+    Dd "dd" BLOCK | LEAVES_FOREIGN; Desc "desc" 0; Details "details" BLOCK; Dialog "dialog" CLOSES_P | BREAK;
+    Div "div" BLOCK | LEAVES_FOREIGN; Dl "dl" BLOCK | LEAVES_FOREIGN; Dt "dt" BLOCK | LEAVES_FOREIGN;
+    Em "em" LEAVES_FOREIGN; Embed "embed" VOID | SPECIAL | LEAVES_FOREIGN; Fieldset "fieldset" BLOCK;
+    Figcaption "figcaption" BLOCK; Figure "figure" BLOCK; Font "font" 0; Footer "footer" BLOCK;
+    ForeignObject "foreignobject" SPECIAL | BARRIER; Form "form" BLOCK;
+    Frame "frame" VOID | SPECIAL; Frameset "frameset" SPECIAL;
+    H1 "h1" BLOCK | LEAVES_FOREIGN; H2 "h2" BLOCK | LEAVES_FOREIGN; H3 "h3" BLOCK | LEAVES_FOREIGN;
+    H4 "h4" BLOCK | LEAVES_FOREIGN; H5 "h5" BLOCK | LEAVES_FOREIGN; H6 "h6" BLOCK | LEAVES_FOREIGN;
+    Head "head" SPECIAL | LEAVES_FOREIGN; Header "header" BLOCK; Hgroup "hgroup" BLOCK;
+    Hr "hr" VOID | BLOCK | LEAVES_FOREIGN; Html "html" SPECIAL | BARRIER; I "i" LEAVES_FOREIGN;
+    Iframe "iframe" SPECIAL; Img "img" VOID | SPECIAL | LEAVES_FOREIGN; Input "input" VOID | SPECIAL;
+    Kbd "kbd" 0; Label "label" 0; Legend "legend" BREAK; Li "li" BLOCK | LEAVES_FOREIGN;
+    Link "link" VOID | SPECIAL | HEAD; Listing "listing" BLOCK | LEAVES_FOREIGN; Main "main" BLOCK;
+    Marquee "marquee" SPECIAL | BARRIER; Math "math" 0; Menu "menu" BLOCK | LEAVES_FOREIGN;
+    Meta "meta" VOID | SPECIAL | HEAD | LEAVES_FOREIGN; Mi "mi" 0; Mn "mn" 0; Mo "mo" 0; Ms "ms" 0; Mtext "mtext" 0;
+    Nav "nav" BLOCK; Nobr "nobr" LEAVES_FOREIGN; Noembed "noembed" SPECIAL;
+    Noframes "noframes" SPECIAL | HEAD; Noscript "noscript" SPECIAL | HEAD; Object "object" SPECIAL | BARRIER;
+    Ol "ol" BLOCK | LEAVES_FOREIGN; Optgroup "optgroup" BREAK; Option "option" BREAK;
+    P "p" BLOCK | LEAVES_FOREIGN; Param "param" VOID | SPECIAL; Picture "picture" 0;
+    Plaintext "plaintext" BLOCK; Pre "pre" BLOCK | LEAVES_FOREIGN; Q "q" 0; Ruby "ruby" LEAVES_FOREIGN;
+    S "s" LEAVES_FOREIGN; Samp "samp" 0; Script "script" SPECIAL | HEAD; Search "search" BLOCK;
+    Section "section" BLOCK; Select "select" SPECIAL | BREAK | BARRIER; Small "small" LEAVES_FOREIGN;
+    Source "source" VOID | SPECIAL; Span "span" LEAVES_FOREIGN; Strike "strike" LEAVES_FOREIGN;
+    Strong "strong" LEAVES_FOREIGN; Style "style" SPECIAL | HEAD; Sub "sub" LEAVES_FOREIGN;
+    Summary "summary" BLOCK; Sup "sup" LEAVES_FOREIGN; Svg "svg" 0;
+    Table "table" BLOCK | BARRIER | LEAVES_FOREIGN; Tbody "tbody" SPECIAL | BREAK;
+    Td "td" SPECIAL | BREAK | BARRIER; Template "template" SPECIAL | HEAD | BARRIER;
+    Textarea "textarea" SPECIAL | BREAK; Tfoot "tfoot" SPECIAL | BREAK; Th "th" SPECIAL | BREAK | BARRIER;
+    Thead "thead" SPECIAL | BREAK; Title "title" SPECIAL | BREAK | HEAD; Tr "tr" SPECIAL | BREAK;
+    Track "track" VOID | SPECIAL; Tt "tt" LEAVES_FOREIGN; U "u" LEAVES_FOREIGN; Ul "ul" BLOCK | LEAVES_FOREIGN;
+    Var "var" LEAVES_FOREIGN; Video "video" 0; Wbr "wbr" VOID | SPECIAL; Xmp "xmp" BLOCK;
+}
+
+impl Tag {
+    /// How many there are, `Other` included.
+    pub const COUNT: usize = KINDS.len();
+
+    /// Lower-case name; empty for `Other`.
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
+
+    const fn is(self, kind: u8) -> bool {
+        KINDS[self as usize] & kind != 0
+    }
+
+    pub const fn is_void(self) -> bool {
+        self.is(VOID)
+    }
+
+    pub const fn is_special(self) -> bool {
+        self.is(SPECIAL)
+    }
+
+    pub const fn closes_paragraph(self) -> bool {
+        self.is(CLOSES_P)
+    }
+
+    pub const fn breaks_words(self) -> bool {
+        self.is(BREAK)
+    }
+
+    pub const fn may_stand_in_head(self) -> bool {
+        self.is(HEAD)
+    }
+
+    pub const fn leaves_foreign_content(self) -> bool {
+        self.is(LEAVES_FOREIGN)
+    }
+
+    pub const fn is_barrier(self) -> bool {
+        self.is(BARRIER)
+    }
+
+    /// 1 to 6 for `h1` to `h6`.
+    pub const fn heading_level(self) -> Option<u8> {
+        match self {
+            Self::H1 | Self::H2 | Self::H3 | Self::H4 | Self::H5 | Self::H6 => {
+                Some(self as u8 - Self::H1 as u8 + 1)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NAMES, Tag};
+
+    #[test]
+    fn every_name_finds_its_tag() {
+        for name in &NAMES[1..] {
+            let tag = Tag::of(name.to_ascii_uppercase().as_bytes());
+            assert_eq!(tag.name(), *name);
+        }
+    }
+
+    #[test]
+    fn names_that_only_begin_alike_are_other_names() {
+        for name in [
+            "blockquotes",
+            "blockqu",
+            "b1",
+            "h7",
+            "divx",
+            "x-div",
+            "",
+            "noscript2",
+            "h\u{1}",
+        ] {
+            assert_eq!(Tag::of(name.as_bytes()), Tag::Other, "{name}");
+        }
+    }
+
+    #[test]
+    fn headings_have_levels() {
+        assert_eq!(Tag::H1.heading_level(), Some(1));
+        assert_eq!(Tag::H6.heading_level(), Some(6));
+        assert_eq!(Tag::Head.heading_level(), None);
+    }
+}

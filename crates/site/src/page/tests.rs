@@ -1,0 +1,504 @@
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+use url::Url;
+
+use super::{
+    At, HtmlFacts, Intern, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Limits, Outcome, PageFacts,
+    REL_NOFOLLOW, UrlId, not_indexable, read,
+};
+use crate::{fetch::Response, text, url_key::url_key};
+
+/// Ids in the order URLs are met; the page itself is 0.
+struct Table(Vec<String>);
+
+impl Intern for Table {
+    fn intern(&mut self, url: &Url) -> Option<UrlId> {
+        let key = url_key(url).into_owned();
+        self.intern_key(&key)
+    }
+
+    fn intern_key(&mut self, key: &str) -> Option<UrlId> {
+        let at = self.0.iter().position(|known| known == key);
+        let at = at.unwrap_or_else(|| {
+            self.0.push(key.to_owned());
+            self.0.len() - 1
+        });
+        Some(UrlId(at as u32))
+    }
+}
+
+const PAGE: &str = "https://e.example/dir/page";
+
+fn answer(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> (PageFacts, Vec<String>) {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.append(
+            HeaderName::from_static(name),
+            HeaderValue::from_str(value).unwrap(),
+        );
+    }
+    let response = Response {
+        status,
+        headers: map,
+        body: Bytes::copy_from_slice(body),
+        wire_bytes: body.len() as u64,
+        cut: None,
+        ttfb: Duration::from_millis(12),
+    };
+    let mut table = Table(vec![PAGE.to_owned()]);
+    let facts = read(
+        &response,
+        &Url::parse(PAGE).unwrap(),
+        At::default(),
+        &mut table,
+        &Limits { links: 1_000 },
+    );
+    (facts, table.0)
+}
+
+fn html(body: &str) -> HtmlFacts {
+    *answer(
+        200,
+        &[("content-type", "text/html; charset=utf-8")],
+        body.as_bytes(),
+    )
+    .0
+    .html
+    .unwrap()
+}
+
+fn texts(list: &[Box<str>]) -> Vec<&str> {
+    list.iter().map(|text| &**text).collect()
+}
+
+#[test]
+fn the_head_of_an_ordinary_page() {
+    let facts = html(
+        "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title> A &amp;\n B </title>\
+         <meta name=Description content=' Some  text '><meta property=og:title content=x><meta http-equiv=Refresh content='5; url=/x'>\
+         <link rel='shortcut icon' href=/i.ico><link rel=canonical href=/dir/page><link rel=alternate hreflang=de href=/de>\
+         <link rel=next href=?p=2><link rel=stylesheet href=/s.css><script src=http://cdn.example/s.js></script></head><body>Hi",
+    );
+    assert!(facts.doctype && facts.icon && facts.opening.is_none());
+    assert_eq!(facts.lang.as_deref(), Some("en"));
+    assert_eq!(texts(&facts.titles), ["A & B"]);
+    let metas: Vec<_> = facts.metas.iter().map(|m| (&*m.name, &*m.content)).collect();
+    assert_eq!(
+        metas,
+        [
+            ("description", "Some text"),
+            ("og:title", "x"),
+            ("=refresh", "5; url=/x")
+        ]
+    );
+    assert_eq!(facts.canonicals[0].target, Some(UrlId(0)));
+    assert_eq!(
+        (&*facts.hreflangs[0].rel, &*facts.hreflangs[0].href),
+        ("de", "/de")
+    );
+    assert_eq!(&*facts.pagination[0].href, "?p=2");
+    assert_eq!((facts.resources_total, facts.insecure_total), (2, 1));
+    assert_eq!(facts.head_ended_by.as_deref(), Some("body"));
+    assert!(facts.head_in_body.is_empty());
+    assert_eq!(facts.charset.meta.as_deref(), Some("utf-8"));
+}
+
+#[test]
+fn what_ends_the_head_too_early() {
+    let facts = html(
+        "<head><title>a</title><img src=x><meta name=robots content=noindex><link rel=canonical href=/>",
+    );
+    assert_eq!(facts.head_ended_by.as_deref(), Some("img"));
+    assert_eq!(texts(&facts.head_in_body), ["meta robots", "canonical"]);
+    assert!(!facts.metas[0].in_head && !facts.canonicals[0].in_head);
+    // after </head>, browsers still put these into the head
+    let facts = html(
+        "<head></head><title>a</title><template><div></div></template><meta name=robots content=x><body>",
+    );
+    assert!(facts.head_in_body.is_empty());
+    assert_eq!(
+        html("hello<title>x</title>").head_ended_by.as_deref(),
+        Some("text")
+    );
+}
+
+#[test]
+fn titles_of_drawings_and_templates_do_not_count() {
+    let facts = html(
+        "<svg><title>drawing</title></svg><template><title>t</title></template><title></title><title>b</title>",
+    );
+    assert_eq!(texts(&facts.titles), ["", "b"]);
+}
+
+#[test]
+fn links_with_their_names_and_lines() {
+    let (facts, urls) = answer(
+        200,
+        &[("content-type", "text/html")],
+        b"<a href=/a>One <b>two</b></a>\n<a href='b?utm_source=x'><img alt=' Pic ture' src=p></a>\n\
+          <a href=#top aria-label=Top></a><a href=mailto:x@y>M</a><a href='http//z'>Z</a><a href=/n rel='ugc nofollow'>N</a>\
+          <a href=/t title=T> </a><map><area href=/area alt=Ar></map><a href=/s><svg><title>Drawn</title><path/></svg></a>",
+    );
+    let facts = facts.html.unwrap();
+    let links: Vec<_> = facts
+        .links
+        .iter()
+        .map(|l| {
+            (
+                l.target.map_or("-", |t| urls[t.0 as usize].as_str()),
+                &*l.anchor,
+                l.flags,
+                l.line,
+            )
+        })
+        .collect();
+    assert_eq!(
+        links,
+        [
+            ("https://e.example/a", "One two", 0, 1),
+            ("https://e.example/dir/b", "Pic ture", 0, 2),
+            (PAGE, "Top", LINK_FRAGMENT, 3),
+            ("-", "M", LINK_OTHER_SCHEME, 3),
+            ("-", "Z", LINK_MALFORMED, 3),
+            ("https://e.example/n", "N", REL_NOFOLLOW, 3),
+            ("https://e.example/t", "T", 0, 3),
+            ("https://e.example/area", "Ar", 0, 3),
+            ("https://e.example/s", "Drawn", 0, 3),
+        ]
+    );
+}
+
+#[test]
+fn a_link_ends_where_the_next_begins() {
+    let facts = html("<p><a href=/a>one<div>x</div><a href=/b>two</a><p>three");
+    assert_eq!(
+        facts.links.iter().map(|l| &*l.anchor).collect::<Vec<_>>(),
+        ["one x", "two"]
+    );
+}
+
+#[test]
+fn links_nobody_can_crawl() {
+    let facts = html(
+        "<a onclick=go()>x</a><a href='javascript:go()'>y</a><a href=# onclick=z>z</a><a name=t></a><a role=button>b</a><a href=#>top</a>",
+    );
+    assert_eq!(
+        texts(&facts.uncrawlable_links),
+        [
+            "<a onclick=go()>",
+            "<a href='javascript:go()'>",
+            "<a href=# onclick=z>"
+        ]
+    );
+    assert_eq!((facts.uncrawlable_total, facts.links_total), (3, 3));
+}
+
+#[test]
+fn headings_and_their_answers() {
+    let facts = html(
+        "<h1>Main <img alt=logo></h1>\n<h2>What is it?</h2>\n<p>It is a thing.</p><h2>Why?</h2><div>x</div><p>y</p><h3></h3>",
+    );
+    let headings: Vec<_> = facts
+        .headings
+        .iter()
+        .map(|h| (h.level, &*h.text, h.line, h.answer_words))
+        .collect();
+    assert_eq!(
+        headings,
+        [
+            (1, "Main logo", 1, 0),
+            (2, "What is it?", 2, 4),
+            (2, "Why?", 3, 0),
+            (3, "", 3, 0)
+        ]
+    );
+}
+
+#[test]
+fn main_text_leaves_out_what_is_on_every_page() {
+    let around = "<header>Site name</header><nav><ul><li>Home<li>Shop</ul></nav>";
+    let facts = html(&format!(
+        "{around}<main><header>Title</header><p>Body text here<nav>skip</nav></main><footer>Imprint</footer>"
+    ));
+    assert_eq!(
+        (&*facts.excerpt, facts.main_words, facts.words),
+        ("Title Body text here", 4, 10)
+    );
+    let facts = html(&format!(
+        "{around}<article>One</article><article>Two</article><p>Around"
+    ));
+    assert_eq!(&*facts.excerpt, "One Two");
+    let facts = html(&format!("{around}<div>Plain <b>page</b>s</div><aside>ad</aside>"));
+    assert_eq!(&*facts.excerpt, "Plain pages");
+    assert_eq!(facts.text_hash, text::folded_hash("plain PAGES"));
+    let facts = html("<div><nav>unclosed</div><p>after");
+    assert_eq!(&*facts.excerpt, "after");
+    assert_eq!(html("<p> \n").text_hash, 0);
+}
+
+#[test]
+fn scripts_and_styles_are_not_text() {
+    let facts = html(
+        "<script>var a = 'x y z'</script><style>p {}</style><noscript>n</noscript><textarea>t</textarea><template>t</template><!-- c -->v",
+    );
+    assert_eq!((facts.words, &*facts.excerpt), (1, "v"));
+}
+
+#[test]
+fn images_as_they_are() {
+    let facts = html(
+        "<nav><img src=n loading=lazy alt=n></nav><img src=a loading=lazy width=5 height=5 alt=''><img src=http://x/b role=none>\
+         <img src=c style='aspect-ratio: 1'><picture><source srcset=x></picture><picture><img src=d alt=d></picture>",
+    );
+    assert_eq!(
+        (facts.images_total, facts.images_without_alt, facts.images_unsized),
+        (5, 1, 3)
+    );
+    assert_eq!(facts.lazy_first_image.as_deref(), Some("a"));
+    assert_eq!(facts.pictures_without_img, 1);
+    assert_eq!(
+        (&*facts.insecure[0].tag, &*facts.insecure[0].url),
+        ("img", "http://x/b")
+    );
+    assert_eq!(facts.images[1].alt.as_deref(), Some(""));
+}
+
+#[test]
+fn structured_data_in_both_forms() {
+    let facts = html(
+        "<script type=application/ld+json>{\"@type\": \"Article\", \"author\": 1}</script>\
+         <script type='application/LD+json; x'>{\"a\":\n}</script><script type=application/ld+json></script><script>1</script>\
+         <div itemscope itemtype='https://schema.org/Product'></div><div typeof='schema:Person'></div>",
+    );
+    let errors: Vec<_> = facts.json_ld.iter().map(|b| b.error.as_deref()).collect();
+    assert_eq!(
+        errors,
+        [
+            None,
+            Some("expected value at line 2 column 1"),
+            Some("empty block")
+        ]
+    );
+    assert!(facts.microdata && !facts.byline);
+    assert_eq!(texts(&facts.item_types), ["Product", "Person"]);
+    assert!(html("<p class=post-author>Me</p><script type=application/ld+json>{}</script>").byline);
+}
+
+#[test]
+fn placeholders_outside_code() {
+    let facts = html(
+        "<p>Hello {{ user.name }}, <code>{{ not_this }}</code> you owe [object Object]. Lorem ipsum dolor.</p>",
+    );
+    assert_eq!(
+        texts(&facts.placeholders),
+        ["lorem ipsum", "{{ user.name }}", "[object Object]"]
+    );
+}
+
+#[test]
+fn forms_plugins_and_frames() {
+    let facts = html(
+        "<form action=http://x/login><input type=PASSWORD></form><object data=m.swf></object><object type=application/pdf></object><iframe src=http://y/></iframe>",
+    );
+    assert_eq!(
+        (&*facts.forms[0].action, facts.forms[0].password),
+        ("http://x/login", true)
+    );
+    assert_eq!(texts(&facts.plugins), ["object m.swf"]);
+    assert_eq!(&*facts.insecure[0].tag, "iframe");
+}
+
+#[test]
+fn applications_without_content() {
+    assert!(html("<div id=root></div><script src=/app.js></script>").spa_root);
+    assert!(!html("<div id=root></div>").spa_root);
+}
+
+#[test]
+fn answers_that_are_no_pages() {
+    let (facts, urls) = answer(301, &[("location", "/new#x")], b"<a href=/x>moved</a>");
+    assert_eq!(
+        facts.outcome,
+        Outcome::Redirect {
+            status: 301,
+            location: Some("/new#x".into()),
+            target: Some(UrlId(1))
+        }
+    );
+    assert_eq!((urls[1].as_str(), facts.html), ("https://e.example/new", None));
+    let (facts, _) = answer(302, &[("location", "mailto:x")], b"");
+    assert!(matches!(facts.outcome, Outcome::Redirect { target: None, .. }));
+    let (facts, _) = answer(200, &[("content-type", "text/plain")], b" <!DOCTYPE HTML><p>");
+    assert!(facts.looks_html && facts.html.is_none());
+    let (facts, _) = answer(200, &[], b"<html>x");
+    assert!(facts.html.is_some());
+    let (facts, _) = answer(404, &[("content-type", "text/html")], b"<title>gone</title>");
+    assert_eq!(
+        (
+            facts.outcome.clone(),
+            facts.html_200().is_some(),
+            facts.html.is_some()
+        ),
+        (Outcome::Status(404), false, true)
+    );
+}
+
+#[test]
+fn reasons_to_stay_out_of_the_index() {
+    let code = |headers: &[(&'static str, &str)], body: &str| {
+        let headers = [&[("content-type", "text/html")], headers].concat();
+        not_indexable(&answer(200, &headers, body.as_bytes()).0).map(|reason| reason.code())
+    };
+    assert_eq!(code(&[], "<p>x"), None);
+    assert_eq!(code(&[], "<link rel=canonical href=/dir/page#x>"), None);
+    assert_eq!(
+        code(&[], "<link rel=canonical href=/other>"),
+        Some("canonicalised")
+    );
+    assert_eq!(code(&[], "<p><link rel=canonical href=/other>"), None);
+    assert_eq!(
+        code(&[("link", "</other>; rel=canonical")], "x"),
+        Some("canonicalised")
+    );
+    assert_eq!(code(&[("x-robots-tag", "noindex")], "x"), Some("noindex"));
+    assert_eq!(code(&[], "<meta name=googlebot content='none'>"), Some("noindex"));
+}
+
+#[test]
+fn odd_charsets_are_read_like_any_other() {
+    let utf16: Vec<u8> = "\u{feff}<title>Ünï</title>"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let facts = answer(200, &[("content-type", "text/html")], &utf16)
+        .0
+        .html
+        .unwrap();
+    assert_eq!(
+        (texts(&facts.titles), &*facts.charset.used, facts.charset.bom),
+        (vec!["Ünï"], "UTF-16LE", true)
+    );
+    let facts = answer(
+        200,
+        &[("content-type", "text/html; charset=koi8-r")],
+        b"<title>\xf0\xd2</title>",
+    )
+    .0
+    .html
+    .unwrap();
+    assert_eq!(texts(&facts.titles), ["Пр"]);
+}
+
+/// Reads a hostile body and says how long it took.
+fn timed(body: &str) -> (HtmlFacts, Duration) {
+    let start = Instant::now();
+    let facts = html(body);
+    (facts, start.elapsed())
+}
+
+/// Even without optimisation, beside other tests, on a slow machine: what is not linear takes minutes.
+const SOON: Duration = Duration::from_secs(20);
+
+#[test]
+fn hostile_nesting_is_linear() {
+    for piece in [
+        "<div>",
+        "<b>",
+        "<p><button>",
+        "<i><nav><b>",
+        "<svg>",
+        "<table><tr><td>",
+        "<a href=x>",
+        "<template>",
+        "<ul><li>",
+    ] {
+        let (facts, took) = timed(&piece.repeat(200_000));
+        assert!(took < SOON, "{piece} {took:?}");
+        assert!(facts.elements >= 200_000);
+        let (_, took) = timed(&format!(
+            "{}{}",
+            piece.repeat(100_000),
+            "</i></div></p>".repeat(100_000)
+        ));
+        assert!(took < SOON, "{piece} closed {took:?}");
+    }
+}
+
+#[test]
+fn hostile_lists_are_cut_and_counted() {
+    let (facts, took) = timed(&"<a href=/x>y</a>".repeat(300_000));
+    assert_eq!((facts.links.len(), facts.links_total), (1_000, 300_000));
+    assert!(took < SOON, "{took:?}");
+    let (facts, took) = timed(&format!("<p {}>x", "a=1 ".repeat(1_000_000)));
+    assert_eq!(facts.elements, 1);
+    assert!(took < SOON, "{took:?}");
+    let everything = "<h2 id=x>h</h2><img src=http://x><meta name=a content=b><link rel=canonical href=/x><link rel=alternate hreflang=x href=/y>\
+        <script type=application/ld+json>{</script><form></form><embed type=application/x-silverlight><title>t</title><a>u</a>\
+        <div itemtype=a></div>{{ x }}<code>c</code>";
+    let (facts, took) = timed(&everything.repeat(20_000));
+    assert!(took < SOON, "{took:?}");
+    assert_eq!((facts.headings.len(), facts.headings_total), (50, 20_000));
+    assert_eq!(
+        (facts.images.len(), facts.images_total, facts.insecure.len()),
+        (50, 20_000, 20)
+    );
+    assert!(
+        facts.metas.len() <= 50
+            && facts.canonicals.len() <= 50
+            && facts.hreflangs.len() <= 200
+            && facts.id_hashes.len() <= 5_000
+    );
+    assert!(
+        facts.json_ld.len() <= 50
+            && facts.titles.len() <= 50
+            && facts.item_types.len() <= 50
+            && facts.placeholders.len() <= 30
+    );
+}
+
+#[test]
+fn hostile_syntax_is_linear() {
+    for piece in [
+        "<!--",
+        "<",
+        "</",
+        "<a ",
+        "&amp",
+        "&",
+        "<script><!--",
+        "<title>",
+        "\0",
+        "<![CDATA[",
+        "{{",
+        "'\"<x a=\"",
+        "é ",
+        "<!--->-",
+        "-->",
+    ] {
+        let (_, took) = timed(&piece.repeat(500_000));
+        assert!(took < SOON, "{piece} {took:?}");
+    }
+    let (facts, _) = timed("<p>a\0b<a href='x\0y'>z");
+    assert_eq!(facts.links_total, 1);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..600), content_type in "text/html(; charset=(utf-8|utf-16|gbk|iso-2022-jp))?") {
+        let facts = answer(200, &[("content-type", &content_type)], &bytes).0;
+        prop_assert!(facts.html.is_some() || bytes.is_empty());
+    }
+
+    #[test]
+    fn any_soup_can_be_read(pieces in proptest::collection::vec("(</?(a|p|h1|title|script|svg|main|nav|li|td|template|picture|code)( href=[a-z/#.]{0,5}| id=x| type=application/ld.json)?>|[ a-z&;é{}]{0,9})", 0..60)) {
+        let soup = format!("<!-- -->{}", pieces.concat());
+        let once = html(&soup);
+        prop_assert_eq!(once.clone(), html(&soup));
+        prop_assert!(once.main_words <= once.words);
+        let stored: HtmlFacts = postcard::from_bytes(&postcard::to_stdvec(&once).unwrap()).unwrap();
+        prop_assert_eq!(stored, once);
+    }
+}

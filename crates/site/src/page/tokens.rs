@@ -1,0 +1,412 @@
+//! Cuts HTML into tags and texts: the tokenization part of the HTML standard (13.2.5), for reading only.
+//!
+//! Written here because reading pages is most of what a crawl computes. A rewriter such as `lol_html`
+//! must keep every byte of its input, and its text chunks alone cost more than everything this crate
+//! does with a page; `examples/read_page.rs` prints the figures side by side, and the test below
+//! holds the two against each other on arbitrary input. One forward pass: no byte is looked at more than
+//! a constant number of times, whatever the page holds.
+
+use memchr::{memchr, memmem};
+
+use super::{
+    raw_text::{comment_length, is_space, raw_length, script_length},
+    tags::Tag,
+};
+
+/// Attributes kept of one tag; what follows is skipped.
+const MOST_ATTRIBUTES: usize = 128;
+/// Nesting of SVG and MathML inside each other that is followed.
+const MOST_NAMESPACES: usize = 64;
+
+/// One attribute, as written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attribute<'a> {
+    /// Name, in the case it was written.
+    pub name: &'a str,
+    /// Value with character references in it; empty when there is none.
+    pub value: &'a str,
+}
+
+/// A piece of a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Token<'a> {
+    /// `<name …>`; its attributes are in [`Tokens::attributes`].
+    Start(Start<'a>),
+    /// `</name>`.
+    End(Tag),
+    /// Text, character references not decoded.
+    Text(&'a str, Text),
+    /// `<!doctype …>`, what stands after `<!`.
+    Doctype(&'a str),
+}
+
+/// A start tag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start<'a> {
+    pub tag: Tag,
+    /// As written.
+    pub name: &'a str,
+    /// Byte offset of its `<`.
+    pub at: usize,
+    /// The whole tag.
+    pub source: &'a str,
+    /// Nothing will stand in it: void, or self-closing in SVG and MathML.
+    pub empty: bool,
+    /// In SVG or MathML: a `title` there is no page title.
+    pub foreign: bool,
+}
+
+/// What kind of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Text {
+    /// Ordinary text.
+    Data,
+    /// Content of `title` or `textarea`.
+    Escapable(Tag),
+    /// Content of `script`, `style` and their like: no character references.
+    Raw(Tag),
+    /// A CDATA section in SVG or MathML.
+    Cdata,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Namespace {
+    Html,
+    Svg,
+    MathMl,
+}
+
+/// Reads a document token by token.
+#[derive(Debug)]
+pub(crate) struct Tokens<'a> {
+    html: &'a str,
+    at: usize,
+    inside: Option<Text>,
+    namespaces: Vec<Namespace>,
+    attributes: Vec<Attribute<'a>>,
+}
+
+impl<'a> Tokens<'a> {
+    pub fn new(html: &'a str) -> Self {
+        Self {
+            html,
+            at: 0,
+            inside: None,
+            namespaces: Vec::new(),
+            attributes: Vec::new(),
+        }
+    }
+
+    /// Attributes of the last start tag, in order; a name may occur twice, the first counts.
+    pub fn attributes(&self) -> &[Attribute<'a>] {
+        &self.attributes
+    }
+
+    /// The next token; `None` at the end. A tag that the document ends in is not one.
+    pub fn next(&mut self) -> Option<Token<'a>> {
+        if let Some(kind) = self.inside.take() {
+            let rest = &self.html[self.at..];
+            let length = match kind {
+                Text::Raw(Tag::Script) => script_length(rest.as_bytes()),
+                Text::Raw(Tag::Plaintext) => rest.len(),
+                Text::Raw(tag) | Text::Escapable(tag) => raw_length(rest.as_bytes(), tag),
+                Text::Data | Text::Cdata => 0,
+            };
+            self.at += length;
+            if length > 0 {
+                return Some(Token::Text(&rest[..length], kind));
+            }
+        }
+        let bytes = self.html.as_bytes();
+        let mut start = self.at;
+        let mut from = start;
+        // everything up to the next markup is one text
+        while let Some(found) = memchr(b'<', &bytes[from..]) {
+            let open = from + found;
+            let markup = match bytes.get(open + 1) {
+                Some(b) if b.is_ascii_alphabetic() => true,
+                Some(b'/') => open + 2 < bytes.len(),
+                Some(b'!' | b'?') => true,
+                _ => false,
+            };
+            if !markup {
+                from = open + 1;
+                continue;
+            }
+            if open > start {
+                self.at = open;
+                return Some(Token::Text(&self.html[start..open], Text::Data));
+            }
+            match self.markup(open) {
+                Markup::Token(token) => return Some(token),
+                Markup::Nothing => {}
+                Markup::End => self.at = bytes.len(),
+            }
+            start = self.at;
+            from = start;
+        }
+        self.at = bytes.len();
+        (start < bytes.len()).then(|| Token::Text(&self.html[start..], Text::Data))
+    }
+
+    /// Reads what begins with the `<` at `open`.
+    fn markup(&mut self, open: usize) -> Markup<'a> {
+        let bytes = self.html.as_bytes();
+        match bytes[open + 1] {
+            b'/' => match bytes[open + 2] {
+                b if b.is_ascii_alphabetic() => self.end_tag(open),
+                b'>' => self.skip_to(open + 3),
+                _ => self.bogus_comment(open + 2),
+            },
+            b'!' => self.declaration(open + 2),
+            b'?' => self.bogus_comment(open + 1),
+            _ => self.start_tag(open),
+        }
+    }
+
+    fn skip_to(&mut self, at: usize) -> Markup<'a> {
+        self.at = at.min(self.html.len());
+        Markup::Nothing
+    }
+
+    fn bogus_comment(&mut self, from: usize) -> Markup<'a> {
+        match memchr(b'>', &self.html.as_bytes()[from..]) {
+            Some(end) => self.skip_to(from + end + 1),
+            None => self.skip_to(self.html.len()),
+        }
+    }
+
+    fn declaration(&mut self, from: usize) -> Markup<'a> {
+        let rest = &self.html.as_bytes()[from..];
+        if rest.starts_with(b"--") {
+            return self.skip_to(from + 2 + comment_length(&rest[2..]));
+        }
+        if rest
+            .get(..7)
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"doctype"))
+        {
+            let end = memchr(b'>', rest).unwrap_or(rest.len());
+            self.at = (from + end + 1).min(self.html.len());
+            return Markup::Token(Token::Doctype(&self.html[from..from + end]));
+        }
+        if rest.starts_with(b"[CDATA[") && self.namespace() != Namespace::Html {
+            let begin = from + 7;
+            let length = memmem::find(&self.html.as_bytes()[begin..], b"]]>");
+            let end = length.map_or(self.html.len(), |length| begin + length);
+            self.at = (end + 3).min(self.html.len());
+            if begin == end {
+                return Markup::Nothing;
+            }
+            return Markup::Token(Token::Text(&self.html[begin..end], Text::Cdata));
+        }
+        self.bogus_comment(from)
+    }
+
+    fn end_tag(&mut self, open: usize) -> Markup<'a> {
+        let Some(read) = read_tag(self.html, open + 2, None) else {
+            return Markup::End;
+        };
+        self.at = read.end;
+        let name = &self.html[open + 2..read.name_end];
+        let tag = Tag::of(name.as_bytes());
+        let leaves = match (self.namespace(), self.outer_namespace()) {
+            (Namespace::Html, Some(outer)) => is_integration_point(outer, tag),
+            (Namespace::Svg, _) => matches!(tag, Tag::Svg | Tag::P | Tag::Br),
+            (Namespace::MathMl, _) => matches!(tag, Tag::Math | Tag::P | Tag::Br),
+            (Namespace::Html, None) => false,
+        };
+        if leaves {
+            self.namespaces.pop();
+        }
+        Markup::Token(Token::End(tag))
+    }
+
+    fn start_tag(&mut self, open: usize) -> Markup<'a> {
+        self.attributes.clear();
+        let Some(read) = read_tag(self.html, open + 1, Some(&mut self.attributes)) else {
+            return Markup::End;
+        };
+        self.at = read.end;
+        let name = &self.html[open + 1..read.name_end];
+        let tag = Tag::of(name.as_bytes());
+        let before = self.namespace();
+        self.enter(tag, read.self_closing);
+        let foreign = before != Namespace::Html && self.namespace() != Namespace::Html
+            || is_integration_point(before, tag);
+        if !foreign && self.namespace() == Namespace::Html {
+            self.inside = match tag {
+                Tag::Title | Tag::Textarea => Some(Text::Escapable(tag)),
+                Tag::Script
+                | Tag::Style
+                | Tag::Iframe
+                | Tag::Xmp
+                | Tag::Noembed
+                | Tag::Noframes
+                | Tag::Noscript
+                | Tag::Plaintext => Some(Text::Raw(tag)),
+                _ => None,
+            };
+        }
+        let empty = if foreign || matches!(tag, Tag::Svg | Tag::Math) {
+            read.self_closing
+        } else {
+            tag.is_void()
+        };
+        let source = &self.html[open..read.end];
+        Markup::Token(Token::Start(Start {
+            tag,
+            name,
+            at: open,
+            source,
+            empty,
+            foreign,
+        }))
+    }
+
+    fn namespace(&self) -> Namespace {
+        self.namespaces.last().copied().unwrap_or(Namespace::Html)
+    }
+
+    fn outer_namespace(&self) -> Option<Namespace> {
+        match self.namespaces.as_slice() {
+            [] => None,
+            [_] => Some(Namespace::Html),
+            [.., outer, _] => Some(*outer),
+        }
+    }
+
+    /// Follows a start tag into or out of SVG and MathML, as far as that can be told without a tree.
+    fn enter(&mut self, tag: Tag, self_closing: bool) {
+        let namespace = self.namespace();
+        let entered = match tag {
+            Tag::Svg => Some(Namespace::Svg),
+            Tag::Math => Some(Namespace::MathMl),
+            _ if namespace == Namespace::Html => return,
+            _ if tag.leaves_foreign_content() => return self.leave_foreign_content(),
+            Tag::Font => {
+                let html = ["color", "face", "size"];
+                if self
+                    .attributes
+                    .iter()
+                    .any(|a| html.iter().any(|name| a.name.eq_ignore_ascii_case(name)))
+                {
+                    self.leave_foreign_content();
+                }
+                return;
+            }
+            _ => is_integration_point(namespace, tag).then_some(Namespace::Html),
+        };
+        if let Some(entered) = entered
+            && !self_closing
+            && self.namespaces.len() < MOST_NAMESPACES
+        {
+            self.namespaces.push(entered);
+        }
+    }
+
+    fn leave_foreign_content(&mut self) {
+        while self.namespace() != Namespace::Html {
+            self.namespaces.pop();
+        }
+    }
+}
+
+enum Markup<'a> {
+    Token(Token<'a>),
+    /// A comment or the like.
+    Nothing,
+    /// The document ends inside.
+    End,
+}
+
+fn is_integration_point(namespace: Namespace, tag: Tag) -> bool {
+    match namespace {
+        Namespace::Html => false,
+        Namespace::Svg => matches!(tag, Tag::Desc | Tag::Title | Tag::ForeignObject),
+        Namespace::MathMl => matches!(tag, Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext),
+    }
+}
+
+struct Read {
+    name_end: usize,
+    /// After the `>`.
+    end: usize,
+    self_closing: bool,
+}
+
+/// Reads a tag from its name to its `>`; `None` when the document ends before that.
+fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Vec<Attribute<'a>>>) -> Option<Read> {
+    let bytes = html.as_bytes();
+    let mut i = from;
+    while !is_space(*bytes.get(i)?) && bytes[i] != b'/' && bytes[i] != b'>' {
+        i += 1;
+    }
+    let name_end = i;
+    loop {
+        let byte = *bytes.get(i)?;
+        if byte == b'>' {
+            return Some(Read {
+                name_end,
+                end: i + 1,
+                self_closing: bytes[i - 1] == b'/' && i > name_end,
+            });
+        }
+        if is_space(byte) || byte == b'/' {
+            i += 1;
+            continue;
+        }
+        let name_start = i;
+        // a name may begin with `=`, and contain anything but these
+        i += 1;
+        while !matches!(*bytes.get(i)?, b'=' | b'/' | b'>') && !is_space(bytes[i]) {
+            i += 1;
+        }
+        let name = &html[name_start..i];
+        while is_space(*bytes.get(i)?) {
+            i += 1;
+        }
+        let mut value = "";
+        if bytes[i] == b'=' {
+            i += 1;
+            while is_space(*bytes.get(i)?) {
+                i += 1;
+            }
+            let first = bytes[i];
+            if first == b'"' || first == b'\'' {
+                let start = i + 1;
+                i = start + memchr(first, &bytes[start..])?;
+                value = &html[start..i];
+                i += 1;
+                // a slash right after the quote is no part of a value, so `<br a=""/>` closes itself
+            } else if first != b'>' {
+                let start = i;
+                while !is_space(*bytes.get(i)?) && bytes[i] != b'>' {
+                    i += 1;
+                }
+                value = &html[start..i];
+                if bytes[i] == b'>' {
+                    push(&mut attributes, name, value);
+                    // the slash in `<br a=b/>` belongs to the value
+                    return Some(Read {
+                        name_end,
+                        end: i + 1,
+                        self_closing: false,
+                    });
+                }
+            }
+        }
+        push(&mut attributes, name, value);
+    }
+}
+
+fn push<'a>(attributes: &mut Option<&mut Vec<Attribute<'a>>>, name: &'a str, value: &'a str) {
+    if let Some(attributes) = attributes
+        && attributes.len() < MOST_ATTRIBUTES
+    {
+        attributes.push(Attribute { name, value });
+    }
+}
+
+#[cfg(test)]
+#[path = "tokens_tests.rs"]
+mod tests;

@@ -1,0 +1,175 @@
+//! Counting words.
+
+use memchr::memchr;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Chinese and Japanese put no spaces between words; this many characters count as one word.
+const CJK_CHARS_PER_WORD: f64 = 1.7;
+
+/// Words counted so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    spaced: u32,
+    cjk: u32,
+}
+
+impl Words {
+    /// Adds the words of a text; one word never spans two calls.
+    pub fn add(&mut self, text: &str) {
+        if is_plain(text.as_bytes()) {
+            self.spaced += plain_words(text.as_bytes());
+            return;
+        }
+        // no rule of UAX #29 joins two words over a space, so what is plain is counted fast, block by
+        // block, and one curly quote does not slow down a whole page
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = match rest.as_bytes().get(BLOCK..).and_then(|after| memchr(b' ', after)) {
+                Some(space) => BLOCK + space,
+                None => rest.len(),
+            };
+            let (block, after) = rest.split_at(end);
+            rest = after.strip_prefix(' ').unwrap_or(after);
+            if is_plain(block.as_bytes()) {
+                self.spaced += plain_words(block.as_bytes());
+                continue;
+            }
+            for token in block.split(' ') {
+                if is_plain(token.as_bytes()) {
+                    self.spaced += plain_words(token.as_bytes());
+                } else {
+                    self.add_token(token);
+                }
+            }
+        }
+    }
+
+    fn add_token(&mut self, token: &str) {
+        for word in token.unicode_words() {
+            match word.chars().next() {
+                Some(c) if is_cjk(c) => self.cjk += word.chars().count() as u32,
+                _ => self.spaced += 1,
+            }
+        }
+    }
+
+    /// Adds words counted apart.
+    pub fn join(&mut self, other: Self) {
+        self.spaced += other.spaced;
+        self.cjk += other.cjk;
+    }
+
+    /// Words in all; Chinese and Japanese characters divided by 1.7.
+    pub fn total(self) -> u32 {
+        self.spaced + (f64::from(self.cjk) / CJK_CHARS_PER_WORD).round() as u32
+    }
+}
+
+/// Words of a text: UAX #29, Chinese and Japanese characters divided by 1.7.
+pub fn words(text: &str) -> u32 {
+    let mut words = Words::default();
+    words.add(text);
+    words.total()
+}
+
+/// Han, kana and bopomofo: scripts without spaces between words that UAX #29 does not segment.
+pub fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
+        | '\u{3041}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Bytes counted at a time where a text is not plain throughout.
+const BLOCK: usize = 192;
+
+/// ASCII, and outside it nothing but letters: U+00C0 to U+02FF and U+0400 to U+047F but for `×` and `÷`.
+fn is_plain(text: &[u8]) -> bool {
+    let odd = |b: u8| u8::from(b == 0xc2) | u8::from(b.wrapping_sub(0xcb) < 5) | u8::from(b > 0xd1);
+    let mut bad = text.first().map_or(0, |b| odd(*b));
+    for (a, b) in text.iter().zip(text.get(1..).unwrap_or_default()) {
+        bad |= odd(*b) | (u8::from(*a == 0xc3) & (u8::from(*b == 0x97) | u8::from(*b == 0xb7)));
+    }
+    bad == 0
+}
+
+/// UAX #29 for plain text: runs of letters, digits and `_`, joined over one apostrophe, stop or colon
+/// between letters and one apostrophe, stop, comma or semicolon between digits.
+fn plain_words(text: &[u8]) -> u32 {
+    let mut count = 0;
+    let mut at = 0;
+    while at < text.len() {
+        // one byte before and one behind; outside the text there are zeros, which are no part of a word
+        let window = text
+            .get(at.wrapping_sub(1)..at + LANES + 1)
+            .and_then(|window| window.first_chunk());
+        count += match window {
+            Some(window) => words_in(window),
+            None => {
+                let mut padded = [0; LANES + 2];
+                let end = text.len().min(at + LANES + 1);
+                let start = at.saturating_sub(1);
+                let offset = usize::from(at == 0);
+                padded[offset..offset + end - start].copy_from_slice(&text[start..end]);
+                words_in(&padded)
+            }
+        };
+        at += LANES;
+    }
+    u32::try_from(count).unwrap_or(0)
+}
+
+/// Bytes looked at together: a fixed number, so that the compiler makes vector instructions of the loop.
+const LANES: usize = 64;
+
+/// Words that begin in the middle of the window, less joints in it.
+fn words_in(window: &[u8; LANES + 2]) -> i32 {
+    fn letter(b: u8) -> bool {
+        ((b | 0x20).wrapping_sub(b'a') < 26) | (b >= 0x80)
+    }
+    fn digit(b: u8) -> bool {
+        b.wrapping_sub(b'0') < 10
+    }
+    fn part(b: u8) -> bool {
+        letter(b) | digit(b) | (b == b'_')
+    }
+    let mut count = 0i8;
+    for i in 0..LANES {
+        let (a, b, c) = (window[i], window[i + 1], window[i + 2]);
+        let stop = (b == b'.') | (b == b'\'');
+        let joint = (letter(a) & (stop | (b == b':')) & letter(c))
+            | (digit(a) & (stop | (b == b',') | (b == b';')) & digit(c));
+        count += i8::from(!part(a) & part(b)) - i8::from(joint);
+    }
+    i32::from(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+    use unicode_segmentation::UnicodeSegmentation;
+
+    use super::{plain_words, words};
+
+    #[test]
+    fn words_of_many_scripts() {
+        assert_eq!(words("Don't pay 3,000.50 e.g. for A_B (or c++)"), 8);
+        assert_eq!(words("Über die Straße, schön!"), 4);
+        assert_eq!(words("Быстрая коричневая лиса"), 3);
+        assert_eq!(words("\u{65e5}".repeat(17).as_str()), 10);
+        assert_eq!(words(""), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn ascii_words_are_those_of_uax_29(text in "[ -^`-~]{0,300}") {
+            let theirs = text.unicode_words().count() as u32;
+            prop_assert_eq!(plain_words(text.as_bytes()), theirs);
+        }
+
+        #[test]
+        fn mixed_texts_too(text in "[a-zäöüßйЯŁ×÷0-9.,'’« -]{0,600}") {
+            prop_assert_eq!(words(&text), text.unicode_words().count() as u32);
+        }
+    }
+}
