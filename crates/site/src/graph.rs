@@ -1,6 +1,15 @@
 //! The crawl as a graph: one row per known URL in compact columns, so that a million pages fit in
 //! memory. Checks that need more than one page read it.
 
+mod builder;
+mod edges;
+mod rank;
+#[cfg(test)]
+mod tests;
+
+pub use builder::{Ends, IndexBuilder};
+pub(crate) use edges::Kind;
+
 use crate::page::UrlId;
 
 /// What is known of a URL's fetch.
@@ -72,10 +81,14 @@ pub struct Index {
     pub(crate) in_sources: Vec<u32>,
     /// Share of internal PageRank, summing to 1 over internal HTML pages.
     pub(crate) ranks: Vec<f32>,
+    /// Percentile of the rank, 0 to 100; `u8::MAX` when the URL has no rank.
+    pub(crate) scores: Vec<u8>,
     /// Indexable pages that share a title (description, h1, text): sorted by (hash, id), groups of two or more only.
     pub(crate) groups: [Vec<(u64, u32)>; 4],
     /// The crawl saw every URL it knew: orphans and absences may be told.
     pub(crate) complete: bool,
+    /// Paths whose query variants went over the limit: the first URL left out, and how many were.
+    pub(crate) traps: Vec<(u32, u32)>,
 }
 
 /// Which duplicate to look for.
@@ -140,12 +153,16 @@ impl Index {
 
     /// Where it redirects, one hop.
     pub fn redirect(&self, id: UrlId) -> Option<UrlId> {
-        Some(self.redirects[id.0 as usize]).filter(|t| *t != u32::MAX).map(UrlId)
+        Some(self.redirects[id.0 as usize])
+            .filter(|t| *t != u32::MAX)
+            .map(UrlId)
     }
 
     /// Its declared canonical when that resolves.
     pub fn canonical(&self, id: UrlId) -> Option<UrlId> {
-        Some(self.canonicals[id.0 as usize]).filter(|t| *t != u32::MAX).map(UrlId)
+        Some(self.canonicals[id.0 as usize])
+            .filter(|t| *t != u32::MAX)
+            .map(UrlId)
     }
 
     /// Follows redirects to their end, at most 20 hops.
@@ -170,12 +187,24 @@ impl Index {
             Some(end) => self.in_starts[i] as usize..*end as usize,
             None => 0..0,
         };
-        self.in_sources[range].iter().map(|s| (UrlId(s & 0x7fff_ffff), s >> 31 == 1))
+        self.in_sources[range]
+            .iter()
+            .map(|s| (UrlId(s & 0x7fff_ffff), s >> 31 == 1))
     }
 
     /// Share of internal PageRank, 0 to 1, summing to 1 over internal HTML pages.
     pub fn rank(&self, id: UrlId) -> f32 {
         self.ranks.get(id.0 as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Percentile of its PageRank among internal HTML pages, 0 to 100; `None` for other URLs.
+    pub fn link_score(&self, id: UrlId) -> Option<u8> {
+        self.scores.get(id.0 as usize).copied().filter(|s| *s != u8::MAX)
+    }
+
+    /// Paths with more query variants than the crawl's limit: the first URL left out, and how many were.
+    pub fn traps(&self) -> impl ExactSizeIterator<Item = (UrlId, u32)> + '_ {
+        self.traps.iter().map(|(id, left_out)| (UrlId(*id), *left_out))
     }
 
     /// Indexable pages whose title (description, h1, text) equals this page's, itself included; empty when it is alone.

@@ -5,6 +5,7 @@
 //! [`graph::Index`] of the crawl.
 
 pub mod fetch;
+pub mod frontier;
 pub mod graph;
 pub mod origin;
 pub mod page;
@@ -12,3 +13,4 @@ pub mod text;
 pub mod robots;
 pub mod sitemap;
 pub mod url_key;
+pub mod urls;

@@ -23,8 +23,23 @@ pub struct Origin {
     pub twin: Option<Variant>,
     /// The root over plain http, when the site is https and http answered.
     pub plain_http: Option<Variant>,
-    /// A made-up URL answered 200: the site does not say 404. The probe's status.
+    /// What a made-up URL answered: 200 means that the site does not say 404.
     pub probe_status: Option<u16>,
+    /// What made-up URLs answered, in the root and in the folder that all pages share.
+    pub probes: Vec<Probe>,
+}
+
+/// What a made-up URL answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// The URL asked.
+    pub url: Box<str>,
+    /// Final status.
+    pub status: u16,
+    /// Hash of the folded title; 0 when absent.
+    pub title: u64,
+    /// Hash of the folded main text; 0 when absent.
+    pub text: u64,
 }
 
 /// A text file at a well-known place.

@@ -1,0 +1,379 @@
+//! Builds the [`Index`] page by page, so that no page has to be kept; the same way in a crawl and when
+//! one is resumed from stored pages.
+
+use super::{
+    Index, State,
+    edges::{Edges, Kind},
+    flag,
+    rank::{page_rank, percentiles},
+};
+use crate::{
+    origin::Probe,
+    page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
+    text::folded_hash,
+    urls::{UrlTable, provenance},
+};
+
+const NONE: u32 = u32::MAX;
+
+/// Pages of fewer words may be soft 404s by what they say.
+const SOFT_404_WORDS: u32 = 200;
+
+/// How servers say "not found" with a status of 200; folded, found in the title or first heading.
+const NOT_FOUND: [&str; 24] = [
+    "404",
+    "not found",
+    "page not found",
+    "does not exist",
+    "nicht gefunden",
+    "page introuvable",
+    "non trouvée",
+    "no encontrada",
+    "no se encuentra",
+    "non trovata",
+    "não encontrada",
+    "niet gevonden",
+    "nie znaleziono",
+    "не найдена",
+    "не знайдено",
+    "hittades inte",
+    "ikke fundet",
+    "ikke funnet",
+    "ei löytynyt",
+    "nenalezena",
+    "bulunamadı",
+    "見つかりません",
+    "找不到",
+    "찾을 수 없",
+];
+
+/// What is only known when the crawl ends.
+#[derive(Debug)]
+pub struct Ends<'a> {
+    /// Clicks from the start URL by id; missing or `u16::MAX` when not reached by links.
+    pub depths: Vec<u16>,
+    /// What made-up URLs answered.
+    pub probes: &'a [Probe],
+    /// The page the start URL ends at.
+    pub home: UrlId,
+    /// Query traps: first URL left out, how many were.
+    pub traps: Vec<(u32, u32)>,
+    /// Every known URL of the site was fetched.
+    pub complete: bool,
+}
+
+/// The index while it grows. Columns reach as far as the highest id added.
+#[derive(Debug, Default)]
+pub struct IndexBuilder {
+    index: Index,
+    edges: Edges,
+    scratch: Vec<(u32, Kind)>,
+}
+
+impl IndexBuilder {
+    /// Takes in a page; its ids are those of the crawl's table.
+    pub fn add(&mut self, page: &PageFacts) {
+        let id = page.id.0 as usize;
+        self.reach(id);
+        let html_200 = page.html_200();
+        let index = &mut self.index;
+        index.statuses[id] = page.status().unwrap_or(0);
+        index.states[id] = match &page.outcome {
+            Outcome::Status(_) if page.html.is_some() => State::Html,
+            Outcome::Status(_) => State::Other,
+            Outcome::Redirect { .. } => State::Redirect,
+            Outcome::Failed(_) => State::Failed,
+            Outcome::Blocked(_) => State::Blocked,
+        };
+        index.redirects[id] = match page.outcome {
+            Outcome::Redirect {
+                target: Some(target), ..
+            } => target.0,
+            _ => NONE,
+        };
+        let canonical = page.canonical();
+        index.canonicals[id] = canonical.map_or(NONE, |c| c.0);
+        let directives = directives(page);
+        let mut bits = index.flags[id] & flag::INTERNAL;
+        for (flag, set) in [
+            (flag::INDEXABLE, not_indexable(page).is_none()),
+            (flag::NOINDEX, directives.noindex()),
+            (flag::NOFOLLOW, directives.nofollow()),
+            (flag::CANONICALISED, canonical.is_some_and(|c| c != page.id)),
+        ] {
+            bits |= if set { flag } else { 0 };
+        }
+        if let Some(html) = html_200 {
+            let title = html.titles.iter().find(|t| !t.is_empty()).map(|t| &**t);
+            let description = html
+                .metas
+                .iter()
+                .find(|m| &*m.name == "description" && !m.content.is_empty());
+            let h1 = html
+                .headings
+                .iter()
+                .find(|h| h.level == 1 && !h.text.is_empty())
+                .map(|h| &*h.text);
+            index.titles[id] = title.map_or(0, folded_hash);
+            index.descriptions[id] = description.map_or(0, |m| folded_hash(&m.content));
+            index.h1s[id] = h1.map_or(0, folded_hash);
+            index.texts[id] = html.text_hash;
+            if html.main_words < SOFT_404_WORDS && [title, h1].into_iter().flatten().any(says_not_found) {
+                bits |= flag::SOFT_404;
+            }
+        }
+        index.flags[id] = bits;
+        self.add_edges(page, directives.nofollow());
+    }
+
+    fn add_edges(&mut self, page: &PageFacts, nofollow: bool) {
+        let mut targets = std::mem::take(&mut self.scratch);
+        targets.clear();
+        // What an error page links to is the template's, and says nothing of the site's structure.
+        if let Some(html) = &page.html
+            && matches!(page.outcome, Outcome::Status(200..=299))
+        {
+            targets.extend(html.links.iter().filter_map(|link| {
+                let follow = !nofollow && link.flags & REL_NOFOLLOW == 0;
+                Some((link.target?.0, if follow { Kind::Follow } else { Kind::NoFollow }))
+            }));
+            targets.extend(
+                html.hreflangs
+                    .iter()
+                    .filter_map(|l| Some((l.target?.0, Kind::Hreflang))),
+            );
+        }
+        targets.extend(page.canonical().map(|c| (c.0, Kind::Canonical)));
+        self.edges.add(page.id.0, &mut targets);
+        self.scratch = targets;
+    }
+
+    /// Marks a URL as on the host being audited.
+    pub fn set_internal(&mut self, id: UrlId) {
+        self.reach(id.0 as usize);
+        self.index.flags[id.0 as usize] |= flag::INTERNAL;
+    }
+
+    /// Whether the URL's page was added.
+    pub fn is_known(&self, id: UrlId) -> bool {
+        self.state(id) != State::Known
+    }
+
+    /// See [`State`].
+    pub(crate) fn state(&self, id: UrlId) -> State {
+        self.index.states.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn is_internal(&self, id: UrlId) -> bool {
+        self.index
+            .flags
+            .get(id.0 as usize)
+            .is_some_and(|f| f & flag::INTERNAL != 0)
+    }
+
+    /// What the page of a URL points at.
+    pub(crate) fn targets(&self, id: UrlId) -> impl Iterator<Item = (UrlId, Kind)> + '_ {
+        self.edges.of(id.0).map(|(target, kind)| (UrlId(target), kind))
+    }
+
+    pub(crate) fn redirect(&self, id: UrlId) -> Option<UrlId> {
+        self.index
+            .redirects
+            .get(id.0 as usize)
+            .copied()
+            .filter(|t| *t != NONE)
+            .map(UrlId)
+    }
+
+    fn reach(&mut self, id: usize) {
+        if self.index.states.len() <= id {
+            self.resize(id + 1);
+        }
+    }
+
+    fn resize(&mut self, length: usize) {
+        let index = &mut self.index;
+        index.states.resize(length, State::Known);
+        index.statuses.resize(length, 0);
+        index.flags.resize(length, 0);
+        index.redirects.resize(length, NONE);
+        index.canonicals.resize(length, NONE);
+        for column in [
+            &mut index.titles,
+            &mut index.descriptions,
+            &mut index.h1s,
+            &mut index.texts,
+        ] {
+            column.resize(length, 0);
+        }
+    }
+
+    /// Finishes the index. Takes time in proportion to the links; not for an async thread.
+    pub fn finish(mut self, table: UrlTable, ends: Ends<'_>) -> Index {
+        let length = table.len();
+        self.resize(length);
+        let mut index = self.index;
+        index.depths = ends.depths;
+        index.depths.resize(length, u16::MAX);
+        for id in 0..length {
+            let known = table.provenance(UrlId(id as u32));
+            for (bit, flag) in [
+                (provenance::SITEMAP, flag::IN_SITEMAP),
+                (provenance::PREVIOUS, flag::PREVIOUS),
+            ] {
+                index.flags[id] |= if known & bit != 0 { flag } else { 0 };
+            }
+        }
+        (index.keys, index.key_ends) = table.into_keys();
+        index.traps = ends.traps;
+        index.complete = ends.complete;
+        mark_soft_404s(&mut index, ends.probes, ends.home);
+        inlinks(&mut index, &self.edges);
+        ranks(&mut index, &self.edges);
+        drop(self.edges);
+        index.groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
+            .map(|column| groups(column, &index.flags));
+        index
+    }
+}
+
+fn says_not_found(text: &str) -> bool {
+    let folded = crate::text::folded(text);
+    NOT_FOUND.iter().any(|phrase| match *phrase {
+        // A number stands alone: 4048 is not 404.
+        "404" => folded
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| word == "404"),
+        phrase => folded.contains(phrase),
+    })
+}
+
+/// Pages that answer what a made-up URL answers. A site whose made-up URLs answer with its home page
+/// tells nothing about the rest.
+fn mark_soft_404s(index: &mut Index, probes: &[Probe], home: UrlId) {
+    let same = |index: &Index, id: usize, probe: &Probe| {
+        probe.text != 0 && index.texts[id] == probe.text
+            || probe.text == 0 && probe.title != 0 && index.titles[id] == probe.title && index.texts[id] == 0
+    };
+    for probe in probes.iter().filter(|p| p.status == 200) {
+        if index.texts.get(home.0 as usize).is_some() && same(index, home.0 as usize, probe) {
+            continue;
+        }
+        for id in 0..index.states.len() {
+            if index.statuses[id] == 200 && same(index, id, probe) {
+                index.flags[id] |= flag::SOFT_404;
+            }
+        }
+    }
+}
+
+const NOFOLLOW: u32 = 1 << 31;
+
+/// Turns the links around: for each target its sources, ascending.
+fn inlinks(index: &mut Index, edges: &Edges) {
+    let length = index.states.len();
+    let links = |source: u32| {
+        edges
+            .of(source)
+            .filter(move |(target, kind)| kind.is_link() && *target != source)
+    };
+    let mut starts = vec![0_u32; length + 1];
+    for source in 0..length as u32 {
+        links(source).for_each(|(target, _)| starts[target as usize + 1] += 1);
+    }
+    for i in 0..length {
+        starts[i + 1] += starts[i];
+    }
+    let mut sources = vec![0; starts[length] as usize];
+    let mut at = starts.clone();
+    for source in 0..length as u32 {
+        for (target, kind) in links(source) {
+            let place = &mut at[target as usize];
+            sources[*place as usize] = source | if kind == Kind::NoFollow { NOFOLLOW } else { 0 };
+            *place += 1;
+        }
+    }
+    index.in_starts = starts;
+    index.in_sources = sources;
+}
+
+/// Ranks internal HTML pages. A link to a redirect counts for the page it ends at, a link to a page
+/// that names another as canonical counts for that one.
+fn ranks(index: &mut Index, edges: &Edges) {
+    let length = index.states.len();
+    let mut node_of = vec![NONE; length];
+    let mut nodes = Vec::new();
+    for (id, node) in node_of.iter_mut().enumerate() {
+        if index.states[id] == State::Html && index.flags[id] & flag::INTERNAL != 0 {
+            *node = nodes.len() as u32;
+            nodes.push(id as u32);
+        }
+    }
+    let credited = |target: u32| {
+        let mut at = target;
+        for _ in 0..20 {
+            match index.redirects[at as usize] {
+                NONE => break,
+                next => at = next,
+            }
+        }
+        match index.canonicals[at as usize] {
+            NONE => node_of[at as usize],
+            canonical if node_of[canonical as usize] != NONE => node_of[canonical as usize],
+            _ => node_of[at as usize],
+        }
+    };
+    let mut starts = Vec::with_capacity(nodes.len() + 1);
+    let mut targets: Vec<u32> = Vec::new();
+    starts.push(0);
+    for (node, id) in nodes.iter().enumerate() {
+        let start = targets.len();
+        let followed = edges.of(*id).filter(|(_, kind)| *kind == Kind::Follow);
+        targets.extend(
+            followed
+                .map(|(t, _)| credited(t))
+                .filter(|t| *t != NONE && *t as usize != node),
+        );
+        targets[start..].sort_unstable();
+        let mut kept = start;
+        for i in start..targets.len() {
+            if kept == start || targets[i] != targets[kept - 1] {
+                targets[kept] = targets[i];
+                kept += 1;
+            }
+        }
+        targets.truncate(kept);
+        starts.push(targets.len() as u32);
+    }
+    let ranks = page_rank(&starts, &targets);
+    let scores = percentiles(&ranks);
+    index.ranks = vec![0.0; length];
+    index.scores = vec![u8::MAX; length];
+    for (node, id) in nodes.iter().enumerate() {
+        index.ranks[*id as usize] = ranks[node] as f32;
+        index.scores[*id as usize] = scores[node];
+    }
+}
+
+fn groups(column: &[u64], flags: &[u16]) -> Vec<(u64, u32)> {
+    let indexable = |id: usize| flags[id] & flag::INDEXABLE != 0;
+    let hashed = column
+        .iter()
+        .enumerate()
+        .filter(|(id, hash)| **hash != 0 && indexable(*id));
+    let mut pairs: Vec<(u64, u32)> = hashed.map(|(id, hash)| (*hash, id as u32)).collect();
+    pairs.sort_unstable();
+    let mut kept = 0;
+    for i in 0..pairs.len() {
+        let hash = pairs[i].0;
+        let alone =
+            (kept == 0 || pairs[kept - 1].0 != hash) && pairs.get(i + 1).is_none_or(|next| next.0 != hash);
+        if !alone {
+            pairs[kept] = pairs[i];
+            kept += 1;
+        }
+    }
+    pairs.truncate(kept);
+    pairs.shrink_to_fit();
+    pairs
+}

@@ -1,0 +1,56 @@
+//! Internal PageRank: which pages the site's own links make important.
+
+/// Probability of following a link.
+const DAMPING: f64 = 0.85;
+/// Rounds end when ranks change less than this in sum, or after [`ROUNDS`].
+const CLOSE: f64 = 1e-8;
+const ROUNDS: usize = 100;
+
+/// Ranks of nodes `0..n`, summing to 1; `targets[starts[i]..starts[i + 1]]` are the unique targets of
+/// node `i`. Mass of nodes without links is spread evenly.
+pub(super) fn page_rank(starts: &[u32], targets: &[u32]) -> Vec<f64> {
+    let n = starts.len().saturating_sub(1);
+    let mut ranks = vec![1.0 / n as f64; n];
+    let mut next = vec![0.0; n];
+    for _ in 0..ROUNDS {
+        next.fill(0.0);
+        let mut dangling = 0.0;
+        for (rank, span) in ranks.iter().zip(starts.windows(2)) {
+            let links = &targets[span[0] as usize..span[1] as usize];
+            if links.is_empty() {
+                dangling += rank;
+            } else {
+                let share = rank / links.len() as f64;
+                links.iter().for_each(|t| next[*t as usize] += share);
+            }
+        }
+        let even = (1.0 - DAMPING + DAMPING * dangling) / n as f64;
+        let mut change = 0.0;
+        for (rank, next) in ranks.iter_mut().zip(&next) {
+            let new = even + DAMPING * next;
+            change += (new - *rank).abs();
+            *rank = new;
+        }
+        if change < CLOSE {
+            break;
+        }
+    }
+    ranks
+}
+
+/// Percentile of each rank, 0 to 100: the share of the other nodes with a smaller rank. A node alone
+/// has 100.
+pub(super) fn percentiles(ranks: &[f64]) -> Vec<u8> {
+    let mut sorted = ranks.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let others = ranks.len().saturating_sub(1);
+    ranks
+        .iter()
+        .map(
+            |rank| match sorted.partition_point(|r| r.total_cmp(rank).is_lt()) {
+                _ if others == 0 => 100,
+                smaller => (100.0 * smaller as f64 / others as f64).round() as u8,
+            },
+        )
+        .collect()
+}

@@ -1,0 +1,271 @@
+use url::Url;
+
+use super::{rank::percentiles, *};
+use crate::{
+    origin::Probe,
+    page::{At, HtmlFacts, Link, LinkRel, Meta, Outcome, PageFacts, REL_NOFOLLOW},
+    urls::{UrlTable, provenance},
+};
+
+fn page(id: u32, outcome: Outcome) -> PageFacts {
+    let url = Url::parse(&format!("https://example.com/{id}")).unwrap();
+    PageFacts::without_answer(
+        &url,
+        At {
+            id: UrlId(id),
+            ..At::default()
+        },
+        outcome,
+    )
+}
+
+fn html(id: u32, links: &[u32]) -> PageFacts {
+    let links = links.iter().map(|t| link(*t, 0)).collect();
+    PageFacts {
+        html: Some(Box::new(HtmlFacts {
+            links,
+            main_words: 500,
+            ..HtmlFacts::default()
+        })),
+        ..page(id, Outcome::Status(200))
+    }
+}
+
+fn link(target: u32, flags: u8) -> Link {
+    Link {
+        href: "".into(),
+        target: Some(UrlId(target)),
+        anchor: "".into(),
+        flags,
+        line: 1,
+    }
+}
+
+fn facts(page: &mut PageFacts) -> &mut HtmlFacts {
+    page.html.as_mut().unwrap()
+}
+
+fn ends(probes: &[Probe]) -> Ends<'_> {
+    Ends {
+        depths: vec![0],
+        probes,
+        home: UrlId(0),
+        traps: Vec::new(),
+        complete: true,
+    }
+}
+
+fn index_with(pages: &[PageFacts], probes: &[Probe]) -> Index {
+    let mut table = UrlTable::new(100);
+    let mut builder = IndexBuilder::default();
+    let last = pages.iter().map(|p| p.id.0).max().unwrap_or(0);
+    for id in 0..=last {
+        table.insert(&format!("https://example.com/{id}"), None).unwrap();
+        builder.set_internal(UrlId(id));
+    }
+    pages.iter().for_each(|p| builder.add(p));
+    table.mark(UrlId(0), provenance::SITEMAP);
+    builder.finish(table, ends(probes))
+}
+
+fn index(pages: &[PageFacts]) -> Index {
+    index_with(pages, &[])
+}
+
+fn ranks(index: &Index) -> Vec<f64> {
+    (0..index.len())
+        .map(|id| (f64::from(index.rank(UrlId(id as u32))) * 10_000.0).round() / 10_000.0)
+        .collect()
+}
+
+#[test]
+fn the_three_page_example() {
+    let index = index(&[html(0, &[1, 2]), html(1, &[2]), html(2, &[0])]);
+    assert_eq!(ranks(&index), [0.3878, 0.2148, 0.3974]);
+    assert_eq!(
+        [0, 1, 2].map(|id| index.link_score(UrlId(id))),
+        [Some(50), Some(0), Some(100)]
+    );
+}
+
+#[test]
+fn links_to_redirects_and_copies_count_for_where_they_end() {
+    // 1 redirects to 2, 3 names 4 as canonical; so 0 links to 2 and 4 in effect, twice or not.
+    let redirect = page(
+        1,
+        Outcome::Redirect {
+            status: 301,
+            location: None,
+            target: Some(UrlId(2)),
+        },
+    );
+    let mut copy = html(3, &[0]);
+    facts(&mut copy).canonicals = vec![LinkRel {
+        rel: "".into(),
+        href: "".into(),
+        target: Some(UrlId(4)),
+        in_head: true,
+    }];
+    let pages = [
+        html(0, &[1, 2, 3, 0]),
+        redirect,
+        html(2, &[0]),
+        copy,
+        html(4, &[0]),
+    ];
+    let index = index(&pages);
+    let ranks = ranks(&index);
+    assert_eq!(
+        (ranks[1], ranks[2] == ranks[4], ranks[3] < ranks[2]),
+        (0.0, true, true)
+    );
+    assert!((ranks.iter().sum::<f64>() - 1.0).abs() < 1e-3);
+    assert_eq!(
+        (
+            index.link_score(UrlId(1)),
+            index.redirect(UrlId(1)),
+            index.canonical(UrlId(3))
+        ),
+        (None, Some(UrlId(2)), Some(UrlId(4)))
+    );
+    assert!(index.has(UrlId(3), flag::CANONICALISED) && !index.has(UrlId(3), flag::INDEXABLE));
+}
+
+#[test]
+fn nofollow_and_dangling_pages_pass_no_rank_on() {
+    let mut start = html(0, &[]);
+    facts(&mut start).links = vec![link(1, REL_NOFOLLOW), link(2, 0), link(2, REL_NOFOLLOW)];
+    let index = index(&[start, html(1, &[]), html(2, &[])]);
+    let ranks = ranks(&index);
+    assert!(ranks[1] < ranks[2] && ranks[0] == ranks[1]);
+    let inlinks = |id| index.inlinks(UrlId(id)).collect::<Vec<_>>();
+    assert_eq!(
+        (inlinks(1), inlinks(2), inlinks(0)),
+        (vec![(UrlId(0), true)], vec![(UrlId(0), false)], vec![])
+    );
+}
+
+#[test]
+fn robots_nofollow_makes_every_link_nofollow() {
+    let mut start = html(0, &[1]);
+    facts(&mut start).metas = vec![Meta {
+        name: "robots".into(),
+        content: "nofollow".into(),
+        in_head: true,
+    }];
+    let index = index(&[start, html(1, &[1])]);
+    assert!(index.has(UrlId(0), flag::NOFOLLOW));
+    assert_eq!(
+        index.inlinks(UrlId(1)).collect::<Vec<_>>(),
+        [(UrlId(0), true)],
+        "a link to itself is none"
+    );
+}
+
+#[test]
+fn duplicates_are_grouped_among_indexable_pages() {
+    let titled = |id, title: &str| {
+        let mut page = html(id, &[]);
+        facts(&mut page).titles = vec!["".into(), title.into()];
+        page
+    };
+    let mut hidden = titled(4, "Same");
+    hidden.headers.robots_tags = vec!["noindex".into()];
+    let index = index(&[
+        titled(0, "Same"),
+        titled(1, "Other"),
+        titled(2, " same "),
+        html(3, &[]),
+        hidden,
+    ]);
+    let same = |id| {
+        index
+            .same(UrlId(id), Same::Title)
+            .map(|UrlId(id)| id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (same(0), same(2), same(1), same(3)),
+        (vec![0, 2], vec![0, 2], vec![], vec![])
+    );
+    assert!(index.has(UrlId(4), flag::NOINDEX));
+}
+
+#[test]
+fn states_tell_how_a_fetch_ended() {
+    let failed = page(1, Outcome::Failed(crate::fetch::FetchError::Timeout));
+    let index = index(&[
+        html(0, &[]),
+        failed,
+        page(2, Outcome::Blocked("Disallow: /".into())),
+        page(4, Outcome::Status(200)),
+    ]);
+    let states = [0, 1, 2, 3, 4].map(|id| index.state(UrlId(id)));
+    assert_eq!(
+        states,
+        [
+            State::Html,
+            State::Failed,
+            State::Blocked,
+            State::Known,
+            State::Other
+        ]
+    );
+    assert_eq!(
+        (
+            index.status(UrlId(0)),
+            index.status(UrlId(1)),
+            index.depth(UrlId(0)),
+            index.depth(UrlId(3))
+        ),
+        (Some(200), None, Some(0), None)
+    );
+    assert!(index.has(UrlId(0), flag::IN_SITEMAP) && index.complete());
+}
+
+#[test]
+fn soft_404s_are_told_by_words_and_by_probe() {
+    let with = |id, title: &str, words: u32, text: u64| {
+        let mut page = html(id, &[]);
+        *facts(&mut page) = HtmlFacts {
+            titles: vec![title.into()],
+            main_words: words,
+            text_hash: text,
+            ..HtmlFacts::default()
+        };
+        page
+    };
+    let pages = [
+        with(0, "Home", 300, 7),
+        with(1, "Error 404", 20, 8),
+        with(2, "Error 404 explained", 900, 9),
+        with(3, "Seite nicht gefunden", 20, 10),
+        with(4, "Whatever", 900, 11),
+        with(5, "Peugeot 4048", 10, 12),
+    ];
+    let soft = |probes: &[Probe]| {
+        let index = index_with(&pages, probes);
+        (0..6)
+            .filter(|id| index.has(UrlId(*id), flag::SOFT_404))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(soft(&[]), [1, 3]);
+    let probe = |text, status| Probe {
+        text,
+        status,
+        ..Probe::default()
+    };
+    assert_eq!(soft(&[probe(11, 200)]), [1, 3, 4]);
+    assert_eq!(soft(&[probe(11, 404)]), [1, 3]);
+    assert_eq!(
+        soft(&[probe(7, 200)]),
+        [1, 3],
+        "a site that answers everything with its home page"
+    );
+}
+
+#[test]
+fn percentiles_count_the_smaller_ones() {
+    assert_eq!(percentiles(&[0.2, 0.1, 0.2, 0.5]), [33, 0, 33, 100]);
+    assert_eq!((percentiles(&[1.0]), percentiles(&[])), (vec![100], vec![]));
+}
