@@ -106,7 +106,7 @@ fn lock() -> Result<()> {
     let text = std::fs::read_to_string(workspace().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     lockfile::check(&text)?;
     if packages::find("cargo-deny").is_some() {
-        return cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"]);
+        return cargo(&["deny", "--locked", "check", "bans", "licenses", "sources"]);
     }
     Ok(())
 }

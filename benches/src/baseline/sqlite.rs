@@ -26,31 +26,31 @@ use super::{
     keyword::{Keyword, NewKeyword, PROJECT, Page, ROWS, prepared},
 };
 
-/// Table of the same columns and keys as the product's.
+/// The product's table with its keys and indexes, and below the product's own statements: what they
+/// cost belongs to both sides.
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS keywords (
-        project_id BLOB NOT NULL, id BLOB NOT NULL, keyword TEXT NOT NULL, search_volume INTEGER,
-        keyword_difficulty INTEGER, intent TEXT, language TEXT NOT NULL, country TEXT NOT NULL,
-        status TEXT NOT NULL, source TEXT NOT NULL, version INTEGER NOT NULL,
+        project_id BLOB NOT NULL, id BLOB NOT NULL, keyword TEXT NOT NULL, normalized TEXT NOT NULL,
+        language TEXT NOT NULL, country TEXT NOT NULL, search_volume INTEGER, keyword_difficulty INTEGER,
+        intent TEXT, status TEXT NOT NULL, source TEXT NOT NULL, version INTEGER NOT NULL,
         created_at TEXT NOT NULL, updated_at TEXT NOT NULL, PRIMARY KEY (project_id, id)
     ) STRICT, WITHOUT ROWID;
-    CREATE UNIQUE INDEX IF NOT EXISTS keywords_text ON keywords (project_id, language, country, keyword);
-    CREATE INDEX IF NOT EXISTS keywords_newest ON keywords (project_id, created_at DESC, id DESC);";
+    CREATE UNIQUE INDEX IF NOT EXISTS keywords_by_text ON keywords (project_id, language, country, normalized);
+    CREATE INDEX IF NOT EXISTS keywords_by_volume ON keywords (project_id, (coalesce(search_volume, -1)), id);
+    CREATE INDEX IF NOT EXISTS keywords_by_difficulty
+        ON keywords (project_id, (coalesce(keyword_difficulty, -1)), id);";
 
-const LIST: &str =
-    "SELECT id, project_id, keyword, search_volume, keyword_difficulty, intent, language, country,
-        status, source, version, created_at, updated_at
-    FROM keywords WHERE project_id = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
+const LIST: &str = "SELECT id, keyword, search_volume, keyword_difficulty, intent, language, country, status,
+        source, version, created_at, updated_at
+    FROM keywords WHERE project_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
 
-const ONE: &str =
-    "SELECT id, project_id, keyword, search_volume, keyword_difficulty, intent, language, country,
-        status, source, version, created_at, updated_at
+const ONE: &str = "SELECT id, keyword, search_volume, keyword_difficulty, intent, language, country, status,
+        source, version, created_at, updated_at
     FROM keywords WHERE project_id = ?1 AND id = ?2";
 
-const INSERT: &str =
-    "INSERT INTO keywords (id, project_id, keyword, search_volume, keyword_difficulty, intent,
-        language, country, status, source, version, created_at, updated_at)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+const INSERT: &str = "INSERT INTO keywords (project_id, id, keyword, normalized, language, country,
+        search_volume, keyword_difficulty, intent, status, source, version, created_at, updated_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 /// Most writes in one transaction, as in the product.
 const GROUP: usize = 128;
@@ -122,7 +122,10 @@ async fn list(extract::State(shared): State, uri: axum::http::Uri) -> Response<B
         let limit: i64 = limit.unwrap_or(25);
         let mut statement = connection.prepare_cached(LIST)?;
         // one more than asked for tells whether there is a next page
-        let rows = statement.query_map(params![PROJECT.into_bytes(), limit + 1], keyword)?;
+        let rows = statement.query_map(
+            params![PROJECT.into_bytes(), Uuid::max().into_bytes(), limit + 1],
+            keyword,
+        )?;
         let mut data = rows.collect::<rusqlite::Result<Vec<_>>>()?;
         let more = data.len() as i64 > limit;
         data.truncate(limit as usize);
@@ -212,16 +215,17 @@ fn commit(connection: &Connection, group: &[Write]) -> Vec<Result<()>> {
 }
 
 fn insert(connection: &Connection, keyword: &Keyword) -> Result<()> {
-    let k = keyword;
+    let (k, normalized) = (keyword, keyword.keyword.to_lowercase());
     connection.prepare_cached(INSERT)?.execute(params![
-        k.id.into_bytes(),
         k.project_id.into_bytes(),
+        k.id.into_bytes(),
         k.keyword,
+        normalized,
+        k.language,
+        k.country,
         k.search_volume,
         k.keyword_difficulty,
         k.intent,
-        k.language,
-        k.country,
         k.status,
         k.source,
         k.version,
@@ -234,18 +238,18 @@ fn insert(connection: &Connection, keyword: &Keyword) -> Result<()> {
 fn keyword(row: &Row<'_>) -> rusqlite::Result<Keyword> {
     Ok(Keyword {
         id: Uuid::from_bytes(row.get(0)?),
-        project_id: Uuid::from_bytes(row.get(1)?),
-        keyword: row.get(2)?,
-        search_volume: row.get(3)?,
-        keyword_difficulty: row.get(4)?,
-        intent: row.get(5)?,
-        language: row.get(6)?,
-        country: row.get(7)?,
-        status: row.get(8)?,
-        source: row.get(9)?,
-        version: row.get(10)?,
-        created_at: row.get(11)?,
-        updated_at: row.get(12)?,
+        project_id: PROJECT,
+        keyword: row.get(1)?,
+        search_volume: row.get(2)?,
+        keyword_difficulty: row.get(3)?,
+        intent: row.get(4)?,
+        language: row.get(5)?,
+        country: row.get(6)?,
+        status: row.get(7)?,
+        source: row.get(8)?,
+        version: row.get(9)?,
+        created_at: row.get(10)?,
+        updated_at: row.get(11)?,
     })
 }
 

@@ -149,18 +149,10 @@ fn audit(site: &Expected) -> Result<Audit> {
 
 /// An audit that skipped pages would be fast for the wrong reason.
 fn complete(site: &Expected, audit: &Value) -> Result<()> {
-    let crawled = [
-        "/pagesCrawled",
-        "/progress/pagesCrawled",
-        "/stats/pagesCrawled",
-        "/summary/pagesCrawled",
-    ]
-    .iter()
-    .find_map(|path| audit.pointer(path))
-    .and_then(Value::as_u64)
-    .with_context(|| format!("no count of crawled pages in {audit}"))?;
+    let crawled = audit.pointer("/progress/fetched").and_then(Value::as_u64);
+    let crawled = crawled.with_context(|| format!("no count of fetched pages in {audit}"))?;
     if crawled < u64::from(site.pages) {
-        bail!("the audit crawled {crawled} of {} pages", site.pages);
+        bail!("the audit fetched {crawled} of {} pages", site.pages);
     }
     Ok(())
 }
