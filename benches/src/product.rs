@@ -43,7 +43,12 @@ pub struct Access {
 }
 
 /// Limits stay on, and are high enough that the load meets their cost and not their refusal.
-const SETTINGS: [(&str, &str); 0] = [];
+const LIMITS: [&str; 4] = [
+    "limits.requests_per_minute=10000000",
+    "limits.requests_per_minute_and_project=10000000",
+    "limits.concurrent=1024",
+    "limits.concurrent_per_credential=1024",
+];
 
 impl Installation {
     /// An empty one in `target/bench/<name>`, replacing what an earlier run left there.
@@ -71,33 +76,36 @@ impl Installation {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Starts the server with its log in the data folder; the caller waits for [`Self::ready`].
-    pub fn spawn(&self) -> Result<Running> {
-        let log = File::create(self.folder.join("serve.log"))?;
-        // not through `setpriv`: its own start would count in the time to ready
-        let mut command = Command::new(binary());
-        command
-            .arg("serve")
-            .args(["--listen", &format!("127.0.0.1:{}", self.port)]);
-        command.args(["--mcp-listen", "127.0.0.1:0"]);
-        if let Some(port) = self.crawl_port {
-            command.args(["--allow-outbound", &format!("crawl=127.0.0.1:{port}")]);
-        }
-        command
-            .args(self.place())
-            .envs(SETTINGS)
-            .stdout(log.try_clone()?)
-            .stderr(log);
-        Running::start("searchwright serve", &mut command)
-    }
-
     /// Starts the server and waits until it is ready.
     pub fn start(&self) -> Result<Running> {
-        let mut server = self.spawn()?;
+        let mut server = self.serve(program(binary(), None))?;
         server
             .wait_until(Duration::from_secs(60), || self.ready())
             .with_context(|| format!("see {}", self.folder.join("serve.log").display()))?;
         Ok(server)
+    }
+
+    /// Starts the server and nothing else, to be timed: tying it to this program's life takes a
+    /// program in between, whose own start would count.
+    pub fn spawn(&self) -> Result<Running> {
+        self.serve(Command::new(binary()))
+    }
+
+    fn serve(&self, command: Command) -> Result<Running> {
+        let log = File::create(self.folder.join("serve.log"))?;
+        let mut command = without_settings(command);
+        command.args(["serve", "--mcp-listen", "127.0.0.1:0"]);
+        command.arg("--listen").arg(format!("127.0.0.1:{}", self.port));
+        if let Some(port) = self.crawl_port {
+            command
+                .arg("--allow-outbound")
+                .arg(format!("crawl=127.0.0.1:{port}"));
+        }
+        for limit in LIMITS {
+            command.args(["--set", limit]);
+        }
+        command.args(self.place()).stdout(log.try_clone()?).stderr(log);
+        Running::start("searchwright serve", &mut command)
     }
 
     /// Whether `/readyz` answers 200 at this moment.
@@ -117,7 +125,7 @@ impl Installation {
     }
 
     fn admin(&self, arguments: &[&str]) -> Result<Value> {
-        let mut command = program(binary(), None);
+        let mut command = without_settings(program(binary(), None));
         command
             .arg("admin")
             .args(arguments)
@@ -141,6 +149,17 @@ impl Installation {
         }
         arguments
     }
+}
+
+/// The command without what the caller's environment would set in the product.
+fn without_settings(mut command: Command) -> Command {
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("SEARCHWRIGHT_") || matches!(&*name, "DATABASE_URL" | "PUBLIC_URL" | "MCP_URL") {
+            command.env_remove(&*name);
+        }
+    }
+    command
 }
 
 /// Release binary of the product.
