@@ -222,7 +222,7 @@ impl Binaries {
             return Ok(binaries);
         }
         packages::install("postgresql")?;
-        Self::find().with_context(|| format!("the system's PostgreSQL is older than {OLDEST}"))
+        Self::find().with_context(|| format!("the system's packages gave no PostgreSQL {OLDEST} or newer"))
     }
 
     /// The newest installed version that is new enough.
