@@ -60,6 +60,8 @@ pub struct Index {
     pub(crate) key_ends: Vec<u32>,
     /// See [`State`].
     pub(crate) states: Vec<State>,
+    /// Bits of [`crate::urls::provenance`].
+    pub(crate) provenance: Vec<u8>,
     /// HTTP status, 0 when there is none.
     pub(crate) statuses: Vec<u16>,
     /// See [`flag`].
@@ -134,6 +136,11 @@ impl Index {
     /// See [`State`].
     pub fn state(&self, id: UrlId) -> State {
         self.states[id.0 as usize]
+    }
+
+    /// Why it is known: bits of [`crate::urls::provenance`].
+    pub fn provenance(&self, id: UrlId) -> u8 {
+        self.provenance[id.0 as usize]
     }
 
     /// HTTP status, `None` without an answer.

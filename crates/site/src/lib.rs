@@ -4,6 +4,7 @@
 //! page facts, and evaluates checks as pure functions over [`page::PageFacts`] and a
 //! [`graph::Index`] of the crawl.
 
+pub mod crawl;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;

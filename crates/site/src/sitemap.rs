@@ -27,6 +27,7 @@ const LOC_LIMIT: usize = 8 * 1024;
 const FOREIGN_LIMIT: usize = 20;
 /// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
 const RATIO: u64 = 100;
+const HTML: &str = "an HTML page, not a sitemap";
 /// Clocks differ: a `lastmod` counts as future from a day ahead.
 const FUTURE_SLACK_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -166,6 +167,7 @@ impl Scan<'_> {
         let mut xml = Reader::from_reader(reader);
         let mut buffer = Vec::new();
         let mut depth = 0_u32;
+        let mut rooted = false;
         let mut field = Field::None;
         let mut value = String::new();
         loop {
@@ -177,6 +179,7 @@ impl Scan<'_> {
             match event {
                 Event::Start(tag) | Event::Empty(tag) => {
                     if depth == 0 {
+                        rooted = true;
                         let namespace = tag.try_get_attribute(namespace_name(tag.name().as_ref()).as_str());
                         let namespace = namespace.ok().flatten();
                         let namespace = namespace
@@ -207,6 +210,10 @@ impl Scan<'_> {
                     Some(c) => push(&mut value, c.encode_utf8(&mut [0; 4])),
                     None => return Err(format!("unknown entity `{}`", &*reference)),
                 },
+                Event::DocType(name) if name.get(..4).is_some_and(|n| n.eq_ignore_ascii_case("html")) => {
+                    return Err(HTML.into());
+                }
+                Event::Eof if !rooted => return Err("no element".into()),
                 Event::Eof if depth > 0 => return Err("ends before its root element does".into()),
                 Event::Eof => return Ok(()),
                 _ => {}
@@ -218,7 +225,7 @@ impl Scan<'_> {
         match name {
             "urlset" => {}
             "sitemapindex" => self.listing.facts.index = true,
-            _ if name.eq_ignore_ascii_case("html") => return Err("an HTML page, not a sitemap".into()),
+            _ if name.eq_ignore_ascii_case("html") => return Err(HTML.into()),
             _ => return Err(format!("root element is `{name}`, not urlset or sitemapindex")),
         }
         // Read on: crawlers accept it, and its URLs are worth knowing.

@@ -157,9 +157,9 @@ impl UrlTable {
         });
     }
 
-    /// The keys and their ends, for the index of the crawl.
-    pub(crate) fn into_keys(self) -> (String, Vec<u32>) {
-        (self.keys, self.key_ends)
+    /// The keys, their ends, and why each is known, for the index of the crawl.
+    pub(crate) fn into_columns(self) -> (String, Vec<u32>, Vec<u8>) {
+        (self.keys, self.key_ends, self.provenance)
     }
 
     fn find(&self, hash: u64, key: &str) -> Option<UrlId> {

@@ -224,7 +224,7 @@ impl IndexBuilder {
                 index.flags[id] |= if known & bit != 0 { flag } else { 0 };
             }
         }
-        (index.keys, index.key_ends) = table.into_keys();
+        (index.keys, index.key_ends, index.provenance) = table.into_columns();
         index.traps = ends.traps;
         index.complete = ends.complete;
         mark_soft_404s(&mut index, ends.probes, ends.home);

@@ -90,6 +90,11 @@ fn what_is_no_sitemap_is_named() {
             "<!DOCTYPE html>\n<html><head><title>404</title>",
             "an HTML page, not a sitemap",
         ),
+        (
+            "<!DOCTYPE HTML PUBLIC '-//W3C//DTD HTML 4.01//EN'>words",
+            "an HTML page, not a sitemap",
+        ),
+        ("<!-- nothing -->", "no element"),
         ("<HTML>", "an HTML page, not a sitemap"),
         (
             "<rss version='2.0'></rss>",

@@ -1,0 +1,200 @@
+//! Whether links to other sites still work: headers only, slowly, each host for itself.
+
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use tokio::time::Instant;
+use url::Url;
+
+use super::{
+    Page,
+    readers::{Job, ReadPage, read},
+    run::{Event, Run, Work},
+};
+use crate::{
+    fetch::{FetchError, Fetched, Method, Request},
+    page::{Limits, Outcome, PageFacts, UrlId},
+    urls::provenance,
+};
+
+/// Checks at a time.
+const AT_ONCE: usize = 16;
+/// Failures in a row after which a host is left alone.
+const FAILURES: u8 = 3;
+
+/// The links to one host.
+struct Host {
+    /// Last one first.
+    waiting: Vec<UrlId>,
+    next: Instant,
+    busy: bool,
+    failures: u8,
+}
+
+/// The checks of a crawl.
+#[derive(Default)]
+pub(super) struct Checks {
+    hosts: Vec<Host>,
+    in_flight: usize,
+}
+
+impl Run {
+    /// Checks the links to other sites until all are done or the time for it is over.
+    pub(super) async fn check_links(&mut self) -> Option<()> {
+        self.checks = self.foreign_links();
+        let until = (Instant::now() + self.config.external_duration).min(self.deadline);
+        while !self.is_stopped() && Instant::now() < until {
+            let wake = self.start_checks();
+            if self.checks.in_flight == 0 && wake.is_none() {
+                break;
+            }
+            self.turn(Some(wake.map_or(until, |w| w.min(until)))).await?;
+        }
+        Some(())
+    }
+
+    fn foreign_links(&self) -> Checks {
+        let pointed_at =
+            provenance::LINK | provenance::REDIRECT | provenance::CANONICAL | provenance::HREFLANG;
+        let mut ids: Vec<UrlId> = (0..self.table.len() as u32)
+            .map(UrlId)
+            .filter(|id| !self.builder.is_internal(*id) && self.table.provenance(*id) & pointed_at != 0)
+            .collect();
+        ids.sort_unstable_by(|a, b| self.table.key(*b).cmp(self.table.key(*a)));
+        // Which ones are checked must not depend on which a process that died had done.
+        let kept = ids.len().saturating_sub(self.config.max_external);
+        let mut hosts: BTreeMap<&str, Vec<UrlId>> = BTreeMap::new();
+        for id in ids.drain(kept..).filter(|id| !self.builder.is_known(*id)) {
+            let origin = super::scope::origin(self.table.key(id));
+            hosts
+                .entry(origin.split_once("://").map_or(origin, |(_, host)| host))
+                .or_default()
+                .push(id);
+        }
+        let next = Instant::now();
+        let host = |waiting| Host {
+            waiting,
+            next,
+            busy: false,
+            failures: 0,
+        };
+        Checks {
+            hosts: hosts.into_values().map(host).collect(),
+            in_flight: 0,
+        }
+    }
+
+    /// Begins what may begin; says when the next one may.
+    fn start_checks(&mut self) -> Option<Instant> {
+        let now = Instant::now();
+        let mut wake: Option<Instant> = None;
+        for i in 0..self.checks.hosts.len() {
+            let host = &mut self.checks.hosts[i];
+            if host.busy || host.waiting.is_empty() {
+                continue;
+            }
+            if host.next > now || self.checks.in_flight >= AT_ONCE {
+                // With all hands busy, an event will wake us.
+                if host.next > now {
+                    wake = Some(wake.map_or(host.next, |w| w.min(host.next)));
+                }
+                continue;
+            }
+            if let Some(id) = host.waiting.pop()
+                && let Ok(url) = Url::parse(self.table.url(id))
+            {
+                (host.busy, host.next) = (true, now + self.config.external_delay);
+                self.checks.in_flight += 1;
+                self.start_check(
+                    i,
+                    Work {
+                        id,
+                        url,
+                        attempts: 0,
+                        aliases: 0,
+                    },
+                );
+            }
+        }
+        wake
+    }
+
+    fn start_check(&mut self, host: usize, mut work: Work) {
+        let (fetcher, sender) = (self.fetcher.clone(), self.sender.clone());
+        let (delay, retry) = (self.config.external_delay, self.config.retry_delays[0]);
+        self.tasks.spawn(async move {
+            let mut method = Method::Head;
+            let fetched = loop {
+                work.attempts += 1;
+                let request = Request {
+                    url: work.url.clone(),
+                    method,
+                    body_limit: 1,
+                    fresh: false,
+                };
+                let fetched = AssertUnwindSafe(fetcher.fetch(request)).catch_unwind().await;
+                let fetched = fetched.unwrap_or(Err(FetchError::Broken));
+                match again(&fetched, method, work.attempts) {
+                    Some(Again::ByGet) => (method, _) = (Method::Get, tokio::time::sleep(delay).await),
+                    Some(Again::Later) => tokio::time::sleep(retry.max(delay)).await,
+                    None => break fetched,
+                }
+            };
+            sender.send(Event::Checked(host, work, fetched)).await.ok();
+        });
+    }
+
+    pub(super) fn checked(&mut self, host: usize, work: Work, fetched: Fetched) {
+        self.checks.in_flight -= 1;
+        let at = self.at(&work);
+        let failed = matches!(
+            fetched,
+            Err(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
+        );
+        if let Some(host) = self.checks.hosts.get_mut(host) {
+            host.busy = false;
+            host.next = host
+                .next
+                .max(Instant::now() + self.config.external_delay.min(Duration::from_secs(60)));
+            host.failures = if failed { host.failures + 1 } else { 0 };
+            if host.failures >= FAILURES {
+                host.waiting.clear();
+            }
+        }
+        let facts = match fetched {
+            Err(error) => PageFacts::without_answer(&work.url, at, Outcome::Failed(error)),
+            Ok(mut response) => {
+                response.body = Bytes::new();
+                let job = Job {
+                    response,
+                    url: work.url,
+                    at,
+                    urls: self.table.page(work.id),
+                };
+                let ReadPage { mut facts, urls, .. } = read(job, &Limits::default());
+                let before = self.table.len();
+                self.table.adopt(&urls, &mut facts);
+                self.note_urls(before);
+                facts
+            }
+        };
+        self.builder.add(&facts);
+        self.pending.page(Page { facts, depth: None });
+    }
+}
+
+enum Again {
+    /// The server may not know HEAD.
+    ByGet,
+    Later,
+}
+
+/// HEAD, then GET when that is refused; one more try when there was no answer.
+fn again(fetched: &Fetched, method: Method, attempts: u8) -> Option<Again> {
+    match fetched {
+        Ok(answer) => (answer.status >= 400 && method == Method::Head).then_some(Again::ByGet),
+        Err(FetchError::Timeout | FetchError::Broken) if attempts < 2 => Some(Again::Later),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! How fast a host is asked. Requests begin some time apart; a host that says it is too much gets half
+//! the rate, and more again once it has been calm for a while.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Longest `Retry-After` and `Crawl-delay` that are honoured.
+const RETRY_AFTER_LIMIT: Duration = Duration::from_secs(60);
+const CRAWL_DELAY_LIMIT: f32 = 10.0;
+/// Slowest rate that halving leads to, and what a rate without spacing is halved to.
+const SLOWEST: Duration = Duration::from_secs(10);
+const FIRST_STEP: Duration = Duration::from_millis(100);
+/// Answers without complaint before the rate doubles again.
+const CALM: u32 = 20;
+/// Failures in a row after which a host counts as unavailable.
+const FAILURES: u32 = 10;
+
+/// How an exchange went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signal {
+    /// An answer.
+    Fine,
+    /// 429 or 503, with what `Retry-After` says.
+    TooMuch(Option<Duration>),
+    /// No answer.
+    Nothing,
+}
+
+#[derive(Debug)]
+pub(super) struct Pace {
+    spacing: Duration,
+    usual_spacing: Duration,
+    connections: usize,
+    usual_connections: usize,
+    next: Option<Instant>,
+    in_flight: usize,
+    calm: u32,
+    failures: u32,
+}
+
+impl Pace {
+    pub(super) fn new(spacing: Duration, connections: usize) -> Self {
+        let connections = connections.max(1);
+        Self {
+            spacing,
+            usual_spacing: spacing,
+            connections,
+            usual_connections: connections,
+            next: None,
+            in_flight: 0,
+            calm: 0,
+            failures: 0,
+        }
+    }
+
+    /// Obeys `Crawl-delay`, in seconds.
+    pub(super) fn slow_to(&mut self, crawl_delay: f32) {
+        self.usual_spacing = self
+            .usual_spacing
+            .max(Duration::from_secs_f32(crawl_delay.clamp(0.0, CRAWL_DELAY_LIMIT)));
+        self.spacing = self.spacing.max(self.usual_spacing);
+    }
+
+    /// When the next request may begin; `None` until one in flight ends.
+    pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
+        (self.in_flight < self.connections).then(|| self.next.map_or(now, |next| next.max(now)))
+    }
+
+    /// A request begins. `jitter` is from -1 to 1 and moves the next one by up to a fifth of the spacing.
+    pub(super) fn begin(&mut self, now: Instant, jitter: f32) {
+        self.in_flight += 1;
+        let moved = 1.0 + 0.2 * f64::from(jitter.clamp(-1.0, 1.0));
+        let next = now + Duration::from_micros((self.spacing.as_micros() as f64 * moved) as u64);
+        self.next = Some(self.next.map_or(next, |n| n.max(next)));
+    }
+
+    /// A request ended.
+    pub(super) fn end(&mut self, now: Instant, signal: Signal) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        match signal {
+            Signal::Fine => {
+                self.calm += 1;
+                if self.calm >= CALM {
+                    self.calm = 0;
+                    self.connections = (self.connections * 2).min(self.usual_connections);
+                    let faster = self.spacing / 2;
+                    self.spacing = if faster < FIRST_STEP {
+                        self.usual_spacing
+                    } else {
+                        faster.max(self.usual_spacing)
+                    };
+                }
+            }
+            Signal::TooMuch(after) => {
+                self.calm = 0;
+                self.connections = (self.connections / 2).max(1);
+                self.spacing = (self.spacing * 2).clamp(FIRST_STEP, SLOWEST.max(self.usual_spacing));
+                let pause = after.unwrap_or_default().min(RETRY_AFTER_LIMIT);
+                let next = now + pause.max(self.spacing);
+                self.next = Some(self.next.map_or(next, |n| n.max(next)));
+            }
+            Signal::Nothing => self.calm = 0,
+        }
+    }
+
+    /// All attempts at a URL are over. True when the host counts as unavailable from now on.
+    pub(super) fn settle(&mut self, failed: bool) -> bool {
+        self.failures = if failed { self.failures + 1 } else { 0 };
+        self.is_dead()
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.failures >= FAILURES
+    }
+}
+
+/// Seconds of a `Retry-After` header; dates are not read, since they need a clock that agrees.
+pub(super) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
+    let value = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?;
+    value.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// Numbers that look random, the same for the same seed (SplitMix64).
+#[derive(Debug)]
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    pub(super) fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From -1 to 1.
+    pub(super) fn jitter(&mut self) -> f32 {
+        (self.roll() >> 40) as f32 / (1_u32 << 23) as f32 - 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_begin_apart_and_not_too_many_at_once() {
+        let now = Instant::now();
+        let mut pace = Pace::new(100 * MS, 2);
+        assert_eq!(pace.ready_at(now), Some(now));
+        pace.begin(now, 0.0);
+        assert_eq!(pace.ready_at(now), Some(now + 100 * MS));
+        pace.begin(now + 100 * MS, -1.0);
+        assert_eq!(pace.ready_at(now + 100 * MS), None);
+        pace.end(now + 110 * MS, Signal::Fine);
+        assert_eq!(pace.ready_at(now + 110 * MS), Some(now + 180 * MS));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_host_that_complains_gets_half_and_recovers() {
+        let now = Instant::now();
+        let mut pace = Pace::new(Duration::ZERO, 4);
+        pace.end(now, Signal::TooMuch(Some(Duration::from_secs(3_600))));
+        assert_eq!(
+            (pace.spacing, pace.connections, pace.ready_at(now)),
+            (100 * MS, 2, Some(now + Duration::from_secs(60)))
+        );
+        (0..9).for_each(|_| pace.end(now, Signal::TooMuch(None)));
+        assert_eq!((pace.spacing, pace.connections), (SLOWEST, 1));
+        (0..CALM * 8).for_each(|_| pace.end(now, Signal::Fine));
+        assert_eq!((pace.spacing, pace.connections), (Duration::ZERO, 4));
+    }
+
+    #[test]
+    fn crawl_delay_counts_up_to_ten_seconds() {
+        let mut pace = Pace::new(100 * MS, 4);
+        pace.slow_to(0.01);
+        assert_eq!(pace.spacing, 100 * MS);
+        pace.slow_to(3e38);
+        assert_eq!(pace.spacing, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn ten_failures_in_a_row_and_not_fewer() {
+        let mut pace = Pace::new(Duration::ZERO, 1);
+        assert!((0..9).all(|_| !pace.settle(true)) && !pace.settle(false));
+        assert!((0..9).all(|_| !pace.settle(true)) && pace.settle(true));
+    }
+
+    #[test]
+    fn dice_fall_the_same_way_for_a_seed_and_within_bounds() {
+        let rolls = |seed| {
+            (0..1000)
+                .map(|_| 0)
+                .scan(Dice(seed), |dice, _: i32| Some(dice.jitter()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(rolls(7), rolls(7));
+        assert!(
+            rolls(7).iter().all(|j| (-1.0..=1.0).contains(j))
+                && rolls(7).iter().any(|j| *j > 0.5)
+                && rolls(7).iter().any(|j| *j < -0.5)
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! What a crawl had saved when its process died, read back row by row.
+
+use std::time::Duration;
+
+use super::{Config, Discovered, scope::Scope};
+use crate::{
+    graph::{IndexBuilder, State},
+    origin::Origin,
+    page::{PageFacts, UrlId},
+    urls::{UrlTable, provenance},
+};
+
+/// The stored rows do not belong together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeError {
+    /// Ids have to come ascending from 0 without gaps.
+    #[error("stored url {0:?} is not the next one")]
+    Order(UrlId),
+    /// A page has an id that no stored URL has.
+    #[error("stored page {0:?} has no url")]
+    Page(UrlId),
+}
+
+/// A crawl being rebuilt: all URLs by id, then all pages in any order.
+#[derive(Debug)]
+pub struct Resume {
+    pub(super) table: UrlTable,
+    pub(super) builder: IndexBuilder,
+    pub(super) origin: Option<Origin>,
+    pub(super) elapsed: Duration,
+    pub(super) tally: Tally,
+    pub(super) bytes: u64,
+    scope: Scope,
+}
+
+/// What is counted while pages come in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) fetched: u32,
+    pub(super) failed: u32,
+    pub(super) blocked: u32,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, state: State) {
+        match state {
+            State::Failed => self.failed += 1,
+            State::Blocked => self.blocked += 1,
+            State::Known => {}
+            State::Html | State::Other | State::Redirect => self.fetched += 1,
+        }
+    }
+}
+
+impl Resume {
+    /// A crawl with the same `config`, of which nothing is known yet. `origin` as last saved, `elapsed` how
+    /// long the crawl has run before.
+    pub fn new(config: &Config, origin: Option<Origin>, elapsed: Duration) -> Self {
+        Self {
+            table: UrlTable::new(config.max_urls),
+            builder: IndexBuilder::default(),
+            origin,
+            elapsed,
+            tally: Tally::default(),
+            bytes: 0,
+            scope: Scope::new(config),
+        }
+    }
+
+    /// The next URL by id.
+    pub fn url(&mut self, row: &Discovered) -> Result<(), ResumeError> {
+        let next = UrlId(u32::try_from(self.table.len()).unwrap_or(u32::MAX));
+        if row.id != next || self.table.insert(&row.key, Some(&row.url)) != Some(next) {
+            return Err(ResumeError::Order(row.id));
+        }
+        // The other reasons follow from the pages, those not yet saved included.
+        self.table.mark(next, row.provenance & provenance::GIVEN);
+        if self.scope.is_internal(&row.key) {
+            self.builder.set_internal(next);
+        }
+        Ok(())
+    }
+
+    /// A page that was saved.
+    pub fn page(&mut self, page: &PageFacts) -> Result<(), ResumeError> {
+        if page.id.0 as usize >= self.table.len() {
+            return Err(ResumeError::Page(page.id));
+        }
+        self.builder.add(page);
+        if self.builder.is_internal(page.id) {
+            self.tally.add(self.builder.state(page.id));
+            self.bytes += page.wire_bytes;
+        }
+        Ok(())
+    }
+}

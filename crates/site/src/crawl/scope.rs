@@ -1,0 +1,219 @@
+//! Which URLs belong to the site, and which of them are crawled.
+
+use url::Url;
+
+/// Longest URL that is crawled; longer ones are a sign of a trap.
+const URL_LIMIT: usize = 2_048;
+
+/// Files whose headers say enough.
+const MEDIA: [&str; 48] = [
+    "7z", "aac", "apk", "avi", "avif", "bin", "bmp", "bz2", "css", "deb", "dmg", "doc", "docx", "eot",
+    "epub", "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mkv", "mov",
+    "mp3", "mp4", "mpeg", "ogg", "otf", "pdf", "png", "ppt", "pptx", "rar", "svg", "tar", "ttf", "wav",
+    "webm", "webp", "woff", "woff2", "zip",
+];
+
+/// The site of a crawl.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    /// Host without `www.`.
+    bare: Box<str>,
+    port: u16,
+    subdomains: bool,
+    include: Vec<String>,
+    exclude: Vec<String>,
+}
+
+impl Scope {
+    pub(super) fn new(config: &super::Config) -> Self {
+        let host = config.start.host_str().unwrap_or_default();
+        Self {
+            bare: host.strip_prefix("www.").unwrap_or(host).into(),
+            port: config.start.port().unwrap_or(0),
+            subdomains: config.include_subdomains,
+            include: config.include.clone(),
+            exclude: config.exclude.clone(),
+        }
+    }
+
+    /// Whether a key is on the site: its host, over http or https, on the port of the start URL (or the
+    /// usual ones when that names none).
+    pub(super) fn is_internal(&self, key: &str) -> bool {
+        let (authority, _) = split(key);
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().unwrap_or(0)),
+            _ => (authority, 0),
+        };
+        let named = host.strip_prefix("www.").unwrap_or(host) == &*self.bare;
+        let below = || {
+            host.strip_suffix(&*self.bare)
+                .is_some_and(|rest| rest.ends_with('.'))
+        };
+        port == self.port && (named || self.subdomains && below())
+    }
+
+    /// Whether an internal key is crawled.
+    pub(super) fn is_crawled(&self, key: &str) -> bool {
+        let (_, path) = split(key);
+        key.len() <= URL_LIMIT
+            && (self.include.is_empty() || self.include.iter().any(|glob| matches(glob, path)))
+            && !self.exclude.iter().any(|glob| matches(glob, path))
+    }
+
+    /// The other of `www.example.com` and `example.com`; `None` for addresses and other subdomains.
+    pub(super) fn twin(&self, root: &Url) -> Option<Url> {
+        let host = root.domain()?;
+        let twin = match host.strip_prefix("www.") {
+            Some(bare) => bare.to_owned(),
+            None if *host == *self.bare && host.contains('.') => format!("www.{host}"),
+            None => return None,
+        };
+        let mut url = root.clone();
+        url.set_host(Some(&twin)).ok()?;
+        url.set_path("/");
+        url.set_query(None);
+        Some(url)
+    }
+}
+
+/// Host with port, and path with query, of a key.
+fn split(key: &str) -> (&str, &str) {
+    let rest = key.split_once("://").map_or(key, |(_, rest)| rest);
+    rest.split_at(rest.find('/').unwrap_or(rest.len()))
+}
+
+/// Scheme, host and port of a key.
+pub(super) fn origin(key: &str) -> &str {
+    let start = key.find("://").map_or(0, |i| i + 3);
+    &key[..key[start..].find('/').map_or(key.len(), |i| start + i)]
+}
+
+/// Whether asking for the headers is enough, going by the name.
+pub(super) fn is_media(url: &Url) -> bool {
+    let name = url.path().rsplit('/').next().unwrap_or_default();
+    let extension = name
+        .rsplit_once('.')
+        .map(|(_, extension)| extension.to_ascii_lowercase());
+    extension.is_some_and(|extension| MEDIA.binary_search(&extension.as_str()).is_ok())
+}
+
+/// `*` is any text; `?` is itself, since it begins a query. At worst the product of both lengths: on a
+/// mismatch only the last star is tried further on.
+fn matches(glob: &str, text: &str) -> bool {
+    let (glob, text) = (glob.as_bytes(), text.as_bytes());
+    let (mut g, mut t) = (0, 0);
+    let mut star = None;
+    while t < text.len() {
+        match glob.get(g) {
+            Some(b'*') => {
+                star = Some((g, t));
+                g += 1;
+            }
+            Some(c) if *c == text[t] => {
+                g += 1;
+                t += 1;
+            }
+            _ => match &mut star {
+                Some((at, from)) => {
+                    *from += 1;
+                    (g, t) = (*at + 1, *from);
+                }
+                None => return false,
+            },
+        }
+    }
+    glob[g..].iter().all(|c| *c == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawl::Config;
+
+    fn scope(start: &str) -> Scope {
+        Scope::new(&Config::new(Url::parse(start).unwrap(), 10))
+    }
+
+    #[test]
+    fn a_site_is_its_host_and_the_www_twin() {
+        let site = scope("https://www.example.com/blog/");
+        for key in [
+            "https://example.com/",
+            "http://www.example.com/x",
+            "http://example.com/?q",
+        ] {
+            assert!(site.is_internal(key), "{key}");
+        }
+        for key in [
+            "https://blog.example.com/",
+            "https://example.com:8443/",
+            "https://example.com.evil/",
+            "https://badexample.com/",
+        ] {
+            assert!(!site.is_internal(key), "{key}");
+        }
+        let local = scope("http://127.0.0.1:8080/");
+        assert!(local.is_internal("http://127.0.0.1:8080/a") && !local.is_internal("http://127.0.0.1/a"));
+        assert!(
+            scope("http://[::1]:8080/").is_internal("http://[::1]:8080/a")
+                && scope("http://[::1]/").is_internal("http://[::1]/a")
+        );
+        let mut wide = scope("https://example.com/");
+        wide.subdomains = true;
+        assert!(wide.is_internal("https://a.b.example.com/") && !wide.is_internal("https://badexample.com/"));
+    }
+
+    #[test]
+    fn globs_choose_among_paths() {
+        let mut site = scope("https://example.com/");
+        (site.include, site.exclude) = (
+            vec!["/blog/*".into(), "/".into()],
+            vec!["*?page=*".into(), "/blog/2024".into()],
+        );
+        for (key, crawled) in [
+            ("/", true),
+            ("/blog/a", true),
+            ("/shop", false),
+            ("/blog/a?page=2", false),
+            ("/blog/2024", false),
+            ("/blog/2024/x", true),
+        ] {
+            assert_eq!(
+                site.is_crawled(&format!("https://example.com{key}")),
+                crawled,
+                "{key}"
+            );
+        }
+        assert!(
+            !scope("https://example.com/").is_crawled(&format!("https://example.com/{}", "a".repeat(2_048)))
+        );
+        assert!(
+            matches("a*b*c", "aXbYbZc") && !matches("a*b", "abc") && matches("**", "") && !matches("?", "x")
+        );
+    }
+
+    #[test]
+    fn twins_and_media_are_told_by_name() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        let twin = |start: &str| scope(start).twin(&url(start)).map(|u| u.to_string());
+        assert_eq!(
+            twin("https://example.com/a?b").as_deref(),
+            Some("https://www.example.com/")
+        );
+        assert_eq!(
+            twin("https://www.example.com/").as_deref(),
+            Some("https://example.com/")
+        );
+        assert_eq!(
+            (twin("http://127.0.0.1/"), twin("http://localhost/")),
+            (None, None)
+        );
+        assert!(MEDIA.is_sorted());
+        assert!(
+            is_media(&url("https://example.com/a.PDF?x"))
+                && !is_media(&url("https://example.com/a.html"))
+                && !is_media(&url("https://example.com/pdf"))
+        );
+        assert_eq!(origin("https://example.com:8443/a"), "https://example.com:8443");
+    }
+}

@@ -1,0 +1,376 @@
+//! What is asked before the first page: robots.txt, where the start URL leads, sitemaps, well-known
+//! files, other spellings of the root, and a made-up URL.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+use url::Url;
+
+use super::{Clock, Config, pace::Dice, scope::Scope};
+use crate::{
+    fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response},
+    origin::{File, Origin, Probe, Sitemap, Variant},
+    page::{self, At, Limits},
+    robots::{self, Agent, Policy, Robots},
+    sitemap,
+    text::folded_hash,
+    urls::UrlTable,
+};
+
+/// Redirects of a well-known file that are followed (RFC 9309 section 2.3.1.2: at least five).
+const FILE_HOPS: u8 = 5;
+/// Redirects of the start URL that are followed.
+const START_HOPS: u8 = 10;
+/// Largest llms.txt that is read.
+const LLMS_LIMIT: usize = 500 * 1024;
+/// Where sitemaps lie when robots.txt names none.
+const USUAL_SITEMAPS: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
+
+/// Asks one thing after the other, with the usual time between.
+pub(super) struct Survey {
+    pub(super) fetcher: Arc<dyn Fetch>,
+    pub(super) delay: Duration,
+    pub(super) retry_delays: [Duration; 2],
+    pub(super) now: Clock,
+    next: Instant,
+}
+
+/// What a survey found.
+pub(super) struct Surveyed {
+    pub(super) origin: Origin,
+    /// Where the start URL ends.
+    pub(super) home: Url,
+    /// What the robots.txt of its origin says.
+    pub(super) policy: Policy,
+}
+
+impl Survey {
+    pub(super) fn new(fetcher: Arc<dyn Fetch>, config: &Config, now: Clock) -> Self {
+        let (delay, retry_delays) = (config.delay, config.retry_delays);
+        Self {
+            fetcher,
+            delay,
+            retry_delays,
+            now,
+            next: Instant::now(),
+        }
+    }
+
+    async fn ask(&mut self, url: Url, method: Method, body_limit: usize) -> Fetched {
+        tokio::time::sleep_until(self.next).await;
+        self.next = Instant::now() + self.delay;
+        self.fetcher
+            .fetch(Request {
+                url,
+                method,
+                body_limit,
+                fresh: false,
+            })
+            .await
+    }
+
+    /// Follows redirects; the last answer is the result, with its URL.
+    async fn follow(&mut self, url: Url, hops: u8, body_limit: usize) -> (Url, Fetched) {
+        let mut at = url;
+        for hop in 0..=hops {
+            let fetched = self.ask(at.clone(), Method::Get, body_limit).await;
+            match fetched.as_ref().ok().and_then(|answer| location(answer, &at)) {
+                Some(target) if hop < hops => at = target,
+                _ => return (at, fetched),
+            }
+        }
+        (at, Err(FetchError::Broken))
+    }
+
+    /// Fetches the robots.txt of an origin; failures that may pass are tried again.
+    pub(super) async fn robots(&mut self, origin: &Url) -> File {
+        let mut delays = self.retry_delays.into_iter();
+        loop {
+            let file = self.file(origin, "/robots.txt", robots::SIZE_LIMIT).await;
+            let passing = match file.status {
+                Some(status) => status == 429 || status >= 500,
+                None => file.error != Some(FetchError::Denied),
+            };
+            match delays.next() {
+                Some(delay) if passing => tokio::time::sleep(delay).await,
+                _ => return file,
+            }
+        }
+    }
+
+    async fn file(&mut self, root: &Url, path: &str, limit: usize) -> File {
+        let url = at(root, path);
+        let (url, fetched) = self.follow(url, FILE_HOPS, limit).await;
+        let url = url.as_str().into();
+        match fetched {
+            Err(error) => File {
+                url,
+                error: Some(error),
+                ..File::default()
+            },
+            Ok(answer) => {
+                let whole = answer.headers.get(http::header::CONTENT_LENGTH);
+                let whole = whole.and_then(|v| v.to_str().ok()?.parse().ok());
+                let read = answer.body.len() as u64;
+                File {
+                    url,
+                    status: Some(answer.status),
+                    error: None,
+                    content_type: header(&answer, http::header::CONTENT_TYPE),
+                    bytes: if answer.cut == Some(Cut::Size) {
+                        whole.unwrap_or(read + 1).max(read + 1)
+                    } else {
+                        read
+                    },
+                    text: if answer.status == 200 {
+                        String::from_utf8_lossy(&answer.body).into()
+                    } else {
+                        "".into()
+                    },
+                }
+            }
+        }
+    }
+
+    /// Everything that is asked before the first page; ends early when robots.txt forbids to go on.
+    /// URLs of sitemaps go to `listed` as written, since there may be millions.
+    pub(super) async fn survey(
+        &mut self,
+        config: &Config,
+        scope: &Scope,
+        listed: &mut (dyn FnMut(&str) + Send),
+    ) -> Surveyed {
+        let mut robots = self.robots(&config.start).await;
+        let mut policy = decide(&mut robots, config);
+        let mut home = config.start.clone();
+        if permits(&policy, &home) {
+            home = self.follow(home, START_HOPS, 1).await.0;
+            if home.origin() != config.start.origin() && scope.is_internal(home.as_str()) {
+                robots = self.robots(&home).await;
+                policy = decide(&mut robots, config);
+            }
+        }
+        if !scope.is_internal(home.as_str()) {
+            home = config.start.clone();
+        }
+        let root = at(&home, "/");
+        let mut origin = Origin {
+            root: root.as_str().trim_end_matches('/').into(),
+            robots,
+            ..Origin::default()
+        };
+        if let Policy::Follow(rules) = &policy {
+            if let Some(delay) = rules.delay {
+                self.delay = self.delay.max(Duration::from_secs_f32(delay.clamp(0.0, 10.0)));
+            }
+            self.sitemaps(&root, &mut origin, listed).await;
+            origin.llms_txt = self.file(&root, "/llms.txt", LLMS_LIMIT).await;
+            let icon = self.ask(at(&root, "/favicon.ico"), Method::Get, 1).await;
+            origin.favicon_status = icon.ok().map(|answer| answer.status);
+            if let Some(twin) = scope.twin(&root) {
+                origin.twin = self.variant(twin).await;
+            }
+            if root.scheme() == "https" {
+                let mut plain = root.clone();
+                if plain.set_scheme("http").is_ok() {
+                    origin.plain_http = self.variant(plain).await;
+                }
+            }
+            let name = format!("/{:016x}", Dice(config.seed).roll());
+            if let Some(probe) = self.probe(at(&root, &name), config.body_limit).await {
+                origin.probe_status = Some(probe.status);
+                origin.probes.push(probe);
+            }
+        }
+        Surveyed { origin, home, policy }
+    }
+
+    async fn variant(&mut self, url: Url) -> Option<Variant> {
+        let answer = self.ask(url.clone(), Method::Get, 1).await.ok()?;
+        let location = location(&answer, &url).map(|l| l.as_str().into());
+        Some(Variant {
+            url: url.as_str().into(),
+            status: answer.status,
+            location,
+        })
+    }
+
+    /// Asks for a URL that cannot exist.
+    pub(super) async fn probe(&mut self, url: Url, body_limit: usize) -> Option<Probe> {
+        let asked: Box<str> = url.as_str().into();
+        let (url, fetched) = self.follow(url, FILE_HOPS, body_limit).await;
+        let answer = fetched.ok()?;
+        let status = answer.status;
+        let read = tokio::task::spawn_blocking(move || {
+            page::read(
+                &answer,
+                &url,
+                At::default(),
+                &mut UrlTable::new(0),
+                &Limits::default(),
+            )
+        });
+        let html = read.await.ok()?.html;
+        let title = html
+            .as_ref()
+            .and_then(|h| h.titles.first())
+            .map_or(0, |t| folded_hash(t));
+        Some(Probe {
+            url: asked,
+            status,
+            title,
+            text: html.map_or(0, |h| h.text_hash),
+        })
+    }
+
+    async fn sitemaps(&mut self, root: &Url, origin: &mut Origin, listed: &mut (dyn FnMut(&str) + Send)) {
+        let declared: Vec<Url> = Robots::parse(&origin.robots.text)
+            .sitemaps
+            .iter()
+            .filter_map(|s| root.join(s).ok())
+            .collect();
+        let mut parts = Vec::new();
+        let mut take = |facts: Sitemap, urls: Vec<Box<str>>| {
+            if facts.index {
+                parts.extend(urls.iter().filter_map(|url| root.join(url).ok()));
+            } else {
+                urls.iter().for_each(|url| listed(url));
+            }
+            origin.sitemaps.push(facts);
+        };
+        if declared.is_empty() {
+            for path in USUAL_SITEMAPS {
+                // Many sites answer anything with a page; only a sitemap counts as found.
+                if let Some((facts, urls)) = self.sitemap(at(root, path), false, root).await
+                    && (facts.urls > 0 || facts.status == Some(200) && facts.error.is_none())
+                {
+                    take(facts, urls);
+                    break;
+                }
+            }
+        }
+        for url in declared.iter().take(sitemap::FILE_LIMIT) {
+            if let Some((facts, urls)) = self.sitemap(url.clone(), true, root).await {
+                take(facts, urls);
+            }
+        }
+        let mut asked: HashSet<Url> = declared.into_iter().collect();
+        let named = origin.sitemaps.iter().any(|s| s.declared);
+        for url in parts {
+            if origin.sitemaps.len() >= sitemap::FILE_LIMIT {
+                return;
+            }
+            if !asked.insert(url.clone()) {
+                continue;
+            }
+            if let Some((mut facts, urls)) = self.sitemap(url, named, root).await {
+                if facts.index {
+                    facts.error.get_or_insert("an index named by an index".into());
+                } else {
+                    urls.iter().for_each(|url| listed(url));
+                }
+                origin.sitemaps.push(facts);
+            }
+        }
+    }
+
+    async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<(Sitemap, Vec<Box<str>>)> {
+        let limit = sitemap::SIZE_LIMIT as usize + 1;
+        let (end, fetched) = self.follow(url, FILE_HOPS, limit).await;
+        let facts = Sitemap {
+            url: end.as_str().into(),
+            declared,
+            ..Sitemap::default()
+        };
+        let answer = match fetched {
+            Ok(answer) => answer,
+            Err(error) => {
+                return Some((
+                    Sitemap {
+                        error: Some(error.to_string().into()),
+                        ..facts
+                    },
+                    Vec::new(),
+                ));
+            }
+        };
+        let status = Some(answer.status);
+        if answer.status != 200 {
+            let error = Some(format!("status {}", answer.status).into());
+            return Some((
+                Sitemap {
+                    status,
+                    error,
+                    ..facts
+                },
+                Vec::new(),
+            ));
+        }
+        let (root, now_ms) = (root.clone(), (self.now)());
+        let read =
+            tokio::task::spawn_blocking(move || (sitemap::read(&answer.body, &root, now_ms), answer.cut));
+        let (listing, cut) = read.await.ok()?;
+        let mut facts = Sitemap {
+            url: facts.url,
+            declared,
+            status,
+            ..listing.facts
+        };
+        match cut {
+            Some(Cut::Size) => facts.error = Some("larger than 50 MiB".into()),
+            Some(Cut::Ratio) => facts.error = Some("inflates more than 100:1".into()),
+            Some(Cut::Time) => facts.error = Some("took too long".into()),
+            None => {}
+        }
+        Some((facts, listing.urls))
+    }
+}
+
+/// The rules, from the copy when the server fails to give any; then the copy is what is known.
+fn decide(file: &mut File, config: &Config) -> Policy {
+    if config.ignore_robots {
+        return Policy::Follow(Agent::default());
+    }
+    match (Policy::of(file), &config.robots_copy) {
+        (Policy::Unreachable, Some(copy)) if matches!(Policy::of(copy), Policy::Follow(_)) => {
+            *file = copy.clone();
+            Policy::of(copy)
+        }
+        (policy, _) => policy,
+    }
+}
+
+fn permits(policy: &Policy, url: &Url) -> bool {
+    match policy {
+        Policy::Follow(rules) => rules.forbids(path(url)).is_none(),
+        Policy::Unreachable => false,
+    }
+}
+
+/// Path and query, as robots.txt is matched against.
+pub(super) fn path(url: &Url) -> &str {
+    &url[url::Position::BeforePath..url::Position::AfterQuery]
+}
+
+pub(super) fn at(root: &Url, path: &str) -> Url {
+    let mut url = root.clone();
+    url.set_path(path);
+    url.set_query(None);
+    url.set_fragment(None);
+    url
+}
+
+fn header(answer: &Response, name: http::HeaderName) -> Option<Box<str>> {
+    Some(String::from_utf8_lossy(answer.headers.get(name)?.as_bytes()).into())
+}
+
+/// Where a redirect leads.
+fn location(answer: &Response, from: &Url) -> Option<Url> {
+    if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let target = from
+        .join(answer.headers.get(http::header::LOCATION)?.to_str().ok()?.trim())
+        .ok()?;
+    matches!(target.scheme(), "http" | "https").then_some(target)
+}

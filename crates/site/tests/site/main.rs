@@ -1,0 +1,7 @@
+//! The crawler against sites that exist in memory or on loopback.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
+
+mod crawl;
+mod fake;
+mod resume;

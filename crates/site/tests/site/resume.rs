@@ -1,0 +1,186 @@
+//! A crawl that died after any batch and went on ends as one that never did.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use searchwright_site::crawl::{Config, ResumeError};
+
+use super::fake::{Answer, Memory, Site, config, html, picture, redirect, run_with, site};
+
+/// What a page of the made-up site is.
+#[derive(Clone, Debug)]
+enum Kind {
+    Page {
+        links: Vec<(usize, bool)>,
+        canonical: Option<usize>,
+        hreflang: Option<usize>,
+    },
+    Redirect(usize),
+    Missing,
+}
+
+fn name(i: usize) -> String {
+    match i {
+        0 => "/".into(),
+        i if i % 4 == 3 => format!("/list?p={i}"),
+        i => format!("/p{i}"),
+    }
+}
+
+fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
+    let mut site = site();
+    site.shuffle = shuffle;
+    let urls: String = listed
+        .iter()
+        .map(|i| format!("<url><loc>https://example.com{}</loc></url>", name(*i)))
+        .collect();
+    let map = format!("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>");
+    site = site.with("/sitemap.xml", Answer::Is(200, Vec::new(), map));
+    site = site.with(
+        "/robots.txt",
+        Answer::Is(200, Vec::new(), "User-agent: *\nDisallow: /p5".into()),
+    );
+    for (i, kind) in kinds.iter().enumerate() {
+        site = match kind {
+            Kind::Missing => site,
+            Kind::Redirect(to) => site.with(&name(i), redirect(301, &name(*to))),
+            Kind::Page {
+                links,
+                canonical,
+                hreflang,
+            } => {
+                let mut body = format!("<title>Page {i}</title>");
+                for (rel, target) in [
+                    ("rel=canonical", canonical),
+                    ("rel=alternate hreflang=de", hreflang),
+                ] {
+                    if let Some(target) = target {
+                        body.push_str(&format!(
+                            "<link {rel} href=\"https://example.com{}\">",
+                            name(*target)
+                        ));
+                    }
+                }
+                for (to, follow) in links {
+                    let rel = if *follow { "" } else { " rel=nofollow" };
+                    body.push_str(&format!("<a href=\"{}\"{rel}>x</a>", name(*to)));
+                }
+                body.push_str("<a href=https://other.example/a>x</a>");
+                site.with(&name(i), html(body))
+            }
+        };
+    }
+    site
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    let page = || 0_usize..16;
+    prop_oneof![
+        6 => (proptest::collection::vec((page(), proptest::bool::weighted(0.8)), 0..5), proptest::option::weighted(0.2, page()), proptest::option::weighted(0.2, page()))
+            .prop_map(|(links, canonical, hreflang)| Kind::Page { links, canonical, hreflang }),
+        2 => page().prop_map(Kind::Redirect),
+        1 => Just(Kind::Missing),
+    ]
+}
+
+async fn all_deaths(kinds: &[Kind], listed: &[usize], config: Config) -> Result<(), TestCaseError> {
+    let mut whole = Memory::default();
+    let ending = run_with(
+        &Arc::new(build(kinds, listed, 0)),
+        config.clone(),
+        &mut whole,
+        None,
+    )
+    .await
+    .unwrap();
+    let expected = picture(&whole, &ending);
+    for batches in 0..whole.batches.len() {
+        let mut memory = Memory {
+            dies_after: Some(batches),
+            ..Memory::default()
+        };
+        let site = Arc::new(build(kinds, listed, batches as u64 + 1));
+        if run_with(&site, config.clone(), &mut memory, None).await.is_ok() {
+            // Other batches than in the first run: this one was done before it could die.
+            continue;
+        }
+        memory.dies_after = None;
+        let resume = memory.resume(&config);
+        let site = Arc::new(build(kinds, listed, batches as u64 + 100));
+        let ending = run_with(&site, config.clone(), &mut memory, Some(resume))
+            .await
+            .unwrap();
+        prop_assert_eq!(
+            &picture(&memory, &ending),
+            &expected,
+            "died after {} batches",
+            batches
+        );
+        let mut ids: Vec<_> = memory.pages.iter().map(|p| p.facts.id).collect();
+        ids.sort();
+        ids.dedup();
+        prop_assert_eq!(ids.len(), memory.pages.len(), "each page is saved once");
+    }
+    Ok(())
+}
+
+fn block_on(run: impl Future<Output = Result<(), TestCaseError>>) -> Result<(), TestCaseError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(run)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn a_death_changes_nothing(
+        kinds in proptest::collection::vec(kind(), 16),
+        listed in proptest::collection::vec(0_usize..16, 0..5),
+        max_pages in prop_oneof![2 => Just(1_000_u32), 1 => 1_u32..16],
+        max_depth in prop_oneof![2 => Just(20_u16), 1 => 0_u16..4],
+        max_query_variants in prop_oneof![2 => Just(50_u32), 1 => 1_u32..4],
+        batch_pages in 1_usize..4,
+    ) {
+        let config = Config { max_pages, max_depth, max_query_variants, batch_pages, ..config() };
+        block_on(all_deaths(&kinds, &listed, config))?;
+    }
+}
+
+#[test]
+fn rows_that_do_not_belong_together_are_refused() {
+    let config = config();
+    let mut memory = Memory::default();
+    let site = build(
+        &[Kind::Page {
+            links: vec![(1, true)],
+            canonical: None,
+            hreflang: None,
+        }],
+        &[],
+        0,
+    );
+    block_on(async {
+        run_with(&Arc::new(site), config.clone(), &mut memory, None)
+            .await
+            .unwrap();
+        Ok(())
+    })
+    .unwrap();
+    let mut resume = searchwright_site::crawl::Resume::new(&config, None, std::time::Duration::ZERO);
+    assert_eq!(
+        resume.page(&memory.pages[0].facts),
+        Err(ResumeError::Page(memory.pages[0].facts.id))
+    );
+    assert_eq!(
+        resume.url(&memory.urls[1]),
+        Err(ResumeError::Order(memory.urls[1].id))
+    );
+    resume.url(&memory.urls[0]).unwrap();
+    assert_eq!(
+        resume.url(&memory.urls[0]),
+        Err(ResumeError::Order(memory.urls[0].id))
+    );
+}
