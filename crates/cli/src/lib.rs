@@ -1,1 +1,12 @@
-//! stub
+//! Every operation as a command: built from the contract table, carried out over HTTP.
+//!
+//! Data goes to stdout, everything else to stderr; [`exit`] says what a script may rely on.
+
+pub mod exit;
+pub mod follow;
+pub mod output;
+pub mod profile;
+pub mod verbs;
+
+pub use exit::{CliError, Exit};
+pub use searchwright_client::Client;

@@ -1,1 +1,5 @@
-//! stub
+//! Calls any operation of the contract over HTTP: the same structs on both sides of the wire.
+
+pub mod call;
+
+pub use call::{Client, ClientError};

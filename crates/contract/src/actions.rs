@@ -30,7 +30,11 @@ pub enum Permission {
 impl Permission {
     /// Refused, with the code and the reason a call would get.
     pub fn no(code: &'static str, reason: impl Into<Cow<'static, str>>) -> Self {
-        Self::No { allowed: false, code: code.into(), reason: reason.into() }
+        Self::No {
+            allowed: false,
+            code: code.into(),
+            reason: reason.into(),
+        }
     }
 }
 

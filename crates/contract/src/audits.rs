@@ -51,7 +51,12 @@ impl AuditStatus {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartAudit {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// Most pages to fetch; 10,000 unless given.
@@ -81,7 +86,12 @@ pub struct StartAudit {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListAudits {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// Only audits of this status.
@@ -107,7 +117,12 @@ pub struct ListAudits {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GetCurrentAudit {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
 }
@@ -117,7 +132,12 @@ pub struct GetCurrentAudit {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GetAudit {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The audit.
@@ -132,14 +152,18 @@ pub struct GetAudit {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CancelAudit {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The audit.
     #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
     pub audit_id: String,
 }
-
 
 /// The answer to starting an audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -278,12 +302,20 @@ pub struct AuditError {
 impl Answer for Audit {
     fn head(&self) -> Head {
         let retry_after = self.status.is_active().then_some(2);
-        Head { etag: Some(format!("{}-{}", self.id, self.version)), retry_after, ..Head::default() }
+        Head {
+            etag: Some(format!("{}-{}", self.id, self.version)),
+            retry_after,
+            ..Head::default()
+        }
     }
 }
 
 impl Answer for AuditStarted {
     fn head(&self) -> Head {
-        Head { location: Some(format!("jobs/{}", self.job.id)), retry_after: Some(5), ..Head::default() }
+        Head {
+            location: Some(format!("jobs/{}", self.job.id)),
+            retry_after: Some(5),
+            ..Head::default()
+        }
     }
 }

@@ -222,17 +222,28 @@ impl Problem {
             [one] => format!("{}: {}", one.pointer, one.detail),
             many => format!("{} members are not valid", many.len()),
         };
-        Self { errors, ..Self::new(code, detail) }
+        Self {
+            errors,
+            ..Self::new(code, detail)
+        }
     }
 
     /// One fault of one member.
     pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Self {
-        Self::faults(vec![Fault { pointer: pointer.to_owned(), code: code.to_owned(), detail: detail.into() }])
+        Self::faults(vec![Fault {
+            pointer: pointer.to_owned(),
+            code: code.to_owned(),
+            detail: detail.into(),
+        }])
     }
 
     /// `404 not_found` of a kind of record.
     pub fn not_found(resource: &str) -> Self {
-        Self::new(Code::NotFound, format!("there is no such {resource} in this project")).with("resource", resource)
+        Self::new(
+            Code::NotFound,
+            format!("there is no such {resource} in this project"),
+        )
+        .with("resource", resource)
     }
 
     /// `409 invalid_state` with what would have been possible.

@@ -59,21 +59,39 @@ impl Instant {
     /// Reads the 24 characters, and nothing else.
     pub fn from_text(text: &str) -> Result<Self, NotAnInstant> {
         let b: &[u8; 24] = text.as_bytes().try_into().map_err(|_| NotAnInstant)?;
-        let shape = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
+        let shape = [
+            (4, b'-'),
+            (7, b'-'),
+            (10, b'T'),
+            (13, b':'),
+            (16, b':'),
+            (19, b'.'),
+            (23, b'Z'),
+        ];
         if shape.iter().any(|(at, byte)| b[*at] != *byte) {
             return Err(NotAnInstant);
         }
         let number = |from: usize, width: usize| {
-            b[from..from + width].iter().try_fold(0i16, |sum, digit| match digit {
-                b'0'..=b'9' => Ok(sum * 10 + i16::from(digit - b'0')),
-                _ => Err(NotAnInstant),
-            })
+            b[from..from + width]
+                .iter()
+                .try_fold(0i16, |sum, digit| match digit {
+                    b'0'..=b'9' => Ok(sum * 10 + i16::from(digit - b'0')),
+                    _ => Err(NotAnInstant),
+                })
         };
         let small = |from: usize| number(from, 2).map(|n| n as i8);
-        DateTime::new(number(0, 4)?, small(5)?, small(8)?, small(11)?, small(14)?, small(17)?, i32::from(number(20, 3)?) * 1_000_000)
-            .and_then(|at| Offset::UTC.to_timestamp(at))
-            .map(|at| Self(at.as_millisecond()))
-            .map_err(|_| NotAnInstant)
+        DateTime::new(
+            number(0, 4)?,
+            small(5)?,
+            small(8)?,
+            small(11)?,
+            small(14)?,
+            small(17)?,
+            i32::from(number(20, 3)?) * 1_000_000,
+        )
+        .and_then(|at| Offset::UTC.to_timestamp(at))
+        .map(|at| Self(at.as_millisecond()))
+        .map_err(|_| NotAnInstant)
     }
 }
 
@@ -136,7 +154,12 @@ mod tests {
             assert_eq!(Instant::from_millis(millis).to_string(), text);
             assert_eq!(Instant::from_text(text), Ok(Instant::from_millis(millis)));
         }
-        for bad in ["2026-02-30T00:00:00.000Z", "2026-11-21T24:00:00.000Z", "2026-11-21T10:00:00Z", ""] {
+        for bad in [
+            "2026-02-30T00:00:00.000Z",
+            "2026-11-21T24:00:00.000Z",
+            "2026-11-21T10:00:00Z",
+            "",
+        ] {
             assert!(Instant::from_text(bad).is_err(), "{bad}");
         }
     }

@@ -67,7 +67,12 @@ words! {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListIssues {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// Only active or only inactive ones.
@@ -100,7 +105,12 @@ pub struct ListIssues {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GetIssue {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The issue.
@@ -115,7 +125,12 @@ pub struct GetIssue {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListOccurrences {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The issue.
@@ -136,7 +151,6 @@ pub struct ListOccurrences {
     #[schemars(length(max = 512))]
     pub cursor: Option<String>,
 }
-
 
 /// A check of the catalogue that found something on this project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -35,7 +35,12 @@ impl JobStatus {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListJobs {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// Only jobs of this status.
@@ -61,7 +66,12 @@ pub struct ListJobs {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GetJob {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The job.
@@ -76,14 +86,18 @@ pub struct GetJob {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CancelJob {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The job.
     #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
     pub job_id: String,
 }
-
 
 /// Work that ends later than the call that started it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -123,6 +137,9 @@ pub struct Job {
 
 impl Answer for Job {
     fn head(&self) -> Head {
-        Head { retry_after: self.status.is_active().then_some(2), ..Head::default() }
+        Head {
+            retry_after: self.status.is_active().then_some(2),
+            ..Head::default()
+        }
     }
 }

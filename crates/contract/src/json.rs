@@ -28,12 +28,18 @@ impl Strict {
         if self.depth == MAX_DEPTH {
             return Err(E::custom("nested more than 32 deep"));
         }
-        Ok(Self { depth: self.depth + 1 })
+        Ok(Self {
+            depth: self.depth + 1,
+        })
     }
 }
 
 fn checked<E: Error>(text: &str) -> Result<(), E> {
-    if text.contains('\0') { Err(E::custom("U+0000 is not accepted")) } else { Ok(()) }
+    if text.contains('\0') {
+        Err(E::custom("U+0000 is not accepted"))
+    } else {
+        Ok(())
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Strict {
@@ -74,7 +80,9 @@ impl<'de> Visitor<'de> for Strict {
         if value.fract() == 0.0 && value.abs() <= MAX_INTEGER as f64 {
             return Ok(Value::Number((value as i64).into()));
         }
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("not a finite number"))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
@@ -144,6 +152,9 @@ mod tests {
     fn reads_the_rest() {
         assert!(parse(format!("{}{}", "[".repeat(32), "]".repeat(32)).as_bytes()).is_ok());
         assert_eq!(parse(b"12.0").ok(), Some(12.into()));
-        assert_eq!(parse(br#" {"a":[null,true,"x",-1.5]} "#).ok(), serde_json::from_str(r#"{"a":[null,true,"x",-1.5]}"#).ok());
+        assert_eq!(
+            parse(br#" {"a":[null,true,"x",-1.5]} "#).ok(),
+            serde_json::from_str(r#"{"a":[null,true,"x",-1.5]}"#).ok()
+        );
     }
 }

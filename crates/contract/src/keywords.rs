@@ -112,7 +112,12 @@ words! {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListKeywords {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// Only keywords of this status.
@@ -152,7 +157,12 @@ pub struct ListKeywords {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateKeyword {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The text, at most 200 characters.
@@ -190,7 +200,12 @@ pub struct CreateKeyword {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GetKeyword {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The keyword.
@@ -203,7 +218,12 @@ pub struct GetKeyword {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateKeyword {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The keyword.
@@ -230,11 +250,19 @@ pub struct UpdateKeyword {
 }
 
 fn patch_integer(text: &str) -> Result<Patch<i64>, std::num::ParseIntError> {
-    if text.is_empty() { Ok(Patch::Absent) } else { text.parse() }
+    if text.is_empty() {
+        Ok(Patch::Absent)
+    } else {
+        text.parse()
+    }
 }
 
 fn patch_intent(text: &str) -> Result<Patch<Intent>, String> {
-    if text.is_empty() { Ok(Patch::Absent) } else { text.parse() }
+    if text.is_empty() {
+        Ok(Patch::Absent)
+    } else {
+        text.parse()
+    }
 }
 
 /// Deletes a keyword.
@@ -242,7 +270,12 @@ fn patch_intent(text: &str) -> Result<Patch<Intent>, String> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DeleteKeyword {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
     /// The keyword.
@@ -295,6 +328,10 @@ pub struct Keyword {
 
 impl Answer for Keyword {
     fn head(&self) -> Head {
-        Head { etag: Some(format!("{}-{}", self.id, self.version)), location: Some(format!("keywords/{}", self.id)), ..Head::default() }
+        Head {
+            etag: Some(format!("{}-{}", self.id, self.version)),
+            location: Some(format!("keywords/{}", self.id)),
+            ..Head::default()
+        }
     }
 }

@@ -24,6 +24,9 @@ where
     T: Serialize + serde::de::DeserializeOwned + JsonSchema + Send + 'static,
 {
     fn head(&self) -> Head {
-        Head { next_cursor: self.next_cursor.clone(), ..Head::default() }
+        Head {
+            next_cursor: self.next_cursor.clone(),
+            ..Head::default()
+        }
     }
 }

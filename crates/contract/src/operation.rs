@@ -133,7 +133,11 @@ impl Scope {
     /// Changes something, spends or publishes: refused to read-only keys.
     pub fn writes(self) -> bool {
         let text = self.as_str();
-        text.ends_with(":write") || matches!(self, Self::ContentGenerate | Self::ContentPublish | Self::VisibilityTrack)
+        text.ends_with(":write")
+            || matches!(
+                self,
+                Self::ContentGenerate | Self::ContentPublish | Self::VisibilityTrack
+            )
     }
 
     /// Whether holding `self` grants `needed`: the same scope, or write for read of the same resource.
@@ -141,7 +145,10 @@ impl Scope {
         if needed == Self::Any || self == needed {
             return true;
         }
-        match (self.as_str().strip_suffix(":write"), needed.as_str().strip_suffix(":read")) {
+        match (
+            self.as_str().strip_suffix(":write"),
+            needed.as_str().strip_suffix(":read"),
+        ) {
             (Some(held), Some(wanted)) => held == wanted,
             _ => false,
         }
@@ -166,7 +173,9 @@ pub struct Meta {
 impl Meta {
     /// Names of the path parameters, in order.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
-        self.path.split('/').filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
+        self.path
+            .split('/')
+            .filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
     }
 
     /// Whether it works on one project.
@@ -226,5 +235,10 @@ pub fn answer_schema<O: Operation>() -> Schema {
 
 fn generator(answer: bool) -> schemars::SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|s| s.meta_schema = None);
-    if answer { settings.for_serialize() } else { settings }.into_generator()
+    if answer {
+        settings.for_serialize()
+    } else {
+        settings
+    }
+    .into_generator()
 }

@@ -52,7 +52,11 @@ impl<T: FromStr> FromStr for Patch<T> {
     type Err = T::Err;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "null" { Ok(Self::Null) } else { text.parse().map(Self::Value) }
+        if text == "null" {
+            Ok(Self::Null)
+        } else {
+            text.parse().map(Self::Value)
+        }
     }
 }
 

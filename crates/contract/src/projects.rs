@@ -33,7 +33,12 @@ pub struct ListProjects {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GetProjectById {
     /// The project.
-    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long = "project",
+        env = "SEARCHWRIGHT_PROJECT",
+        default_value = "",
+        hide_default_value = true
+    )]
     #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
     pub project_id: String,
 }
@@ -112,6 +117,9 @@ pub struct Setup {
 
 impl Answer for Project {
     fn head(&self) -> Head {
-        Head { etag: Some(format!("{}-{}", self.id, self.version)), ..Head::default() }
+        Head {
+            etag: Some(format!("{}-{}", self.id, self.version)),
+            ..Head::default()
+        }
     }
 }

@@ -66,11 +66,31 @@ pub struct Shape {
 #[derive(Debug)]
 enum Node {
     Any,
-    Object { members: HashMap<String, Member>, required: Vec<String>, closed: bool, rest: Option<Box<Node>> },
-    Array { items: Box<Node>, min: usize, max: usize },
-    Text { min: usize, max: usize, format: Format, words: Vec<String> },
-    Integer { min: i64, max: i64 },
-    Number { min: f64, max: f64 },
+    Object {
+        members: HashMap<String, Member>,
+        required: Vec<String>,
+        closed: bool,
+        rest: Option<Box<Node>>,
+    },
+    Array {
+        items: Box<Node>,
+        min: usize,
+        max: usize,
+    },
+    Text {
+        min: usize,
+        max: usize,
+        format: Format,
+        words: Vec<String>,
+    },
+    Integer {
+        min: i64,
+        max: i64,
+    },
+    Number {
+        min: f64,
+        max: f64,
+    },
     Flag,
     Nullable(Box<Node>),
 }
@@ -92,7 +112,9 @@ impl Shape {
     pub fn compile(schema: &Schema) -> Result<Self, String> {
         let root = schema.as_object().ok_or("not an object")?;
         let definitions = root.get("$defs").and_then(Value::as_object);
-        Ok(Self { root: compile(root, definitions)? })
+        Ok(Self {
+            root: compile(root, definitions)?,
+        })
     }
 
     /// Every fault of a value, at most 100. The pointer is relative to the value.
@@ -104,8 +126,12 @@ impl Shape {
 
     /// What a text means as the member of this name: a number, a flag, a list, or itself.
     pub fn from_text(&self, name: &str, text: &str) -> Value {
-        let Node::Object { members, .. } = &self.root else { return text.into() };
-        members.get(name).map_or_else(|| text.into(), |m| m.node.from_text(text))
+        let Node::Object { members, .. } = &self.root else {
+            return text.into();
+        };
+        members
+            .get(name)
+            .map_or_else(|| text.into(), |m| m.node.from_text(text))
     }
 
     /// Whether the object has a member of this name.
@@ -115,7 +141,9 @@ impl Shape {
 
     /// The names of its members, sorted.
     pub fn names(&self) -> Vec<&str> {
-        let Node::Object { members, .. } = &self.root else { return Vec::new() };
+        let Node::Object { members, .. } = &self.root else {
+            return Vec::new();
+        };
         let mut names: Vec<&str> = members.keys().map(String::as_str).collect();
         names.sort_unstable();
         names
@@ -146,9 +174,30 @@ fn compile(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>
     }
     for keyword in schema.keys() {
         const KNOWN: &[&str] = &[
-            "$defs", "$schema", "title", "description", "default", "examples", "deprecated", "type", "properties", "required",
-            "additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength", "format", "enum", "const", "oneOf",
-            "anyOf", "minimum", "maximum", NULLABLE,
+            "$defs",
+            "$schema",
+            "title",
+            "description",
+            "default",
+            "examples",
+            "deprecated",
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "minItems",
+            "maxItems",
+            "minLength",
+            "maxLength",
+            "format",
+            "enum",
+            "const",
+            "oneOf",
+            "anyOf",
+            "minimum",
+            "maximum",
+            NULLABLE,
         ];
         if !KNOWN.contains(&keyword.as_str()) {
             return Err(format!("keyword {keyword}"));
@@ -160,7 +209,12 @@ fn compile(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>
     if let Some(Value::Array(options)) = schema.get("oneOf") {
         return words(options);
     }
-    let size = |key: &str, default: usize| schema.get(key).and_then(Value::as_u64).map_or(default, |n| n as usize);
+    let size = |key: &str, default: usize| {
+        schema
+            .get(key)
+            .and_then(Value::as_u64)
+            .map_or(default, |n| n as usize)
+    };
     let one = |name: &str| -> Result<Node, String> {
         Ok(match name {
             "object" => object(schema, definitions)?,
@@ -169,7 +223,11 @@ fn compile(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>
                     Some(Value::Object(items)) => compile(items, definitions)?,
                     _ => Node::Any,
                 };
-                Node::Array { items: Box::new(items), min: size("minItems", 0), max: size("maxItems", usize::MAX) }
+                Node::Array {
+                    items: Box::new(items),
+                    min: size("minItems", 0),
+                    max: size("maxItems", usize::MAX),
+                }
             }
             "string" => Node::Text {
                 min: size("minLength", 0),
@@ -181,13 +239,26 @@ fn compile(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>
                     Some(other) => return Err(format!("format {other}")),
                 },
                 words: match schema.get("enum") {
-                    Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-                    _ => schema.get("const").and_then(Value::as_str).map(str::to_owned).into_iter().collect(),
+                    Some(Value::Array(all)) => {
+                        all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+                    }
+                    _ => schema
+                        .get("const")
+                        .and_then(Value::as_str)
+                        .map(str::to_owned)
+                        .into_iter()
+                        .collect(),
                 },
             },
             "integer" => Node::Integer {
-                min: schema.get("minimum").and_then(Value::as_i64).unwrap_or(-crate::json::MAX_INTEGER),
-                max: schema.get("maximum").and_then(Value::as_i64).unwrap_or(crate::json::MAX_INTEGER),
+                min: schema
+                    .get("minimum")
+                    .and_then(Value::as_i64)
+                    .unwrap_or(-crate::json::MAX_INTEGER),
+                max: schema
+                    .get("maximum")
+                    .and_then(Value::as_i64)
+                    .unwrap_or(crate::json::MAX_INTEGER),
             },
             "number" => Node::Number {
                 min: schema.get("minimum").and_then(Value::as_f64).unwrap_or(f64::MIN),
@@ -200,7 +271,12 @@ fn compile(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>
     match schema.get("type") {
         None => Ok(Node::Any),
         Some(Value::String(name)) => one(name),
-        Some(Value::Array(names)) => match names.iter().filter_map(Value::as_str).filter(|n| *n != "null").collect::<Vec<_>>()[..] {
+        Some(Value::Array(names)) => match names
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|n| *n != "null")
+            .collect::<Vec<_>>()[..]
+        {
             [name] => Ok(Node::Nullable(Box::new(one(name)?))),
             _ => Err(format!("types {names:?}")),
         },
@@ -210,24 +286,41 @@ fn compile(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>
 
 fn object(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>) -> Result<Node, String> {
     let mut members = HashMap::new();
-    for (name, member) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    for (name, member) in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         let node = match member {
             Value::Object(member) => compile(member, definitions)?,
             _ => Node::Any,
         };
         members.insert(name.clone(), Member { node });
     }
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let (closed, rest) = match schema.get("additionalProperties") {
         Some(Value::Bool(open)) => (!open, None),
         Some(Value::Object(rest)) => (false, Some(Box::new(compile(rest, definitions)?))),
         _ => (false, None),
     };
-    Ok(Node::Object { members, required: required.filter_map(Value::as_str).map(str::to_owned).collect(), closed, rest })
+    Ok(Node::Object {
+        members,
+        required: required.filter_map(Value::as_str).map(str::to_owned).collect(),
+        closed,
+        rest,
+    })
 }
 
 fn nullable(options: &[Value], definitions: Option<&Map<String, Value>>) -> Result<Node, String> {
-    let mut kept = options.iter().filter_map(Value::as_object).filter(|o| o.get("type") != Some(&Value::from("null")));
+    let mut kept = options
+        .iter()
+        .filter_map(Value::as_object)
+        .filter(|o| o.get("type") != Some(&Value::from("null")));
     match (kept.next(), kept.next()) {
         (Some(one), None) => Ok(Node::Nullable(Box::new(compile(one, definitions)?))),
         _ => Err("anyOf of several".to_owned()),
@@ -240,11 +333,18 @@ fn words(options: &[Value]) -> Result<Node, String> {
     for option in options {
         match (option.get("const"), option.get("enum")) {
             (Some(Value::String(word)), None) => all.push(word.clone()),
-            (None, Some(Value::Array(words))) => all.extend(words.iter().filter_map(Value::as_str).map(str::to_owned)),
+            (None, Some(Value::Array(words))) => {
+                all.extend(words.iter().filter_map(Value::as_str).map(str::to_owned))
+            }
             _ => return Err("oneOf of other than words".to_owned()),
         }
     }
-    Ok(Node::Text { min: 0, max: usize::MAX, format: Format::Free, words: all })
+    Ok(Node::Text {
+        min: 0,
+        max: usize::MAX,
+        format: Format::Free,
+        words: all,
+    })
 }
 
 fn check(node: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
@@ -252,12 +352,24 @@ fn check(node: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
         return;
     }
     let mut fault = |code: &str, detail: String| {
-        faults.push(Fault { pointer: at.clone(), code: code.to_owned(), detail });
+        faults.push(Fault {
+            pointer: at.clone(),
+            code: code.to_owned(),
+            detail,
+        });
     };
     match (node, value) {
         (Node::Any, _) | (Node::Flag, Value::Bool(_)) | (Node::Nullable(_), Value::Null) => {}
         (Node::Nullable(inner), _) => check(inner, value, at, faults),
-        (Node::Object { members, required, closed, rest }, Value::Object(object)) => {
+        (
+            Node::Object {
+                members,
+                required,
+                closed,
+                rest,
+            },
+            Value::Object(object),
+        ) => {
             for name in required.iter().filter(|name| !object.contains_key(*name)) {
                 with(at, name, |at| faults.push(missing(at)));
             }
@@ -272,23 +384,43 @@ fn check(node: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
         }
         (Node::Array { items, min, max }, Value::Array(all)) => {
             if all.len() > *max {
-                fault("too_many_items", format!("has {} items, at most {max} are accepted", all.len()));
+                fault(
+                    "too_many_items",
+                    format!("has {} items, at most {max} are accepted", all.len()),
+                );
                 return;
             }
             if all.len() < *min {
-                fault("too_few_items", format!("has {} items, at least {min} are needed", all.len()));
+                fault(
+                    "too_few_items",
+                    format!("has {} items, at least {min} are needed", all.len()),
+                );
             }
             for (index, item) in all.iter().enumerate() {
                 with(at, &index.to_string(), |at| check(items, item, at, faults));
             }
         }
-        (Node::Text { min, max, format, words }, Value::String(text)) => {
+        (
+            Node::Text {
+                min,
+                max,
+                format,
+                words,
+            },
+            Value::String(text),
+        ) => {
             // A scalar value is at most 4 bytes: most texts need no count.
             let length = || text.chars().count();
             if text.len() > *max && length() > *max {
-                fault("too_long", format!("has {} characters, at most {max} are accepted", length()));
+                fault(
+                    "too_long",
+                    format!("has {} characters, at most {max} are accepted", length()),
+                );
             } else if text.len() < min.saturating_mul(4) && length() < *min {
-                fault("too_short", format!("has {} characters, at least {min} are needed", length()));
+                fault(
+                    "too_short",
+                    format!("has {} characters, at least {min} are needed", length()),
+                );
             } else if !words.is_empty() && !words.contains(text) {
                 fault("unknown_value", format!("is not one of {}", words.join(", ")));
             } else if *format == Format::Uuid && uuid::Uuid::try_parse(text).is_err() {
@@ -304,10 +436,19 @@ fn check(node: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
         },
         (Node::Number { min, max }, Value::Number(number)) => match number.as_f64() {
             Some(n) if n >= *min && n <= *max => {}
-            _ => fault("out_of_range", format!("is {number}, accepted are {min} to {max}")),
+            _ => fault(
+                "out_of_range",
+                format!("is {number}, accepted are {min} to {max}"),
+            ),
         },
-        (_, Value::Null) => fault("null_not_allowed", "cannot be null; leave it out instead".to_owned()),
-        _ => fault("wrong_type", format!("is {}, {} is expected", kind(value), expected(node))),
+        (_, Value::Null) => fault(
+            "null_not_allowed",
+            "cannot be null; leave it out instead".to_owned(),
+        ),
+        _ => fault(
+            "wrong_type",
+            format!("is {}, {} is expected", kind(value), expected(node)),
+        ),
     }
 }
 
@@ -320,14 +461,22 @@ fn with(at: &mut String, name: &str, run: impl FnOnce(&mut String)) {
 }
 
 fn missing(at: &str) -> Fault {
-    Fault { pointer: at.to_owned(), code: "required".to_owned(), detail: "is required".to_owned() }
+    Fault {
+        pointer: at.to_owned(),
+        code: "required".to_owned(),
+        detail: "is required".to_owned(),
+    }
 }
 
 fn unknown(at: &str, members: &HashMap<String, Member>) -> Fault {
     let mut known: Vec<&str> = members.keys().map(String::as_str).collect();
     known.sort_unstable();
     let detail = format!("is not known here; known are {}", known.join(", "));
-    Fault { pointer: at.to_owned(), code: "unknown_field".to_owned(), detail }
+    Fault {
+        pointer: at.to_owned(),
+        code: "unknown_field".to_owned(),
+        detail,
+    }
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -1,3 +1,59 @@
-//! stub
+//! What the service does: a handler per operation, jobs, and the providers they talk to.
+//!
+//! Knows the contract, the store and the crawler; knows no HTTP server and no command line. The doors
+//! call [`Engine::invoke`] with an endpoint of the table, a verified credential and arguments.
 
+pub mod admin;
+pub mod call;
+pub mod clock;
+pub mod cursor;
+pub mod endpoint;
+pub mod failure;
+pub mod jobs;
+pub mod keys;
+mod operations;
 pub mod providers;
+mod stub;
+
+use std::sync::Arc;
+
+use searchwright_store::Db;
+use tokio::sync::Notify;
+
+pub use call::{Call, Credential};
+pub use clock::Clock;
+pub use endpoint::{Endpoint, Invocation, Reply};
+pub use failure::{Failure, Result};
+
+/// Everything the handlers and the worker share. One per process.
+#[derive(Debug)]
+pub struct Engine {
+    /// The database.
+    pub db: Db,
+    /// Time and ids.
+    pub clock: Clock,
+    /// The table, ready to be called.
+    pub endpoints: Vec<Endpoint>,
+    /// Wakes the worker of this process when there is something to do.
+    pub wake: Arc<Notify>,
+    cursors: cursor::Cursors,
+}
+
+impl Engine {
+    /// Prepares the endpoints and the secret that cursors are signed with.
+    pub async fn new(db: Db, clock: Clock) -> Result<Arc<Self>> {
+        let cursors = cursor::Cursors::load(&db).await?;
+        Ok(Arc::new(Self {
+            db,
+            clock,
+            endpoints: endpoint::all()?,
+            wake: Arc::default(),
+            cursors,
+        }))
+    }
+
+    /// The endpoint of this name.
+    pub fn endpoint(&self, name: &str) -> Option<&Endpoint> {
+        self.endpoints.iter().find(|e| e.meta.name == name)
+    }
+}

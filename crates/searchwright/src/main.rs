@@ -1,1 +1,41 @@
-fn main() {}
+//! The one program people install: server, worker, operator's tools, and every operation as a command.
+
+mod admin;
+mod commands;
+mod report;
+mod try_it;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches as _;
+use searchwright_cli::{CliError, Exit, verbs};
+
+use commands::{Cli, ServerCommand};
+
+fn main() -> ExitCode {
+    let matches = commands::command().get_matches();
+    let outcome = run(&matches);
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) if error.exit == Exit::Done => ExitCode::SUCCESS,
+        Err(error) => {
+            error.report();
+            error.exit.into()
+        }
+    }
+}
+
+fn run(matches: &clap::ArgMatches) -> Result<Exit, CliError> {
+    let cli = Cli::from_arg_matches(matches).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
+    let (name, sub) = matches
+        .subcommand()
+        .ok_or_else(|| CliError::new(Exit::Usage, "a command is missing"))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
+    match ServerCommand::from_arg_matches(matches) {
+        Ok(command) => runtime.block_on(commands::run(command, &cli)),
+        Err(_) => runtime.block_on(verbs::run(name, sub, &cli.connection, cli.json)),
+    }
+}

@@ -1,1 +1,19 @@
-//! stub
+//! The doors: HTTP, MCP, health, and the process around them.
+//!
+//! Knows no SQL. Every door verifies a credential, gathers arguments, and calls
+//! [`searchwright_engine::Engine::invoke`] with an endpoint of the contract table.
+
+pub mod config;
+pub mod doctor;
+pub mod http;
+mod listen;
+pub mod logs;
+pub mod mcp;
+pub mod metrics;
+pub mod open;
+pub mod sample;
+pub mod serve;
+
+pub use config::Settings;
+
+pub use searchwright_engine::admin;

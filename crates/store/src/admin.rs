@@ -118,6 +118,16 @@ pub async fn revoke_key(tx: &mut Tx, id: Uuid, now: Instant) -> Result<bool> {
     Ok(true)
 }
 
+/// Ends every live key of this name.
+pub async fn revoke_named(tx: &mut Tx, project: Uuid, name: &str, now: Instant) -> Result<u64> {
+    sql("UPDATE api_keys SET revoked_at = $3 WHERE project_id = $1 AND name = $2 AND revoked_at IS NULL")
+        .bind(project)
+        .bind(name)
+        .bind(now)
+        .run(tx)
+        .await
+}
+
 /// What a rotation takes over from the key it replaces.
 #[derive(Clone, Debug)]
 pub struct Rotated {

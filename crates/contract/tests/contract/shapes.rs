@@ -35,7 +35,11 @@ fn every_schema_is_understood_and_every_name_is_unique() {
 
 fn faults<O: Operation>(value: Value) -> Vec<(String, String)> {
     let shape = Shape::compile(&input_schema::<O>()).unwrap();
-    shape.faults(&value).into_iter().map(|Fault { pointer, code, .. }| (pointer, code)).collect()
+    shape
+        .faults(&value)
+        .into_iter()
+        .map(|Fault { pointer, code, .. }| (pointer, code))
+        .collect()
 }
 
 #[test]
@@ -64,5 +68,8 @@ fn null_clears_only_what_may_be_empty() {
     let ids = json!({ "projectId": "x", "keywordId": "y", "searchVolume": null, "intent": null });
     assert_eq!(faults::<keywords::UpdateKeyword>(ids), []);
     let status = json!({ "projectId": "x", "keywordId": "y", "status": null });
-    assert_eq!(faults::<keywords::UpdateKeyword>(status), [("/status".into(), "null_not_allowed".into())]);
+    assert_eq!(
+        faults::<keywords::UpdateKeyword>(status),
+        [("/status".into(), "null_not_allowed".into())]
+    );
 }

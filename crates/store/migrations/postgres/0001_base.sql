@@ -41,7 +41,7 @@ CREATE TABLE keywords (
   project_id UUID NOT NULL REFERENCES projects (id),
   id UUID NOT NULL,
   keyword TEXT NOT NULL,
-  normalized TEXT NOT NULL,
+  normalized TEXT COLLATE "C" NOT NULL,
   language TEXT NOT NULL,
   country TEXT NOT NULL,
   search_volume BIGINT,
@@ -151,7 +151,7 @@ CREATE TABLE crawl_batches (
 CREATE TABLE pages (
   project_id UUID NOT NULL REFERENCES projects (id),
   id UUID NOT NULL,
-  url TEXT NOT NULL,
+  url TEXT COLLATE "C" NOT NULL,
   final_url TEXT,
   status_code BIGINT,
   failure TEXT,

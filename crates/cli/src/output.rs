@@ -1,0 +1,185 @@
+//! What a command prints: JSON for programs, tables for people. Text from websites is cleaned of what a
+//! terminal would obey.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use comfy_table::{ContentArrangement, Table};
+use serde_json::Value;
+
+use crate::exit::CliError;
+
+/// Columns of the lists, as heading and member.
+const COLUMNS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "projects.list",
+        &[("id", "id"), ("name", "name"), ("domain", "domain")],
+    ),
+    (
+        "keywords.list",
+        &[
+            ("id", "id"),
+            ("keyword", "keyword"),
+            ("volume", "searchVolume"),
+            ("difficulty", "keywordDifficulty"),
+            ("intent", "intent"),
+            ("status", "status"),
+        ],
+    ),
+    (
+        "audits.list",
+        &[
+            ("id", "id"),
+            ("status", "status"),
+            ("score", "healthScore"),
+            ("requested", "requestedAt"),
+            ("finished", "finishedAt"),
+        ],
+    ),
+    (
+        "issues.list",
+        &[
+            ("severity", "severity"),
+            ("check", "checkId"),
+            ("pages", "affectedPages"),
+            ("impact", "impact"),
+            ("title", "title"),
+            ("id", "id"),
+        ],
+    ),
+    (
+        "issues.occurrences",
+        &[
+            ("url", "url"),
+            ("state", "state"),
+            ("evidence", "evidence"),
+            ("page", "page_id"),
+        ],
+    ),
+    (
+        "pages.list",
+        &[
+            ("status", "statusCode"),
+            ("indexable", "indexable"),
+            ("depth", "depth"),
+            ("url", "url"),
+            ("title", "title"),
+            ("id", "id"),
+        ],
+    ),
+    (
+        "jobs.list",
+        &[
+            ("id", "id"),
+            ("type", "type"),
+            ("status", "status"),
+            ("attempt", "attempt"),
+            ("created", "createdAt"),
+        ],
+    ),
+];
+
+/// Prints an answer.
+pub fn print(name: &str, answer: &Value, json: bool) -> Result<(), CliError> {
+    let mut out = std::io::stdout().lock();
+    if json {
+        if !answer.is_null() {
+            serde_json::to_writer(&mut out, answer).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        return Ok(());
+    }
+    match (
+        COLUMNS.iter().find(|(n, _)| *n == name),
+        answer.get("data").and_then(Value::as_array),
+    ) {
+        (Some((_, columns)), Some(rows)) => {
+            writeln!(out, "{}", table(columns, rows))?;
+            if let Some(cursor) = answer.get("nextCursor").and_then(Value::as_str) {
+                eprintln!("more: --cursor {cursor}");
+            }
+        }
+        _ if answer.is_null() => eprintln!("done"),
+        _ => record(&mut out, answer, 0)?,
+    }
+    Ok(())
+}
+
+fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(comfy_table::presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    if !std::io::stdout().is_terminal() {
+        // A pipe has no width: nothing is wrapped, so that lines are records.
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
+    table.set_header(columns.iter().map(|(heading, _)| heading.to_uppercase()));
+    for row in rows {
+        table.add_row(columns.iter().map(|(_, member)| cell(&row[*member])));
+    }
+    table
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => plain(text),
+        other => plain(&other.to_string()),
+    }
+}
+
+fn record(out: &mut impl std::io::Write, value: &Value, depth: usize) -> std::io::Result<()> {
+    let Value::Object(members) = value else {
+        return writeln!(out, "{}", cell(value));
+    };
+    let width = members.keys().map(String::len).max().unwrap_or(0);
+    for (name, member) in members {
+        let indent = "  ".repeat(depth);
+        match member {
+            Value::Object(inner) if !inner.is_empty() && name != "allowedActions" => {
+                writeln!(out, "{indent}{name}:")?;
+                record(out, member, depth + 1)?;
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                writeln!(out, "{indent}{name}:")?;
+                for item in items {
+                    record(out, item, depth + 1)?;
+                    writeln!(out)?;
+                }
+            }
+            _ if name == "allowedActions" => {
+                let allowed: Vec<&str> = member
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .filter(|(_, v)| **v == Value::Bool(true))
+                    .map(|(k, _)| k.as_str())
+                    .collect();
+                writeln!(
+                    out,
+                    "{indent}{name:width$}  {}",
+                    if allowed.is_empty() {
+                        "-".to_owned()
+                    } else {
+                        allowed.join(", ")
+                    }
+                )?;
+            }
+            _ => writeln!(out, "{indent}{name:width$}  {}", cell(member))?,
+        }
+    }
+    Ok(())
+}
+
+/// Text without control characters, so that a page's title cannot steer the terminal.
+pub fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => ' ',
+            c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+                '\u{fffd}'
+            }
+            c => c,
+        })
+        .collect()
+}

@@ -1,0 +1,202 @@
+//! The commands of the table: `keywords.list` is `searchwright keywords list`.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use searchwright_contract::{
+    Effect, Meta, Operation,
+    audits::{AuditStarted, AuditStatus, GetCurrentAudit, StartAudit},
+    me::GetMe,
+    operation::{Visitor, input_schema},
+    visit,
+};
+use serde_json::Value;
+
+use crate::{
+    Client,
+    exit::{CliError, Exit},
+    follow::{self, FailOn},
+    output,
+    profile::Connection,
+};
+
+/// One operation as a command.
+struct Verb {
+    meta: Meta,
+    command: Command,
+    arguments: fn(&ArgMatches) -> Result<Value, CliError>,
+}
+
+#[derive(Default)]
+struct Verbs(Vec<Verb>);
+
+impl Visitor for Verbs {
+    fn operation<O: Operation>(&mut self) {
+        let schema = input_schema::<O>();
+        let description = schema
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let verb = O::META.name.split('.').nth(1).unwrap_or_default();
+        let (first, _) = description.split_once("\n\n").unwrap_or((&description, ""));
+        let mut command = O::augment_args(Command::new(verb))
+            .about(first.trim_end_matches('.').to_owned())
+            .long_about(description.clone());
+        if O::META.name == StartAudit::META.name {
+            command = command
+                .arg(
+                    Arg::new("wait")
+                        .long("wait")
+                        .action(ArgAction::SetTrue)
+                        .help("Wait until the audit has ended"),
+                )
+                .arg(
+                    Arg::new("fail_on")
+                        .long("fail-on")
+                        .value_name("WHAT")
+                        .value_parser(clap::value_parser!(FailOn))
+                        .requires("wait")
+                        .help("Exit with 5 on error, warning, or score<N"),
+                );
+        }
+        if needs_consent(O::META.effect) {
+            command = command.arg(
+                Arg::new("yes")
+                    .long("yes")
+                    .action(ArgAction::SetTrue)
+                    .help("Do not ask"),
+            );
+        }
+        self.0.push(Verb {
+            meta: O::META,
+            command,
+            arguments: arguments::<O>,
+        });
+    }
+}
+
+fn arguments<O: Operation>(matches: &ArgMatches) -> Result<Value, CliError> {
+    let operation = O::from_arg_matches(matches).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
+    serde_json::to_value(&operation).map_err(|e| CliError::new(Exit::Usage, e.to_string()))
+}
+
+const fn needs_consent(effect: Effect) -> bool {
+    matches!(effect, Effect::Delete | Effect::Publish | Effect::Spend)
+}
+
+fn all() -> Vec<Verb> {
+    let mut verbs = Verbs::default();
+    visit(&mut verbs);
+    verbs.0
+}
+
+/// A command per resource with its operations below it.
+pub fn commands() -> Vec<Command> {
+    let mut resources: Vec<Command> = Vec::new();
+    for verb in all() {
+        let resource = verb.meta.name.split('.').next().unwrap_or_default();
+        let at = resources
+            .iter()
+            .position(|c| c.get_name() == resource)
+            .unwrap_or_else(|| {
+                resources.push(
+                    Command::new(resource)
+                        .about(about(resource))
+                        .subcommand_required(true)
+                        .arg_required_else_help(true),
+                );
+                resources.len() - 1
+            });
+        let command = resources.remove(at).subcommand(verb.command);
+        resources.insert(at, command);
+    }
+    resources
+}
+
+fn about(resource: &str) -> &'static str {
+    match resource {
+        "me" => "The credential in use",
+        "project" => "The project of the API key",
+        "projects" => "The projects that can be reached",
+        "keywords" => "What people search for",
+        "audits" => "Crawls of the website and their results",
+        "issues" => "What is wrong with the website, and where",
+        "pages" => "The URLs of the website",
+        "jobs" => "Work that takes time",
+        _ => "",
+    }
+}
+
+/// Carries out a command of the table, if it is one.
+pub async fn run(
+    resource: &str,
+    matches: &ArgMatches,
+    connection: &Connection,
+    json: bool,
+) -> Result<Exit, CliError> {
+    let (name, matches) = matches
+        .subcommand()
+        .ok_or_else(|| CliError::new(Exit::Usage, "a verb is missing"))?;
+    let full = format!("{resource}.{name}");
+    let verb = all()
+        .into_iter()
+        .find(|v| v.meta.name == full)
+        .ok_or_else(|| CliError::new(Exit::Usage, format!("there is no {full}")))?;
+    let mut arguments = (verb.arguments)(matches)?;
+    if needs_consent(verb.meta.effect) && !matches.get_flag("yes") {
+        ask(&full)?;
+    }
+    let client = connection.client()?;
+    if verb.meta.in_project() && arguments.get("projectId").is_none_or(|p| p == "") {
+        arguments["projectId"] = client.call(&GetMe {}).await?.project.id.into();
+    }
+    let answer = client.call_raw(&verb.meta, arguments).await?;
+    if verb.meta.name == StartAudit::META.name && matches.get_flag("wait") {
+        return wait(
+            &client,
+            answer,
+            matches.get_one::<FailOn>("fail_on").copied(),
+            json,
+        )
+        .await;
+    }
+    output::print(verb.meta.name, &answer, json)?;
+    Ok(Exit::Done)
+}
+
+async fn wait(
+    client: &Client,
+    started: Value,
+    fail_on: Option<FailOn>,
+    json: bool,
+) -> Result<Exit, CliError> {
+    let started: AuditStarted =
+        serde_json::from_value(started).map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
+    if started.already_running {
+        eprintln!("an audit is running already; following it");
+    }
+    let audit = follow::audit(client, started.audit).await?;
+    let answer = serde_json::to_value(&audit).map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
+    output::print(GetCurrentAudit::META.name, &answer, json)?;
+    Ok(match audit.status {
+        AuditStatus::Failed | AuditStatus::Cancelled => Exit::Failed,
+        _ if fail_on.is_some_and(|f| f.is_crossed(&audit)) => Exit::Threshold,
+        _ => Exit::Done,
+    })
+}
+
+fn ask(what: &str) -> Result<(), CliError> {
+    if !std::io::stdin().is_terminal() {
+        return Err(CliError::new(Exit::Usage, format!("{what} needs consent")).hint("repeat it with --yes"));
+    }
+    eprint!("{what}: are you sure? [y/N] ");
+    std::io::stderr().flush()?;
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    if matches!(line.trim(), "y" | "Y" | "yes") {
+        Ok(())
+    } else {
+        Err(CliError::new(Exit::Failed, "nothing was done"))
+    }
+}

@@ -1,0 +1,244 @@
+//! What the operator does on the server: projects and keys. Works beside a running server.
+
+use searchwright_contract::{Code, Instant, Problem, Scope};
+use searchwright_store::{
+    Error,
+    admin::{self, NewKey, NewProject},
+};
+use uuid::Uuid;
+
+use crate::{Engine, call::fault, failure::Result, keys};
+
+/// Live keys a project may have.
+const MOST_KEYS: u64 = 25;
+
+/// A project that was made.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct CreatedProject {
+    /// Identifier.
+    pub id: Uuid,
+    /// Name.
+    pub name: String,
+    /// As given: a host, or scheme, host and port.
+    pub domain: String,
+}
+
+/// A key that was made. The only time it is shown.
+#[derive(Clone, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedKey {
+    /// Identifier.
+    pub id: Uuid,
+    /// The key.
+    pub key: String,
+    /// Its first characters.
+    pub prefix: String,
+    /// When it stops working.
+    pub expires_at: Option<Instant>,
+}
+
+impl std::fmt::Debug for CreatedKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CreatedKey({})", self.prefix)
+    }
+}
+
+/// What a key may do and for how long.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// Scopes; all if empty.
+    pub scopes: Vec<String>,
+    /// Refuses whatever changes something.
+    pub read_only: bool,
+    /// Milliseconds it lives; forever if `None`.
+    pub lifetime_millis: Option<i64>,
+}
+
+/// Checks that a text is a website's domain: a host, or http(s), host and port without a path.
+pub fn check_domain(domain: &str) -> Result<String> {
+    let bad = |why: &str| fault("/domain", "not_a_domain", format!("{domain:?} {why}"));
+    let carries_scheme = domain.contains("://");
+    let url = url::Url::parse(&if carries_scheme {
+        domain.to_owned()
+    } else {
+        format!("https://{domain}")
+    })
+    .map_err(|e| bad(&format!("is not a domain: {e}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad("is neither http nor https"));
+    }
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+        || url.path() != "/"
+    {
+        return Err(bad("has more than scheme, host and port; leave the rest out"));
+    }
+    let host = url.host_str().ok_or_else(|| bad("has no host"))?;
+    let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
+    Ok(if carries_scheme {
+        format!("{}://{host}{port}", url.scheme())
+    } else {
+        format!("{host}{port}")
+    })
+}
+
+impl Engine {
+    /// Makes a project.
+    pub async fn create_project(&self, name: &str, domain: &str) -> Result<CreatedProject> {
+        let name = name.trim();
+        if name.is_empty() || name.chars().count() > 200 {
+            return Err(fault("/name", "length", "has to have 1 to 200 characters"));
+        }
+        let created = CreatedProject {
+            id: self.clock.id(),
+            name: name.to_owned(),
+            domain: check_domain(domain)?,
+        };
+        let new = NewProject {
+            id: created.id,
+            name: created.name.clone(),
+            domain: created.domain.clone(),
+        };
+        let (workspace, now) = (self.clock.id(), self.clock.now());
+        self.db
+            .write(move |tx| Box::pin(async move { admin::create_project(tx, new, workspace, now).await }))
+            .await?;
+        Ok(created)
+    }
+
+    /// Makes a key for a project.
+    pub async fn create_key(&self, project: Uuid, name: &str, grant: Grant) -> Result<CreatedKey> {
+        let name = name.trim().to_owned();
+        if name.is_empty() || name.chars().count() > 100 {
+            return Err(fault("/name", "length", "has to have 1 to 100 characters"));
+        }
+        for scope in &grant.scopes {
+            if Scope::parse(scope).is_none() {
+                let known: Vec<&str> = Scope::ALL.iter().map(|s| s.as_str()).collect();
+                return Err(fault(
+                    "/scopes",
+                    "unknown_value",
+                    format!("{scope:?} is not one of {}", known.join(", ")),
+                ));
+            }
+        }
+        let scopes = if grant.scopes.is_empty() {
+            Scope::ALL
+                .iter()
+                .map(|s| s.as_str())
+                .collect::<Vec<_>>()
+                .join(" ")
+        } else {
+            grant.scopes.join(" ")
+        };
+        let expires_at = grant.lifetime_millis.map(|l| self.clock.now().plus_millis(l));
+        self.insert_key(project, name, scopes, grant.read_only, expires_at)
+            .await
+    }
+
+    async fn insert_key(
+        &self,
+        project: Uuid,
+        name: String,
+        scopes: String,
+        read_only: bool,
+        expires_at: Option<Instant>,
+    ) -> Result<CreatedKey> {
+        let (id, now, key) = (self.clock.id(), self.clock.now(), keys::generate()?);
+        let prefix = keys::prefix(&key).to_owned();
+        let new = NewKey {
+            id,
+            project,
+            name,
+            prefix: prefix.clone(),
+            digest: keys::digest(&key),
+            scopes,
+            read_only,
+            expires_at,
+        };
+        self.db
+            .write(move |tx| {
+                Box::pin(async move {
+                    if admin::live_keys(tx, project, now).await? >= MOST_KEYS {
+                        return Err(Problem::new(
+                            Code::InvalidState,
+                            format!("a project has at most {MOST_KEYS} live keys"),
+                        )
+                        .hint("revoke one that is no longer used")
+                        .into());
+                    }
+                    admin::create_key(tx, new, now).await.map_err(|e| match e {
+                        Error::Dangling => Problem::not_found("project").into(),
+                        other => crate::Failure::from(other),
+                    })
+                })
+            })
+            .await?;
+        Ok(CreatedKey {
+            id,
+            key,
+            prefix,
+            expires_at,
+        })
+    }
+
+    /// The project of a domain, made if there is none.
+    pub async fn project_for(&self, domain: &str) -> Result<Uuid> {
+        let domain = check_domain(domain)?;
+        let known = admin::project_by_domain(&mut self.db.read().await?, &domain).await?;
+        match known {
+            Some(id) => Ok(id),
+            None => {
+                let name = domain.split_once("://").map_or(domain.as_str(), |(_, host)| host);
+                Ok(self.create_project(name, &domain).await?.id)
+            }
+        }
+    }
+
+    /// Makes a key and ends those of the same name.
+    pub async fn replace_key(&self, project: Uuid, name: &str, grant: Grant) -> Result<CreatedKey> {
+        let (now, ended) = (self.clock.now(), name.to_owned());
+        self.db
+            .write(move |tx| Box::pin(async move { admin::revoke_named(tx, project, &ended, now).await }))
+            .await?;
+        self.create_key(project, name, grant).await
+    }
+
+    /// Ends a key at once; `false` if it had ended before.
+    pub async fn revoke_key(&self, id: Uuid) -> Result<bool> {
+        let now = self.clock.now();
+        let done = self
+            .db
+            .write(move |tx| Box::pin(async move { admin::revoke_key(tx, id, now).await }))
+            .await;
+        missing_key(done)
+    }
+
+    /// Makes a successor of a key; the old one works on for `overlap_millis`.
+    pub async fn rotate_key(
+        &self,
+        id: Uuid,
+        overlap_millis: i64,
+        lifetime_millis: Option<i64>,
+    ) -> Result<CreatedKey> {
+        let now = self.clock.now();
+        let until = now.plus_millis(overlap_millis);
+        let done = self
+            .db
+            .write(move |tx| Box::pin(async move { admin::retire_key(tx, id, until, now).await }))
+            .await;
+        let old = missing_key(done)?;
+        let expires_at = lifetime_millis.map(|l| now.plus_millis(l));
+        self.insert_key(old.project, old.name, old.scopes, old.read_only, expires_at)
+            .await
+    }
+}
+
+fn missing_key<T>(done: Result<T, Error>) -> Result<T> {
+    done.map_err(|e| match e {
+        Error::Missing => Problem::not_found("live key").into(),
+        other => other.into(),
+    })
+}

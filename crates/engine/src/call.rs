@@ -1,0 +1,191 @@
+//! One call: who makes it, what it may touch, and what handlers need while it lasts.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use searchwright_contract::{
+    Code, Fault, Instant, List, Operation, Problem, Scope,
+    actions::{AllowedActions, Permission},
+    list::DEFAULT_LIMIT,
+};
+use searchwright_store::{
+    Error, Tx,
+    access::{self, Child, KeyAccess, ProjectScope},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
+
+use crate::{
+    Engine,
+    failure::{Failure, Result},
+};
+
+/// A credential that has been verified.
+#[derive(Clone, Debug)]
+pub enum Credential {
+    /// A project-bound API key.
+    Key(Arc<KeyAccess>),
+}
+
+impl Credential {
+    /// Whether it may do what needs this scope.
+    pub fn may(&self, scope: Scope) -> bool {
+        let Self::Key(key) = self;
+        key.may(scope)
+    }
+
+    /// The project, if the credential reaches it.
+    pub fn enter(&self, project_id: &str) -> Option<ProjectScope> {
+        let Self::Key(key) = self;
+        key.enter(project_id)
+    }
+
+    /// Whose rate limit and idempotency keys these are.
+    pub fn owner(&self) -> Uuid {
+        let Self::Key(key) = self;
+        key.key.id
+    }
+
+    /// What `insufficient_scope` answers.
+    pub fn lacks(&self, scope: Scope) -> Problem {
+        let Self::Key(key) = self;
+        if key.key.read_only && scope.writes() {
+            return Problem::new(Code::InsufficientScope, "this key is read-only")
+                .with("scope", scope.as_str());
+        }
+        Problem::new(
+            Code::InsufficientScope,
+            format!("this needs the scope {}", scope.as_str()),
+        )
+        .with("scope", scope.as_str())
+    }
+}
+
+/// What a handler is given besides its transaction and its arguments.
+#[derive(Debug)]
+pub struct Call {
+    /// The service.
+    pub engine: Arc<Engine>,
+    /// Who asks.
+    pub credential: Credential,
+    /// The project of the path, where there is one.
+    pub(crate) scope: Option<ProjectScope>,
+    /// Entity tags of `If-Match`, without quotes; `*` matches any.
+    pub if_match: Option<Vec<String>>,
+    /// When the call began.
+    pub now: Instant,
+}
+
+impl Call {
+    /// The project of the path.
+    pub fn scope(&self) -> Result<ProjectScope> {
+        self.scope
+            .ok_or_else(|| crate::failure::defect("no project", "the operation has none in its path"))
+    }
+
+    /// An id of a child record; what is no UUID names nothing.
+    pub fn child(&self, kind: Child, id: &str) -> Result<Uuid> {
+        Uuid::try_parse(id).map_err(|_| Problem::not_found(kind.word()).into())
+    }
+
+    /// What a missing child answers: 403 if it is another project's, else 404.
+    pub async fn or_missing<T>(
+        &self,
+        tx: &mut Tx,
+        kind: Child,
+        id: Uuid,
+        found: Result<T, Error>,
+    ) -> Result<T> {
+        match found {
+            Ok(value) => Ok(value),
+            Err(Error::Missing) if access::exists_anywhere(tx, kind, id).await? => Err(forbidden().into()),
+            Err(Error::Missing) => Err(Problem::not_found(kind.word()).into()),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Refuses a change to a record that is not the one the caller read.
+    pub fn check_match(&self, id: &str, version: i64) -> Result<()> {
+        let tag = format!("{id}-{version}");
+        match &self.if_match {
+            Some(tags) if !tags.iter().any(|t| *t == tag || t == "*") => Err(Problem::new(
+                Code::PreconditionFailed,
+                "the record has changed since it was read",
+            )
+            .hint("read it again, look at what changed, and repeat with its ETag")
+            .with("currentVersion", version)
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The page of a list from one row more than it holds.
+    pub fn page<O: Operation, T, P: Serialize>(
+        &self,
+        operation: &O,
+        limit: u32,
+        mut rows: Vec<T>,
+        place: impl Fn(&T) -> P,
+    ) -> Result<List<T>> {
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next_cursor = match rows.last().filter(|_| more) {
+            Some(last) => Some(self.engine.cursors.seal(operation, &place(last))?),
+            None => None,
+        };
+        Ok(List {
+            data: rows,
+            next_cursor,
+        })
+    }
+
+    /// The place a list goes on from.
+    pub fn after<O: Operation, P: DeserializeOwned>(
+        &self,
+        operation: &O,
+        cursor: Option<&str>,
+    ) -> Result<Option<P>> {
+        self.engine.cursors.open(operation, cursor)
+    }
+
+    /// Whether the caller may act, as its credential goes.
+    pub fn permission(&self, scope: Scope) -> Permission {
+        if self.credential.may(scope) {
+            return Permission::Yes(true);
+        }
+        let problem = self.credential.lacks(scope);
+        Permission::no(problem.code.as_str(), problem.detail)
+    }
+
+    /// The usual two actions on a record.
+    pub fn change_and_delete(&self, scope: Scope) -> AllowedActions {
+        let permission = self.permission(scope);
+        AllowedActions(BTreeMap::from([
+            ("update".into(), permission.clone()),
+            ("delete".into(), permission),
+        ]))
+    }
+}
+
+/// The one answer to a project that is unknown, malformed or somebody else's.
+pub fn forbidden() -> Problem {
+    Problem::new(
+        Code::ProjectForbidden,
+        "this project is not accessible with this credential",
+    )
+    .hint("call GET /v1/me to see which project it is; do not guess ids")
+}
+
+/// Rows of a page.
+pub fn limit(limit: Option<u8>) -> u32 {
+    limit.unwrap_or(DEFAULT_LIMIT).into()
+}
+
+/// One fault of one argument.
+pub fn fault(pointer: &str, code: &str, detail: impl Into<String>) -> Failure {
+    Problem::faults(vec![Fault {
+        pointer: pointer.to_owned(),
+        code: code.to_owned(),
+        detail: detail.into(),
+    }])
+    .into()
+}

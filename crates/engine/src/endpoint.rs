@@ -1,0 +1,345 @@
+//! The table made callable: one `fn` pointer per operation, so that neither the doors nor the compiler
+//! know eighty types.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use schemars::Schema;
+use searchwright_contract::{
+    Answer as _, Code, Effect, Head, Meta, Operation, Problem, audits, issues, jobs, keywords, me,
+    operation::{answer_schema, input_schema},
+    operations, pages, projects,
+    shape::Shape,
+};
+use searchwright_store::{Tx, access::ProjectScope, idempotency};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    Engine,
+    call::{Call, Credential, forbidden},
+    failure::{Failure, Result, defect},
+};
+
+/// Hours an Idempotency-Key is remembered; 30 days where it started work.
+const REMEMBERED_HOURS: i64 = 48;
+
+/// Carries out one operation inside a transaction: a reading one for [`Effect::Read`], else a writing one
+/// that commits when this returns `Ok`. Awaits nothing but the store.
+pub trait Handle<O: Operation> {
+    /// Carries it out.
+    fn handle(call: &Call, tx: &mut Tx, operation: O) -> impl Future<Output = Result<O::Answer>> + Send;
+}
+
+/// One operation, ready to be called.
+pub struct Endpoint {
+    /// Its row of the table.
+    pub meta: Meta,
+    /// What it takes, compiled.
+    pub shape: Shape,
+    /// What it takes.
+    pub input: Schema,
+    /// What it answers.
+    pub answer: Schema,
+    run: fn(Arc<Engine>, Prepared) -> Pin<Box<dyn Future<Output = Result<Reply>> + Send>>,
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.meta.name)
+    }
+}
+
+impl Endpoint {
+    /// Its description, the rustdoc of its struct.
+    pub fn description(&self) -> &str {
+        self.input
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}
+
+/// What a door passes on.
+#[derive(Debug)]
+pub struct Invocation {
+    /// Who asks; verified.
+    pub credential: Credential,
+    /// Path, query and body in one object.
+    pub arguments: Value,
+    /// Entity tags of `If-Match`, without quotes.
+    pub if_match: Option<Vec<String>>,
+    /// `Idempotency-Key`.
+    pub idempotency_key: Option<String>,
+}
+
+/// What a door answers.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// HTTP status.
+    pub status: u16,
+    /// Values of headers; `location` is below the versioned root.
+    pub head: Head,
+    /// JSON.
+    pub body: Vec<u8>,
+    /// It is the stored answer to an earlier request with the same key.
+    pub replayed: bool,
+}
+
+struct Prepared {
+    call: Call,
+    arguments: Value,
+    idempotency: Option<(idempotency::Slot, Vec<u8>)>,
+}
+
+impl Engine {
+    /// Calls an endpoint: project, scope, arguments, effect, in this order.
+    pub async fn invoke(self: &Arc<Self>, endpoint: &Endpoint, invocation: Invocation) -> Result<Reply> {
+        let Invocation {
+            credential,
+            arguments,
+            if_match,
+            idempotency_key,
+        } = invocation;
+        let meta = &endpoint.meta;
+        let scope = self.enter(meta, &credential, &arguments)?;
+        if !credential.may(meta.scope) {
+            return Err(credential.lacks(meta.scope).into());
+        }
+        let faults = endpoint.shape.faults(&arguments);
+        if !faults.is_empty() {
+            return Err(Problem::faults(faults).into());
+        }
+        let idempotency = idempotency_key.filter(|_| meta.effect.writes()).map(|key| {
+            let fingerprint = Sha256::digest(format!("{}{arguments}", meta.name)).to_vec();
+            (
+                idempotency::Slot {
+                    owner: credential.owner(),
+                    route: meta.name,
+                    key,
+                },
+                fingerprint,
+            )
+        });
+        let call = Call {
+            engine: self.clone(),
+            credential,
+            scope,
+            if_match,
+            now: self.clock.now(),
+        };
+        let reply = (endpoint.run)(
+            self.clone(),
+            Prepared {
+                call,
+                arguments,
+                idempotency,
+            },
+        )
+        .await?;
+        if meta.effect.runs() {
+            self.wake.notify_one();
+        }
+        Ok(reply)
+    }
+
+    fn enter(&self, meta: &Meta, credential: &Credential, arguments: &Value) -> Result<Option<ProjectScope>> {
+        if !meta.in_project() {
+            return Ok(None);
+        }
+        let id = arguments
+            .get("projectId")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        Ok(Some(credential.enter(id).ok_or_else(forbidden)?))
+    }
+}
+
+fn run<O>(engine: Arc<Engine>, prepared: Prepared) -> Pin<Box<dyn Future<Output = Result<Reply>> + Send>>
+where
+    O: Operation,
+    Engine: Handle<O>,
+{
+    Box::pin(async move {
+        let Prepared {
+            call,
+            arguments,
+            idempotency,
+        } = prepared;
+        let operation: O =
+            serde_json::from_value(arguments).map_err(|e| Problem::fault("", "invalid", e.to_string()))?;
+        if !O::META.effect.writes() {
+            let mut tx = engine.db.read().await?;
+            return reply::<O>(Engine::handle(&call, &mut tx, operation).await?);
+        }
+        let Some((slot, fingerprint)) = idempotency else {
+            return engine
+                .db
+                .write(move |tx| {
+                    Box::pin(async move { reply::<O>(Engine::handle(&call, tx, operation).await?) })
+                })
+                .await;
+        };
+        let (scope, now) = (call.scope()?, call.now);
+        let done = {
+            let (slot, fingerprint) = (slot.clone(), fingerprint.clone());
+            let work = async move |tx: &mut Tx| {
+                if let Some(reply) = replay(tx, scope, &slot, &fingerprint, now).await? {
+                    return Ok(reply);
+                }
+                let reply = reply::<O>(Engine::handle(&call, tx, operation).await?)?;
+                keep::<O>(tx, scope, &slot, fingerprint, &reply, now).await?;
+                Ok(reply)
+            };
+            engine.db.write(move |tx| Box::pin(work(tx))).await
+        };
+        let Err(failure) = done else { return done };
+        if !is_remembered(failure.0.code) {
+            return Err(failure);
+        }
+        let body = serde_json::to_vec(&failure.0).map_err(|e| defect("answer", e))?;
+        let refused = Reply {
+            status: failure.0.status,
+            head: Head::default(),
+            body,
+            replayed: false,
+        };
+        engine
+            .db
+            .write(move |tx| {
+                Box::pin(async move { keep::<O>(tx, scope, &slot, fingerprint, &refused, now).await })
+            })
+            .await?;
+        Err(failure)
+    })
+}
+
+/// Refusals that came from carrying the request out: the same request gets the same refusal again.
+/// Those about the caller (401, 403), about what is not there yet (404), or about the moment (429, 5xx) are not kept.
+const fn is_remembered(code: Code) -> bool {
+    matches!(
+        code,
+        Code::AlreadyExists
+            | Code::InvalidState
+            | Code::ProviderNotConfigured
+            | Code::PreconditionFailed
+            | Code::ValidationFailed
+    )
+}
+
+async fn replay(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    slot: &idempotency::Slot,
+    fingerprint: &[u8],
+    now: searchwright_contract::Instant,
+) -> Result<Option<Reply>> {
+    let Some(stored) = idempotency::find(tx, scope, slot, now).await? else {
+        return Ok(None);
+    };
+    if stored.fingerprint != fingerprint {
+        return Err(Problem::new(
+            Code::IdempotencyKeyReused,
+            "this Idempotency-Key was sent with another request",
+        )
+        .hint("use a new key for a new request")
+        .into());
+    }
+    let head: [Option<String>; 2] =
+        serde_json::from_value(stored.head).map_err(|e| defect("stored answer", e))?;
+    let [etag, location] = head;
+    let retry_after = (stored.status == 202).then_some(5);
+    Ok(Some(Reply {
+        status: stored.status,
+        head: Head {
+            etag,
+            location,
+            retry_after,
+            next_cursor: None,
+        },
+        body: stored.body,
+        replayed: true,
+    }))
+}
+
+async fn keep<O: Operation>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    slot: &idempotency::Slot,
+    fingerprint: Vec<u8>,
+    reply: &Reply,
+    now: searchwright_contract::Instant,
+) -> Result<()> {
+    let hours = if O::META.effect.runs() {
+        30 * 24
+    } else {
+        REMEMBERED_HOURS
+    };
+    let head = serde_json::json!([reply.head.etag, reply.head.location]);
+    let stored = idempotency::Stored {
+        fingerprint,
+        status: reply.status,
+        head,
+        body: reply.body.clone(),
+    };
+    if idempotency::keep(tx, scope, slot, stored, now, now.plus_millis(hours * 3_600_000)).await? {
+        return Ok(());
+    }
+    // Another request with this key committed between our look and our write; ours must not take effect.
+    Err(Problem::new(
+        Code::IdempotencyInProgress,
+        "a request with this Idempotency-Key is being carried out",
+    )
+    .after(1)
+    .into())
+}
+
+fn reply<O: Operation>(answer: O::Answer) -> Result<Reply> {
+    let status = O::META.effect.status();
+    let mut head = answer.head();
+    if O::META.effect != Effect::Create && !O::META.effect.runs() {
+        head.location = None;
+    }
+    let body = if status == 204 {
+        Vec::new()
+    } else {
+        serde_json::to_vec(&answer).map_err(|e| defect("answer", e))?
+    };
+    Ok(Reply {
+        status,
+        head,
+        body,
+        replayed: false,
+    })
+}
+
+macro_rules! endpoints {
+    ($($module:ident::$op:ident => $name:literal $method:ident $path:literal -> $answer:ty, $scope:ident, $effect:ident;)*) => {
+        /// The table, in its order.
+        pub(crate) fn all() -> Result<Vec<Endpoint>> {
+            Ok(vec![$(endpoint::<$module::$op>()?,)*])
+        }
+    };
+}
+operations!(endpoints);
+
+fn endpoint<O>() -> Result<Endpoint>
+where
+    O: Operation,
+    Engine: Handle<O>,
+{
+    let input = input_schema::<O>();
+    let shape = Shape::compile(&input).map_err(|e| defect("schema", format!("{}: {e}", O::META.name)))?;
+    Ok(Endpoint {
+        meta: O::META,
+        shape,
+        input,
+        answer: answer_schema::<O>(),
+        run: run::<O>,
+    })
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        *failure.0
+    }
+}

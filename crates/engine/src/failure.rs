@@ -1,0 +1,57 @@
+//! A problem on its way out. Boxed, because a result should be small where nothing goes wrong.
+
+use searchwright_contract::{Code, Problem};
+use searchwright_store::Error;
+
+/// Result of whatever a caller asked for.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// A call that failed.
+#[derive(Debug)]
+pub struct Failure(pub Box<Problem>);
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self(Box::new(problem))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let problem = match error {
+            Error::Overloaded => Problem::new(Code::Overloaded, "too much is being written at once").after(1),
+            Error::Full => Problem::new(
+                Code::StorageFull,
+                "nothing can be written until there is space again",
+            )
+            .after(60),
+            Error::Unavailable(why) => {
+                tracing::error!(why, "storage unavailable");
+                Problem::new(
+                    Code::StorageUnavailable,
+                    "the database cannot be used at the moment",
+                )
+                .after(5)
+            }
+            other => {
+                tracing::error!(error = %other, "storage failed");
+                Problem::new(Code::InternalError, "the request could not be carried out")
+            }
+        };
+        problem.into()
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A failure of our own making, logged with its cause and answered without it.
+pub fn defect(what: &'static str, cause: impl std::fmt::Display) -> Failure {
+    tracing::error!(%cause, what, "internal error");
+    Problem::new(Code::InternalError, "the request could not be carried out").into()
+}

@@ -1,0 +1,276 @@
+//! An audit: crawl the website, evaluate the checks, settle what was found before. Resumes after a crash
+//! with the batches that were saved; writing twice what was written once changes nothing.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use crate::stub::crawl::{self, Batch, Config, Ending, Sink, SinkError, Termination};
+use searchwright_contract::{
+    Code, Instant, Problem,
+    audits::{Audit, AuditError, AuditProgress, AuditStatus},
+    events::EventType,
+};
+use searchwright_store::{
+    Db, Tx, audits, crawls, events,
+    jobs::{self, End, Leased},
+};
+use serde_json::json;
+use url::Url;
+use uuid::Uuid;
+
+use super::{JobError, analysis, worker::Run};
+use crate::{
+    failure::defect,
+    providers::outbound::{self, AllowOutbound, Outbound, Purpose},
+};
+
+/// Crashes of the worker after which an audit is given up.
+const MOST_CRASHES: i64 = 3;
+
+/// What the operator decides about crawling.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Private addresses that may be reached.
+    pub allow: Vec<AllowOutbound>,
+    /// `User-Agent`.
+    pub user_agent: String,
+    /// Our own listeners, which are never fetched.
+    pub own: Vec<SocketAddr>,
+    /// Connections to the site.
+    pub connections: usize,
+    /// Least time between the starts of two requests.
+    pub delay: Duration,
+    /// Connections to a site that is allowed by name; it has no delay.
+    pub connections_to_allowed: usize,
+}
+
+/// Carries an audit out, or on.
+pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
+    let db = run.engine.db.clone();
+    let scope = run.leased.scope;
+    let audit = audits::get(&mut db.read().await?, scope, audit_id).await?;
+    if !audit.status.is_active() {
+        return Ok(json!({ "auditId": audit_id }));
+    }
+    if run.leased.crashes > MOST_CRASHES {
+        let problem = Problem::new(
+            Code::InternalError,
+            "the audit was interrupted three times and has been given up",
+        );
+        return Err(JobError::GiveUp(Box::new(
+            problem.with("auditError", "interrupted"),
+        )));
+    }
+    let interrupted = run.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        done = carry_out(&run, &db, &audit, audit_id) => done,
+    }
+}
+
+async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
+    set_status(run, db, audit_id, AuditStatus::Crawling).await?;
+    let ending = crawl(run, db, audit, audit_id).await?;
+    if let Some(error) = failure(&ending) {
+        let problem = Problem::new(Code::InvalidState, error.message).with("auditError", error.code);
+        return Err(JobError::GiveUp(Box::new(problem)));
+    }
+    set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
+    let result = analysis::analyze(run, db, audit_id, ending).await?;
+    Ok(json!({ "auditId": audit_id, "healthScore": result }))
+}
+
+/// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.
+fn failure(ending: &Ending) -> Option<AuditError> {
+    let error = |message: &str| AuditError {
+        code: ending.termination.code().to_owned(),
+        message: message.to_owned(),
+    };
+    match ending.termination {
+        Termination::RobotsUnreachable => Some(error(
+            "robots.txt could not be fetched, which forbids crawling (RFC 9309); check that the site is up",
+        )),
+        Termination::HostUnavailable if ending.progress.fetched == 0 => Some(error(
+            "the site does not answer; check its address and that it may be reached from here",
+        )),
+        _ => None,
+    }
+}
+
+async fn set_status(run: &Run, db: &Db, audit: Uuid, status: AuditStatus) -> Result<(), JobError> {
+    let (leased, now) = (run.leased.clone(), run.engine.clock.now());
+    fenced(db, leased, move |tx, scope| {
+        Box::pin(async move { audits::set_status(tx, scope, audit, status, now).await })
+    })
+    .await
+}
+
+/// A write that happens only while the lease is ours.
+pub(super) async fn fenced<F>(db: &Db, leased: Leased, work: F) -> Result<(), JobError>
+where
+    F: for<'a> FnOnce(
+            &'a mut Tx,
+            searchwright_store::access::ProjectScope,
+        ) -> searchwright_store::Boxed<'a, Result<(), searchwright_store::Error>>
+        + Send
+        + 'static,
+{
+    let held = db
+        .write(move |tx| {
+            Box::pin(async move {
+                if !jobs::holds(tx, &leased).await? {
+                    return Ok(false);
+                }
+                work(tx, leased.scope).await.map(|()| true)
+            })
+        })
+        .await?;
+    if held { Ok(()) } else { Err(JobError::Lost) }
+}
+
+async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Ending, JobError> {
+    let settings = &run.settings;
+    let start = Url::parse(&audit.start_url).map_err(|e| defect("start url", e))?;
+    let allowed_by_name = settings.allow.iter().any(|a| {
+        a.purpose == Purpose::Crawl && {
+            let _ = &start;
+            let _ = a;
+            true
+        }
+    });
+    let mut config = Config::new(start, audit.config.max_pages);
+    config.max_depth = audit.config.max_depth;
+    config.include.clone_from(&audit.config.include);
+    config.exclude.clone_from(&audit.config.exclude);
+    (config.connections, config.delay) = if allowed_by_name {
+        (settings.connections_to_allowed, Duration::ZERO)
+    } else {
+        (settings.connections, settings.delay)
+    };
+    // From the audit, so that a resumed crawl asks for the same made-up URLs.
+    config.seed = audit_id.as_u64_pair().1;
+    let mut outbound = outbound::Settings::new(settings.user_agent.clone());
+    outbound.allow.clone_from(&settings.allow);
+    outbound.own.clone_from(&settings.own);
+    let fetcher = Outbound::new(&outbound)
+        .map_err(|e| defect("http client", e))?
+        .for_purpose(Purpose::Crawl);
+    let resume: (Option<crawl::Resume>, u32) = (None, 0);
+    let mut sink = Saving {
+        db: db.clone(),
+        leased: run.leased.clone(),
+        audit: audit_id,
+        next: resume.1,
+    };
+    let clock = run.engine.clock.clone();
+    let now: crawl::Clock = Arc::new(move || clock.now().millis());
+    crawl::crawl(
+        config,
+        Arc::new(fetcher),
+        &mut sink,
+        resume.0,
+        run.stopping.child_token(),
+        now,
+    )
+    .await
+    .map_err(|e| match e.0.downcast::<Stopped>() {
+        Ok(stopped) => stopped.0,
+        Err(other) => defect("crawl", other).into(),
+    })
+}
+
+/// Saves batches under the fence.
+struct Saving {
+    db: Db,
+    leased: Leased,
+    audit: Uuid,
+    next: u32,
+}
+
+/// Carries the reason through the crawler, which does not know it.
+#[derive(Debug)]
+struct Stopped(JobError);
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a batch was not saved")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
+impl Sink for Saving {
+    async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
+        let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
+        let data = postcard::to_stdvec(&batch).map_err(|e| stopped(defect("batch", e).into()))?;
+        let (audit, number) = (self.audit, self.next);
+        let p = batch.progress;
+        let progress = AuditProgress {
+            discovered: p.discovered.into(),
+            fetched: p.fetched.into(),
+            queued: p.queued.into(),
+            failed: p.failed.into(),
+            blocked: p.blocked.into(),
+        };
+        self.next += 1;
+        fenced(&self.db, self.leased.clone(), move |tx, scope| {
+            Box::pin(async move {
+                crawls::save(tx, scope, audit, number, data).await?;
+                audits::set_progress(tx, scope, audit, progress).await
+            })
+        })
+        .await
+        .map_err(stopped)
+    }
+}
+
+/// Ends the audit of a job that will not be run again, in the transaction that ends the job.
+pub(super) async fn over(
+    tx: &mut Tx,
+    leased: &Leased,
+    end: &End,
+    event: Uuid,
+    now: Instant,
+) -> Result<(), searchwright_store::Error> {
+    let scope = leased.scope;
+    let Some(audit) = audits::active(tx, scope).await? else {
+        return Ok(());
+    };
+    if audit.job_id != leased.id.to_string() || !jobs::holds(tx, leased).await? {
+        return Ok(());
+    }
+    let id = Uuid::try_parse(&audit.id).unwrap_or_default();
+    let (status, outcome) = match end {
+        End::Failed(problem) => {
+            let word = problem
+                .extra
+                .get("auditError")
+                .and_then(serde_json::Value::as_str)
+                .unwrap_or("internal_error");
+            let error = AuditError {
+                code: word.to_owned(),
+                message: problem.detail.clone(),
+            };
+            (
+                AuditStatus::Failed,
+                audits::Outcome {
+                    termination: Some(word.to_owned()),
+                    error: Some(error),
+                    ..Default::default()
+                },
+            )
+        }
+        _ => (
+            AuditStatus::Cancelled,
+            audits::Outcome {
+                termination: Some("cancelled".to_owned()),
+                ..Default::default()
+            },
+        ),
+    };
+    let code = outcome.error.as_ref().map(|e| e.code.clone());
+    if audits::finish(tx, scope, id, status, outcome, now).await? && status == AuditStatus::Failed {
+        let data = json!({ "auditId": audit.id, "version": audit.version + 1, "error": code });
+        events::write(tx, scope, event, EventType::AuditFailed, &data, now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Work that takes time. One closed enum, matched in one place; each kind resumes where it was cut.
+
+mod analysis;
+pub mod audit;
+pub mod worker;
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{Instant, Problem, jobs};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    jobs::{Leased, New},
+};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::failure::{Failure, Result, defect};
+
+/// Everything that can be queued. The tag is the job's `type` and never changes its meaning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Job {
+    /// Crawl the website and evaluate the checks.
+    Audit {
+        /// The audit.
+        audit_id: Uuid,
+    },
+}
+
+impl Job {
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Audit { .. } => "audit",
+        }
+    }
+
+    /// Queues it in the transaction of the change that needs it.
+    pub async fn enqueue(
+        self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        id: Uuid,
+        links: BTreeMap<String, String>,
+        now: Instant,
+    ) -> Result<jobs::Job> {
+        let kind = self.kind();
+        let payload = serde_json::to_value(&self).map_err(|e| defect("job", e))?;
+        let new = New {
+            id,
+            kind,
+            payload,
+            run_after: now,
+            links,
+        };
+        Ok(searchwright_store::jobs::enqueue(tx, scope, new, now).await?)
+    }
+
+    fn read(leased: &Leased) -> Result<Self, JobError> {
+        serde_json::from_value(leased.payload.clone()).map_err(|e| JobError::give_up(defect("job", e)))
+    }
+}
+
+/// Why a run did not succeed.
+#[derive(Debug)]
+pub enum JobError {
+    /// Try again after so many milliseconds.
+    Retry(i64),
+    /// It will not succeed.
+    GiveUp(Box<Problem>),
+    /// Somebody asked for it to be stopped; what was to be written has been.
+    Canceled,
+    /// The worker is shutting down: give it back.
+    Released,
+    /// The lease is another worker's: write nothing more.
+    Lost,
+}
+
+impl JobError {
+    fn give_up(failure: Failure) -> Self {
+        Self::GiveUp(failure.0)
+    }
+}
+
+impl From<Failure> for JobError {
+    fn from(failure: Failure) -> Self {
+        if failure.0.retryable {
+            Self::Retry(10_000)
+        } else {
+            Self::GiveUp(failure.0)
+        }
+    }
+}
+
+impl From<searchwright_store::Error> for JobError {
+    fn from(error: searchwright_store::Error) -> Self {
+        Failure::from(error).into()
+    }
+}

@@ -1,0 +1,217 @@
+//! The worker: leases a job, runs it with no transaction open, renews the lease, and ends it under its
+//! fence. Any number of them run side by side without a leader.
+
+use std::{sync::Arc, time::Duration};
+
+use searchwright_store::jobs::{self, Beat, End, Leased};
+use tokio::{task::JoinSet, time::MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::{Job, JobError, audit};
+use crate::Engine;
+
+/// How often an idle worker looks, when nothing woke it: the truth behind every wake-up.
+const POLL: Duration = Duration::from_secs(1);
+/// How often a lease is renewed; a sixth of its length.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Backoff of the first retry, doubled with each attempt up to an hour.
+const LONGEST_BACKOFF_MILLIS: i64 = 3_600_000;
+/// Attempts after which a job that asks to be retried is given up.
+const MOST_ATTEMPTS: i64 = 8;
+
+/// Runs jobs until it is told to stop.
+#[derive(Debug)]
+pub struct Worker {
+    engine: Arc<Engine>,
+    owner: Uuid,
+    capacity: usize,
+    /// Passed to crawls.
+    settings: Arc<audit::Settings>,
+}
+
+/// What a running job holds on to.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) engine: Arc<Engine>,
+    pub(super) leased: Leased,
+    pub(super) settings: Arc<audit::Settings>,
+    /// Somebody asked for it to be stopped.
+    pub(super) canceled: CancellationToken,
+    /// The worker is shutting down.
+    pub(super) stopping: CancellationToken,
+    /// The lease is gone.
+    pub(super) lost: CancellationToken,
+}
+
+impl Run {
+    /// Ends when any of the three reasons to stop does.
+    pub(super) async fn interrupted(&self) -> JobError {
+        tokio::select! {
+            biased;
+            () = self.lost.cancelled() => JobError::Lost,
+            () = self.canceled.cancelled() => JobError::Canceled,
+            () = self.stopping.cancelled() => JobError::Released,
+        }
+    }
+}
+
+impl Worker {
+    /// A worker that runs at most `capacity` jobs at once.
+    pub fn new(engine: Arc<Engine>, capacity: usize, settings: audit::Settings) -> Self {
+        let owner = engine.clock.id();
+        Self {
+            engine,
+            owner,
+            capacity,
+            settings: Arc::new(settings),
+        }
+    }
+
+    /// Works until `stop`, then gives back what is unfinished and returns.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut running = JoinSet::new();
+        let mut tick = tokio::time::interval(POLL);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = self.engine.wake.notified() => {}
+                _ = tick.tick() => {}
+                Some(_) = running.join_next(), if !running.is_empty() => {}
+            }
+            if let Err(error) = self.take(&mut running, &stop).await {
+                tracing::warn!(%error, "looking for work failed; trying again");
+            }
+        }
+        while running.join_next().await.is_some() {}
+    }
+
+    async fn take(
+        &self,
+        running: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Result<(), searchwright_store::Error> {
+        let now = self.engine.clock.now();
+        if !jobs::any_due(&mut self.engine.db.read().await?, now).await? {
+            return Ok(());
+        }
+        let owner = self.owner;
+        let poisoned = self
+            .engine
+            .db
+            .write(move |tx| Box::pin(async move { jobs::rescue(tx, owner, now).await }))
+            .await?;
+        for leased in poisoned {
+            let run = self.run_of(leased, stop);
+            tracing::error!(job = %run.leased.id, "job given up: its worker crashed too often");
+            let problem = searchwright_contract::Problem::new(
+                searchwright_contract::Code::InternalError,
+                "the job was interrupted too often and has been given up",
+            );
+            end(&run, Err(JobError::GiveUp(Box::new(problem)))).await;
+        }
+        while running.len() < self.capacity {
+            let leased = self
+                .engine
+                .db
+                .write(move |tx| Box::pin(async move { jobs::lease(tx, owner, now).await }))
+                .await?;
+            let Some(leased) = leased else { break };
+            let run = self.run_of(leased, stop);
+            running.spawn(async move {
+                let beating = tokio::spawn(heartbeat(run.clone()));
+                let outcome = work(run.clone()).await;
+                beating.abort();
+                end(&run, outcome).await;
+            });
+        }
+        Ok(())
+    }
+
+    fn run_of(&self, leased: Leased, stop: &CancellationToken) -> Run {
+        Run {
+            engine: self.engine.clone(),
+            leased,
+            settings: self.settings.clone(),
+            canceled: CancellationToken::new(),
+            stopping: stop.child_token(),
+            lost: CancellationToken::new(),
+        }
+    }
+}
+
+async fn work(run: Run) -> Result<serde_json::Value, JobError> {
+    tracing::info!(job = %run.leased.id, attempt = run.leased.attempt, "job started");
+    match Job::read(&run.leased)? {
+        Job::Audit { audit_id } => audit::run(run, audit_id).await,
+    }
+}
+
+async fn heartbeat(run: Run) {
+    let mut tick = tokio::time::interval(HEARTBEAT);
+    let mut last = tokio::time::Instant::now();
+    loop {
+        tokio::select! {
+            _ = tick.tick() => {}
+            () = run.engine.wake.notified() => {}
+        }
+        let (leased, now) = (run.leased.clone(), run.engine.clock.now());
+        let heard = run
+            .engine
+            .db
+            .write(move |tx| Box::pin(async move { jobs::beat(tx, &leased, None, now).await }))
+            .await;
+        match heard {
+            Ok(Beat::Alive) => last = tokio::time::Instant::now(),
+            Ok(Beat::Cancel) => {
+                last = tokio::time::Instant::now();
+                run.canceled.cancel();
+            }
+            Ok(Beat::Lost) => run.lost.cancel(),
+            // What cannot be renewed must be let go before another worker may take it.
+            Err(_) if last.elapsed() > HEARTBEAT * 5 => run.lost.cancel(),
+            Err(error) => tracing::warn!(%error, "lease not renewed"),
+        }
+    }
+}
+
+async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
+    let now = run.engine.clock.now();
+    let end = match outcome {
+        Ok(result) => End::Succeeded(result),
+        Err(JobError::Lost) => return,
+        Err(JobError::Canceled) => End::Canceled,
+        Err(JobError::Released) => End::Released,
+        Err(JobError::GiveUp(problem)) => End::Failed(problem),
+        Err(JobError::Retry(_)) if run.leased.attempt >= MOST_ATTEMPTS => {
+            End::Failed(Box::new(searchwright_contract::Problem::new(
+                searchwright_contract::Code::InternalError,
+                "tried too often",
+            )))
+        }
+        Err(JobError::Retry(after)) => {
+            let factor = 1i64 << run.leased.attempt.clamp(0, 20);
+            End::Retry(now.plus_millis(after.saturating_mul(factor).min(LONGEST_BACKOFF_MILLIS)))
+        }
+    };
+    tracing::info!(job = %run.leased.id, end = ?std::mem::discriminant(&end), "job ended");
+    let (leased, audit_over) = (run.leased.clone(), matches!(end, End::Failed(_) | End::Canceled));
+    let event_id = run.engine.clock.id();
+    let written = run
+        .engine
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                if audit_over {
+                    audit::over(tx, &leased, &end, event_id, now).await?;
+                }
+                jobs::finish(tx, &leased, end, now).await
+            })
+        })
+        .await;
+    if let Err(error) = written {
+        // The lease runs out and another worker finds the job where it was.
+        tracing::error!(%error, job = %run.leased.id, "the end of a job was not written");
+    }
+}

@@ -1,0 +1,81 @@
+//! The form of API keys: `swk_`, 30 random base62 characters, and 6 of checksum, so that a mistyped key is
+//! refused without a look into the database and scanners recognise a leaked one.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::failure::{Result, defect};
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const TAG: &str = "swk_";
+const RANDOM: usize = 30;
+const LENGTH: usize = TAG.len() + RANDOM + 6;
+
+/// Makes a key. 178 bits of it are random.
+pub fn generate() -> Result<String> {
+    let mut key = String::with_capacity(LENGTH);
+    key.push_str(TAG);
+    let mut bytes = [0u8; 64];
+    while key.len() < TAG.len() + RANDOM {
+        getrandom::fill(&mut bytes).map_err(|e| defect("no randomness", e))?;
+        // 248 is the largest multiple of 62 in a byte: what is above it would favour some characters.
+        let fair = bytes
+            .iter()
+            .filter(|b| **b < 248)
+            .map(|b| char::from(ALPHABET[usize::from(b % 62)]));
+        key.extend(fair.take(TAG.len() + RANDOM - key.len()));
+    }
+    let sum = checksum(&key);
+    key.extend(sum.map(char::from));
+    Ok(key)
+}
+
+/// Whether it has the form of a key and its checksum holds.
+pub fn is_well_formed(key: &str) -> bool {
+    key.len() == LENGTH
+        && key.starts_with(TAG)
+        && key.bytes().skip(TAG.len()).all(|b| b.is_ascii_alphanumeric())
+        && checksum(&key[..LENGTH - 6]) == key.as_bytes()[LENGTH - 6..]
+}
+
+/// The characters that may be shown.
+pub fn prefix(key: &str) -> &str {
+    key.get(..TAG.len() + 8).unwrap_or_default()
+}
+
+/// What is stored of a key.
+pub fn digest(key: &str) -> [u8; 32] {
+    Sha256::digest(key).into()
+}
+
+fn checksum(text: &str) -> [u8; 6] {
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut sum = [b'0'; 6];
+    for digit in sum.iter_mut().rev() {
+        *digit = ALPHABET[(rest % 62) as usize];
+        rest /= 62;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{generate, is_well_formed, prefix};
+
+    #[test]
+    fn a_mistyped_key_is_recognised() {
+        // CRC-32 of "swk_" and thirty zeros, computed apart with Python's zlib.
+        assert!(is_well_formed("swk_0000000000000000000000000000002mhFoQ"));
+        let key = generate().unwrap();
+        assert!(is_well_formed(&key), "{key}");
+        assert_eq!(prefix(&key).len(), 12);
+        for at in 4..key.len() {
+            let mut other = key.clone().into_bytes();
+            other[at] = if other[at] == b'a' { b'b' } else { b'a' };
+            assert!(!is_well_formed(&String::from_utf8(other).unwrap()));
+        }
+        assert!(!is_well_formed(""));
+        assert!(!is_well_formed(&key[1..]));
+        assert!(!is_well_formed(&format!("{}é", &key[..38])));
+        assert_ne!(key, generate().unwrap());
+    }
+}

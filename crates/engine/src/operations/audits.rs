@@ -1,0 +1,149 @@
+//! Audits: starting them, following them, stopping them. The work itself is `jobs/audit.rs`.
+
+use std::collections::BTreeMap;
+
+use crate::stub::{checks, score};
+use searchwright_contract::{
+    Code, List, Problem, Scope,
+    actions::{AllowedActions, Permission},
+    audits::{
+        Audit, AuditConfig, AuditStarted, CancelAudit, GetAudit, GetCurrentAudit, ListAudits, StartAudit,
+    },
+};
+use searchwright_store::{Tx, access::Child, audits, jobs, projects};
+use uuid::Uuid;
+
+use super::jobs::with_actions as job_with_actions;
+use crate::{
+    Engine,
+    call::{Call, Credential, fault, limit},
+    endpoint::Handle,
+    failure::Result,
+    jobs::Job,
+};
+
+/// Pages fetched unless the caller names another limit.
+const DEFAULT_MAX_PAGES: u32 = 10_000;
+/// Clicks followed unless the caller names another limit.
+const DEFAULT_MAX_DEPTH: u16 = 20;
+
+fn with_actions(call: &Call, mut audit: Audit) -> Audit {
+    audit.band = audit.health_score.map(|s| score::band(s).to_owned());
+    let cancel = if audit.status.is_active() {
+        call.permission(Scope::AuditsWrite)
+    } else {
+        Permission::no("invalid_state", "the audit has ended")
+    };
+    audit.allowed_actions = AllowedActions::default().with("cancel", cancel);
+    audit
+}
+
+/// Where the crawl of a domain begins. A domain may carry a scheme and a port.
+pub(crate) fn start_url(domain: &str) -> String {
+    let whole = if domain.contains("://") {
+        domain.to_owned()
+    } else {
+        format!("https://{domain}")
+    };
+    url::Url::parse(&whole).map_or(whole, String::from)
+}
+
+impl Handle<StartAudit> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: StartAudit) -> Result<AuditStarted> {
+        let scope = call.scope()?;
+        for (name, patterns) in [("include", &operation.include), ("exclude", &operation.exclude)] {
+            if let Some(at) = patterns.iter().position(|p| !p.starts_with(['/', '*', '?'])) {
+                return Err(fault(
+                    &format!("/{name}/{at}"),
+                    "not_a_path_pattern",
+                    "has to begin with /, * or ?",
+                ));
+            }
+        }
+        projects::lock(tx, scope).await?;
+        if let Some(audit) = audits::active(tx, scope).await? {
+            let job = jobs::get(tx, scope, Uuid::try_parse(&audit.job_id).unwrap_or_default()).await?;
+            return Ok(AuditStarted {
+                job: job_with_actions(call, job),
+                audit: with_actions(call, audit),
+                already_running: true,
+            });
+        }
+        let Credential::Key(access) = &call.credential;
+        let (audit_id, job_id) = (call.engine.clock.id(), call.engine.clock.id());
+        let new = audits::New {
+            id: audit_id,
+            job_id,
+            start_url: start_url(&access.project.domain),
+            config: AuditConfig {
+                max_pages: operation.max_pages.unwrap_or(DEFAULT_MAX_PAGES),
+                max_depth: operation.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
+                include: operation.include,
+                exclude: operation.exclude,
+            },
+            ruleset_version: checks::RULESET_VERSION,
+        };
+        let audit = audits::create(tx, scope, new, call.now).await?;
+        let links = BTreeMap::from([(
+            "audit".to_owned(),
+            format!("/projects/{}/audits/{audit_id}", scope.project()),
+        )]);
+        let job = Job::Audit { audit_id }
+            .enqueue(tx, scope, job_id, links, call.now)
+            .await?;
+        Ok(AuditStarted {
+            job: job_with_actions(call, job),
+            audit: with_actions(call, audit),
+            already_running: false,
+        })
+    }
+}
+
+impl Handle<ListAudits> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListAudits) -> Result<List<Audit>> {
+        let limit = limit(operation.limit);
+        let before: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let rows = audits::list(tx, call.scope()?, operation.status, before, limit + 1).await?;
+        let rows = rows.into_iter().map(|a| with_actions(call, a)).collect();
+        call.page(&operation, limit, rows, |last: &Audit| {
+            Uuid::try_parse(&last.id).unwrap_or_default()
+        })
+    }
+}
+
+impl Handle<GetCurrentAudit> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, _: GetCurrentAudit) -> Result<Audit> {
+        let newest = audits::list(tx, call.scope()?, None, None, 1).await?.pop();
+        let none = || {
+            Problem::new(Code::NotFound, "this project has not been audited yet")
+                .hint("start an audit with POST …/audits")
+                .with("resource", "audit")
+        };
+        Ok(with_actions(call, newest.ok_or_else(none)?))
+    }
+}
+
+impl Handle<GetAudit> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetAudit) -> Result<Audit> {
+        let id = call.child(Child::Audit, &operation.audit_id)?;
+        let found = audits::get(tx, call.scope()?, id).await;
+        Ok(with_actions(
+            call,
+            call.or_missing(tx, Child::Audit, id, found).await?,
+        ))
+    }
+}
+
+impl Handle<CancelAudit> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: CancelAudit) -> Result<Audit> {
+        let id = call.child(Child::Audit, &operation.audit_id)?;
+        let scope = call.scope()?;
+        let found = audits::get(tx, scope, id).await;
+        let audit = call.or_missing(tx, Child::Audit, id, found).await?;
+        if !audit.status.is_active() {
+            return Err(Problem::invalid_state(audit.status.as_str(), "cancelled", &[]).into());
+        }
+        super::jobs::cancel(call, tx, Uuid::try_parse(&audit.job_id).unwrap_or_default()).await?;
+        Ok(with_actions(call, audits::get(tx, scope, id).await?))
+    }
+}

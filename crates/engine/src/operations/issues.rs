@@ -1,0 +1,101 @@
+//! Issues: what is kept joined with what the registry of checks says about it.
+
+use crate::stub::checks;
+use searchwright_contract::{
+    List,
+    issues::{GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, RecheckMode, Severity},
+};
+use searchwright_store::{
+    Tx,
+    access::Child,
+    issues::{self, IssueRow, Query},
+};
+use uuid::Uuid;
+
+use crate::{
+    Engine,
+    call::{Call, limit},
+    endpoint::Handle,
+    failure::{Result, defect},
+};
+
+pub(super) fn severity(check: &checks::Check) -> Severity {
+    match check.severity {
+        checks::Severity::Error => Severity::Error,
+        checks::Severity::Warning => Severity::Warning,
+        checks::Severity::Notice => Severity::Notice,
+    }
+}
+
+pub(super) fn check(id: &str) -> Result<&'static checks::Check> {
+    checks::registry()
+        .iter()
+        .find(|c| c.id == id)
+        .ok_or_else(|| defect("unknown check", id))
+}
+
+fn issue(row: IssueRow) -> Result<Issue> {
+    let check = check(&row.check_id)?;
+    let recheck_mode = check.recheck_mode();
+    Ok(Issue {
+        id: row.id.to_string(),
+        check_id: check.id.to_owned(),
+        title: check.title.to_owned(),
+        category: check.category.to_owned(),
+        severity: severity(check),
+        scope: check.scope.as_str().to_owned(),
+        recheck_mode: recheck_mode
+            .parse::<RecheckMode>()
+            .map_err(|e| defect("recheck mode", e))?,
+        description: check.description.to_owned(),
+        why_it_matters: check.why_it_matters.to_owned(),
+        recommendation: check.recommendation.to_owned(),
+        recommendation_source: check.source.to_owned(),
+        impact: row.impact,
+        affected_pages: row.active,
+        counts: row.counts,
+        first_seen_at: row.first_seen_at,
+        last_seen_at: row.last_seen_at,
+    })
+}
+
+impl Handle<ListIssues> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListIssues) -> Result<List<Issue>> {
+        let limit = limit(operation.limit);
+        let query = Query {
+            active: operation.status.map(|s| s == IssueStatus::Active),
+            severity: operation.severity,
+            category: operation.category.clone(),
+            after: call.after(&operation, operation.cursor.as_deref())?,
+            limit: limit + 1,
+        };
+        let rows = issues::list(tx, call.scope()?, query).await?;
+        let rows = rows.into_iter().map(issue).collect::<Result<Vec<_>>>()?;
+        call.page(&operation, limit, rows, |last: &Issue| {
+            (last.impact, Uuid::try_parse(&last.id).unwrap_or_default())
+        })
+    }
+}
+
+impl Handle<GetIssue> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetIssue) -> Result<Issue> {
+        let id = call.child(Child::Issue, &operation.issue_id)?;
+        let found = issues::get(tx, call.scope()?, id).await;
+        issue(call.or_missing(tx, Child::Issue, id, found).await?)
+    }
+}
+
+impl Handle<ListOccurrences> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListOccurrences) -> Result<List<Occurrence>> {
+        let id = call.child(Child::Issue, &operation.issue_id)?;
+        let scope = call.scope()?;
+        let found = issues::get(tx, scope, id).await;
+        call.or_missing(tx, Child::Issue, id, found).await?;
+        let limit = limit(operation.limit);
+        let after: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let rows = issues::occurrences(tx, scope, id, operation.state, after, limit + 1).await?;
+        call.page(&operation, limit, rows, |last: &Occurrence| {
+            Uuid::try_parse(&last.page_id).unwrap_or_default()
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Jobs.
+
+use searchwright_contract::{
+    List, Problem, Scope,
+    actions::{AllowedActions, Permission},
+    audits::AuditStatus,
+    jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
+};
+use searchwright_store::{Tx, access::Child, audits, jobs};
+use uuid::Uuid;
+
+use crate::{
+    Engine,
+    call::{Call, limit},
+    endpoint::Handle,
+    failure::Result,
+};
+
+pub(super) fn with_actions(call: &Call, mut job: Job) -> Job {
+    let cancel = if job.status.is_active() {
+        call.permission(Scope::AuditsWrite)
+    } else {
+        Permission::no("invalid_state", "the job has ended")
+    };
+    job.allowed_actions = AllowedActions::default().with("cancel", cancel);
+    job
+}
+
+impl Handle<ListJobs> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListJobs) -> Result<List<Job>> {
+        let limit = limit(operation.limit);
+        let before: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
+        let rows = jobs::list(tx, call.scope()?, operation.status, before, limit + 1).await?;
+        let rows = rows.into_iter().map(|j| with_actions(call, j)).collect();
+        call.page(&operation, limit, rows, |last: &Job| {
+            Uuid::try_parse(&last.id).unwrap_or_default()
+        })
+    }
+}
+
+impl Handle<GetJob> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetJob) -> Result<Job> {
+        let id = call.child(Child::Job, &operation.job_id)?;
+        let found = jobs::get(tx, call.scope()?, id).await;
+        Ok(with_actions(
+            call,
+            call.or_missing(tx, Child::Job, id, found).await?,
+        ))
+    }
+}
+
+impl Handle<CancelJob> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: CancelJob) -> Result<Job> {
+        let id = call.child(Child::Job, &operation.job_id)?;
+        cancel(call, tx, id).await
+    }
+}
+
+/// Stops a job and what it works on.
+pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
+    let scope = call.scope()?;
+    let found = jobs::cancel(tx, scope, id, call.now).await;
+    let before = call.or_missing(tx, Child::Job, id, found).await?;
+    if !before.is_active() {
+        return Err(Problem::invalid_state(before.as_str(), "canceled", &[]).into());
+    }
+    if before == JobStatus::Queued
+        && let Some(audit) = audits::active(tx, scope).await?
+        && audit.job_id == id.to_string()
+    {
+        let audit = Uuid::try_parse(&audit.id).unwrap_or_default();
+        let outcome = audits::Outcome {
+            termination: Some("cancelled".to_owned()),
+            ..audits::Outcome::default()
+        };
+        audits::finish(tx, scope, audit, AuditStatus::Cancelled, outcome, call.now).await?;
+    }
+    call.engine.wake.notify_one();
+    Ok(with_actions(call, jobs::get(tx, scope, id).await?))
+}

@@ -1,0 +1,59 @@
+//! Pages.
+
+use searchwright_contract::{
+    List,
+    pages::{GetPage, ListPages, Page, PageDetail, PageIssue},
+};
+use searchwright_store::{
+    Tx,
+    access::Child,
+    issues,
+    pages::{self, Query},
+};
+use uuid::Uuid;
+
+use super::issues::{check, severity};
+use crate::{
+    Engine,
+    call::{Call, limit},
+    endpoint::Handle,
+    failure::Result,
+};
+
+impl Handle<ListPages> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListPages) -> Result<List<Page>> {
+        let limit = limit(operation.limit);
+        let query = Query {
+            status_code: operation.status_code,
+            indexable: operation.indexable,
+            contains: operation.q.clone(),
+            after: call.after(&operation, operation.cursor.as_deref())?,
+            limit: limit + 1,
+        };
+        let rows = pages::list(tx, call.scope()?, query).await?;
+        call.page(&operation, limit, rows, |last: &Page| {
+            (last.url.clone(), Uuid::try_parse(&last.id).unwrap_or_default())
+        })
+    }
+}
+
+impl Handle<GetPage> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetPage) -> Result<PageDetail> {
+        let id = call.child(Child::Page, &operation.page_id)?;
+        let scope = call.scope()?;
+        let found = pages::get(tx, scope, id).await;
+        let page = call.or_missing(tx, Child::Page, id, found).await?;
+        let mut found = Vec::new();
+        for (issue, check_id, evidence) in issues::of_page(tx, scope, id).await? {
+            let check = check(&check_id)?;
+            found.push(PageIssue {
+                issue_id: issue.to_string(),
+                check_id,
+                title: check.title.to_owned(),
+                severity: severity(check),
+                evidence,
+            });
+        }
+        Ok(PageDetail { page, issues: found })
+    }
+}

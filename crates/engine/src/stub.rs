@@ -1,0 +1,328 @@
+#![allow(missing_docs, dead_code)]
+pub mod checks {
+    use searchwright_site::{
+        graph::Index,
+        origin::Origin,
+        page::{PageFacts, UrlId},
+    };
+    pub const RULESET_VERSION: &str = "1.0.0";
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Severity {
+        Error,
+        Warning,
+        Notice,
+    }
+    impl Severity {
+        pub const fn as_str(self) -> &'static str {
+            "error"
+        }
+    }
+    #[derive(Clone, Copy, Debug)]
+    pub enum Sc {
+        Page,
+    }
+    impl Sc {
+        pub const fn as_str(self) -> &'static str {
+            "page"
+        }
+    }
+    #[derive(Debug)]
+    pub struct Check {
+        pub id: &'static str,
+        pub title: &'static str,
+        pub category: &'static str,
+        pub severity: Severity,
+        pub scope: Sc,
+        pub description: &'static str,
+        pub why_it_matters: &'static str,
+        pub recommendation: &'static str,
+        pub source: &'static str,
+        pub scored: bool,
+    }
+    impl Check {
+        pub fn recheck_mode(&self) -> &'static str {
+            "page"
+        }
+    }
+    pub fn registry() -> &'static [Check] {
+        &[]
+    }
+    #[derive(Default)]
+    pub struct Thresholds;
+    pub struct Context(Index);
+    impl Context {
+        pub fn new(i: Index, _: Origin, _: Thresholds) -> Self {
+            Self(i)
+        }
+        pub fn index(&self) -> &Index {
+            &self.0
+        }
+    }
+    pub struct Finding {
+        pub check: &'static Check,
+        pub page: UrlId,
+        pub evidence: serde_json::Value,
+    }
+    pub fn evaluate(_: &PageFacts, _: &Context, _: i64, _: &mut Vec<Finding>) {}
+    pub fn evaluate_site(_: &Context, _: i64, _: &mut Vec<Finding>) {}
+}
+pub mod score {
+    pub fn band(_: u8) -> &'static str {
+        "good"
+    }
+    #[derive(Default)]
+    pub struct Score;
+    pub struct Health {
+        pub score: Option<u8>,
+        pub error_free_pages_pct: Option<f64>,
+        pub pages_scored: u32,
+    }
+    impl Score {
+        pub fn add(&mut self, _: u32, _: u32) {}
+        pub fn merge(&mut self, _: &Self) {}
+        pub fn finish(&self, _: u32, _: u32) -> Health {
+            Health {
+                score: None,
+                error_free_pages_pct: None,
+                pages_scored: 0,
+            }
+        }
+    }
+}
+pub mod indexable {
+    pub fn reason(
+        _: &searchwright_site::page::PageFacts,
+        _: &searchwright_site::graph::Index,
+    ) -> Option<&'static str> {
+        None
+    }
+}
+pub mod crawl {
+
+    use std::{future::Future, sync::Arc, time::Duration};
+
+    use serde::{Deserialize, Serialize};
+    use tokio_util::sync::CancellationToken;
+    use url::Url;
+
+    use searchwright_site::{
+        fetch::Fetch,
+        graph::Index,
+        origin::{File, Origin},
+        page::{PageFacts, UrlId},
+    };
+
+    #[derive(Debug)]
+    pub struct Resume;
+
+    /// What to crawl, and how much and how fast. Counts and times are per audit.
+    #[derive(Clone, Debug)]
+    pub struct Config {
+        /// Where to begin, http or https. Its host and the `www.` twin are the site.
+        pub start: Url,
+        /// Other subdomains belong to the site too.
+        pub include_subdomains: bool,
+        /// Globs (`*`, `?`) over path and query; when there are any, only URLs that match one are crawled.
+        pub include: Vec<String>,
+        /// Globs over path and query; URLs that match one are not crawled.
+        pub exclude: Vec<String>,
+        /// Crawl what robots.txt forbids. Only for domains whose owner asked.
+        pub ignore_robots: bool,
+        /// A copy of robots.txt at most 24 hours old, used when the server fails to give one.
+        pub robots_copy: Option<File>,
+        /// URLs known from elsewhere, each with bits of [`crate::urls::provenance::GIVEN`].
+        pub seeds: Vec<(String, u8)>,
+        /// Most URLs fetched, 1 to 1,000,000.
+        pub max_pages: u32,
+        /// Most clicks from the start URL.
+        pub max_depth: u16,
+        /// Most URLs fetched that differ in their query only.
+        pub max_query_variants: u32,
+        /// Longest run.
+        pub max_duration: Duration,
+        /// Most bytes of bodies on the wire.
+        pub max_bytes: u64,
+        /// Most URLs known, other sites' included.
+        pub max_urls: usize,
+        /// Most bytes of a decoded body that are read.
+        pub body_limit: usize,
+        /// Most links of a page that are kept.
+        pub max_links: usize,
+        /// Connections to a host.
+        pub connections: usize,
+        /// Least time between two requests to a host begin.
+        pub delay: Duration,
+        /// Waits before the second and third attempt.
+        pub retry_delays: [Duration; 2],
+        /// Most links to other sites that are checked.
+        pub max_external: usize,
+        /// Least time between two checks on a foreign host begin.
+        pub external_delay: Duration,
+        /// Longest time for checking links to other sites, after the site itself.
+        pub external_duration: Duration,
+        /// Chooses the jitter and the made-up URLs.
+        pub seed: u64,
+    }
+
+    impl Config {
+        /// The defaults of contract.md section 7 and domain.md section 1.1. Time and bytes grow with
+        /// `max_pages`: 150 ms a page and at least 2 h, 1 MiB a page and at least 1 GiB.
+        pub fn new(start: Url, max_pages: u32) -> Self {
+            Self {
+                start,
+                include_subdomains: false,
+                include: Vec::new(),
+                exclude: Vec::new(),
+                ignore_robots: false,
+                robots_copy: None,
+                seeds: Vec::new(),
+                max_pages,
+                max_depth: 20,
+                max_query_variants: 50,
+                max_duration: Duration::from_millis(150 * u64::from(max_pages))
+                    .max(Duration::from_secs(2 * 60 * 60)),
+                max_bytes: (u64::from(max_pages) << 20).max(1 << 30),
+                max_urls: max_pages as usize * 4 + 200_000,
+                body_limit: 5 * 1024 * 1024,
+                max_links: 5_000,
+                connections: 4,
+                delay: Duration::from_millis(100),
+                retry_delays: [Duration::from_secs(1), Duration::from_secs(4)],
+                max_external: 2_000,
+                external_delay: Duration::from_secs(1),
+                external_duration: Duration::from_secs(5 * 60),
+                seed: 0,
+            }
+        }
+    }
+
+    /// A URL that became known.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Discovered {
+        /// Its id; each batch continues where the last one ended.
+        pub id: UrlId,
+        /// Normalised form.
+        pub key: Box<str>,
+        /// The form to fetch.
+        pub url: Box<str>,
+        /// Clicks from the start URL as known now; a URL found without a link may get one later.
+        pub depth: Option<u16>,
+        /// Bits of [`crate::urls::provenance`] as known now.
+        pub provenance: u8,
+        /// On the site being crawled.
+        pub internal: bool,
+    }
+
+    /// A page that was fetched, failed or is blocked.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Page {
+        /// What is known of it.
+        pub facts: PageFacts,
+        /// Clicks from the start URL; `None` when not reached by links.
+        pub depth: Option<u16>,
+    }
+
+    /// Counters, of URLs of the site.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Progress {
+        /// Known.
+        pub discovered: u32,
+        /// Answered, and saved with this batch or before.
+        pub fetched: u32,
+        /// Waiting or being fetched.
+        pub queued: u32,
+        /// Without an answer after all attempts.
+        pub failed: u32,
+        /// Forbidden by robots.txt.
+        pub blocked: u32,
+    }
+
+    /// What has to be saved together, in one transaction: a page names ids of `discovered`.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    pub struct Batch {
+        /// URLs that became known since the last batch, by id.
+        pub discovered: Vec<Discovered>,
+        /// Pages since the last batch; checked links to other sites are among them.
+        pub pages: Vec<Page>,
+        /// When it became known or changed.
+        pub origin: Option<Origin>,
+        /// With this batch.
+        pub progress: Progress,
+    }
+
+    /// Saving failed; the crawl ends at once.
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot save crawled pages")]
+    pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+
+    /// Where the facts go.
+    pub trait Sink: Send {
+        /// Saves a batch durably. Called with one batch at a time; the crawl goes on meanwhile.
+        fn save(&mut self, batch: Batch) -> impl Future<Output = Result<(), SinkError>> + Send;
+    }
+
+    /// Why the crawl ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Termination {
+        /// Nothing left to fetch.
+        Complete,
+        /// [`Config::max_pages`] was reached.
+        MaxPages,
+        /// URLs deeper than [`Config::max_depth`] were left out.
+        MaxDepth,
+        /// [`Config::max_duration`] ran out.
+        MaxDuration,
+        /// [`Config::max_bytes`] was used up.
+        MaxBytes,
+        /// Ten requests in a row to the site failed.
+        HostUnavailable,
+        /// The caller cancelled.
+        Cancelled,
+        /// robots.txt could not be fetched, which forbids everything (RFC 9309 section 2.3.1.4).
+        RobotsUnreachable,
+    }
+
+    impl Termination {
+        /// The word for it in answers.
+        pub const fn code(self) -> &'static str {
+            match self {
+                Self::Complete => "complete",
+                Self::MaxPages => "max_pages",
+                Self::MaxDepth => "max_depth",
+                Self::MaxDuration => "max_duration",
+                Self::MaxBytes => "max_bytes",
+                Self::HostUnavailable => "host_unavailable",
+                Self::Cancelled => "cancelled",
+                Self::RobotsUnreachable => "robots_unreachable",
+            }
+        }
+    }
+
+    /// What a crawl leaves behind once every batch is saved.
+    #[derive(Debug)]
+    pub struct Ending {
+        /// Why it ended.
+        pub termination: Termination,
+        /// The crawl as a graph.
+        pub index: Index,
+        /// What is known of the site beside its pages.
+        pub origin: Origin,
+        /// The last counters.
+        pub progress: Progress,
+    }
+
+    /// Tells the time in milliseconds since the Unix epoch.
+    pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+    pub async fn crawl(
+        _: Config,
+        _: Arc<dyn Fetch>,
+        _: &mut impl Sink,
+        _: Option<Resume>,
+        _: CancellationToken,
+        _: Clock,
+    ) -> Result<Ending, SinkError> {
+        Err(SinkError("stub".into()))
+    }
+}

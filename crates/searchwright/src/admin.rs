@@ -1,0 +1,270 @@
+//! `searchwright admin …`: projects and keys, on the data folder or database beside a running server.
+
+use std::io::Write as _;
+
+use clap::{Args, Subcommand};
+use searchwright_cli::{CliError, Exit};
+use searchwright_contract::Problem;
+use searchwright_server::{admin::Grant, config::Flags, open};
+
+use crate::commands::settings;
+
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// What the operator does.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AdminCommand {
+    /// Projects: one website each.
+    Project {
+        #[command(subcommand)]
+        command: ProjectCommand,
+    },
+    /// API keys.
+    Key {
+        #[command(subcommand)]
+        command: KeyCommand,
+    },
+}
+
+/// Projects.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ProjectCommand {
+    /// Make a project; prints its id.
+    Create {
+        /// Name.
+        #[arg(long)]
+        name: String,
+        /// The website: a host, or scheme, host and port.
+        #[arg(long)]
+        domain: String,
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+/// Keys.
+#[derive(Clone, Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a key for a project; it is shown this once.
+    Create {
+        /// Project id.
+        #[arg(long)]
+        project: String,
+        /// Label.
+        #[arg(long)]
+        name: String,
+        /// Scopes, separated by commas; all unless given.
+        #[arg(long, value_delimiter = ',')]
+        scopes: Vec<String>,
+        /// Refuse whatever changes something.
+        #[arg(long)]
+        read_only: bool,
+        #[command(flatten)]
+        lifetime: Lifetime,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// End a key at once.
+    Revoke {
+        /// Key id.
+        id: String,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Replace a key by a new one with the same rights; the old one works on for a while.
+    Rotate {
+        /// Key id.
+        id: String,
+        /// How long the old key works on, 0 to 7 days.
+        #[arg(long, default_value = "24h", value_parser = duration)]
+        overlap: Span,
+        #[command(flatten)]
+        lifetime: Lifetime,
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+/// How long a key lives.
+#[derive(Clone, Debug, Args)]
+pub struct Lifetime {
+    /// When it stops working: 90d, 12h, or never.
+    #[arg(long, default_value = "365d", value_parser = duration)]
+    expires: Span,
+}
+
+/// Milliseconds; `None` for ever. A type of its own, because clap reads `Option` as "may be left out".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span(Option<i64>);
+
+/// Milliseconds of `90d`, `12h`, `30m`; `None` for `never`.
+fn duration(text: &str) -> Result<Span, String> {
+    if text == "never" {
+        return Ok(Span(None));
+    }
+    let bad = || "is not a time like 90d, 12h, 30m or never".to_owned();
+    let (number, unit) = text
+        .split_at_checked(text.len().saturating_sub(1))
+        .ok_or_else(bad)?;
+    let number: i64 = number
+        .parse()
+        .ok()
+        .filter(|n| (0..=36_500).contains(n))
+        .ok_or_else(bad)?;
+    match unit {
+        "d" => Ok(Span(Some(number * DAY_MILLIS))),
+        "h" => Ok(Span(Some(number * 3_600_000))),
+        "m" => Ok(Span(Some(number * 60_000))),
+        _ => Err(bad()),
+    }
+}
+
+/// Carries it out.
+pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
+    match command {
+        AdminCommand::Project {
+            command: ProjectCommand::Create { name, domain, flags },
+        } => {
+            let installation = open(&flags).await?;
+            let created = installation
+                .engine
+                .create_project(&name, &domain)
+                .await
+                .map_err(refused)?;
+            installation.engine.db.close().await;
+            show(
+                json,
+                &serde_json::json!(created),
+                &format!("project {} for {}", created.id, created.domain),
+            )
+        }
+        AdminCommand::Key {
+            command:
+                KeyCommand::Create {
+                    project,
+                    name,
+                    scopes,
+                    read_only,
+                    lifetime,
+                    flags,
+                },
+        } => {
+            let installation = open(&flags).await?;
+            let grant = Grant {
+                scopes,
+                read_only,
+                lifetime_millis: lifetime.expires.0,
+            };
+            let created = match project.parse() {
+                Ok(project) => installation
+                    .engine
+                    .create_key(project, &name, grant)
+                    .await
+                    .map_err(refused)?,
+                Err(_) => return Err(refused(Problem::not_found("project"))),
+            };
+            installation.engine.db.close().await;
+            show(
+                json,
+                &serde_json::json!(created),
+                &format!(
+                    "{}\n\nkept nowhere: copy it now (key id {})",
+                    created.key, created.id
+                ),
+            )
+        }
+        AdminCommand::Key {
+            command: KeyCommand::Revoke { id, flags },
+        } => {
+            let installation = open(&flags).await?;
+            let id = id.parse().map_err(|_| refused(Problem::not_found("key")))?;
+            let now = installation.engine.revoke_key(id).await.map_err(refused)?;
+            installation.engine.db.close().await;
+            let text = if now {
+                "revoked"
+            } else {
+                "it had been revoked before"
+            };
+            show(
+                json,
+                &serde_json::json!({ "id": id, "revoked": true, "changed": now }),
+                text,
+            )
+        }
+        AdminCommand::Key {
+            command:
+                KeyCommand::Rotate {
+                    id,
+                    overlap,
+                    lifetime,
+                    flags,
+                },
+        } => {
+            let overlap = overlap
+                .0
+                .filter(|o| *o <= 7 * DAY_MILLIS)
+                .ok_or_else(|| CliError::new(Exit::Usage, "--overlap: 0 to 7 days"))?;
+            let installation = open(&flags).await?;
+            let id = id.parse().map_err(|_| refused(Problem::not_found("key")))?;
+            let created = installation
+                .engine
+                .rotate_key(id, overlap, lifetime.expires.0)
+                .await
+                .map_err(refused)?;
+            installation.engine.db.close().await;
+            show(
+                json,
+                &serde_json::json!(created),
+                &format!(
+                    "{}\n\nkept nowhere: copy it now (key id {})",
+                    created.key, created.id
+                ),
+            )
+        }
+    }
+}
+
+async fn open(flags: &Flags) -> Result<open::Installation, CliError> {
+    open::open(&settings(flags)?)
+        .await
+        .map_err(|e| CliError::new(Exit::Failed, e.to_string()))
+}
+
+fn refused(problem: impl Into<Problem>) -> CliError {
+    let problem = problem.into();
+    let exit = match problem.status {
+        404 | 409 => Exit::Refused,
+        422 => Exit::Usage,
+        _ => Exit::Failed,
+    };
+    let error = CliError::new(exit, problem.detail);
+    match problem.hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+fn show(json: bool, value: &serde_json::Value, text: &str) -> Result<Exit, CliError> {
+    let mut out = std::io::stdout().lock();
+    if json {
+        writeln!(out, "{value}")?
+    } else {
+        writeln!(out, "{text}")?
+    }
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Span, duration};
+
+    #[test]
+    fn lifetimes() {
+        assert_eq!(duration("90d"), Ok(Span(Some(90 * 86_400_000))));
+        assert_eq!(duration("12h"), Ok(Span(Some(12 * 3_600_000))));
+        assert_eq!(duration("never"), Ok(Span(None)));
+        for bad in ["", "d", "90", "-1d", "1w", "99999d", "é"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

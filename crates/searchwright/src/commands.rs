@@ -1,0 +1,218 @@
+//! The commands that are not operations of the table.
+
+use std::{io::Write as _, path::PathBuf};
+
+use clap::{Command, CommandFactory as _, Parser, Subcommand};
+use searchwright_cli::{
+    CliError, Exit,
+    profile::{Connection, ProfileCommand},
+    verbs,
+};
+use searchwright_server::{Settings, config::Flags, doctor, logs, open, serve};
+use tokio_util::sync::CancellationToken;
+
+use crate::{admin, try_it};
+
+/// Options of every command.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "searchwright",
+    version,
+    about = "Audits a website, finds keywords, drafts and publishes posts, measures AI visibility",
+    after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not authorised, 4 not found or refused by state, 5 a --fail-on threshold was crossed"
+)]
+pub struct Cli {
+    /// Where to call.
+    #[command(flatten)]
+    pub connection: Connection,
+    /// Print JSON, one document, on stdout.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Commands of the server's side and of the program itself.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ServerCommand {
+    /// Audit a website now: starts everything in ./searchwright-data and keeps serving.
+    Try {
+        /// The website; without one, a small sample site with real faults.
+        target: Option<String>,
+        /// Most pages to fetch.
+        #[arg(long, default_value_t = 500)]
+        max_pages: u32,
+        /// End after the report instead of serving on.
+        #[arg(long)]
+        once: bool,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Serve the API, MCP, and jobs.
+    Serve {
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Run jobs only, beside any number of servers on the same PostgreSQL.
+    Worker {
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Bring the database's schema up to date.
+    Migrate {
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Look at configuration, database, clock and disk, and say what is wrong.
+    Doctor {
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Show the configuration.
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Projects and keys, on the server itself.
+    Admin {
+        #[command(subcommand)]
+        command: admin::AdminCommand,
+    },
+    /// Servers and keys of this user.
+    Profile {
+        #[command(subcommand)]
+        command: ProfileCommand,
+    },
+    /// Write a shell's completions to stdout.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the man pages into a folder.
+    Man {
+        /// The folder; made if it is not there.
+        folder: PathBuf,
+    },
+}
+
+/// Showing the configuration.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print the settings in force as TOML.
+    Print {
+        #[command(flatten)]
+        flags: Flags,
+        /// Print the commented default file instead.
+        #[arg(long)]
+        default: bool,
+    },
+}
+
+/// The whole command line: these commands and those of the table.
+pub fn command() -> Command {
+    ServerCommand::augment_subcommands(Cli::command())
+        .subcommands(verbs::commands())
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+}
+
+fn failed(error: impl std::fmt::Display) -> CliError {
+    CliError::new(Exit::Failed, error.to_string())
+}
+
+/// The settings of these flags, with logging begun.
+pub fn settings(flags: &Flags) -> Result<Settings, CliError> {
+    let settings = Settings::load(flags).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
+    logs::init(&settings.log);
+    Ok(settings)
+}
+
+/// Carries a command out.
+pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
+    match command {
+        ServerCommand::Try {
+            target,
+            max_pages,
+            once,
+            flags,
+        } => try_it::run(target.as_deref(), max_pages, once, flags).await,
+        ServerCommand::Serve { flags } => {
+            let server = serve::start(settings(&flags)?).await.map_err(failed)?;
+            serve::signalled().await;
+            server.stop().await;
+            Ok(Exit::Done)
+        }
+        ServerCommand::Worker { flags } => {
+            let stop = CancellationToken::new();
+            let stopping = stop.clone();
+            tokio::spawn(async move {
+                serve::signalled().await;
+                stopping.cancel();
+            });
+            serve::work(settings(&flags)?, stop).await.map_err(failed)?;
+            Ok(Exit::Done)
+        }
+        ServerCommand::Migrate { flags } => {
+            let mut settings = settings(&flags)?;
+            settings.auto_migrate = true;
+            let installation = open::open(&settings).await.map_err(failed)?;
+            eprintln!(
+                "the schema of the {} database is up to date",
+                installation.engine.db.name()
+            );
+            installation.engine.db.close().await;
+            Ok(Exit::Done)
+        }
+        ServerCommand::Doctor { flags } => diagnose(&settings(&flags)?, cli.json).await,
+        ServerCommand::Config {
+            command: ConfigCommand::Print { flags, default },
+        } => {
+            let text = if default {
+                searchwright_server::config::DEFAULT.to_owned()
+            } else {
+                settings(&flags)?.to_toml().map_err(failed)?
+            };
+            std::io::stdout().write_all(text.as_bytes())?;
+            Ok(Exit::Done)
+        }
+        ServerCommand::Admin { command } => admin::run(command, cli.json).await,
+        ServerCommand::Profile { command } => command.run(&cli.connection).map(|()| Exit::Done),
+        ServerCommand::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut self::command(), "searchwright", &mut script);
+            std::io::stdout().write_all(&script)?;
+            Ok(Exit::Done)
+        }
+        ServerCommand::Man { folder } => {
+            std::fs::create_dir_all(&folder)?;
+            clap_mangen::generate_to(self::command(), &folder)?;
+            eprintln!("man pages are in {}", folder.display());
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn diagnose(settings: &Settings, json: bool) -> Result<Exit, CliError> {
+    let findings = doctor::examine(settings).await;
+    let mut out = std::io::stdout().lock();
+    if json {
+        serde_json::to_writer(&mut out, &findings).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        for finding in &findings {
+            writeln!(
+                out,
+                "{} {:<14} {}",
+                if finding.ok { "ok  " } else { "FAIL" },
+                finding.check,
+                finding.detail
+            )?;
+            if let Some(fix) = &finding.fix {
+                writeln!(out, "     {:<14} {fix}", "")?;
+            }
+        }
+    }
+    Ok(if findings.iter().all(|f| f.ok) {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
+}

@@ -1,0 +1,92 @@
+//! What `try` says when the audit has ended: the score, what matters most, and how to go on.
+
+use std::fmt::Write as _;
+
+use searchwright_cli::{CliError, Client, output::plain};
+use searchwright_contract::{
+    audits::Audit,
+    issues::{Issue, IssueStatus, ListIssues, ListOccurrences},
+};
+
+/// Issues shown.
+const ISSUES: u8 = 6;
+/// Pages shown per issue.
+const PAGES: u8 = 3;
+
+/// The report of an audit that has ended.
+pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<String, CliError> {
+    let mut text = String::new();
+    let score = audit.health_score.map_or_else(
+        || "not scored: no page answered".to_owned(),
+        |s| format!("{s} of 100 ({})", audit.band.as_deref().unwrap_or("-")),
+    );
+    let _ = writeln!(text, "Health score  {score}");
+    let progress = audit.progress;
+    let _ = writeln!(
+        text,
+        "Crawl         {} URLs answered, {} did not, {} blocked by robots.txt; ended: {}",
+        progress.fetched,
+        progress.failed,
+        progress.blocked,
+        audit.termination.as_deref().unwrap_or("-")
+    );
+    let totals = audit.totals;
+    let _ = writeln!(
+        text,
+        "Found         {} errors, {} warnings, {} notices in {} issues",
+        totals.errors, totals.warnings, totals.notices, totals.issues
+    );
+    if let Some(error) = &audit.error {
+        let _ = writeln!(text, "Failed        {}: {}", error.code, error.message);
+    }
+    let query = ListIssues {
+        project_id: project.to_owned(),
+        status: Some(IssueStatus::Active),
+        severity: None,
+        category: None,
+        limit: Some(ISSUES),
+        cursor: None,
+    };
+    let issues = client.call(&query).await?.data;
+    if !issues.is_empty() {
+        let _ = writeln!(text, "\nWhat matters most");
+    }
+    for (at, issue) in issues.iter().enumerate() {
+        describe(&mut text, client, project, at + 1, issue).await?;
+    }
+    Ok(text)
+}
+
+async fn describe(
+    text: &mut String,
+    client: &Client,
+    project: &str,
+    number: usize,
+    issue: &Issue,
+) -> Result<(), CliError> {
+    let pages = if issue.affected_pages == 1 {
+        "1 page".to_owned()
+    } else {
+        format!("{} pages", issue.affected_pages)
+    };
+    let _ = writeln!(text, "\n{number}. {} ({}, {pages})", issue.title, issue.severity);
+    let _ = writeln!(text, "   {}", issue.recommendation);
+    let query = ListOccurrences {
+        project_id: project.to_owned(),
+        issue_id: issue.id.clone(),
+        state: None,
+        limit: Some(PAGES),
+        cursor: None,
+    };
+    for occurrence in client.call(&query).await?.data {
+        let mut evidence = occurrence.evidence.to_string();
+        if evidence.chars().count() > 160 {
+            evidence = evidence.chars().take(160).chain(['…']).collect();
+        }
+        let _ = writeln!(text, "   - {}\n     {}", plain(&occurrence.url), plain(&evidence));
+    }
+    if issue.affected_pages > u64::from(PAGES) {
+        let _ = writeln!(text, "   - and {} more", issue.affected_pages - u64::from(PAGES));
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! `searchwright try`: from nothing to an audited website in one command.
+
+use std::{io::Write as _, net::SocketAddr};
+
+use searchwright_cli::{CliError, Client, Exit, follow};
+use searchwright_contract::audits::{AuditStatus, StartAudit};
+use searchwright_server::{admin::Grant, config::Flags, sample, serve};
+use tokio_util::sync::CancellationToken;
+use url::{Host, Url};
+
+use crate::{commands::settings, report::report};
+
+const KEY_NAME: &str = "try";
+const KEY_LIFETIME_MILLIS: i64 = 30 * 86_400_000;
+
+fn failed(error: impl std::fmt::Display) -> CliError {
+    CliError::new(Exit::Failed, error.to_string())
+}
+
+/// Audits a website and keeps serving.
+pub async fn run(
+    target: Option<&str>,
+    max_pages: u32,
+    once: bool,
+    mut flags: Flags,
+) -> Result<Exit, CliError> {
+    if flags.log.is_none() {
+        // The report is what this command is for; what is wrong is still said.
+        flags.log = Some("warn".to_owned());
+    }
+    let stop = CancellationToken::new();
+    let target = match target {
+        Some(text) => website(text)?,
+        None => {
+            let address = sample::start(stop.clone()).await.map_err(failed)?;
+            eprintln!(
+                "No website was named, so this audits a sample: a small shop with real faults, served by this program on http://{address}."
+            );
+            eprintln!("Audit your own with `searchwright try https://example.com`.\n");
+            Url::parse(&format!("http://{address}")).map_err(failed)?
+        }
+    };
+    if let Some(private) = private(&target) {
+        eprintln!("{private} is a private address; it may be crawled because you named it here.\n");
+        flags.allow_outbound.push(format!("crawl={private}"));
+    }
+    let mut settings = settings(&flags)?;
+    if flags.listen.is_none() && flags.config.is_none() {
+        settings.listen = free(settings.listen);
+        settings.mcp_listen = free(settings.mcp_listen);
+        settings.public_url = format!("http://{}", settings.listen);
+        settings.mcp_url = format!("http://{}/mcp", settings.mcp_listen);
+    }
+    let server = serve::start(settings).await.map_err(failed)?;
+    let outcome = audit(&server, &target, max_pages).await;
+    let exit = match outcome {
+        Ok(exit) => exit,
+        Err(error) => {
+            stop.cancel();
+            server.stop().await;
+            return Err(error);
+        }
+    };
+    if !once {
+        eprintln!(
+            "\nServing on {}. Stop with Ctrl-C.",
+            server.app.settings.base_url()
+        );
+        serve::signalled().await;
+    }
+    stop.cancel();
+    server.stop().await;
+    Ok(exit)
+}
+
+async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<Exit, CliError> {
+    let app = &server.app;
+    let domain = target.origin().ascii_serialization();
+    let project = app.engine.project_for(&domain).await.map_err(failed)?;
+    let grant = Grant {
+        scopes: Vec::new(),
+        read_only: false,
+        lifetime_millis: Some(KEY_LIFETIME_MILLIS),
+    };
+    let key = app
+        .engine
+        .replace_key(project, KEY_NAME, grant)
+        .await
+        .map_err(failed)?;
+    let base = app.settings.base_url();
+    // Over HTTP, as everybody else: what is shown here is what the API answers.
+    let client = Client::new(&format!("http://{}", server.addresses.api), &key.key)?;
+    eprintln!("Auditing {domain} …");
+    let start = StartAudit {
+        project_id: project.to_string(),
+        max_pages: Some(max_pages),
+        max_depth: None,
+        include: Vec::new(),
+        exclude: Vec::new(),
+    };
+    let started = client.call(&start).await?;
+    let audit = follow::audit(&client, started.audit).await?;
+    let text = report(&client, &project.to_string(), &audit).await?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    writeln!(
+        out,
+        "Your API key, shown this once (works for 30 days, or until the next `try` of this site):\n\n  {}\n",
+        key.key
+    )?;
+    writeln!(out, "Go on with curl:\n")?;
+    writeln!(out, "  export SEARCHWRIGHT_KEY={}", key.key)?;
+    if app.settings.listen != SocketAddr::from(([127, 0, 0, 1], 8787)) {
+        writeln!(out, "  export SEARCHWRIGHT_URL={}", app.settings.public_url)?;
+    }
+    for path in [
+        "me",
+        &format!("projects/{project}/issues?limit=5"),
+        &format!("projects/{project}/audits/current"),
+    ] {
+        writeln!(
+            out,
+            "  curl -H \"Authorization: Bearer $SEARCHWRIGHT_KEY\" '{base}/{path}'"
+        )?;
+    }
+    writeln!(
+        out,
+        "\nor with this program, in another terminal:\n\n  searchwright issues list\n  searchwright audits start --wait"
+    )?;
+    Ok(if audit.status == AuditStatus::Failed {
+        Exit::Failed
+    } else {
+        Exit::Done
+    })
+}
+
+fn website(text: &str) -> Result<Url, CliError> {
+    let bad = |why: String| CliError::new(Exit::Usage, format!("{text:?} is not a website's address: {why}"));
+    let whole = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("https://{text}")
+    };
+    let url = Url::parse(&whole).map_err(|e| bad(e.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(bad("it has to begin with http:// or https://".to_owned()));
+    }
+    Ok(url)
+}
+
+/// Host and port of a target that is not on the public internet by its name alone.
+fn private(url: &Url) -> Option<String> {
+    let port = url.port_or_known_default()?;
+    let private = match url.host()? {
+        Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
+        Host::Ipv4(ip) => ip.is_loopback() || ip.is_private(),
+        Host::Ipv6(ip) => ip.is_loopback() || ip.is_unique_local(),
+    };
+    private.then(|| format!("{}:{port}", url.host_str().unwrap_or_default()))
+}
+
+/// The address, or one of the same host with a port nobody uses.
+fn free(address: SocketAddr) -> SocketAddr {
+    match std::net::TcpListener::bind(address) {
+        Ok(_) => address,
+        Err(_) => SocketAddr::new(address.ip(), 0),
+    }
+}

@@ -1,0 +1,155 @@
+//! Looks at configuration, database, clock and disk, and says what is wrong and what to do.
+
+use std::{
+    io::Write as _,
+    net::TcpListener,
+    time::{Duration, Instant},
+};
+
+use searchwright_engine::Clock;
+use searchwright_store::Db;
+use serde::Serialize;
+
+use crate::{Settings, config::make_data_dir, open};
+
+/// One thing looked at.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// Nothing is wrong.
+    pub ok: bool,
+    /// What was seen.
+    pub detail: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+fn good(check: &'static str, detail: impl Into<String>) -> Finding {
+    Finding {
+        check,
+        ok: true,
+        detail: detail.into(),
+        fix: None,
+    }
+}
+
+fn bad(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Finding {
+    Finding {
+        check,
+        ok: false,
+        detail: detail.into(),
+        fix: Some(fix.into()),
+    }
+}
+
+/// Looks at everything; changes nothing but the data folder, which it makes.
+pub async fn examine(settings: &Settings) -> Vec<Finding> {
+    let mut findings = vec![good(
+        "configuration",
+        format!("API at {}, MCP at {}", settings.base_url(), settings.mcp_url),
+    )];
+    findings.push(disk(settings));
+    findings.extend(database(settings).await);
+    findings.push(clock());
+    for (name, address) in [("listen", settings.listen), ("mcp_listen", settings.mcp_listen)] {
+        findings.push(match TcpListener::bind(address) {
+            Ok(_) => good(name, format!("{address} is free")),
+            Err(e) => bad(name, format!("{address}: {e}"), format!("stop what uses it, or set {name} to another address; a running searchwright server is fine")),
+        });
+    }
+    let public = settings.public_url.starts_with("http://") && !settings.listen.ip().is_loopback();
+    findings.push(if public {
+        bad(
+            "transport",
+            format!(
+                "{} is plain http on an address that is not loopback",
+                settings.public_url
+            ),
+            "put a TLS proxy in front and set public_url to its https address",
+        )
+    } else {
+        good("transport", "credentials do not leave this machine in the clear")
+    });
+    findings
+}
+
+fn disk(settings: &Settings) -> Finding {
+    let path = settings.data_dir.display().to_string();
+    let probe = settings.data_dir.join(".doctor");
+    let written = make_data_dir(&settings.data_dir)
+        .map_err(|e| e.to_string())
+        .and_then(|()| {
+            let begun = Instant::now();
+            let mut file = std::fs::File::create(&probe).map_err(|e| e.to_string())?;
+            // As much as a busy minute writes: a nearly full disk shows here and not at night.
+            file.write_all(&vec![0; 64 << 20])
+                .and_then(|()| file.sync_all())
+                .map_err(|e| e.to_string())?;
+            Ok(begun.elapsed())
+        });
+    let _ = std::fs::remove_file(&probe);
+    match written {
+        Ok(took) => good(
+            "data_dir",
+            format!("{path} takes 64 MiB durably in {} ms", took.as_millis()),
+        ),
+        Err(e) => bad(
+            "data_dir",
+            format!("{path}: {e}"),
+            "free space, or set data_dir to a folder this user may write",
+        ),
+    }
+}
+
+async fn database(settings: &Settings) -> Vec<Finding> {
+    let db = match Db::open(&open::store(settings)).await {
+        Ok(db) => db,
+        Err(e) => {
+            return vec![bad(
+                "database",
+                e.to_string(),
+                "check database_url (or DATABASE_URL) and that the database server runs",
+            )];
+        }
+    };
+    let mut findings = vec![match db.ready().await {
+        Ok(()) => good("database", db.name()),
+        Err(e) => bad("database", e.to_string(), "make the database writable"),
+    }];
+    findings.push(match db.check_schema().await {
+        Ok(()) => good("schema", "up to date"),
+        Err(e) => bad(
+            "schema",
+            e.to_string(),
+            "run `searchwright migrate`, or start the server, which does it by itself",
+        ),
+    });
+    db.close().await;
+    findings
+}
+
+fn clock() -> Finding {
+    let clock = Clock::system();
+    let (wall, steady) = (clock.now(), Instant::now());
+    std::thread::sleep(Duration::from_millis(50));
+    let drift =
+        (clock.now().millis() - wall.millis()) - i64::try_from(steady.elapsed().as_millis()).unwrap_or(0);
+    // Before this program was written no clock can be right.
+    if wall.millis() < 1_790_000_000_000 {
+        return bad(
+            "clock",
+            format!("it says {wall}"),
+            "set the clock; expiry and schedules depend on it",
+        );
+    }
+    if drift.abs() > 1000 {
+        return bad(
+            "clock",
+            format!("it jumped by {drift} ms within 50 ms"),
+            "let a time service slew the clock instead of stepping it",
+        );
+    }
+    good("clock", wall.to_string())
+}

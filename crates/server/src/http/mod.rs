@@ -1,0 +1,73 @@
+//! HTTP API v1: routes from the contract table, and the frame around every call.
+
+pub mod answer;
+pub mod arguments;
+pub mod bearer;
+pub mod body;
+pub mod concurrency;
+pub mod docs;
+pub mod openapi;
+pub mod operations;
+pub mod rate_limit;
+
+use std::sync::Arc;
+
+use axum::{Router, body::Body, extract::State, routing};
+use http::{Request, Response};
+use searchwright_contract::{Code, Problem};
+
+use crate::serve::App;
+
+/// Largest request target.
+const LONGEST_URI: usize = 8 * 1024;
+
+/// Everything the API listener answers.
+pub fn router(app: Arc<App>) -> Router {
+    let mut router = Router::new()
+        .route("/healthz", routing::get(|| async { "ok\n" }))
+        .route("/readyz", routing::get(ready))
+        .route("/v1/openapi.json", routing::get(openapi::serve))
+        .route("/docs", routing::get(docs::serve))
+        .fallback(unknown);
+    for (path, resource) in operations::resources(&app) {
+        let app = app.clone();
+        router = router.route(
+            &format!("/v1{path}"),
+            routing::any(move |request: Request<Body>| {
+                let (app, resource) = (app.clone(), resource.clone());
+                async move { operations::call(app, resource, request).await }
+            }),
+        );
+    }
+    router.with_state(app)
+}
+
+/// `200` when this process may be given work, else `503` with the reason.
+async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
+    let (status, text) = match app.ready().await {
+        Ok(()) => (200, "ready\n".to_owned()),
+        Err(why) => (503, format!("{why}\n")),
+    };
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+    response
+}
+
+async fn unknown(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let problem = Problem::new(Code::NotFound, "there is nothing at this address")
+        .with("resource", "route")
+        .hint("the API is described at /v1/openapi.json and /docs");
+    answer::problem(&app, &app.request_id(), request.uri().path(), problem, None)
+}
+
+/// What is wrong with the request line and headers alone.
+fn check_head(request: &Request<Body>) -> Result<(), Problem> {
+    let length = request.uri().path_and_query().map_or(0, |p| p.as_str().len());
+    if length > LONGEST_URI {
+        return Err(Problem::new(
+            Code::UriTooLong,
+            format!("the URI has {length} bytes, at most {LONGEST_URI} are accepted"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! The frame around every call, in this order: size and syntax, authentication, rate limit, project,
+//! scope, arguments, effect. Whatever fails first is what is answered.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use axum::body::Body;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use searchwright_contract::{Code, Problem};
+use searchwright_engine::{Credential, Endpoint, Failure, Invocation, Reply};
+use serde_json::Value;
+
+use super::{
+    answer,
+    arguments::{entity_tags, gather, idempotency_key},
+    bearer, body, check_head,
+    rate_limit::{Standing, tightest},
+};
+use crate::{listen::Peer, serve::App};
+
+/// Longest a call may take.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Everything at one path.
+#[derive(Debug)]
+pub struct Resource {
+    /// Method and index into the engine's endpoints.
+    endpoints: Vec<(Method, usize)>,
+    allow: String,
+}
+
+/// The resources of the table by path.
+pub fn resources(app: &App) -> Vec<(&'static str, Arc<Resource>)> {
+    let mut all: Vec<(&'static str, Vec<(Method, usize)>)> = Vec::new();
+    for (index, endpoint) in app.engine.endpoints.iter().enumerate() {
+        let method = Method::from_bytes(endpoint.meta.method.as_str().as_bytes()).unwrap_or_default();
+        match all.iter_mut().find(|(path, _)| *path == endpoint.meta.path) {
+            Some((_, endpoints)) => endpoints.push((method, index)),
+            None => all.push((endpoint.meta.path, vec![(method, index)])),
+        }
+    }
+    all.into_iter()
+        .map(|(path, endpoints)| {
+            let mut names: Vec<&str> = endpoints.iter().map(|(m, _)| m.as_str()).collect();
+            if names.contains(&"GET") {
+                names.push("HEAD");
+            }
+            names.push("OPTIONS");
+            let allow = names.join(", ");
+            (path, Arc::new(Resource { endpoints, allow }))
+        })
+        .collect()
+}
+
+/// Answers one request at a path of the table.
+pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>) -> Response<Body> {
+    let request_id = app.request_id();
+    if request.method() == Method::OPTIONS {
+        return answer::options(&request_id, &resource.allow);
+    }
+    let begun = std::time::Instant::now();
+    let head = request.method() == Method::HEAD;
+    let wanted = if head {
+        Method::GET
+    } else {
+        request.method().clone()
+    };
+    let uri = request.uri().path().to_owned();
+    let Some((_, index)) = resource.endpoints.iter().find(|(m, _)| *m == wanted) else {
+        let refusal = Problem::new(Code::MethodNotAllowed, format!("{wanted} is not allowed here"));
+        let mut response = answer::problem(&app, &request_id, &uri, refusal, None);
+        answer::put(response.headers_mut(), header::ALLOW, &resource.allow);
+        return response;
+    };
+    let endpoint = &app.engine.endpoints[*index];
+    let mut standing = None;
+    let mut place = None;
+    let done = carry_out(&app, endpoint, request, &mut standing, &mut place).await;
+    let mut response = match done {
+        Ok(Answered::Reply(reply)) => {
+            let place: Option<Place> = place;
+            let query = place.as_ref().map_or("", |p| &p.query);
+            let link = reply
+                .head
+                .next_cursor
+                .as_deref()
+                .map(|cursor| next_link(&app, &uri, query, cursor));
+            let mut response = answer::reply(
+                &app,
+                &request_id,
+                place.as_ref().map(|p| p.project.as_str()),
+                reply,
+                standing,
+            );
+            if let Some(link) = link {
+                answer::put(response.headers_mut(), header::LINK, &link);
+            }
+            response
+        }
+        Ok(Answered::NotModified(etag)) => {
+            let reply = Reply {
+                status: 304,
+                head: searchwright_contract::Head {
+                    etag: Some(etag),
+                    ..Default::default()
+                },
+                body: Vec::new(),
+                replayed: false,
+            };
+            let mut response = answer::reply(&app, &request_id, None, reply, standing);
+            response.headers_mut().remove(header::CONTENT_TYPE);
+            response
+        }
+        Err(failure) => answer::problem(&app, &request_id, &uri, *failure.0, standing),
+    };
+    if head {
+        let length = http_body::Body::size_hint(response.body()).exact().unwrap_or(0);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        *response.body_mut() = Body::empty();
+    }
+    app.metrics
+        .observe(endpoint.meta.name, response.status().as_u16(), begun.elapsed());
+    tracing::debug!(
+        request_id,
+        operation = endpoint.meta.name,
+        status = response.status().as_u16(),
+        micros = begun.elapsed().as_micros() as u64,
+        "request"
+    );
+    response
+}
+
+enum Answered {
+    Reply(Reply),
+    NotModified(String),
+}
+
+/// What the answer's links need of the request.
+struct Place {
+    project: String,
+    query: String,
+}
+
+async fn carry_out(
+    app: &Arc<App>,
+    endpoint: &Endpoint,
+    request: Request<Body>,
+    standing: &mut Option<Standing>,
+    place: &mut Option<Place>,
+) -> Result<Answered, Failure> {
+    let _place =
+        app.turns.clone().try_acquire_owned().map_err(|_| {
+            Problem::new(Code::Overloaded, "too many requests are being carried out").after(1)
+        })?;
+    check_head(&request)?;
+    let (parts, raw) = request.into_parts();
+    let peer = parts
+        .extensions
+        .get::<Peer>()
+        .map_or(IpAddr::from([0; 4]), |p| p.0);
+    let body = body::read(&parts.method, &parts.headers, raw).await?;
+    let credential = authenticate(app, &parts.headers, parts.uri.query(), peer).await?;
+    *standing = Some(limit(app, endpoint, &credential)?);
+    let most = app.settings.limits.concurrent_per_credential;
+    let _turn = app.concurrency.enter(credential.owner(), most).ok_or_else(|| {
+        Problem::new(
+            Code::Overloaded,
+            format!("a credential may have {most} requests under way"),
+        )
+        .after(1)
+    })?;
+    let arguments = gather(endpoint, parts.uri.path(), parts.uri.query(), body)?;
+    *place = arguments
+        .get("projectId")
+        .and_then(Value::as_str)
+        .map(|id| Place {
+            project: id.to_owned(),
+            query: parts.uri.query().unwrap_or_default().to_owned(),
+        });
+    let invocation = Invocation {
+        credential,
+        arguments: Value::Object(arguments),
+        if_match: entity_tags(&parts.headers, header::IF_MATCH)?,
+        idempotency_key: idempotency_key(&parts.headers)?,
+    };
+    let reply = tokio::time::timeout(LONGEST, app.engine.invoke(endpoint, invocation))
+        .await
+        .map_err(|_| {
+            Problem::new(Code::HandlerTimeout, "the request took more than 30 seconds").after(5)
+        })??;
+    let unchanged = match (
+        entity_tags(&parts.headers, header::IF_NONE_MATCH)?,
+        &reply.head.etag,
+    ) {
+        (Some(tags), Some(etag)) if parts.method != Method::POST && parts.method != Method::PATCH => {
+            tags.iter().any(|t| t == etag || t == "*").then(|| etag.clone())
+        }
+        _ => None,
+    };
+    Ok(match unchanged {
+        Some(etag) if reply.status == StatusCode::OK => Answered::NotModified(etag),
+        _ => Answered::Reply(reply),
+    })
+}
+
+/// Verifies the credential. Those who fail share a quota per address, so that guessing is slow.
+pub(crate) async fn authenticate(
+    app: &App,
+    headers: &HeaderMap,
+    query: Option<&str>,
+    peer: IpAddr,
+) -> Result<Credential, Failure> {
+    let verified = match bearer::token(headers, query) {
+        Ok(token) => app.gate.verify(token).await,
+        Err(problem) => Err(problem.into()),
+    };
+    match verified {
+        Ok(credential) => Ok(credential),
+        Err(failure) if failure.0.status == 401 => {
+            let standing = app.strangers.take(
+                network(peer),
+                app.settings.limits.strangers(),
+                app.engine.clock.now(),
+            );
+            if standing.allowed {
+                Err(failure)
+            } else {
+                Err(refused(standing).into())
+            }
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The address, or for IPv6 the /64 a subscriber usually holds.
+fn network(peer: IpAddr) -> IpAddr {
+    match peer {
+        IpAddr::V4(_) => peer,
+        IpAddr::V6(v6) => {
+            let mut segments = v6.segments();
+            segments[4..].fill(0);
+            IpAddr::from(segments)
+        }
+    }
+}
+
+/// Takes a unit of every quota that applies; the standing to show.
+pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> Result<Standing, Failure> {
+    let now = app.engine.clock.now();
+    let limits = &app.settings.limits;
+    let owner = credential.owner();
+    let Credential::Key(key) = credential;
+    let mut standings = Vec::with_capacity(3);
+    // The narrowest first: what it refuses takes nothing from the others.
+    if endpoint.meta.effect.runs() {
+        standings.push(app.limiter.take((owner, 'r'), limits.run(), now));
+    }
+    if standings.iter().all(|s| s.allowed) {
+        standings.push(app.limiter.take((owner, 'd'), limits.default(), now));
+    }
+    if standings.iter().all(|s| s.allowed) {
+        standings.push(
+            app.limiter
+                .take((key.own().project(), 'p'), limits.project(), now),
+        );
+    }
+    match tightest(&standings) {
+        Some(standing) if standing.allowed => Ok(standing),
+        Some(standing) => Err(refused(standing).into()),
+        None => Err(Problem::new(Code::InternalError, "no quota applies").into()),
+    }
+}
+
+fn refused(standing: Standing) -> Problem {
+    let mut problem = Problem::new(
+        Code::RateLimitExceeded,
+        format!("{} requests a minute are allowed", standing.limit),
+    )
+    .hint("wait for Retry-After seconds, then go on more slowly")
+    .after(standing.reset);
+    problem.extra.insert("limit".to_owned(), standing.limit.into());
+    problem
+}
+
+/// RFC 8288 link to the next page: the same request with its cursor.
+fn next_link(app: &App, path: &str, query: &str, cursor: &str) -> String {
+    let kept: Vec<&str> = query
+        .split('&')
+        .filter(|p| !p.is_empty() && !p.starts_with("cursor="))
+        .collect();
+    let sep = if kept.is_empty() { "" } else { "&" };
+    format!(
+        "<{}{path}?{}{sep}cursor={cursor}>; rel=\"next\"",
+        app.settings.public_url,
+        kept.join("&")
+    )
+}

@@ -1,0 +1,102 @@
+//! Listeners: HTTP/1.1 and HTTP/2 in the clear, with limits on time and headers, and an end in order.
+
+use std::{
+    convert::Infallible,
+    future::Future,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use axum::{Router, body::Body};
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::{conn::auto::Builder, graceful::GracefulShutdown},
+};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tower_service::Service as _;
+
+/// Longest the headers of a request may take to arrive, and an idle connection may stay.
+const HEADERS: Duration = Duration::from_secs(10);
+/// Largest head of a request in bytes, request line and headers together.
+const HEAD: usize = 16 * 1024 + 8 * 1024;
+/// Most header fields.
+const FIELDS: usize = 100;
+/// Longest that requests under way may take to end after the listener was told to stop.
+const GRACE: Duration = Duration::from_secs(25);
+
+/// The address a request came from, in its extensions.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
+/// Binds, with the address in the error.
+pub async fn bind(address: SocketAddr, name: &str) -> std::io::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|e| std::io::Error::new(e.kind(), format!("{name} {address}: {e}")))
+}
+
+/// Serves until `stop`, then lets requests under way end.
+pub fn serve(
+    listener: TcpListener,
+    router: Router,
+    stop: CancellationToken,
+) -> impl Future<Output = ()> + Send {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS)
+        .max_headers(FIELDS)
+        .max_buf_size(HEAD.max(8192));
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(128)
+        .max_header_list_size(HEAD as u32)
+        .keep_alive_interval(Some(Duration::from_secs(30)));
+    async move {
+        let graceful = GracefulShutdown::new();
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            let (stream, address) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Out of file descriptors, most likely: those in use have to be given back first.
+                    tracing::warn!(%error, "accepting a connection failed");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            let _ = stream.set_nodelay(true);
+            let router = router.clone();
+            let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+                let mut router = router.clone();
+                async move {
+                    let mut request = request.map(Body::new);
+                    request.extensions_mut().insert(Peer(address.ip()));
+                    let answer: Result<Response<Body>, Infallible> = router.call(request).await;
+                    answer
+                }
+            });
+            let connection = graceful.watch(
+                builder
+                    .serve_connection(TokioIo::new(stream), service)
+                    .into_owned(),
+            );
+            tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::trace!(%error, "connection ended");
+                }
+            });
+        }
+        if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
+            tracing::warn!("some requests were cut off at shutdown");
+        }
+    }
+}

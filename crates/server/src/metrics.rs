@@ -1,0 +1,74 @@
+//! Metrics in the Prometheus text format (OpenMetrics 1.0), on a listener of their own.
+
+use std::{
+    fmt::Write as _,
+    sync::atomic::{AtomicI64, AtomicU64},
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Call {
+    operation: &'static str,
+    status: u16,
+}
+
+/// What the process counts.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<Call, Counter<u64, AtomicU64>>,
+    seconds: Histogram,
+    ready: Gauge<i64, AtomicI64>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("searchwright");
+        let requests = Family::<Call, Counter<u64, AtomicU64>>::default();
+        let seconds = Histogram::new([
+            0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+        ]);
+        let ready = Gauge::<i64, AtomicI64>::default();
+        registry.register(
+            "requests",
+            "Calls of API operations by operation and HTTP status",
+            requests.clone(),
+        );
+        registry.register("request_seconds", "Time to carry out a call", seconds.clone());
+        registry.register("ready", "1 while the process may be given work", ready.clone());
+        Self {
+            registry,
+            requests,
+            seconds,
+            ready,
+        }
+    }
+}
+
+impl Metrics {
+    /// Notes one call.
+    pub fn observe(&self, operation: &'static str, status: u16, took: Duration) {
+        self.requests.get_or_create(&Call { operation, status }).inc();
+        self.seconds.observe(took.as_secs_f64());
+    }
+
+    /// Notes whether the process is ready.
+    pub fn set_ready(&self, ready: bool) {
+        self.ready.set(ready.into());
+    }
+
+    /// Everything, in the text format.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        if encode(&mut out, &self.registry).is_err() {
+            let _ = writeln!(out, "# encoding failed");
+        }
+        out
+    }
+}

@@ -1,0 +1,120 @@
+//! Opens an installation: its folder, its database, its sealing key.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{Read as _, Write as _},
+    path::Path,
+    sync::Arc,
+};
+
+use searchwright_engine::{Clock, Engine, Failure};
+use searchwright_store::{Db, Error, Settings as StoreSettings, seal::Keyring};
+
+use crate::config::{ConfigError, Settings, make_data_dir};
+
+/// Why an installation does not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The database.
+    #[error("database: {0}")]
+    Store(#[from] Error),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] Failure),
+    /// A file of the data folder.
+    #[error("{0}: {1}")]
+    File(String, std::io::Error),
+    /// Another server uses the data folder.
+    #[error("{0} is in use by another searchwright server; stop it, or give this one another --data-dir")]
+    InUse(String),
+}
+
+/// An open installation.
+#[derive(Debug)]
+pub struct Installation {
+    /// The service.
+    pub engine: Arc<Engine>,
+    /// Keys that secrets are sealed with.
+    pub keyring: Arc<Keyring>,
+}
+
+/// Held while a server owns the data folder.
+#[derive(Debug)]
+pub struct Ownership(#[expect(dead_code, reason = "the lock lives as long as the file is open")] File);
+
+/// Opens the database, migrates it if that is wanted, and loads the sealing key.
+pub async fn open(settings: &Settings) -> Result<Installation, OpenError> {
+    make_data_dir(&settings.data_dir)?;
+    let db = Db::open(&store(settings)).await?;
+    if settings.auto_migrate {
+        for number in db.migrate().await? {
+            tracing::info!(number, "migrated");
+        }
+    } else {
+        db.check_schema().await?;
+    }
+    let keyring = Arc::new(Keyring::new([(1, sealing_key(&settings.data_dir)?)])?);
+    let checked = keyring.clone();
+    db.write(move |tx| Box::pin(async move { checked.check(tx).await }))
+        .await?;
+    let engine = Engine::new(db, Clock::system()).await?;
+    Ok(Installation { engine, keyring })
+}
+
+/// The store's settings.
+pub fn store(settings: &Settings) -> StoreSettings {
+    if settings.database_url.is_empty() {
+        StoreSettings::Sqlite(settings.sqlite_path())
+    } else {
+        StoreSettings::Postgres {
+            url: settings.database_url.clone(),
+            connections: settings.database_connections,
+        }
+    }
+}
+
+/// Makes sure no other server owns the embedded database.
+pub fn own(settings: &Settings) -> Result<Ownership, OpenError> {
+    make_data_dir(&settings.data_dir)?;
+    let path = settings.data_dir.join("server.lock");
+    let failed = |e| OpenError::File(path.display().to_string(), e);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Ownership(file)),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse(settings.data_dir.display().to_string())),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
+    }
+}
+
+/// The sealing key of the folder, made on first use. It travels apart from backups of the database.
+fn sealing_key(dir: &Path) -> Result<[u8; 32], OpenError> {
+    let path = dir.join("sealing.key");
+    let failed = |e| OpenError::File(path.display().to_string(), e);
+    let mut key = [0u8; 32];
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(&path) {
+        Ok(mut file) => {
+            getrandom::fill(&mut key).map_err(|e| failed(std::io::Error::other(e.to_string())))?;
+            file.write_all(&key)
+                .and_then(|()| file.sync_all())
+                .map_err(failed)?;
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            let mut file = File::open(&path).map_err(failed)?;
+            file.read_exact(&mut key).map_err(failed)?;
+        }
+        Err(e) => return Err(failed(e)),
+    }
+    Ok(key)
+}

@@ -1,0 +1,281 @@
+//! The server process: listeners, worker, upkeep, and an end in order.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use searchwright_engine::{Engine, jobs::audit, jobs::worker::Worker};
+use searchwright_store::{idempotency, jobs};
+use tokio::sync::Semaphore;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use uuid::Uuid;
+
+use crate::{
+    Settings,
+    http::{bearer::Gate, concurrency::Concurrency, rate_limit::Limiter, router},
+    listen, mcp,
+    metrics::Metrics,
+    open::{self, Installation, OpenError},
+};
+
+/// How often what can wait is written down and what has expired is forgotten.
+const UPKEEP: Duration = Duration::from_secs(60);
+
+/// What the doors share.
+#[derive(Debug)]
+pub struct App {
+    /// Merged configuration.
+    pub settings: Settings,
+    /// The service.
+    pub engine: Arc<Engine>,
+    /// Verifies credentials.
+    pub gate: Gate,
+    /// Places for requests under way.
+    pub turns: Arc<Semaphore>,
+    /// Places by credential.
+    pub concurrency: Concurrency,
+    /// Quotas by owner and kind.
+    pub limiter: Limiter<(Uuid, char)>,
+    /// Quotas of addresses without a credential.
+    pub strangers: Limiter<std::net::IpAddr>,
+    /// Counters.
+    pub metrics: Metrics,
+    /// The OpenAPI document, made when first asked for.
+    pub openapi: std::sync::OnceLock<bytes::Bytes>,
+    stopping: AtomicBool,
+}
+
+impl App {
+    /// Prepares the doors of an installation.
+    pub fn new(settings: Settings, engine: Arc<Engine>) -> Self {
+        Self {
+            gate: Gate::new(engine.clone()),
+            turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
+            concurrency: Concurrency::default(),
+            limiter: Limiter::default(),
+            strangers: Limiter::default(),
+            metrics: Metrics::default(),
+            openapi: std::sync::OnceLock::new(),
+            stopping: AtomicBool::new(false),
+            settings,
+            engine,
+        }
+    }
+
+    /// A request id, unique and in order of arrival.
+    pub fn request_id(&self) -> String {
+        let mut id = String::with_capacity(40);
+        id.push_str("req_");
+        id.push_str(
+            self.engine
+                .clock
+                .id()
+                .as_hyphenated()
+                .encode_lower(&mut Uuid::encode_buffer()),
+        );
+        id
+    }
+
+    /// Whether the process may be given work, or why not.
+    pub async fn ready(&self) -> Result<(), String> {
+        if self.stopping.load(Ordering::Acquire) {
+            return Err("shutting down".to_owned());
+        }
+        self.engine.db.ready().await.map_err(|e| e.to_string())
+    }
+}
+
+/// Where a running server listens.
+#[derive(Clone, Copy, Debug)]
+pub struct Addresses {
+    /// API.
+    pub api: SocketAddr,
+    /// MCP.
+    pub mcp: SocketAddr,
+}
+
+/// A server that has begun to listen.
+#[derive(Debug)]
+pub struct Server {
+    /// The doors.
+    pub app: Arc<App>,
+    /// Where they are.
+    pub addresses: Addresses,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    _ownership: Option<open::Ownership>,
+}
+
+/// Opens an installation and begins to serve it.
+pub async fn start(mut settings: Settings) -> Result<Server, OpenError> {
+    let embedded = settings.database_url.is_empty();
+    let ownership = if embedded {
+        Some(open::own(&settings)?)
+    } else {
+        None
+    };
+    let Installation { engine, .. } = open::open(&settings).await?;
+    if embedded {
+        // The lock on the folder is ours: whoever held these jobs is gone.
+        let now = engine.clock.now();
+        engine
+            .db
+            .write(move |tx| Box::pin(async move { jobs::reclaim(tx, now).await }))
+            .await?;
+    }
+    let failed = |e: std::io::Error| OpenError::File("listen".to_owned(), e);
+    let api = listen::bind(settings.listen, "--listen").await.map_err(failed)?;
+    let mcp = listen::bind(settings.mcp_listen, "--mcp-listen")
+        .await
+        .map_err(failed)?;
+    let addresses = Addresses {
+        api: api.local_addr().map_err(failed)?,
+        mcp: mcp.local_addr().map_err(failed)?,
+    };
+    settings.bound(addresses.api, addresses.mcp);
+    for allowed in &settings.allow_outbound {
+        tracing::info!(allowed, "outbound requests to a private address are allowed");
+    }
+    let app = Arc::new(App::new(settings, engine.clone()));
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    tasks.spawn(listen::serve(api, router(app.clone()), stop.clone()));
+    tasks.spawn(listen::serve(mcp, mcp::router(app.clone()), stop.clone()));
+    if !app.settings.metrics_listen.is_empty()
+        && let Ok(address) = app.settings.metrics_listen.parse()
+    {
+        let listener = listen::bind(address, "--metrics-listen").await.map_err(failed)?;
+        tasks.spawn(listen::serve(listener, metrics_router(app.clone()), stop.clone()));
+    }
+    tasks.spawn(upkeep(app.clone(), stop.clone()));
+    if app.settings.worker.jobs > 0 {
+        let worker = worker(&app.settings, engine, app.settings.worker.jobs, addresses)?;
+        tasks.spawn(worker.run(stop.clone()));
+    }
+    tracing::info!(api = %app.settings.base_url(), mcp = %app.settings.mcp_url, database = app.engine.db.name(), "serving");
+    Ok(Server {
+        app,
+        addresses,
+        tasks,
+        stop,
+        _ownership: ownership,
+    })
+}
+
+impl Server {
+    /// Stops taking work, ends what is under way, and closes the database.
+    pub async fn stop(self) {
+        self.app.stopping.store(true, Ordering::Release);
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.app.gate.flush().await;
+        self.app.engine.db.close().await;
+    }
+}
+
+fn worker(
+    settings: &Settings,
+    engine: Arc<Engine>,
+    jobs: usize,
+    addresses: Addresses,
+) -> Result<Worker, OpenError> {
+    let crawl = audit::Settings {
+        allow: settings.allowed()?,
+        user_agent: format!("SearchwrightBot/1.0 (+{}/bot)", settings.public_url),
+        own: vec![addresses.api, addresses.mcp],
+        connections: settings.crawl.connections,
+        delay: Duration::from_millis(settings.crawl.delay_ms),
+        connections_to_allowed: settings.crawl.connections_to_allowed,
+    };
+    Ok(Worker::new(engine, jobs, crawl))
+}
+
+/// A worker process: jobs only, any number beside the servers of a PostgreSQL installation.
+pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), OpenError> {
+    let embedded = settings.database_url.is_empty();
+    let _ownership = if embedded {
+        Some(open::own(&settings)?)
+    } else {
+        None
+    };
+    let Installation { engine, .. } = open::open(&settings).await?;
+    let addresses = Addresses {
+        api: settings.listen,
+        mcp: settings.mcp_listen,
+    };
+    tracing::info!(
+        database = engine.db.name(),
+        jobs = settings.worker.jobs.max(1),
+        "working"
+    );
+    worker(&settings, engine.clone(), settings.worker.jobs.max(1), addresses)?
+        .run(stop)
+        .await;
+    engine.db.close().await;
+    Ok(())
+}
+
+fn metrics_router(app: Arc<App>) -> axum::Router {
+    axum::Router::new().route(
+        "/metrics",
+        axum::routing::get(move || async move {
+            app.metrics.set_ready(app.ready().await.is_ok());
+            (
+                [(
+                    http::header::CONTENT_TYPE,
+                    "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                )],
+                app.metrics.text(),
+            )
+        }),
+    )
+}
+
+async fn upkeep(app: Arc<App>, stop: CancellationToken) {
+    let mut tick = tokio::time::interval(UPKEEP);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = tick.tick() => {}
+        }
+        app.gate.flush().await;
+        let now = app.engine.clock.now();
+        let swept = app
+            .engine
+            .db
+            .write(move |tx| Box::pin(async move { idempotency::sweep(tx, now).await }))
+            .await;
+        if let Err(error) = swept {
+            tracing::warn!(%error, "upkeep failed; trying again in a minute");
+        }
+    }
+}
+
+/// Ends at the first SIGINT or SIGTERM. A second one ends the process at once.
+pub async fn signalled() {
+    let wait = || async {
+        let interrupt = tokio::signal::ctrl_c();
+        #[cfg(unix)]
+        {
+            match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+                Ok(mut terminate) => {
+                    tokio::select! { _ = interrupt => {}, _ = terminate.recv() => {} }
+                }
+                Err(_) => drop(interrupt.await),
+            }
+        }
+        #[cfg(not(unix))]
+        drop(interrupt.await);
+    };
+    wait().await;
+    tracing::info!("shutting down; a second signal ends at once");
+    tokio::spawn(async move {
+        wait().await;
+        std::process::exit(130);
+    });
+}
