@@ -12,6 +12,8 @@ mod addresses;
 mod allow;
 mod body;
 mod client;
+#[cfg(test)]
+mod hostile;
 mod resolve;
 #[cfg(test)]
 mod tests;
