@@ -106,21 +106,19 @@ impl Run {
             {
                 (host.busy, host.next) = (true, now + self.config.external_delay);
                 self.checks.in_flight += 1;
-                self.start_check(
-                    i,
-                    Work {
-                        id,
-                        url,
-                        attempts: 0,
-                        aliases: 0,
-                    },
-                );
+                self.start_check(Work {
+                    id,
+                    url,
+                    host: i,
+                    attempts: 0,
+                    aliases: 0,
+                });
             }
         }
         wake
     }
 
-    fn start_check(&mut self, host: usize, mut work: Work) {
+    fn start_check(&mut self, mut work: Work) {
         let (fetcher, sender) = (self.fetcher.clone(), self.sender.clone());
         let (delay, retry) = (self.config.external_delay, self.config.retry_delays[0]);
         self.tasks.spawn(async move {
@@ -141,18 +139,18 @@ impl Run {
                     None => break fetched,
                 }
             };
-            sender.send(Event::Checked(host, work, fetched)).await.ok();
+            sender.send(Event::Checked(work, fetched)).await.ok();
         });
     }
 
-    pub(super) fn checked(&mut self, host: usize, work: Work, fetched: Fetched) {
+    pub(super) fn checked(&mut self, work: Work, fetched: Fetched) {
         self.checks.in_flight -= 1;
         let at = self.at(&work);
         let failed = matches!(
             fetched,
             Err(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
         );
-        if let Some(host) = self.checks.hosts.get_mut(host) {
+        if let Some(host) = self.checks.hosts.get_mut(work.host) {
             host.busy = false;
             host.next = host
                 .next

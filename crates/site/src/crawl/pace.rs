@@ -1,12 +1,16 @@
 //! How fast a host is asked. Requests begin some time apart; a host that says it is too much gets half
 //! the rate, and more again once it has been calm for a while.
 
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    ops::{Index, IndexMut},
+    time::Duration,
+};
 
 use tokio::time::Instant;
 
 /// Longest `Retry-After` and `Crawl-delay` that are honoured.
-const RETRY_AFTER_LIMIT: Duration = Duration::from_secs(60);
+pub(super) const RETRY_AFTER_LIMIT: Duration = Duration::from_secs(60);
 const CRAWL_DELAY_LIMIT: f32 = 10.0;
 /// Slowest rate that halving leads to, and what a rate without spacing is halved to.
 const SLOWEST: Duration = Duration::from_secs(10);
@@ -112,6 +116,51 @@ impl Pace {
 
     pub(super) fn is_dead(&self) -> bool {
         self.failures >= FAILURES
+    }
+}
+
+/// The hosts of a crawl, each with its pace.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    indexes: HashMap<Box<str>, usize>,
+    paces: Vec<Pace>,
+    spacing: Duration,
+    connections: usize,
+}
+
+impl Hosts {
+    pub(super) fn new(spacing: Duration, connections: usize) -> Self {
+        Self {
+            indexes: HashMap::new(),
+            paces: Vec::new(),
+            spacing,
+            connections,
+        }
+    }
+
+    /// Index of a host.
+    pub(super) fn of(&mut self, host: &str) -> usize {
+        if let Some(known) = self.indexes.get(host) {
+            return *known;
+        }
+        let index = self.paces.len();
+        self.paces.push(Pace::new(self.spacing, self.connections));
+        self.indexes.insert(host.into(), index);
+        index
+    }
+}
+
+impl Index<usize> for Hosts {
+    type Output = Pace;
+
+    fn index(&self, host: usize) -> &Pace {
+        &self.paces[host]
+    }
+}
+
+impl IndexMut<usize> for Hosts {
+    fn index_mut(&mut self, host: usize) -> &mut Pace {
+        &mut self.paces[host]
     }
 }
 

@@ -134,7 +134,7 @@ fn block_on(run: impl Future<Output = Result<(), TestCaseError>>) -> Result<(), 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
     fn a_death_changes_nothing(
         kinds in proptest::collection::vec(kind(), 16),

@@ -1,0 +1,154 @@
+//! What comes of a fetch: another attempt, a page to be read, or facts to be kept and followed.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use url::Url;
+
+use super::{Run, Work};
+use crate::{
+    crawl::{
+        Page, Termination,
+        pace::{RETRY_AFTER_LIMIT, Signal, retry_after},
+        readers::{Job, ReadPage, read},
+    },
+    fetch::{FetchError, Fetched, Response},
+    graph::Kind,
+    page::{Outcome, PageFacts, UrlId},
+    url_key::url_key,
+    urls::provenance,
+};
+
+/// Times a URL may redirect to another spelling of itself.
+const ALIASES: u8 = 3;
+
+impl Run {
+    pub(super) fn fetched(&mut self, mut work: Work, fetched: Fetched) {
+        self.fetching -= 1;
+        let now = Instant::now();
+        let (signal, passing, failed) = judge(&fetched);
+        self.hosts[work.host].end(now, signal);
+        self.bytes += fetched.as_ref().map_or(0, |answer| answer.wire_bytes);
+        if self.bytes > self.config.max_bytes {
+            self.cut = Some(Termination::MaxBytes);
+        }
+        if passing && let Some(delay) = self.config.retry_delays.get(usize::from(work.attempts) - 1) {
+            let asked = match signal {
+                Signal::TooMuch(Some(after)) => after.min(RETRY_AFTER_LIMIT),
+                _ => Duration::ZERO,
+            };
+            self.retries.insert((now + asked.max(*delay), work.id.0), work);
+            return;
+        }
+        if let Ok(answer) = &fetched
+            && let Some(same) = self.other_spelling(&work, answer)
+        {
+            (work.url, work.attempts, work.aliases) = (same, 0, work.aliases + 1);
+            self.retries.insert((now, work.id.0), work);
+            return;
+        }
+        if self.hosts[work.host].settle(failed) && Some(work.host) == self.root_host {
+            self.stop(Termination::HostUnavailable);
+        }
+        let at = self.at(&work);
+        match fetched {
+            Err(error) => self.record(PageFacts::without_answer(&work.url, at, Outcome::Failed(error))),
+            Ok(response) => {
+                let short = response.body.is_empty() || matches!(response.status, 300..=399);
+                let job = Job {
+                    response,
+                    url: work.url,
+                    at,
+                    urls: self.table.page(work.id),
+                };
+                if short {
+                    self.adopt(read(job, &self.limits));
+                } else {
+                    self.reading += 1;
+                    self.reading_bytes += job.response.body.len();
+                    self.readers.push(job);
+                }
+            }
+        }
+    }
+
+    /// A redirect from one spelling of a URL to another is not a redirect of the page to itself: the
+    /// spelling that the server wants is fetched instead.
+    fn other_spelling(&self, work: &Work, answer: &Response) -> Option<Url> {
+        if work.aliases >= ALIASES || !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
+            return None;
+        }
+        let location = answer.headers.get(http::header::LOCATION)?.to_str().ok()?;
+        let mut target = work.url.join(location.trim()).ok()?;
+        target.set_fragment(None);
+        let same = url_key(&target) == self.table.key(work.id);
+        let unlike = target != work.url && target.username().is_empty() && target.password().is_none();
+        (same && unlike).then_some(target)
+    }
+
+    pub(super) fn adopt(&mut self, page: ReadPage) {
+        let ReadPage { mut facts, urls, .. } = page;
+        let before = self.table.len();
+        self.table.adopt(&urls, &mut facts);
+        self.note_urls(before);
+        self.record(facts);
+    }
+
+    /// Takes in a page of the site that nothing more is expected of.
+    pub(super) fn record(&mut self, facts: PageFacts) {
+        let id = facts.id;
+        self.builder.add(&facts);
+        self.tally.add(self.builder.state(id));
+        self.expand(id);
+        self.frontier.finished();
+        self.pending.page(Page {
+            depth: self.frontier.depth(id),
+            facts,
+        });
+    }
+
+    /// Offers what a page leads to.
+    pub(super) fn expand(&mut self, id: UrlId) {
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.clear();
+        targets.extend(self.builder.targets(id).filter(|(target, _)| *target != id));
+        for (target, kind) in &targets {
+            self.table.mark(
+                *target,
+                match kind {
+                    Kind::Follow | Kind::NoFollow => provenance::LINK,
+                    Kind::Canonical => provenance::CANONICAL,
+                    Kind::Hreflang => provenance::HREFLANG,
+                },
+            );
+            if *kind == Kind::Follow && !self.frontier.is_placed(*target) && self.is_crawled(*target) {
+                self.frontier.offer_link(*target);
+            }
+        }
+        self.targets = targets;
+        if let Some(target) = self.builder.redirect(id).filter(|target| *target != id)
+            && (!self.is_crawled(target) || self.frontier.offer_redirect(id, target))
+        {
+            self.table.mark(target, provenance::REDIRECT);
+        }
+    }
+
+    pub(super) fn is_crawled(&self, id: UrlId) -> bool {
+        self.builder.is_internal(id) && self.scope.is_crawled(self.table.key(id))
+    }
+}
+
+/// What an exchange says of the host, whether trying again may help, and whether it counts as failed.
+fn judge(fetched: &Fetched) -> (Signal, bool, bool) {
+    match fetched {
+        Ok(answer) => match answer.status {
+            429 | 503 => (Signal::TooMuch(retry_after(&answer.headers)), true, true),
+            // The server is there, what stands behind it is not.
+            502 | 504 => (Signal::Fine, true, true),
+            500.. => (Signal::Fine, true, false),
+            _ => (Signal::Fine, false, false),
+        },
+        Err(FetchError::Denied | FetchError::Tls) => (Signal::Nothing, false, true),
+        Err(_) => (Signal::Nothing, true, true),
+    }
+}

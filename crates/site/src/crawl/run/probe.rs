@@ -1,0 +1,78 @@
+//! A made-up URL in the folder that all pages share, where errors may look different from the root's.
+
+use url::Url;
+
+use super::{Gate, Run};
+use crate::{
+    crawl::{
+        Termination,
+        pace::Dice,
+        scope::origin,
+        survey::{Survey, at, path},
+    },
+    graph::State,
+    page::UrlId,
+    robots::Policy,
+};
+
+impl Run {
+    /// Asks for a made-up URL in the folder that all pages share, where errors may look different.
+    pub(super) async fn probe_folder(&mut self) {
+        let folder = self.shared_folder();
+        if self.origin.probes.len() != 1 || folder.len() < 2 {
+            return;
+        }
+        let Ok(root) = Url::parse(&self.origin.root) else {
+            return;
+        };
+        let mut dice = Dice(self.config.seed);
+        let _first = dice.roll();
+        let url = at(&root, &format!("{folder}{:016x}", dice.roll()));
+        let allowed = match self.gates.get(&self.origin.root) {
+            Some(Gate::Known(Policy::Follow(rules))) => rules.forbids(path(&url)).is_none(),
+            _ => false,
+        };
+        if !allowed {
+            return;
+        }
+        let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
+        let probe = tokio::select! {
+            probe = survey.probe(url, self.config.body_limit) => probe,
+            () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),
+        };
+        if let Some(probe) = probe {
+            self.origin.probes.push(probe);
+            self.pending.origin(self.origin.clone());
+        }
+    }
+
+    /// Path, with its last slash, that all pages but the start page share.
+    fn shared_folder(&self) -> String {
+        let mut shared: Option<&str> = None;
+        for id in (0..self.table.len() as u32).map(UrlId) {
+            if !self.builder.is_internal(id)
+                || self.builder.state(id) != State::Html
+                || id == self.origin.home
+                || id.0 == 0
+            {
+                continue;
+            }
+            let key = self.table.key(id);
+            let path = key.get(origin(key).len()..).unwrap_or_default();
+            let path = path.split('?').next().unwrap_or_default();
+            let same = match shared {
+                None => path.len(),
+                Some(known) => known
+                    .bytes()
+                    .zip(path.bytes())
+                    .take_while(|(a, b)| a == b)
+                    .count(),
+            };
+            shared = path
+                .get(..same)
+                .or(Some(""))
+                .map(|p| &p[..p.rfind('/').map_or(0, |i| i + 1)]);
+        }
+        shared.unwrap_or_default().to_owned()
+    }
+}
