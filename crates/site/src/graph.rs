@@ -77,6 +77,10 @@ pub struct Index {
     pub(crate) descriptions: Vec<u64>,
     pub(crate) h1s: Vec<u64>,
     pub(crate) texts: Vec<u64>,
+    /// First letters of the language that the page declares; zeros when it declares none of two letters.
+    pub(crate) languages: Vec<[u8; 2]>,
+    /// Pages and their language alternates, sorted.
+    pub(crate) alternates: Vec<(u32, u32)>,
     /// Internal links, sorted and unique: sources of target `t` are
     /// `in_sources[in_starts[t]..in_starts[t + 1]]`; the top bit marks "all such links are nofollow".
     pub(crate) in_starts: Vec<u32>,
@@ -197,6 +201,17 @@ impl Index {
         self.in_sources[range]
             .iter()
             .map(|s| (UrlId(s & 0x7fff_ffff), s >> 31 == 1))
+    }
+
+    /// Whether a page names another as its alternate in some language.
+    pub fn is_alternate(&self, page: UrlId, alternate: UrlId) -> bool {
+        self.alternates.binary_search(&(page.0, alternate.0)).is_ok()
+    }
+
+    /// Two-letter language that a page declares, lower case.
+    pub fn language(&self, id: UrlId) -> Option<&str> {
+        let code = self.languages.get(id.0 as usize)?;
+        std::str::from_utf8(code).ok().filter(|code| !code.starts_with('\0'))
     }
 
     /// Share of internal PageRank, 0 to 1, summing to 1 over internal HTML pages.

@@ -118,6 +118,7 @@ impl IndexBuilder {
             index.descriptions[id] = description.map_or(0, |m| folded_hash(&m.content));
             index.h1s[id] = h1.map_or(0, folded_hash);
             index.texts[id] = html.text_hash;
+            index.languages[id] = html.lang.as_deref().and_then(language).unwrap_or_default();
             if html.main_words < SOFT_404_WORDS && [title, h1].into_iter().flatten().any(says_not_found) {
                 bits |= flag::SOFT_404;
             }
@@ -196,6 +197,7 @@ impl IndexBuilder {
         index.states.resize(length, State::Known);
         index.statuses.resize(length, 0);
         index.flags.resize(length, 0);
+        index.languages.resize(length, [0; 2]);
         index.redirects.resize(length, NONE);
         index.canonicals.resize(length, NONE);
         for column in [
@@ -229,12 +231,26 @@ impl IndexBuilder {
         index.complete = ends.complete;
         mark_soft_404s(&mut index, ends.probes, ends.home);
         inlinks(&mut index, &self.edges);
+        index.alternates = alternates(&self.edges, length);
         ranks(&mut index, &self.edges);
         drop(self.edges);
         index.groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
             .map(|column| groups(column, &index.flags));
         index
     }
+}
+
+/// Primary language of a tag when it has two letters.
+fn language(tag: &str) -> Option<[u8; 2]> {
+    let code: [u8; 2] = tag.split(['-', '_']).next()?.as_bytes().try_into().ok()?;
+    let code = code.map(|b| b.to_ascii_lowercase());
+    code.iter().all(u8::is_ascii_lowercase).then_some(code)
+}
+
+/// Pages and their language alternates, by page, then alternate, as the edges are.
+fn alternates(edges: &Edges, length: usize) -> Vec<(u32, u32)> {
+    let of = |page: u32| edges.of(page).filter(|(_, kind)| *kind == Kind::Hreflang).map(move |(to, _)| (page, to));
+    (0..length as u32).flat_map(of).collect()
 }
 
 fn says_not_found(text: &str) -> bool {
