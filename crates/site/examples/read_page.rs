@@ -1,5 +1,5 @@
-//! How long reading a page takes, beside what `lol_html` takes to find its links and nothing else, and to
-//! hand out its elements and texts. `cargo run --release -p searchwright-site --example read_page`
+//! How long reading and judging a page takes, beside what `lol_html` takes to find its links and nothing
+//! else, and to hand out its elements and texts. `cargo run --release -p searchwright-site --example read_page`
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
 use std::{
@@ -13,9 +13,13 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 use lol_html::{HtmlRewriter, Settings, doc_text, element};
 use searchwright_site::{
+    checks::{self, Context, Thresholds},
     fetch::Response,
+    graph::{Ends, IndexBuilder},
+    origin::Origin,
     page::{self, At, Intern, Limits, UrlId},
     url_key::url_key,
+    urls::UrlTable,
 };
 use url::Url;
 
@@ -151,7 +155,37 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
             &Limits::default(),
         ));
     });
-    println!("{:44} {:7.2} times the first\n", "", whole / bare);
+    println!("{:44} {:7.2} times the first", "", whole / bare);
+    let mut urls = UrlTable::new(10_000);
+    let id = urls.add_url(&url).ok_or("no room for the page")?;
+    let at = At { id, ..At::default() };
+    let facts = page::read(&response, &url, at, &mut urls, &Limits::default());
+    let mut builder = IndexBuilder::default();
+    builder.add(&facts);
+    (0..urls.len() as u32).for_each(|id| builder.set_internal(UrlId(id)));
+    let ends = Ends {
+        depths: vec![0],
+        probes: &[],
+        home: id,
+        traps: Vec::new(),
+        complete: true,
+    };
+    let index = builder.finish(urls, ends);
+    let mut origin = Origin::default();
+    origin.robots.text =
+        "User-agent: *\nDisallow: /search\nDisallow: /*?sort=\n\nUser-agent: GPTBot\nDisallow: /\n".into();
+    let thresholds = Thresholds::default();
+    let context = Context::new(&index, &origin, &thresholds, 0);
+    let mut found = Vec::new();
+    time(
+        &format!("this crate, {} checks", checks::registry().len()),
+        || {
+            found.clear();
+            checks::evaluate(&facts, &context, &mut found);
+            black_box(&found);
+        },
+    );
+    println!("{:44} {:7} findings\n", "", found.len());
     Ok(())
 }
 

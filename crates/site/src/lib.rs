@@ -4,14 +4,15 @@
 //! page facts, and evaluates checks as pure functions over [`page::PageFacts`] and a
 //! [`graph::Index`] of the crawl.
 
+pub mod checks;
 pub mod crawl;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;
 pub mod origin;
 pub mod page;
-pub mod text;
 pub mod robots;
 pub mod sitemap;
+pub mod text;
 pub mod url_key;
 pub mod urls;

@@ -1,0 +1,387 @@
+//! What can be wrong with a page or a site: one table, one function per check.
+//!
+//! A check is a pure function over the facts of a page, the [`Index`](crate::graph::Index) of a crawl and what is known of the
+//! site as a whole. Audits and rechecks call the same function, so that a problem that an audit
+//! found cannot look solved to a recheck for any other reason than that it is.
+
+mod addresses;
+mod ai;
+mod canonicals;
+mod content;
+mod context;
+mod crawlability;
+mod dates;
+mod evidence;
+mod headings;
+mod images;
+mod indexability;
+mod international;
+mod languages;
+mod links;
+mod mobile;
+mod performance;
+mod phrases;
+mod redirects;
+mod robots;
+mod schema;
+mod security;
+mod sitemaps;
+mod social;
+mod structured_data;
+mod thresholds;
+mod titles;
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use self::{
+    context::{Context, Page, Site},
+    thresholds::Thresholds,
+};
+use crate::{
+    graph::flag,
+    page::{HtmlFacts, PageFacts, UrlId},
+};
+
+/// Version of the conditions below. The major number rises when a check's condition changes its meaning,
+/// the minor one when checks are added. Ids are retired, never reused.
+pub const RULESET_VERSION: &str = "1.0.0";
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing; never scored.
+    Notice,
+    /// Costs something.
+    Warning,
+    /// Breaks something.
+    Error,
+}
+
+/// What a check is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Can URLs be fetched.
+    Crawlability,
+    /// May pages be indexed.
+    Indexability,
+    /// Links between pages.
+    Links,
+    /// Redirects.
+    Redirects,
+    /// Text and duplicates.
+    Content,
+    /// Titles and descriptions.
+    Titles,
+    /// Headings.
+    Headings,
+    /// Images.
+    Images,
+    /// Languages.
+    International,
+    /// schema.org markup.
+    StructuredData,
+    /// Size and speed.
+    Performance,
+    /// Encryption and headers.
+    Security,
+    /// Small screens.
+    Mobile,
+    /// Cards in social networks.
+    Social,
+    /// Sitemaps and robots.txt.
+    Sitemaps,
+    /// Answer engines.
+    Ai,
+}
+
+impl Category {
+    /// All of them, in the order of the catalogue.
+    pub const ALL: [Self; 16] = [
+        Self::Crawlability,
+        Self::Indexability,
+        Self::Links,
+        Self::Redirects,
+        Self::Content,
+        Self::Titles,
+        Self::Headings,
+        Self::Images,
+        Self::International,
+        Self::StructuredData,
+        Self::Performance,
+        Self::Security,
+        Self::Mobile,
+        Self::Social,
+        Self::Sitemaps,
+        Self::Ai,
+    ];
+}
+
+/// How much of a site a check looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// One response.
+    Page,
+    /// A page and the targets of its links.
+    Targets,
+    /// The whole crawl.
+    Graph,
+    /// The site, once.
+    Site,
+}
+
+/// What a recheck must fetch to tell whether a problem is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecheckMode {
+    /// The page.
+    Page,
+    /// The page and the targets named in the evidence.
+    Targets,
+    /// The page, compared with what the last audit stored of the others.
+    Snapshot,
+    /// robots.txt, sitemaps, the home page.
+    Site,
+    /// Only another audit can tell.
+    Audit,
+}
+
+/// One check.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Its name for ever.
+    pub id: &'static str,
+    /// A few words.
+    pub title: &'static str,
+    /// Where it is listed.
+    pub category: Category,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How much it looks at.
+    pub scope: Scope,
+    /// Only a full crawl can tell that it is gone.
+    pub needs_audit: bool,
+    /// Counts for the health score.
+    pub scored: bool,
+    /// The condition.
+    pub description: &'static str,
+    /// What it costs.
+    pub why_it_matters: &'static str,
+    /// What to do.
+    pub recommendation: &'static str,
+    /// Who says so: a URL.
+    pub source: &'static str,
+    pub(crate) test: Test,
+}
+
+/// A check's function: evidence when the problem is there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Test {
+    /// Asked of pages that answered 200 with HTML.
+    Html(fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
+    /// Asked of every URL of the site that was fetched or refused.
+    Url(fn(&Page<'_>) -> Option<Value>),
+    /// Asked once.
+    Site(fn(&Site<'_>) -> Option<Value>),
+}
+
+impl Check {
+    /// See [`RecheckMode`].
+    pub const fn recheck_mode(&self) -> RecheckMode {
+        match self.scope {
+            _ if self.needs_audit => RecheckMode::Audit,
+            Scope::Page => RecheckMode::Page,
+            Scope::Targets => RecheckMode::Targets,
+            Scope::Graph => RecheckMode::Snapshot,
+            Scope::Site => RecheckMode::Site,
+        }
+    }
+
+    /// What the tables below leave out: a notice about one page.
+    const fn notice(category: Category, test: Test) -> Self {
+        Self {
+            id: "",
+            title: "",
+            category,
+            severity: Severity::Notice,
+            scope: Scope::Page,
+            needs_audit: false,
+            scored: false,
+            description: "",
+            why_it_matters: "",
+            recommendation: "",
+            source: "",
+            test,
+        }
+    }
+
+    const fn warning(category: Category, test: Test) -> Self {
+        Self {
+            severity: Severity::Warning,
+            scored: true,
+            ..Self::notice(category, test)
+        }
+    }
+
+    const fn error(category: Category, test: Test) -> Self {
+        Self {
+            severity: Severity::Error,
+            scored: true,
+            ..Self::notice(category, test)
+        }
+    }
+}
+
+static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
+    [
+        crawlability::CHECKS,
+        addresses::CHECKS,
+        indexability::CHECKS,
+        canonicals::CHECKS,
+        links::CHECKS,
+        redirects::CHECKS,
+        content::CHECKS,
+        titles::CHECKS,
+        headings::CHECKS,
+        images::CHECKS,
+        international::CHECKS,
+        structured_data::CHECKS,
+        performance::CHECKS,
+        security::CHECKS,
+        mobile::CHECKS,
+        social::CHECKS,
+        sitemaps::CHECKS,
+        robots::CHECKS,
+        ai::CHECKS,
+    ]
+    .concat()
+});
+
+static BY_ID: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
+    REGISTRY
+        .iter()
+        .enumerate()
+        .map(|(i, check)| (check.id, i))
+        .collect()
+});
+
+/// Every check, in the order of the catalogue.
+pub fn registry() -> &'static [Check] {
+    &REGISTRY
+}
+
+/// The check of an id.
+pub fn find(id: &str) -> Option<&'static Check> {
+    BY_ID.get(id).map(|i| &REGISTRY[*i])
+}
+
+/// A problem where it was found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What is wrong.
+    pub check: &'static Check,
+    /// Where; the start URL for problems of the site as a whole.
+    pub page: UrlId,
+    /// What was seen: keys by check, in camelCase; lists are cut to 20 beside a `total`.
+    pub evidence: Value,
+}
+
+/// Evaluates every check about pages on one page of the site.
+pub fn evaluate(facts: &PageFacts, context: &Context<'_>, found: &mut Vec<Finding>) {
+    if !context.index.has(facts.id, flag::INTERNAL) {
+        return;
+    }
+    let page = Page::new(facts, context);
+    let html = facts.html_200();
+    for check in registry() {
+        let evidence = match (check.test, html) {
+            (Test::Html(test), Some(html)) => test(&page, html),
+            (Test::Url(test), _) => test(&page),
+            (Test::Html(_), None) | (Test::Site(_), _) => None,
+        };
+        found.extend(evidence.map(|evidence| Finding {
+            check,
+            page: facts.id,
+            evidence,
+        }));
+    }
+}
+
+/// Evaluates every check about the site as a whole. `home` holds the facts of the page the start URL ends at.
+pub fn evaluate_site(home: Option<&PageFacts>, context: &Context<'_>, found: &mut Vec<Finding>) {
+    let site = Site::new(home, context);
+    for check in registry() {
+        if let Test::Site(test) = check.test
+            && let Some(evidence) = test(&site)
+        {
+            found.push(Finding {
+                check,
+                page: UrlId(0),
+                evidence,
+            });
+        }
+    }
+}
+
+/// What one check says of one page.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The problem is there.
+    Present(Finding),
+    /// It is not.
+    Absent,
+    /// The check does not apply to what the page is now: an error, a redirect, no HTML.
+    NotApplicable,
+}
+
+/// Evaluates one check on a page, as a recheck does. For a check about the site, `facts` are those of its home page.
+pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<'_>) -> Verdict {
+    let page = Page::new(facts, context);
+    let (evidence, at) = match (check.test, facts.html_200()) {
+        (Test::Html(test), Some(html)) => (test(&page, html), facts.id),
+        (Test::Url(test), _) => (test(&page), facts.id),
+        (Test::Site(test), _) => (test(&Site::new(Some(facts), context)), UrlId(0)),
+        (Test::Html(_), None) => return Verdict::NotApplicable,
+    };
+    match evidence {
+        Some(evidence) => Verdict::Present(Finding {
+            check,
+            page: at,
+            evidence,
+        }),
+        None => Verdict::Absent,
+    }
+}
+
+/// Ids of the catalogue that this version does not evaluate: they need other hosts, images, resources, rendering,
+/// comparisons of texts, certificates or earlier audits.
+pub const NOT_EVALUATED: &[&str] = &[
+    "broken-external-link",
+    "cannibalisation",
+    "duplicate-near",
+    "external-link-redirect",
+    "external-link-unverified",
+    "http1-only",
+    "image-broken",
+    "image-large",
+    "image-legacy-format",
+    "language-detected-mismatch",
+    "llms-txt-broken-link",
+    "no-cache-header",
+    "og-image-broken",
+    "og-image-small",
+    "readability-very-hard",
+    "redirect-temporary",
+    "schema-content-mismatch",
+    "schema-unknown-type",
+    "tls-expiring",
+    "tls-invalid",
+];

@@ -1,0 +1,351 @@
+//! How URLs are spelled, and where links lead that should lead nowhere.
+
+use serde_json::{Value, json};
+use url::{Host, Url};
+
+use super::{
+    Category::Crawlability,
+    Check, Page, Scope, Test,
+    context::{host, registrable},
+    evidence::list,
+};
+use crate::{
+    graph::{Same, flag},
+    page::HtmlFacts,
+    text, url_key,
+};
+
+const STRUCTURE: &str = "https://developers.google.com/search/docs/crawling-indexing/url-structure";
+const DUPLICATES: &str =
+    "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "url-long",
+        title: "Long URL",
+        description: "Path and query have more than 115 characters.",
+        why_it_matters: "Long addresses are cut where they are shown and break where they are copied.",
+        recommendation: "Use fewer and shorter path segments for new pages.",
+        source: STRUCTURE,
+        ..Check::notice(Crawlability, Test::Html(url_long))
+    },
+    Check {
+        id: "url-underscore",
+        title: "Underscore in URL",
+        description: "The path contains an underscore.",
+        why_it_matters: "Search engines read words that are joined by underscores as one word.",
+        recommendation: "Use hyphens for new pages; do not rename old ones for that alone.",
+        source: STRUCTURE,
+        ..Check::notice(Crawlability, Test::Html(url_underscore))
+    },
+    Check {
+        id: "url-uppercase",
+        title: "Capital letters in URL",
+        description: "The path contains capital letters.",
+        why_it_matters: "Addresses differ by case, so the same page is easily linked and indexed twice.",
+        recommendation: "Use lower case, and redirect the other spellings with 301.",
+        source: STRUCTURE,
+        ..Check::notice(Crawlability, Test::Html(url_uppercase))
+    },
+    Check {
+        id: "url-space",
+        title: "Space in URL",
+        description: "The path contains a space.",
+        why_it_matters: "Such links break when they are copied into mails and texts.",
+        recommendation: "Replace spaces with hyphens, and redirect the old address with 301.",
+        source: STRUCTURE,
+        ..Check::warning(Crawlability, Test::Html(url_space))
+    },
+    Check {
+        id: "url-double-slash",
+        title: "Empty segment in URL",
+        description: "The path contains two slashes in a row.",
+        why_it_matters: "It is another address for a page that most likely exists without it.",
+        recommendation: "Fix the link that makes it, and redirect to the normal form with 301.",
+        source: STRUCTURE,
+        ..Check::warning(Crawlability, Test::Html(url_double_slash))
+    },
+    Check {
+        id: "url-non-ascii",
+        title: "Letters outside ASCII in URL",
+        description: "The decoded path contains letters outside ASCII, and the page's language is written in Latin letters.",
+        why_it_matters: "The address turns into a row of percent signs wherever it is copied.",
+        recommendation: "Write new addresses in plain letters where that reads well.",
+        source: STRUCTURE,
+        ..Check::notice(Crawlability, Test::Html(url_non_ascii))
+    },
+    Check {
+        id: "url-many-params",
+        title: "Many query parameters",
+        description: "The URL of an indexable page has more than three query parameters.",
+        why_it_matters: "Parameters multiply: every order and combination is another address for the same content.",
+        recommendation: "Give the page an address of its own, or name the plain one as canonical.",
+        source: STRUCTURE,
+        ..Check::notice(Crawlability, Test::Html(url_many_params))
+    },
+    Check {
+        id: "url-tracking-params",
+        title: "Tracking parameters in internal links",
+        scope: Scope::Targets,
+        description: "A link to a page of the site carries parameters such as utm_source.",
+        why_it_matters: "Search engines meet the page under a second address, and your statistics lose where the visitor came from.",
+        recommendation: "Link to the address without the parameters.",
+        source: DUPLICATES,
+        ..Check::warning(Crawlability, Test::Html(url_tracking_params))
+    },
+    Check {
+        id: "url-repetitive-path",
+        title: "Repeated path segment",
+        description: "A segment of the path occurs three times or more.",
+        why_it_matters: "It is the mark of relative links that grow with every click, a trap for crawlers.",
+        recommendation: "Write the links in the page's template as absolute paths.",
+        source: STRUCTURE,
+        ..Check::warning(Crawlability, Test::Html(url_repetitive_path))
+    },
+    Check {
+        id: "localhost-link",
+        title: "Link to a private address",
+        scope: Scope::Targets,
+        description: "A link, script, style or frame points to localhost, a private address or a .local name.",
+        why_it_matters: "It works for nobody but the person who built the page.",
+        recommendation: "Replace it with the public URL.",
+        source: "https://www.rfc-editor.org/rfc/rfc6761.html",
+        ..Check::error(Crawlability, Test::Html(localhost_link))
+    },
+    Check {
+        id: "staging-host-leak",
+        title: "Link to a staging host",
+        scope: Scope::Targets,
+        description: "A link, canonical, script or style points to a staging, development or test host of the same domain.",
+        why_it_matters: "The unfinished copy of the site gets visitors and may be indexed.",
+        recommendation: "Replace the host, and protect the staging site with a password.",
+        source: DUPLICATES,
+        ..Check::warning(Crawlability, Test::Html(staging_host))
+    },
+    Check {
+        id: "trailing-slash-duplicate",
+        title: "Same page with and without slash",
+        scope: Scope::Graph,
+        description: "The address with and without its last slash both answer 200 with the same text, and neither names a canonical.",
+        why_it_matters: "Links are divided between two addresses of one page.",
+        recommendation: "Redirect one to the other with 301, or name it as canonical.",
+        source: DUPLICATES,
+        ..Check::warning(Crawlability, Test::Html(trailing_slash))
+    },
+];
+
+fn segments<'a>(page: &Page<'a>) -> impl Iterator<Item = &'a str> {
+    page.path().split('/').filter(|segment| !segment.is_empty())
+}
+
+fn segment(page: &Page<'_>, odd: impl Fn(&str) -> bool) -> Option<Value> {
+    segments(page)
+        .find(|segment| odd(segment))
+        .map(|segment| json!({"segment": segment}))
+}
+
+fn url_long(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let length = text::length(page.path_and_query());
+    (length > page.thresholds().url_max as usize).then(|| json!({"length": length}))
+}
+
+fn url_underscore(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    segment(page, |segment| segment.contains('_'))
+}
+
+fn url_uppercase(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    segment(page, |segment| {
+        let bytes = segment.as_bytes();
+        // the digits of an escape are written in capitals
+        let escaped = |at: usize| at >= 1 && bytes[at - 1] == b'%' || at >= 2 && bytes[at - 2] == b'%';
+        bytes
+            .iter()
+            .enumerate()
+            .any(|(at, b)| b.is_ascii_uppercase() && !escaped(at))
+    })
+}
+
+fn url_space(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    segment(page, |segment| {
+        segment.contains("%20") || segment.contains(' ') || segment.contains("%C2%A0")
+    })
+}
+
+fn url_double_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    page.path().contains("//").then(|| json!({"path": page.path()}))
+}
+
+fn url_non_ascii(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    /// Languages that are not written in Latin letters.
+    const OTHER_SCRIPTS: &[&str] = &[
+        "am", "ar", "be", "bg", "bn", "bo", "dv", "dz", "el", "fa", "gu", "he", "hi", "hy", "ja", "ka", "kk",
+        "km", "kn", "ko", "ky", "lo", "mk", "ml", "mn", "mr", "my", "ne", "or", "pa", "ps", "ru", "sa", "sd",
+        "si", "sr", "ta", "te", "tg", "th", "ti", "ug", "uk", "ur", "yi", "zh",
+    ];
+    let language = html
+        .lang
+        .as_deref()
+        .unwrap_or_default()
+        .split('-')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let escapes = page
+        .path()
+        .as_bytes()
+        .windows(2)
+        .any(|pair| pair[0] == b'%' && matches!(pair[1], b'8'..=b'9' | b'A'..=b'F' | b'a'..=b'f'));
+    let odd = escapes || !page.path().is_ascii();
+    (odd && !OTHER_SCRIPTS.contains(&&*language)).then(|| json!({"path": page.path()}))
+}
+
+fn url_many_params(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let (_, query) = page.path_and_query().split_once('?')?;
+    let names: Vec<&str> = query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| pair.split('=').next().unwrap_or_default())
+        .collect();
+    if !page.indexable || names.len() <= page.thresholds().params_max as usize {
+        return None;
+    }
+    list("params", names)
+}
+
+fn url_tracking_params(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    list(
+        "links",
+        html.links.iter().filter_map(|link| {
+            let (_, query) = link.href.split_once('?')?;
+            let query = query.split('#').next().unwrap_or_default();
+            let name = query
+                .split('&')
+                .map(|pair| pair.split('=').next().unwrap_or_default())
+                .find(|name| url_key::is_tracking(name))?;
+            let internal = link.target.is_some_and(|id| page.context.is_internal(id));
+            internal.then(|| json!({"linkUrl": link.href, "param": name, "line": link.line}))
+        }),
+    )
+}
+
+fn url_repetitive_path(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let segments: Vec<&str> = segments(page).collect();
+    let most = page.thresholds().repeated_segments as usize;
+    if segments.len() < most {
+        return None;
+    }
+    let repeated = segments
+        .iter()
+        .find(|segment| segments.iter().filter(|other| other == segment).count() >= most)?;
+    Some(json!({"path": page.path(), "segment": repeated}))
+}
+
+/// Links and resources that are spelled with a host of their own.
+fn absolute(html: &HtmlFacts) -> impl Iterator<Item = &str> {
+    let links = html.links.iter().map(|link| &*link.href);
+    let resources = html.resources.iter().map(|resource| &*resource.url);
+    let canonicals = html.canonicals.iter().map(|link| &*link.href);
+    links.chain(resources).chain(canonicals).filter(|url| {
+        url.starts_with("//")
+            || url
+                .get(..4)
+                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"))
+    })
+}
+
+fn localhost_link(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    // a site on a private network may link to itself
+    let own = host(&page.facts.url);
+    list(
+        "links",
+        absolute(html)
+            .filter(|url| is_private(url, own))
+            .map(|url| json!({"linkUrl": url})),
+    )
+}
+
+fn is_private(url: &str, own: &str) -> bool {
+    let written = if url.starts_with("//") {
+        host(&format!("http:{url}")).to_owned()
+    } else {
+        host(url).to_owned()
+    };
+    // only what can be private is worth parsing: a name without a dot, a special name, an address
+    let maybe = !written.contains('.')
+        || written.starts_with('[')
+        || written.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        || [".local", ".localhost", ".internal", ".lan"]
+            .iter()
+            .any(|end| written.to_ascii_lowercase().ends_with(end));
+    if !maybe || written.eq_ignore_ascii_case(own) {
+        return false;
+    }
+    let Ok(parsed) = Url::parse(&if url.starts_with("//") {
+        format!("http:{url}")
+    } else {
+        url.to_owned()
+    }) else {
+        return false;
+    };
+    match parsed.host() {
+        Some(Host::Domain(name)) => {
+            name == "localhost"
+                || [".localhost", ".local", ".internal", ".lan"]
+                    .iter()
+                    .any(|end| name.ends_with(end))
+        }
+        Some(Host::Ipv4(ip)) => {
+            ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified()
+        }
+        Some(Host::Ipv6(ip)) => {
+            ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
+        }
+        None => false,
+    }
+}
+
+fn staging_host(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let own = host(&page.facts.url);
+    if is_staging(own) {
+        return None;
+    }
+    let leaks = |url: &&str| {
+        let there = if let Some(rest) = url.strip_prefix("//") {
+            rest.split(['/', '?', '#', ':']).next().unwrap_or_default()
+        } else {
+            host(url)
+        };
+        is_staging(there) && registrable(there).eq_ignore_ascii_case(registrable(own))
+    };
+    list(
+        "links",
+        absolute(html).filter(leaks).map(|url| json!({"linkUrl": url})),
+    )
+}
+
+fn is_staging(host: &str) -> bool {
+    const LABELS: [&str; 9] = [
+        "staging", "stage", "dev", "test", "preview", "preprod", "uat", "qa", "sandbox",
+    ];
+    let Some((labels, _)) = host.split_once(registrable(host)) else {
+        return false;
+    };
+    let mut words = labels.split(['.', '-']).map(str::to_ascii_lowercase);
+    words.any(|word| LABELS.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit())))
+}
+
+fn trailing_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let key = page.key(page.id());
+    let without_canonical = |id| index.canonical(id).is_none();
+    if !page.indexable || page.facts.canonical().is_some() {
+        return None;
+    }
+    let twin = index.same(page.id(), Same::Text).find(|other| {
+        let there = index.key(*other);
+        let differs = there.strip_suffix('/') == Some(key) || key.strip_suffix('/') == Some(there);
+        // told once, on the one that was found later
+        differs && *other < page.id() && without_canonical(*other) && index.has(*other, flag::INDEXABLE)
+    })?;
+    Some(json!({"pair": [index.key(twin), key]}))
+}

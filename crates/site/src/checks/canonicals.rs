@@ -1,0 +1,317 @@
+//! Which address of a page is meant.
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::Indexability,
+    Check, Page, Scope, Test,
+    context::{host, registrable},
+    evidence::pages,
+};
+use crate::{
+    graph::{State, flag},
+    page::{HtmlFacts, LinkRel, UrlId},
+};
+
+const CANONICAL: &str =
+    "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls";
+const MISTAKES: &str =
+    "https://developers.google.com/search/blog/2013/04/5-common-mistakes-with-relcanonical";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "canonical-missing",
+        title: "No canonical",
+        description: "An indexable page names no canonical URL.",
+        why_it_matters: "Copies under other addresses, with parameters for example, compete with it.",
+        recommendation: "Let the page name itself as canonical.",
+        source: CANONICAL,
+        ..Check::notice(Indexability, Test::Html(missing))
+    },
+    Check {
+        id: "canonical-multiple",
+        title: "Several canonicals",
+        description: "Head and headers name more than one canonical URL.",
+        why_it_matters: "Search engines ignore them all.",
+        recommendation: "Keep one.",
+        source: MISTAKES,
+        ..Check::error(Indexability, Test::Html(multiple))
+    },
+    Check {
+        id: "canonical-relative",
+        title: "Relative canonical",
+        description: "The canonical is not an absolute URL.",
+        why_it_matters: "A small mistake in the path, or another host serving the page, sends it astray.",
+        recommendation: "Write it with scheme and host.",
+        source: MISTAKES,
+        ..Check::warning(Indexability, Test::Html(relative))
+    },
+    Check {
+        id: "canonical-invalid",
+        title: "Invalid canonical",
+        description: "The canonical is empty, no URL, not http(s), or only a fragment.",
+        why_it_matters: "Search engines ignore it.",
+        recommendation: "Name the absolute URL of the page that is meant.",
+        source: CANONICAL,
+        ..Check::error(Indexability, Test::Html(invalid))
+    },
+    Check {
+        id: "canonical-header-mismatch",
+        title: "Canonical in header and head differ",
+        description: "The Link header names another canonical than the link element.",
+        why_it_matters: "Search engines may ignore both.",
+        recommendation: "Let both name the same URL, or keep one.",
+        source: CANONICAL,
+        ..Check::error(Indexability, Test::Html(header_mismatch))
+    },
+    Check {
+        id: "canonical-non-200",
+        title: "Canonical is an error page",
+        scope: Scope::Targets,
+        description: "The canonical URL answers 4xx or 5xx.",
+        why_it_matters: "The page asks to be replaced by one that does not exist.",
+        recommendation: "Name a page that answers 200.",
+        source: CANONICAL,
+        ..Check::error(Indexability, Test::Html(non_200))
+    },
+    Check {
+        id: "canonical-redirect",
+        title: "Canonical redirects",
+        scope: Scope::Targets,
+        description: "The canonical URL redirects.",
+        why_it_matters: "Canonical and redirect contradict each other, and search engines may choose neither.",
+        recommendation: "Name the URL at the end of the redirect.",
+        source: CANONICAL,
+        ..Check::warning(Indexability, Test::Html(redirect))
+    },
+    Check {
+        id: "canonical-noindex",
+        title: "Canonical says noindex",
+        scope: Scope::Targets,
+        description: "The canonical URL is kept out of the index.",
+        why_it_matters: "Both pages may vanish from the index.",
+        recommendation: "Remove noindex there, or the canonical here.",
+        source: CANONICAL,
+        ..Check::error(Indexability, Test::Html(noindex))
+    },
+    Check {
+        id: "canonical-blocked",
+        title: "Canonical blocked by robots.txt",
+        scope: Scope::Targets,
+        description: "robots.txt forbids the canonical URL.",
+        why_it_matters: "Search engines cannot read the page that is meant.",
+        recommendation: "Allow it in robots.txt.",
+        source: CANONICAL,
+        ..Check::warning(Indexability, Test::Html(blocked))
+    },
+    Check {
+        id: "canonical-chain",
+        title: "Chain of canonicals",
+        scope: Scope::Graph,
+        description: "The canonical page names a third one as canonical.",
+        why_it_matters: "Search engines may stop half way.",
+        recommendation: "Name the last one.",
+        source: CANONICAL,
+        ..Check::warning(Indexability, Test::Html(chain))
+    },
+    Check {
+        id: "canonical-to-home",
+        title: "Canonical is the home page",
+        description: "A page with content of its own names the home page as canonical.",
+        why_it_matters: "It asks not to be indexed itself.",
+        recommendation: "Let it name itself.",
+        source: MISTAKES,
+        ..Check::warning(Indexability, Test::Html(to_home))
+    },
+    Check {
+        id: "canonical-cross-domain",
+        title: "Canonical on another domain",
+        description: "The canonical URL belongs to another domain.",
+        why_it_matters: "The other site gets the page's place in the index; right for syndicated texts only.",
+        recommendation: "Confirm that the text belongs there, else let the page name itself.",
+        source: CANONICAL,
+        ..Check::notice(Indexability, Test::Html(cross_domain))
+    },
+    Check {
+        id: "canonical-http",
+        title: "Canonical without https",
+        description: "A page on https names a canonical on http.",
+        why_it_matters: "It sends search engines back to the insecure copy.",
+        recommendation: "Write https.",
+        source: CANONICAL,
+        ..Check::warning(Indexability, Test::Html(http))
+    },
+    Check {
+        id: "canonical-isolated",
+        title: "Nothing links to the canonical",
+        scope: Scope::Graph,
+        description: "No page links to the canonical URL.",
+        why_it_matters: "Internal links say one thing, the canonical another; search engines may believe the links.",
+        recommendation: "Link to the canonical URL.",
+        source: CANONICAL,
+        ..Check::warning(Indexability, Test::Html(isolated))
+    },
+    Check {
+        id: "link-to-noncanonical",
+        title: "Links to a page that is not canonical",
+        scope: Scope::Graph,
+        description: "Pages link to this URL although it names another as canonical.",
+        why_it_matters: "The links should count for the canonical page directly.",
+        recommendation: "Link to the canonical URL instead.",
+        source: CANONICAL,
+        ..Check::notice(Indexability, Test::Html(linked))
+    },
+];
+
+/// Canonicals that count: in the head and in the headers.
+fn all<'a>(page: &Page<'a>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
+    html.canonicals
+        .iter()
+        .filter(|link| link.in_head)
+        .chain(&page.facts.headers.canonicals)
+}
+
+/// The canonical when it is another page.
+fn other(page: &Page<'_>) -> Option<UrlId> {
+    page.facts.canonical().filter(|target| *target != page.id())
+}
+
+fn is_absolute(href: &str) -> bool {
+    href.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme.bytes().all(|b| b.is_ascii_alphabetic()) && rest.starts_with("//")
+    })
+}
+
+fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    (page.indexable && all(page, html).next().is_none()).then(|| json!({}))
+}
+
+fn multiple(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let mut seen: Vec<(Option<UrlId>, &str)> = Vec::new();
+    for link in all(page, html) {
+        let same = |(target, href): &(Option<UrlId>, &str)| {
+            *href == &*link.href || target.is_some() && *target == link.target
+        };
+        if !seen.iter().any(same) {
+            seen.push((link.target, &link.href));
+        }
+    }
+    (seen.len() > 1).then(|| json!({"values": seen.iter().take(20).map(|(_, href)| href).collect::<Vec<_>>(), "total": seen.len()}))
+}
+
+fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let relative = |link: &&LinkRel| {
+        !link.href.is_empty()
+            && !link.href.starts_with('#')
+            && link.target.is_some()
+            && !is_absolute(&link.href)
+    };
+    html.canonicals
+        .iter()
+        .find(relative)
+        .map(|link| json!({"value": link.href}))
+}
+
+fn invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let base = url::Url::parse(&page.facts.url).ok();
+    let broken = |href: &str| {
+        let joined = base.as_ref().and_then(|base| base.join(href).ok());
+        href.is_empty()
+            || href.starts_with('#')
+            || !joined.is_some_and(|url| matches!(url.scheme(), "http" | "https"))
+    };
+    // what resolved is fine, unless it only did because nothing is the page itself
+    let suspect =
+        |link: &&LinkRel| link.target.is_none() || link.href.is_empty() || link.href.starts_with('#');
+    all(page, html)
+        .filter(suspect)
+        .find(|link| broken(&link.href))
+        .map(|link| json!({"value": link.href}))
+}
+
+fn header_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let header = page.facts.headers.canonicals.first()?;
+    let element = html.canonicals.iter().find(|link| link.in_head)?;
+    let differ = header.target? != element.target?;
+    differ.then(|| json!({"header": header.href, "element": element.href}))
+}
+
+fn non_200(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = other(page)?;
+    let status = page.index().status(target).filter(|status| *status >= 400)?;
+    Some(json!({"target": page.key(target), "status": status}))
+}
+
+fn redirect(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = other(page).filter(|target| page.index().state(*target) == State::Redirect)?;
+    let last = page.index().hops(target).urls.last().map(|last| page.key(*last));
+    Some(json!({"target": page.key(target), "final": last}))
+}
+
+fn noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = other(page).filter(|target| page.index().has(*target, flag::NOINDEX))?;
+    Some(json!({"target": page.key(target)}))
+}
+
+fn blocked(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = other(page).filter(|target| page.index().state(*target) == State::Blocked)?;
+    let path = super::context::path_and_query(page.key(target));
+    let rule = page.context.googlebot.forbids(path).map(ToString::to_string);
+    Some(json!({"target": page.key(target), "rule": rule}))
+}
+
+fn chain(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = other(page)?;
+    let next = page.index().canonical(target).filter(|next| *next != target)?;
+    Some(json!({"chain": [page.key(page.id()), page.key(target), page.key(next)]}))
+}
+
+fn to_home(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let home = page.context.origin.home;
+    let target = other(page).filter(|target| *target == home && !page.is_home())?;
+    let index = page.index();
+    // without the two texts, different titles and headings stand for different content
+    let differs = |own: Option<u64>, there: u64| own.is_none_or(|own| own != there || own == 0);
+    let title = html
+        .titles
+        .iter()
+        .find(|title| !title.is_empty())
+        .map(|title| crate::text::folded_hash(title));
+    let hash = |column: &[u64]| column.get(home.0 as usize).copied().unwrap_or(0);
+    let own_content = html.text_hash != hash(&index.texts) && differs(title, hash(&index.titles));
+    own_content.then(|| json!({"target": page.key(target)}))
+}
+
+fn cross_domain(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = page.key(other(page)?);
+    let (there, here) = (host(target), host(&page.facts.url));
+    (!registrable(there).eq_ignore_ascii_case(registrable(here))).then(|| json!({"target": target}))
+}
+
+fn http(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let insecure = |link: &&LinkRel| {
+        link.href
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
+    };
+    let link = all(page, html).find(insecure).filter(|_| page.is_https())?;
+    Some(json!({"target": link.href}))
+}
+
+fn isolated(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = other(page).filter(|target| page.context.complete() && page.context.is_internal(*target))?;
+    let start = [page.context.origin.home, UrlId(0)];
+    let alone = !start.contains(&target) && page.index().inlinks(target).all(|(from, _)| from == target);
+    alone.then(|| json!({"target": page.key(target)}))
+}
+
+fn linked(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let target = other(page)?;
+    let from = pages(
+        "from",
+        page.context
+            .followed_inlinks(page.id())
+            .map(|from| page.key(from)),
+    )?;
+    Some(super::evidence::with(from, "canonical", page.key(target)))
+}

@@ -1,0 +1,217 @@
+//! What pages say, and whether others say the same.
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::Content,
+    Check, Page, Scope, Test,
+    dates::{self, MONTH_MS},
+    evidence::{list, pages, with},
+    schema,
+};
+use crate::{graph::Same, page::HtmlFacts};
+
+const HELPFUL: &str = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content";
+const DATES: &str = "https://developers.google.com/search/docs/appearance/publication-dates";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "thin-content",
+        title: "Little content",
+        description: "The main text of an indexable page has fewer than 200 words.",
+        why_it_matters: "A page that says little answers few questions, and is seldom shown for any.",
+        recommendation: "Add what a visitor came for, or keep the page out of the index.",
+        source: HELPFUL,
+        ..Check::warning(Content, Test::Html(thin))
+    },
+    Check {
+        id: "text-ratio-low",
+        title: "Little text in much code",
+        description: "At most 10 % of the page's source is visible text.",
+        why_it_matters: "Visitors load much to read little.",
+        recommendation: "Move styles and scripts into files, and remove unused markup.",
+        source: "https://web.dev/articles/dom-size-and-interactivity",
+        ..Check::notice(Content, Test::Html(text_ratio))
+    },
+    Check {
+        id: "duplicate-exact",
+        title: "Duplicate page",
+        scope: Scope::Graph,
+        description: "Two indexable pages or more have the same main text.",
+        why_it_matters: "Search engines show one of them, and choose it themselves.",
+        recommendation: "Name one as canonical, redirect the others to it, or rewrite them.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
+        ..Check::error(Content, Test::Html(duplicate))
+    },
+    Check {
+        id: "lorem-ipsum",
+        title: "Filler text",
+        description: "The page holds filler text such as \"lorem ipsum\".",
+        why_it_matters: "It says that the page was never finished.",
+        recommendation: "Replace it.",
+        source: HELPFUL,
+        ..Check::warning(Content, Test::Html(lorem_ipsum))
+    },
+    Check {
+        id: "template-unrendered",
+        title: "Template not filled in",
+        description: "Title, first heading or description hold {{…}}, [object Object], undefined or NaN, or the text holds two of the first two or more outside code.",
+        why_it_matters: "Visitors and search results show the program instead of the page.",
+        recommendation: "Fix the template or the data it is filled with.",
+        source: "https://developers.google.com/search/docs/appearance/title-link",
+        ..Check::error(Content, Test::Html(template))
+    },
+    Check {
+        id: "content-stale",
+        title: "Old article",
+        description: "The newest date of an article is older than 24 months.",
+        why_it_matters: "Readers and answer engines prefer what is kept up to date.",
+        recommendation: "Look through it, update it, and say so in dateModified.",
+        source: DATES,
+        ..Check::notice(Content, Test::Html(stale))
+    },
+    Check {
+        id: "date-missing",
+        title: "Article without date",
+        description: "The markup of an article has no datePublished.",
+        why_it_matters: "Search engines cannot show how recent it is.",
+        recommendation: "Add datePublished, and dateModified when it changes.",
+        source: DATES,
+        ..Check::notice(Content, Test::Html(date_missing))
+    },
+];
+
+fn thin(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let least = page.thresholds().thin_words;
+    (page.indexable && html.main_words < least).then(|| json!({"words": html.main_words, "threshold": least}))
+}
+
+fn text_ratio(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let (text, all) = (html.text_bytes, page.facts.body_bytes);
+    let low = text * 100 <= all * u64::from(page.thresholds().text_ratio_percent);
+    (page.indexable && all > 0 && low)
+        .then(|| json!({"ratio": (text as f64 / all as f64 * 1_000.0).round() / 1_000.0, "textBytes": text, "htmlBytes": all}))
+}
+
+fn duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    group(page, Same::Text).map(|evidence| with(evidence, "groupId", format!("{:016x}", html.text_hash)))
+}
+
+/// The other pages that share something with an indexable page.
+pub(super) fn group(page: &Page<'_>, what: Same) -> Option<Value> {
+    if !page.indexable {
+        return None;
+    }
+    let others = page.index().same(page.id(), what).filter(|id| *id != page.id());
+    pages("urls", others.map(|id| page.key(id)))
+}
+
+fn is_template(text: &str) -> bool {
+    text.starts_with("{{") || text.starts_with('[')
+}
+
+fn lorem_ipsum(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let filler = html.placeholders.iter().find(|text| !is_template(text))?;
+    Some(json!({"phrase": filler, "excerpt": html.excerpt}))
+}
+
+/// What a template leaves behind when it is not filled in. The bare words count only where they stand alone, as in
+/// "undefined | Shop": there are articles about undefined behaviour.
+fn leftover(text: &str) -> bool {
+    let between = |open: &str, close: &str| {
+        text.split_once(open)
+            .is_some_and(|(_, rest)| rest.contains(close))
+    };
+    let alone = |word: &str| {
+        text.split(['|', '–', '—', ':', '·', '»', '«', ',', '/'])
+            .flat_map(|part| part.split(" - "))
+            .any(|part| part.trim() == word)
+    };
+    between("{{", "}}") || text.contains("[object Object]") || alone("undefined") || alone("NaN")
+}
+
+fn template(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let description = html
+        .metas
+        .iter()
+        .find(|meta| &*meta.name == "description")
+        .map(|meta| &*meta.content);
+    let heading = html
+        .headings
+        .iter()
+        .find(|heading| heading.level == 1)
+        .map(|heading| &*heading.text);
+    let title = html.titles.first().map(|title| &**title);
+    let places = [("title", title), ("h1", heading), ("description", description)];
+    let hit = places
+        .into_iter()
+        .find_map(|(place, text)| Some((place, text.filter(|text| leftover(text))?)));
+    if let Some((place, excerpt)) = hit {
+        return Some(json!({"in": place, "excerpt": excerpt}));
+    }
+    let found: Vec<&str> = html
+        .placeholders
+        .iter()
+        .map(|text| &**text)
+        .filter(|text| is_template(text))
+        .collect();
+    if found.len() < 2 {
+        return None;
+    }
+    list("excerpts", found).map(|evidence| with(evidence, "in", "text"))
+}
+
+fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let items = page.items(html);
+    if !schema::is_article(html, items) {
+        return None;
+    }
+    let marked = items
+        .iter()
+        .flat_map(|item| ["dateModified", "datePublished"].map(|name| item.text(name)))
+        .flatten();
+    let metas = html
+        .metas
+        .iter()
+        .filter(|meta| matches!(&*meta.name, "article:modified_time" | "article:published_time"));
+    let dates = marked.chain(metas.map(|meta| &*meta.content));
+    let (newest, date) = dates
+        .filter_map(|date| Some((dates::iso_ms(date)?, date)))
+        .max()?;
+    let months = (page.context.now_ms - newest) / MONTH_MS;
+    (months > i64::from(page.thresholds().stale_months)).then(|| json!({"date": date, "months": months}))
+}
+
+fn date_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let undated = page
+        .items(html)
+        .iter()
+        .find(|item| item.is_article() && !item.has("datePublished"))?;
+    Some(json!({"type": undated.types.first()}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leftover;
+
+    #[test]
+    fn bare_words_must_stand_alone() {
+        for text in [
+            "Hi {{name}}",
+            "undefined | Shop",
+            "Price: NaN",
+            "Shop - undefined",
+            "[object Object] x",
+        ] {
+            assert!(leftover(text), "{text}");
+        }
+        for text in [
+            "What is undefined behaviour?",
+            "NaN in JavaScript",
+            "{{ open",
+            "Not undefined",
+        ] {
+            assert!(!leftover(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What the functions of checks are given.
+
+use std::cell::OnceCell;
+
+use serde_json::Value;
+
+use super::{
+    evidence::MOST_PAGES,
+    phrases::Bots,
+    schema::{self, Item},
+    thresholds::Thresholds,
+};
+use crate::{
+    graph::{Index, flag},
+    origin::Origin,
+    page::{Directives, HtmlFacts, PageFacts, UrlId, directives, not_indexable},
+    robots::{Agent, Robots},
+};
+
+/// Everything that is the same for all pages of an audit. Made once.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The crawl.
+    pub index: &'a Index,
+    /// The site beside its pages.
+    pub origin: &'a Origin,
+    /// Numbers in the conditions.
+    pub thresholds: &'a Thresholds,
+    /// The time of the audit, milliseconds since the Unix epoch.
+    pub now_ms: i64,
+    /// Rules for Googlebot.
+    pub(super) googlebot: Agent,
+    /// Rules for the robots that read for answers.
+    pub(super) search_bots: Bots,
+    /// Rules for the robots that read because somebody asked.
+    pub(super) user_bots: Bots,
+    /// Rules for the robots that gather training data.
+    pub(super) training_bots: Bots,
+}
+
+impl<'a> Context<'a> {
+    /// Prepares the rules of robots.txt for every robot that checks ask about.
+    pub fn new(index: &'a Index, origin: &'a Origin, thresholds: &'a Thresholds, now_ms: i64) -> Self {
+        let robots = Robots::parse(&origin.robots.text);
+        Self {
+            index,
+            origin,
+            thresholds,
+            now_ms,
+            googlebot: robots.agent("Googlebot"),
+            search_bots: Bots::search(&robots),
+            user_bots: Bots::user(&robots),
+            training_bots: Bots::training(&robots),
+        }
+    }
+
+    /// The crawl left nothing out, so that what was not seen is not there.
+    pub(super) fn complete(&self) -> bool {
+        self.index.complete()
+    }
+
+    pub(super) fn is_internal(&self, id: UrlId) -> bool {
+        self.index.has(id, flag::INTERNAL)
+    }
+
+    /// Pages whose links to a URL may be followed; the page itself does not count.
+    pub(super) fn followed_inlinks(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
+        self.index
+            .inlinks(id)
+            .filter(move |(from, nofollow)| !nofollow && *from != id)
+            .map(|(from, _)| from)
+    }
+
+    /// The first pages that link to a URL.
+    pub(super) fn inlinks(&self, id: UrlId) -> Vec<&'a str> {
+        self.index
+            .inlinks(id)
+            .take(MOST_PAGES)
+            .map(|(from, _)| self.index.key(from))
+            .collect()
+    }
+}
+
+/// One page with everything that a check may ask about it.
+#[derive(Debug)]
+pub struct Page<'a> {
+    /// Its facts.
+    pub facts: &'a PageFacts,
+    /// The audit.
+    pub context: &'a Context<'a>,
+    /// What it says to robots.
+    pub(super) directives: Directives,
+    /// It may be in the index.
+    pub(super) indexable: bool,
+    items: OnceCell<Vec<Item>>,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(facts: &'a PageFacts, context: &'a Context<'a>) -> Self {
+        Self {
+            facts,
+            context,
+            directives: directives(facts),
+            indexable: not_indexable(facts).is_none(),
+            items: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn id(&self) -> UrlId {
+        self.facts.id
+    }
+
+    pub(super) fn index(&self) -> &'a Index {
+        self.context.index
+    }
+
+    pub(super) fn thresholds(&self) -> &'a Thresholds {
+        self.context.thresholds
+    }
+
+    /// Normalised URL of a target.
+    pub(super) fn key(&self, id: UrlId) -> &'a str {
+        self.context.index.key(id)
+    }
+
+    /// Path and query as in the URL that was fetched, from the first slash.
+    pub(super) fn path_and_query(&self) -> &'a str {
+        path_and_query(&self.facts.url)
+    }
+
+    /// Path without query.
+    pub(super) fn path(&self) -> &'a str {
+        self.path_and_query().split('?').next().unwrap_or_default()
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.facts.url.starts_with("https:")
+    }
+
+    /// The start page, or the root of the host.
+    pub(super) fn is_home(&self) -> bool {
+        self.id() == self.context.origin.home || self.path_and_query() == "/"
+    }
+
+    /// Objects of the page's JSON-LD.
+    pub(super) fn items(&self, html: &HtmlFacts) -> &[Item] {
+        self.items.get_or_init(|| schema::items(html))
+    }
+
+    /// The internal targets of its links that were fetched, each once, with the link's place in the list.
+    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> Vec<(UrlId, &'h crate::page::Link)> {
+        let internal = |id: UrlId| id != self.id() && self.context.is_internal(id);
+        let mut targets: Vec<_> = html
+            .links
+            .iter()
+            .filter_map(|link| Some((link.target.filter(|id| internal(*id))?, link)))
+            .collect();
+        targets.sort_by_key(|(id, link)| (*id, link.line));
+        targets.dedup_by_key(|(id, _)| *id);
+        targets
+    }
+}
+
+/// Path and query of an absolute URL, without its fragment.
+pub(super) fn path_and_query(url: &str) -> &str {
+    let after = url.split_once("://").map_or(url, |(_, after)| after);
+    let rest = after.find(['/', '?', '#']).map_or("/", |at| &after[at..]);
+    rest.split('#').next().unwrap_or_default()
+}
+
+/// Host and port of an absolute URL.
+pub(super) fn authority(url: &str) -> &str {
+    let after = url.split_once("://").map_or("", |(_, after)| after);
+    let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+    let authority = &after[..end];
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
+}
+
+/// Host of an absolute URL.
+pub(super) fn host(url: &str) -> &str {
+    let authority = authority(url);
+    if authority.starts_with('[') {
+        return authority.split_inclusive(']').next().unwrap_or_default();
+    }
+    authority.split(':').next().unwrap_or_default()
+}
+
+/// The part of a host that can be registered, as far as that can be told without the public suffix list: the last
+/// two labels, three below such as `co.uk`.
+pub(super) fn registrable(host: &str) -> &str {
+    const SECOND: [&str; 12] = [
+        "ac", "co", "com", "edu", "go", "gov", "gob", "gouv", "ne", "net", "or", "org",
+    ];
+    if host.starts_with('[') || host.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return host;
+    }
+    let dots: Vec<usize> = host.rmatch_indices('.').map(|(at, _)| at).take(3).collect();
+    let labels = match (dots.first(), dots.get(1)) {
+        (Some(last), Some(second))
+            if host.len() - last == 3 && SECOND.contains(&&host[second + 1..*last]) =>
+        {
+            3
+        }
+        _ => 2,
+    };
+    dots.get(labels - 1).map_or(host, |at| &host[at + 1..])
+}
+
+/// The site as a whole.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// The audit.
+    pub context: &'a Context<'a>,
+    /// The page the start URL ends at.
+    pub home: Option<Page<'a>>,
+}
+
+impl<'a> Site<'a> {
+    pub(super) fn new(home: Option<&'a PageFacts>, context: &'a Context<'a>) -> Self {
+        Self {
+            context,
+            home: home.map(|facts| Page::new(facts, context)),
+        }
+    }
+
+    pub(super) fn origin(&self) -> &'a Origin {
+        self.context.origin
+    }
+
+    /// The home page when it answered 200 with HTML.
+    pub(super) fn home_html(&self) -> Option<(&Page<'a>, &'a HtmlFacts)> {
+        let home = self.home.as_ref()?;
+        Some((home, home.facts.html_200()?))
+    }
+
+    /// Evidence when a header of the home page is not as it should be.
+    pub(super) fn home_header(
+        &self,
+        fine: impl Fn(&PageFacts) -> bool,
+        evidence: impl Fn(&PageFacts) -> Value,
+    ) -> Option<Value> {
+        let home = self.home.as_ref()?;
+        home.facts.html_200()?;
+        (!fine(home.facts)).then(|| evidence(home.facts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{host, path_and_query, registrable};
+
+    #[test]
+    fn parts_of_urls() {
+        assert_eq!(path_and_query("https://e.example/a?b#c"), "/a?b");
+        assert_eq!(path_and_query("https://e.example"), "/");
+        assert_eq!(host("http://u@E.example:8080/x"), "E.example");
+        assert_eq!(host("http://[::1]:80/x"), "[::1]");
+    }
+
+    #[test]
+    fn registrable_parts() {
+        for (host, part) in [
+            ("www.example.com", "example.com"),
+            ("a.b.example.co.uk", "example.co.uk"),
+            ("example.com", "example.com"),
+            ("co.uk", "co.uk"),
+            ("localhost", "localhost"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("www.gov.uk", "www.gov.uk"),
+        ] {
+            assert_eq!(registrable(host), part);
+        }
+    }
+}

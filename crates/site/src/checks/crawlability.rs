@@ -1,0 +1,242 @@
+//! Can URLs be fetched, and are their answers what they claim to be.
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::Crawlability,
+    Check, Page, Scope, Site, Test,
+    evidence::{list, none, with},
+};
+use crate::{
+    graph::flag,
+    page::{HtmlFacts, Outcome},
+};
+
+const STATUS: &str = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "http-4xx",
+        title: "Page not found",
+        description: "A URL that pages link to, or that a sitemap lists, answers 404, 410 or another 4xx.",
+        why_it_matters: "Whoever follows the link ends nowhere, and search engines drop the URL from the index.",
+        recommendation: "Restore the page, redirect it with 301 to the closest match, or remove the links to it.",
+        source: STATUS,
+        ..Check::error(Crawlability, Test::Url(http_4xx))
+    },
+    Check {
+        id: "http-forbidden",
+        title: "Access forbidden",
+        description: "A URL that pages link to answers 401 or 403.",
+        why_it_matters: "Search engines treat it as if it were not there; a firewall may be blocking them too.",
+        recommendation: "Open the page to visitors, or do not link to it; check what the firewall lets through.",
+        source: STATUS,
+        ..Check::warning(Crawlability, Test::Url(http_forbidden))
+    },
+    Check {
+        id: "http-5xx",
+        title: "Server error",
+        description: "A URL answers 5xx, after retries.",
+        why_it_matters: "Search engines crawl the whole site more slowly and drop the URL when it stays so.",
+        recommendation: "Find the error in the server's log and fix it.",
+        source: STATUS,
+        ..Check::error(Crawlability, Test::Url(http_5xx))
+    },
+    Check {
+        id: "http-no-response",
+        title: "No answer",
+        description: "A URL gave no answer in any attempt: its name did not resolve, or the connection failed or timed out.",
+        why_it_matters: "If it is so for search engines too, the page leaves the index. One failure proves little.",
+        recommendation: "Check the hosting and its limits, then recheck.",
+        source: STATUS,
+        // inconclusive: the fault may be on our side of the network
+        scored: false,
+        ..Check::warning(Crawlability, Test::Url(http_no_response))
+    },
+    Check {
+        id: "soft-404",
+        title: "Not found with status 200",
+        description: "A page looks like the site's answer to URLs that do not exist, but answers 200.",
+        why_it_matters: "Search engines spend their visits on pages that are not there.",
+        recommendation: "Answer 404 or 410, or put content on the page.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors",
+        ..Check::warning(Crawlability, Test::Html(soft_404))
+    },
+    Check {
+        id: "depth-high",
+        title: "Far from the start page",
+        scope: Scope::Graph,
+        description: "An indexable page is more than three clicks from the start page.",
+        why_it_matters: "Pages far from the start are found late, visited seldom and taken for unimportant.",
+        recommendation: "Link to it from a page closer to the start, such as a category or a hub page.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/links-crawlable",
+        ..Check::notice(Crawlability, Test::Html(depth_high))
+    },
+    Check {
+        id: "content-type-mismatch",
+        title: "Content type does not match",
+        description: "The body is HTML but Content-Type says otherwise, or the URL's extension contradicts it.",
+        why_it_matters: "Browsers may offer the page as a download, and search engines may not index it.",
+        recommendation: "Send the Content-Type that the body has, text/html for pages.",
+        source: "https://mimesniff.spec.whatwg.org/",
+        ..Check::warning(Crawlability, Test::Url(content_type_mismatch))
+    },
+    Check {
+        id: "charset-missing",
+        title: "No character encoding declared",
+        description: "Neither the Content-Type header nor the first 1,024 bytes declare the encoding.",
+        why_it_matters: "Browsers guess, and letters outside ASCII may come out wrong.",
+        recommendation: "Put <meta charset=\"utf-8\"> first in the head.",
+        source: "https://html.spec.whatwg.org/multipage/semantics.html#charset",
+        ..Check::notice(Crawlability, Test::Html(charset_missing))
+    },
+    Check {
+        id: "doctype-missing",
+        title: "No doctype",
+        description: "The page does not begin with <!doctype html>.",
+        why_it_matters: "Browsers lay it out in quirks mode, as they did in the nineties.",
+        recommendation: "Make <!doctype html> the first line.",
+        source: "https://html.spec.whatwg.org/multipage/syntax.html#the-doctype",
+        ..Check::notice(Crawlability, Test::Html(doctype_missing))
+    },
+    Check {
+        id: "crawl-trap-suspected",
+        title: "Endless query variants",
+        scope: Scope::Graph,
+        needs_audit: true,
+        description: "A path has more variants by query than the crawl follows.",
+        why_it_matters: "Filters and calendars without end use up the visits that other pages need.",
+        recommendation: "Keep robots out of the facets with robots.txt, or name one variant as canonical.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/crawling-managing-faceted-navigation",
+        ..Check::warning(Crawlability, Test::Site(crawl_trap))
+    },
+    Check {
+        id: "host-variants-duplicate",
+        title: "Site answers under two hosts",
+        scope: Scope::Site,
+        description: "The host with and without www. both answer 200, and neither redirects to the other.",
+        why_it_matters: "Every page exists twice, and links are divided between the two.",
+        recommendation: "Redirect one host to the other with 301.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
+        ..Check::warning(Crawlability, Test::Site(host_variants))
+    },
+];
+
+/// Linked from a page of the site, or listed in a sitemap.
+fn is_wanted(page: &Page<'_>) -> bool {
+    let index = page.index();
+    index.has(page.id(), flag::IN_SITEMAP) || index.inlinks(page.id()).any(|(from, _)| from != page.id())
+}
+
+fn answered(page: &Page<'_>) -> Option<u16> {
+    match page.facts.outcome {
+        Outcome::Status(status) => Some(status),
+        _ => None,
+    }
+}
+
+/// 4xx that say nothing about the page itself: login, firewall, rate limit.
+pub(super) fn is_missing(status: u16) -> bool {
+    (400..500).contains(&status) && !matches!(status, 401 | 403 | 429)
+}
+
+fn http_4xx(page: &Page<'_>) -> Option<Value> {
+    let status = answered(page).filter(|status| is_missing(*status) && is_wanted(page))?;
+    let listed = page.index().has(page.id(), flag::IN_SITEMAP);
+    let total = page.index().inlinks(page.id()).len();
+    Some(
+        json!({"status": status, "inlinks": page.context.inlinks(page.id()), "total": total, "inSitemap": listed}),
+    )
+}
+
+fn http_forbidden(page: &Page<'_>) -> Option<Value> {
+    let status = answered(page).filter(|status| matches!(status, 401 | 403) && is_wanted(page))?;
+    let total = page.index().inlinks(page.id()).len();
+    let inlinks = page.context.inlinks(page.id());
+    Some(json!({"status": status, "server": page.facts.headers.server, "inlinks": inlinks, "total": total}))
+}
+
+fn http_5xx(page: &Page<'_>) -> Option<Value> {
+    let status = answered(page).filter(|status| *status >= 500)?;
+    Some(json!({"status": status, "attempts": page.facts.attempts}))
+}
+
+fn http_no_response(page: &Page<'_>) -> Option<Value> {
+    let Outcome::Failed(error) = &page.facts.outcome else {
+        return None;
+    };
+    Some(json!({"errorKind": error, "attempts": page.facts.attempts, "inconclusive": true}))
+}
+
+fn soft_404(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let judged = page.index().has(page.id(), flag::SOFT_404) && !page.is_home();
+    judged.then(|| json!({"title": html.titles.first(), "words": html.main_words}))
+}
+
+fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let depth = page.index().depth(page.id())?;
+    (page.indexable && depth > page.thresholds().depth_max).then(|| json!({"depth": depth}))
+}
+
+fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
+    if answered(page) != Some(200) {
+        return None;
+    }
+    let declared = page.facts.headers.content_type.as_deref()?;
+    let essence = declared
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let is_html = matches!(essence.as_str(), "text/html" | "application/xhtml+xml");
+    let extension = page
+        .path()
+        .rsplit('/')
+        .next()
+        .and_then(|name| name.rsplit_once('.'))
+        .map(|(_, e)| e.to_ascii_lowercase());
+    let not_html = [
+        "css", "js", "json", "xml", "txt", "pdf", "png", "jpg", "jpeg", "gif", "webp", "svg", "zip",
+    ];
+    let contradicts = match extension.as_deref() {
+        Some("html" | "htm" | "xhtml") => !is_html,
+        // an address like that with a page behind it is a mistake in a link or a server's answer to what is missing
+        Some(extension) if is_html => not_html.contains(&extension),
+        _ => false,
+    };
+    let plain = matches!(
+        essence.as_str(),
+        "text/plain" | "application/octet-stream" | "text/xml" | "application/xml" | "application/json"
+    );
+    (contradicts || page.facts.looks_html && plain)
+        .then(|| json!({"contentType": declared, "sniffed": if page.facts.looks_html { "text/html" } else { "other" }, "extension": extension}))
+}
+
+fn charset_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let charset = &html.charset;
+    (charset.header.is_none() && charset.meta.is_none() && !charset.bom)
+        .then(|| json!({"header": Value::Null, "bytesScanned": 1_024, "used": charset.used}))
+}
+
+fn doctype_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if html.doctype {
+        return None;
+    }
+    none().map(|evidence| with(evidence, "first80", html.opening.as_deref()))
+}
+
+fn crawl_trap(site: &Site<'_>) -> Option<Value> {
+    let index = site.context.index;
+    let traps = index.traps().filter_map(|(id, left_out)| {
+        let sample = index.key(id);
+        let path = sample.split('?').next()?;
+        Some(json!({"path": path, "variantsLeftOut": left_out, "sample": sample}))
+    });
+    list("traps", traps)
+}
+
+fn host_variants(site: &Site<'_>) -> Option<Value> {
+    let twin = site.origin().twin.as_ref().filter(|twin| twin.status == 200)?;
+    list("urls", [&*site.origin().root, &*twin.url]).map(|urls| with(urls, "status", twin.status))
+}

@@ -1,0 +1,95 @@
+//! Dates as pages write them.
+
+use crate::sitemap::w3c_datetime_ms;
+
+/// Milliseconds of a 30-day month, near enough for "older than two years".
+pub(super) const MONTH_MS: i64 = 2_629_746_000;
+
+/// An ISO 8601 date or time in milliseconds since the Unix epoch; a missing zone is UTC.
+pub(super) fn iso_ms(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let mut text = match text.as_bytes().get(10) {
+        Some(b' ' | b't') => format!("{}T{}", text.get(..10)?, text.get(11..)?),
+        _ => text.to_owned(),
+    };
+    if let Some(time) = text.get(11..) {
+        let zone = time.find(['+', '-']).map(|at| at + 11);
+        match zone {
+            None if time.ends_with('z') => text = text.to_ascii_uppercase(),
+            None if !time.ends_with('Z') => text.push('Z'),
+            // +0200 for +02:00
+            Some(at) if text.len() == at + 5 => text.insert(at + 3, ':'),
+            Some(at) if text.len() == at + 3 => text.push_str(":00"),
+            _ => {}
+        }
+    }
+    w3c_datetime_ms(&text)
+}
+
+/// A date in any of the forms that `unavailable_after` may have: ISO 8601, or those of e-mail and HTTP, of
+/// which the day is enough.
+pub(super) fn any_ms(text: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
+    if let Some(ms) = iso_ms(text) {
+        return Some(ms);
+    }
+    let (mut day, mut month, mut year) = (None, None, None);
+    for part in text.split([' ', ',', '-']).filter(|part| !part.is_empty()) {
+        let name = part.get(..3).map(str::to_ascii_lowercase);
+        if let Some(at) = MONTHS.iter().position(|m| Some(*m) == name.as_deref()) {
+            month = month.or(Some(at + 1));
+        } else if part.bytes().all(|b| b.is_ascii_digit()) && part.len() <= 4 {
+            let number: u32 = part.parse().ok()?;
+            if day.is_none() && part.len() <= 2 {
+                day = Some(number);
+            } else if year.is_none() {
+                // two digits are a year of this century
+                year = Some(if part.len() == 2 { 2_000 + number } else { number });
+            }
+        }
+    }
+    w3c_datetime_ms(&format!("{:04}-{:02}-{:02}", year?, month?, day?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{any_ms, iso_ms};
+
+    #[test]
+    fn dates_of_many_hands() {
+        let noon = iso_ms("2024-05-31T12:00:00Z");
+        assert_eq!(noon, Some(1_717_156_800_000));
+        for same in [
+            "2024-05-31 12:00",
+            "2024-05-31T14:00:00+0200",
+            "2024-05-31T14:00+02",
+            "2024-05-31t12:00:00z",
+            "2024-05-31T12:00:00.000",
+        ] {
+            assert_eq!(iso_ms(same), noon, "{same}");
+        }
+        for wrong in [
+            "31.05.2024",
+            "2024-13-01",
+            "May 2024",
+            "2024-02-30",
+            "",
+            "2024-05-31T25:00Z",
+            "２０２４",
+        ] {
+            assert_eq!(iso_ms(wrong), None, "{wrong}");
+        }
+        let day = iso_ms("2010-06-25");
+        for same in [
+            "Friday, 25-Jun-10 15:00:00 GMT",
+            "25 Jun 2010 15:00:00 PST",
+            "Fri, 25 Jun 2010 15:00:00 +0000",
+            "2010-06-25",
+        ] {
+            assert_eq!(any_ms(same), day, "{same}");
+        }
+        assert_eq!(any_ms("never"), None);
+    }
+}

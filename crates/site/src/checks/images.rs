@@ -1,0 +1,104 @@
+//! Images as the page's source tells of them; the files themselves are not fetched.
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::Images,
+    Check, Page, Test,
+    evidence::{list, with},
+};
+use crate::{
+    page::{HtmlFacts, Image},
+    text,
+};
+
+const GOOGLE: &str = "https://developers.google.com/search/docs/appearance/google-images";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "image-alt-missing",
+        title: "Image without alt",
+        description: "An image has no alt attribute. An empty one is right for decoration.",
+        why_it_matters: "Who cannot see the image hears its file name, and image search has nothing to go by.",
+        recommendation: "Describe what it shows, or write alt=\"\" when it shows nothing.",
+        source: GOOGLE,
+        ..Check::warning(Images, Test::Html(alt_missing))
+    },
+    Check {
+        id: "image-alt-long",
+        title: "Long alt text",
+        description: "An alt text has more than 100 characters.",
+        why_it_matters: "It is read out in one piece.",
+        recommendation: "Shorten it, and put the rest in the text.",
+        source: "https://www.w3.org/WAI/tutorials/images/tips/",
+        ..Check::notice(Images, Test::Html(alt_long))
+    },
+    Check {
+        id: "image-dimensions-missing",
+        title: "Image without dimensions",
+        description: "An image has neither width and height nor an inline aspect-ratio.",
+        why_it_matters: "The text jumps when the image arrives.",
+        recommendation: "Set width and height.",
+        source: "https://web.dev/articles/optimize-cls",
+        ..Check::notice(Images, Test::Html(unsized_images))
+    },
+    Check {
+        id: "image-lazy-first",
+        title: "First image loads lazily",
+        description: "The first image of the content has loading=lazy.",
+        why_it_matters: "It is seen at once, and comes later than it could.",
+        recommendation: "Remove loading=lazy from images at the top of the page.",
+        source: "https://web.dev/articles/lcp-lazy-loading",
+        ..Check::notice(Images, Test::Html(lazy_first))
+    },
+    Check {
+        id: "picture-no-img",
+        title: "Picture without img",
+        description: "A <picture> holds no <img>.",
+        why_it_matters: "Nothing is shown.",
+        recommendation: "Put an <img> with src and alt in it.",
+        source: "https://html.spec.whatwg.org/multipage/embedded-content.html#the-picture-element",
+        ..Check::warning(Images, Test::Html(picture_no_img))
+    },
+];
+
+fn some(html: &HtmlFacts, total: u32, odd: impl Fn(&Image) -> bool) -> Option<Value> {
+    if total == 0 {
+        return None;
+    }
+    let images = html
+        .images
+        .iter()
+        .filter(|image| odd(image))
+        .map(|image| json!({"src": image.src, "line": image.line}));
+    // those beyond the list of the page are counted all the same
+    let evidence = list("images", images).unwrap_or_else(|| json!({"images": []}));
+    Some(with(evidence, "total", total))
+}
+
+fn alt_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    some(html, html.images_without_alt, |image| {
+        image.alt.is_none() && !image.decorative
+    })
+}
+
+fn alt_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let most = page.thresholds().alt_max as usize;
+    let long = html.images.iter().filter_map(|image| {
+        let length = text::length(image.alt.as_deref()?);
+        (length > most).then(|| json!({"src": image.src, "length": length, "line": image.line}))
+    });
+    list("images", long)
+}
+
+fn unsized_images(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    some(html, html.images_unsized, |image| !image.sized)
+}
+
+fn lazy_first(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    html.lazy_first_image.as_deref().map(|src| json!({"src": src}))
+}
+
+fn picture_no_img(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    (html.pictures_without_img > 0).then(|| json!({"count": html.pictures_without_img}))
+}

@@ -1,0 +1,301 @@
+//! Languages and their alternates.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::International,
+    Check, Page, Scope, Test,
+    evidence::{list, none},
+    languages::{is_hreflang, is_language_tag},
+};
+use crate::{
+    graph::{State, flag},
+    page::{HtmlFacts, LinkRel, UrlId},
+};
+
+const HREFLANG: &str = "https://developers.google.com/search/docs/specialty/international/localized-versions";
+const LANG: &str = "https://html.spec.whatwg.org/multipage/dom.html#the-lang-and-xml:lang-attributes";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "lang-missing",
+        title: "No language declared",
+        description: "The html element has no lang.",
+        why_it_matters: "Screen readers, translators and search engines have to guess the language.",
+        recommendation: "Add lang, such as <html lang=\"en\">.",
+        source: LANG,
+        ..Check::warning(International, Test::Html(lang_missing))
+    },
+    Check {
+        id: "lang-invalid",
+        title: "Invalid language",
+        description: "The lang of the html element is no language tag of BCP 47.",
+        why_it_matters: "It is ignored.",
+        recommendation: "Use a tag such as en, de-AT or zh-Hant.",
+        source: "https://www.rfc-editor.org/info/bcp47",
+        ..Check::warning(International, Test::Html(lang_invalid))
+    },
+    Check {
+        id: "hreflang-invalid-code",
+        title: "Invalid hreflang code",
+        description: "An hreflang is neither x-default nor a language of ISO 639-1 with an optional script and region of ISO 3166-1, such as en-GB (not en-UK).",
+        why_it_matters: "Search engines ignore the alternate.",
+        recommendation: "Correct the code.",
+        source: HREFLANG,
+        ..Check::error(International, Test::Html(invalid_code))
+    },
+    Check {
+        id: "hreflang-relative",
+        title: "Relative hreflang URL",
+        description: "The address of an alternate is not absolute.",
+        why_it_matters: "Google asks for complete URLs, and relative ones break when the page moves.",
+        recommendation: "Write it with scheme and host.",
+        source: HREFLANG,
+        ..Check::warning(International, Test::Html(relative))
+    },
+    Check {
+        id: "hreflang-no-self",
+        title: "Alternates without the page itself",
+        description: "The page lists alternates, but not itself among them.",
+        why_it_matters: "Search engines may ignore the set.",
+        recommendation: "List every version on every version, itself included.",
+        source: HREFLANG,
+        ..Check::warning(International, Test::Html(no_self))
+    },
+    Check {
+        id: "hreflang-no-x-default",
+        title: "Alternates without x-default",
+        description: "The page lists alternates, but no x-default.",
+        why_it_matters: "Nothing says which version visitors of other languages should see.",
+        recommendation: "Add x-default for the version, or the chooser, that fits everybody else.",
+        source: HREFLANG,
+        ..Check::notice(International, Test::Html(no_x_default))
+    },
+    Check {
+        id: "hreflang-conflict",
+        title: "Contradicting alternates",
+        description: "One code stands for two URLs, or one URL for two languages.",
+        why_it_matters: "Search engines cannot tell which one is meant.",
+        recommendation: "Name one URL for each code.",
+        source: HREFLANG,
+        ..Check::warning(International, Test::Html(conflict))
+    },
+    Check {
+        id: "hreflang-no-return",
+        title: "Alternate does not link back",
+        scope: Scope::Targets,
+        description: "An alternate of the page does not name the page as its alternate.",
+        why_it_matters: "Search engines ignore alternates that are not confirmed from the other side.",
+        recommendation: "List every version on every version.",
+        source: HREFLANG,
+        ..Check::error(International, Test::Html(no_return))
+    },
+    Check {
+        id: "hreflang-non-200",
+        title: "Alternate is an error page",
+        scope: Scope::Targets,
+        description: "An alternate answers 4xx or 5xx.",
+        why_it_matters: "Visitors of that language are sent to a page that does not exist.",
+        recommendation: "Correct the URL, or remove the alternate.",
+        source: HREFLANG,
+        ..Check::error(International, Test::Html(non_200))
+    },
+    Check {
+        id: "hreflang-redirect",
+        title: "Alternate redirects",
+        scope: Scope::Targets,
+        description: "An alternate redirects.",
+        why_it_matters: "Search engines may ignore it.",
+        recommendation: "Name the URL at the end of the redirect.",
+        source: HREFLANG,
+        ..Check::warning(International, Test::Html(redirect))
+    },
+    Check {
+        id: "hreflang-not-indexable",
+        title: "Alternate cannot be indexed",
+        scope: Scope::Targets,
+        description: "An alternate says noindex, or names another page as canonical.",
+        why_it_matters: "A page that is not in the index cannot be shown in another's place.",
+        recommendation: "Name the canonical, indexable URL of that language.",
+        source: HREFLANG,
+        ..Check::warning(International, Test::Html(not_indexable))
+    },
+    Check {
+        id: "hreflang-lang-mismatch",
+        title: "Alternate in another language",
+        scope: Scope::Targets,
+        description: "The html lang of an alternate is another language than its code.",
+        why_it_matters: "One of the two is wrong, and visitors may get a page that they cannot read.",
+        recommendation: "Make them agree.",
+        source: HREFLANG,
+        ..Check::warning(International, Test::Html(lang_mismatch))
+    },
+];
+
+fn lang_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if html.lang.as_deref().is_some_and(|lang| !lang.is_empty()) {
+        return None;
+    }
+    none()
+}
+
+fn lang_invalid(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let lang = html
+        .lang
+        .as_deref()
+        .filter(|lang| !lang.is_empty() && !is_language_tag(lang))?;
+    Some(json!({"value": lang}))
+}
+
+fn entry(page: &Page<'_>, link: &LinkRel) -> Value {
+    let url = link.target.map_or(&*link.href, |id| page.key(id));
+    json!({"code": link.rel, "url": url})
+}
+
+fn invalid_code(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    list(
+        "values",
+        html.hreflangs
+            .iter()
+            .filter(|link| !is_hreflang(&link.rel))
+            .map(|link| entry(page, link)),
+    )
+}
+
+fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let absolute = |href: &str| {
+        ["http://", "https://"].iter().any(|scheme| {
+            href.get(..scheme.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        })
+    };
+    let relative = html.hreflangs.iter().filter(|link| !absolute(&link.href));
+    list(
+        "values",
+        relative.map(|link| json!({"code": link.rel, "href": link.href})),
+    )
+}
+
+fn no_self(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if html.hreflangs.iter().any(|link| link.target == Some(page.id())) {
+        return None;
+    }
+    list("set", html.hreflangs.iter().map(|link| entry(page, link)))
+}
+
+fn no_x_default(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if html
+        .hreflangs
+        .iter()
+        .any(|link| link.rel.eq_ignore_ascii_case("x-default"))
+    {
+        return None;
+    }
+    list("set", html.hreflangs.iter().map(|link| entry(page, link)))
+}
+
+fn language(code: &str) -> String {
+    code.split(['-', '_'])
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+}
+
+fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let entries: Vec<_> = html
+        .hreflangs
+        .iter()
+        .filter_map(|link| Some((link.rel.to_ascii_lowercase(), link.target?)))
+        .collect();
+    if entries.len() < 2 {
+        return None;
+    }
+    let mut pairs = Vec::new();
+    for (i, (code, target)) in entries.iter().enumerate() {
+        for (other_code, other) in &entries[i + 1..] {
+            let two_urls = code == other_code && target != other;
+            // one page for en and en-GB, or for en and x-default, is a set; one for en and de is not
+            let unrelated =
+                language(code) != language(other_code) && code != "x-default" && other_code != "x-default";
+            if two_urls || target == other && unrelated {
+                pairs.push(
+                    json!({"codes": [code, other_code], "urls": [page.key(*target), page.key(*other)]}),
+                );
+            }
+        }
+    }
+    list("pairs", pairs)
+}
+
+/// Alternates that are other pages of the site, each once.
+fn others<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> Vec<(UrlId, &'h LinkRel)> {
+    let mut seen = HashSet::new();
+    let internal = |id: UrlId| id != page.id() && page.context.is_internal(id);
+    let targets = html
+        .hreflangs
+        .iter()
+        .filter_map(|link| Some((link.target.filter(|id| internal(*id))?, link)));
+    targets.filter(|(id, _)| seen.insert(*id)).collect()
+}
+
+fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    // an error page or a redirect has its own check; what was not fetched cannot be told
+    let read = |id: UrlId| index.state(id) == State::Html && index.status(id) == Some(200);
+    let missing = others(page, html)
+        .into_iter()
+        .filter(|(id, _)| read(*id) && !index.is_alternate(*id, page.id()));
+    list(
+        "alternates",
+        missing.map(|(id, link)| json!({"code": link.rel, "from": page.key(page.id()), "to": page.key(id)})),
+    )
+}
+
+fn non_200(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let errors = others(page, html).into_iter().filter_map(|(id, link)| {
+        let status = page.index().status(id).filter(|status| *status >= 400)?;
+        Some(json!({"code": link.rel, "url": page.key(id), "status": status}))
+    });
+    list("alternates", errors)
+}
+
+fn redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let redirects = others(page, html)
+        .into_iter()
+        .filter(|(id, _)| index.state(*id) == State::Redirect);
+    list(
+        "alternates",
+        redirects.map(|(id, link)| {
+            let last = index.hops(id).urls.last().map(|last| page.key(*last));
+            json!({"code": link.rel, "url": page.key(id), "final": last})
+        }),
+    )
+}
+
+fn not_indexable(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let hidden = others(page, html).into_iter().filter_map(|(id, link)| {
+        let reason = if index.has(id, flag::NOINDEX) {
+            "noindex"
+        } else if index.has(id, flag::CANONICALISED) {
+            "canonicalised"
+        } else {
+            return None;
+        };
+        Some(json!({"code": link.rel, "url": page.key(id), "reason": reason}))
+    });
+    list("alternates", hidden)
+}
+
+fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let differs = others(page, html).into_iter().filter_map(|(id, link)| {
+        let there = page.index().language(id)?;
+        let code = language(&link.rel);
+        (code.len() == 2 && code != there)
+            .then(|| json!({"code": link.rel, "url": page.key(id), "lang": there}))
+    });
+    list("alternates", differs)
+}

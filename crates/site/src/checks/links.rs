@@ -1,0 +1,381 @@
+//! Links between pages.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::Links,
+    Check, Page, Scope, Test,
+    crawlability::is_missing,
+    evidence::{list, pages, with},
+    phrases::is_generic_anchor,
+};
+use crate::{
+    graph::{State, flag},
+    page::{HtmlFacts, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId},
+    text,
+};
+
+const CRAWLABLE: &str = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable";
+const QUALIFY: &str = "https://developers.google.com/search/docs/crawling-indexing/qualify-outbound-links";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "broken-internal-link",
+        title: "Broken internal link",
+        scope: Scope::Targets,
+        description: "A link leads to a page of the site that answers 4xx (not 401, 403 or 429) or 5xx.",
+        why_it_matters: "Visitors who follow it leave, and the page it stands on looks neglected.",
+        recommendation: "Correct the link, remove it, or restore its target.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors",
+        ..Check::error(Links, Test::Html(broken))
+    },
+    Check {
+        id: "link-to-redirect",
+        title: "Link to a redirect",
+        scope: Scope::Targets,
+        description: "A link leads to a page of the site that redirects permanently.",
+        why_it_matters: "Every visitor and crawler takes a detour.",
+        recommendation: "Link to the URL at the end of the redirect.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/301-redirects",
+        ..Check::warning(Links, Test::Html(to_redirect))
+    },
+    Check {
+        id: "orphan-page",
+        title: "Orphan page",
+        scope: Scope::Graph,
+        needs_audit: true,
+        description: "An indexable page is known from a sitemap or the last audit, but no page links to it.",
+        why_it_matters: "Visitors do not find it, and search engines take it for unimportant.",
+        recommendation: "Link to it from pages on the same subject.",
+        source: CRAWLABLE,
+        ..Check::warning(Links, Test::Html(orphan))
+    },
+    Check {
+        id: "single-inlink",
+        title: "Only one page links here",
+        scope: Scope::Graph,
+        description: "Exactly one page links to this indexable page.",
+        why_it_matters: "It depends on that one link to be found.",
+        recommendation: "Link to it from more pages on the same subject.",
+        source: CRAWLABLE,
+        ..Check::notice(Links, Test::Html(single_inlink))
+    },
+    Check {
+        id: "dead-end-page",
+        title: "No links to other pages",
+        description: "The page has no link to another page of the site.",
+        why_it_matters: "Visitors and crawlers that come here have nowhere to go.",
+        recommendation: "Add navigation and links to related pages.",
+        source: CRAWLABLE,
+        ..Check::notice(Links, Test::Html(dead_end))
+    },
+    Check {
+        id: "nofollow-internal-link",
+        title: "Nofollow on an internal link",
+        description: "A link with rel nofollow, ugc or sponsored leads to an indexable page of the site.",
+        why_it_matters: "The link does not help the page it leads to.",
+        recommendation: "Remove the rel value from links within the site.",
+        source: QUALIFY,
+        ..Check::warning(Links, Test::Html(nofollow))
+    },
+    Check {
+        id: "mixed-follow-inlinks",
+        title: "Linked with and without nofollow",
+        scope: Scope::Graph,
+        description: "Some pages link here with nofollow, others without.",
+        why_it_matters: "The mixture is seldom meant, and has no effect beyond losing some of the links.",
+        recommendation: "Remove nofollow from links within the site.",
+        source: QUALIFY,
+        ..Check::notice(Links, Test::Html(mixed_follow))
+    },
+    Check {
+        id: "many-links",
+        title: "Very many links",
+        description: "The page has more than 1,000 links.",
+        why_it_matters: "Nobody finds anything among them, and each counts for little.",
+        recommendation: "Split the page, or link to categories instead.",
+        source: CRAWLABLE,
+        ..Check::notice(Links, Test::Html(many_links))
+    },
+    Check {
+        id: "anchor-empty",
+        title: "Link without text",
+        description: "A link has no text, no image with alt, no aria-label and no title.",
+        why_it_matters: "Neither search engines nor people who cannot see it know where it leads.",
+        recommendation: "Give it a text, or its image an alt text.",
+        source: "https://dequeuniversity.com/rules/axe/latest/link-name",
+        ..Check::notice(Links, Test::Html(anchor_empty))
+    },
+    Check {
+        id: "anchor-generic",
+        title: "Link text says nothing",
+        description: "The text of a link is one of those that fit every link, such as \"click here\" or \"read more\".",
+        why_it_matters: "The text of a link tells visitors and search engines what its target is about.",
+        recommendation: "Name what the link leads to.",
+        source: CRAWLABLE,
+        ..Check::notice(Links, Test::Html(anchor_generic))
+    },
+    Check {
+        id: "anchor-uncrawlable",
+        title: "Link that cannot be crawled",
+        description: "An <a> has no href, a javascript: address, or # with a click handler.",
+        why_it_matters: "Search engines follow only links with an address.",
+        recommendation: "Put the target's URL in href; use a button for what is no link.",
+        source: CRAWLABLE,
+        ..Check::warning(Links, Test::Html(uncrawlable))
+    },
+    Check {
+        id: "link-malformed",
+        title: "Malformed link",
+        description: "The address of a link is no URL, or its scheme is mistyped.",
+        why_it_matters: "It leads nowhere.",
+        recommendation: "Correct the address.",
+        source: "https://url.spec.whatwg.org/",
+        ..Check::warning(Links, Test::Html(malformed))
+    },
+    Check {
+        id: "broken-fragment",
+        title: "Link to a missing part of the page",
+        scope: Scope::Targets,
+        description: "A link to a #part of its own page names an id that the page does not have.",
+        why_it_matters: "Nothing happens when it is followed.",
+        recommendation: "Correct the fragment, or give the target that id.",
+        source: "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
+        ..Check::notice(Links, Test::Html(fragment))
+    },
+    Check {
+        id: "http-internal-link",
+        title: "Internal link without https",
+        description: "A page on https links to a page of the site with http.",
+        why_it_matters: "Visitors take a detour over an insecure connection.",
+        recommendation: "Write https, or leave out scheme and host.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/site-move-with-url-changes",
+        ..Check::warning(Links, Test::Html(insecure))
+    },
+    Check {
+        id: "pagination-not-linked",
+        title: "Pagination without links",
+        scope: Scope::Targets,
+        description: "A URL named by rel next or prev is not linked from the page.",
+        why_it_matters: "Search engines no longer use these hints; without links the following pages are not found.",
+        recommendation: "Link to the next and the previous page with <a href>.",
+        source: "https://developers.google.com/search/docs/specialty/ecommerce/pagination-and-incremental-page-loading",
+        ..Check::notice(Links, Test::Html(pagination))
+    },
+];
+
+fn link(page: &Page<'_>, link: &Link) -> Value {
+    let url = link.target.map_or(&*link.href, |id| page.key(id));
+    json!({"linkUrl": url, "href": link.href, "anchor": link.anchor, "line": link.line})
+}
+
+fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let broken = page.link_targets(html).into_iter().filter_map(|(target, found)| {
+        // only what this crawl has seen answer so
+        let fetched = matches!(index.state(target), State::Html | State::Other);
+        let status = index
+            .status(target)
+            .filter(|status| fetched && (is_missing(*status) || *status >= 500))?;
+        Some(with(link(page, found), "status", status))
+    });
+    list("links", broken)
+}
+
+fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let redirects = page.link_targets(html).into_iter().filter_map(|(target, found)| {
+        let status = index
+            .status(target)
+            .filter(|status| matches!(status, 301 | 308))?;
+        let last = index.hops(target).urls.last().map(|last| page.key(*last));
+        let evidence = with(link(page, found), "status", status);
+        Some(with(evidence, "finalUrl", last))
+    });
+    list("links", redirects)
+}
+
+fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let known = [(flag::IN_SITEMAP, "sitemap"), (flag::PREVIOUS, "previous_audit")];
+    let known: Vec<&str> = known
+        .into_iter()
+        .filter(|(flag, _)| index.has(page.id(), *flag))
+        .map(|(_, name)| name)
+        .collect();
+    let orphan = page.indexable
+        && page.context.complete()
+        && !page.is_home()
+        && page.id() != UrlId(0)
+        && !known.is_empty()
+        && page.context.followed_inlinks(page.id()).next().is_none();
+    orphan.then(|| json!({"provenance": known}))
+}
+
+fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    if !page.indexable || !page.context.complete() || page.is_home() {
+        return None;
+    }
+    let mut from = page.context.followed_inlinks(page.id());
+    let only = from.next().filter(|_| from.next().is_none())?;
+    Some(json!({"from": page.key(only)}))
+}
+
+fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let internal = |id: UrlId| id != page.id() && page.context.is_internal(id);
+    let dead = !html.links.iter().any(|link| link.target.is_some_and(internal));
+    dead.then(|| json!({"links": html.links_total}))
+}
+
+fn nofollow(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let marked = html.links.iter().filter(|link| link.flags & REL_NOFOLLOW != 0);
+    let wasted = marked.filter(|link| {
+        link.target.is_some_and(|id| {
+            id != page.id() && page.index().has(id, flag::INDEXABLE) && page.context.is_internal(id)
+        })
+    });
+    list("links", wasted.map(|found| link(page, found)))
+}
+
+fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let inlinks = page
+        .index()
+        .inlinks(page.id())
+        .filter(|(from, _)| *from != page.id());
+    let (nofollow, follow): (Vec<_>, Vec<_>) = inlinks.partition(|(_, nofollow)| *nofollow);
+    if nofollow.is_empty() || follow.is_empty() {
+        return None;
+    }
+    let sample = |from: &[(UrlId, bool)]| pages("pages", from.iter().map(|(from, _)| page.key(*from)));
+    Some(json!({"follow": sample(&follow), "nofollow": sample(&nofollow)}))
+}
+
+fn many_links(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    (html.links_total > page.thresholds().links_max).then(|| json!({"count": html.links_total}))
+}
+
+fn anchor_empty(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    list(
+        "links",
+        html.links
+            .iter()
+            .filter(|link| link.anchor.is_empty())
+            .map(|found| link(page, found)),
+    )
+}
+
+fn anchor_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let crawled = html
+        .links
+        .iter()
+        .filter(|link| link.flags & LINK_OTHER_SCHEME == 0);
+    list(
+        "links",
+        crawled
+            .filter(|link| is_generic_anchor(&link.anchor))
+            .map(|found| link(page, found)),
+    )
+}
+
+fn uncrawlable(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let evidence = list("html", html.uncrawlable_links.iter().map(|html| &**html))?;
+    Some(with(evidence, "total", html.uncrawlable_total))
+}
+
+fn malformed(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    list(
+        "links",
+        html.links
+            .iter()
+            .filter(|link| link.flags & LINK_MALFORMED != 0)
+            .map(|found| link(page, found)),
+    )
+}
+
+fn fragment(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let own = html
+        .links
+        .iter()
+        .filter(|link| link.flags & LINK_FRAGMENT != 0 && link.target == Some(page.id()));
+    let mut own = own.peekable();
+    own.peek()?;
+    let ids: HashSet<u64> = html.id_hashes.iter().copied().collect();
+    let missing = own.filter(|link| {
+        let (_, fragment) = link.href.split_once('#').unwrap_or_default();
+        // "top" is the top of every page; text fragments are found by their words
+        let special = fragment.eq_ignore_ascii_case("top")
+            || fragment.starts_with(":~:")
+            || fragment.starts_with(['!', '/']);
+        let fragment = fragment.split(":~:").next().unwrap_or_default();
+        !special
+            && !ids.contains(&text::hash(fragment.as_bytes()))
+            && !ids.contains(&text::hash(&percent_decoded(fragment)))
+    });
+    // with the list of ids cut off nothing can be missed in it
+    if html.id_hashes.len() >= 5_000 {
+        return None;
+    }
+    list("links", missing.map(|found| link(page, found)))
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while i < bytes.len() {
+        let digits = bytes
+            .get(i + 1..i + 3)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            .filter(|_| bytes[i] == b'%')
+        {
+            Some(byte) => {
+                out.push(byte);
+                i += 3;
+            }
+            None => {
+                out.push(bytes[i]);
+                i += 1;
+            }
+        }
+    }
+    out
+}
+
+fn insecure(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if !page.is_https() {
+        return None;
+    }
+    let written = |link: &&Link| {
+        link.href
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
+    };
+    let internal = |link: &&Link| link.target.is_some_and(|id| page.context.is_internal(id));
+    list(
+        "links",
+        html.links
+            .iter()
+            .filter(written)
+            .filter(internal)
+            .map(|found| link(page, found)),
+    )
+}
+
+fn pagination(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if html.pagination.is_empty() {
+        return None;
+    }
+    let targets: HashSet<UrlId> = html.links.iter().filter_map(|link| link.target).collect();
+    let missing = html
+        .pagination
+        .iter()
+        .filter(|link| link.target.is_some_and(|id| !targets.contains(&id)));
+    list(
+        "urls",
+        missing.map(|link| link.target.map_or(&*link.href, |id| page.key(id))),
+    )
+}

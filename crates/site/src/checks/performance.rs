@@ -1,0 +1,97 @@
+//! Size and speed, as far as the page's own bytes tell.
+
+use serde_json::{Value, json};
+
+use super::{Category::Performance, Check, Page, Test};
+use crate::page::HtmlFacts;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "ttfb-slow",
+        title: "Slow first byte",
+        description: "The first byte of the page took more than 800 milliseconds.",
+        why_it_matters: "Nothing can be shown before it.",
+        recommendation: "Cache the page, or bring the server closer to its visitors.",
+        source: "https://web.dev/articles/ttfb",
+        ..Check::warning(Performance, Test::Html(ttfb))
+    },
+    Check {
+        id: "html-over-2mb",
+        title: "Page larger than Google reads",
+        description: "The page's HTML has more than 2 MiB.",
+        why_it_matters: "Googlebot indexes the first 2 MB and drops the rest.",
+        recommendation: "Move data and styles into files, and split the page.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/googlebot",
+        ..Check::error(Performance, Test::Html(over_2mb))
+    },
+    Check {
+        id: "html-large",
+        title: "Large page",
+        description: "The page's HTML has more than 1 MiB.",
+        why_it_matters: "It takes long to load and to lay out, above all on phones.",
+        recommendation: "Move data and styles into files, and split the page.",
+        source: "https://web.dev/articles/dom-size-and-interactivity",
+        ..Check::warning(Performance, Test::Html(large))
+    },
+    Check {
+        id: "dom-large",
+        title: "Many elements",
+        description: "The page has more than 1,500 elements.",
+        why_it_matters: "Browsers need more memory and time for every change.",
+        recommendation: "Simplify the markup, and load long lists in parts.",
+        source: "https://developer.chrome.com/docs/lighthouse/performance/dom-size",
+        ..Check::notice(Performance, Test::Html(dom))
+    },
+    Check {
+        id: "no-compression",
+        title: "Sent without compression",
+        description: "A page of more than 1 kB was sent without Content-Encoding, though gzip and br were offered.",
+        why_it_matters: "It is several times larger on the wire than need be.",
+        recommendation: "Switch on br or gzip in the server.",
+        source: "https://developer.chrome.com/docs/lighthouse/performance/uses-text-compression",
+        ..Check::warning(Performance, Test::Html(compression))
+    },
+    Check {
+        id: "many-resources",
+        title: "Many scripts and stylesheets",
+        description: "The page loads more than 100 scripts and stylesheets.",
+        why_it_matters: "Each is a request, and many hold up the page.",
+        recommendation: "Bundle them, and remove what is not used.",
+        source: "https://web.dev/articles/critical-rendering-path",
+        ..Check::notice(Performance, Test::Html(resources))
+    },
+];
+
+fn ttfb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    (page.facts.ttfb_ms > page.thresholds().ttfb_ms).then(|| json!({"ms": page.facts.ttfb_ms}))
+}
+
+fn over_2mb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    (page.facts.body_bytes > page.thresholds().html_max_bytes)
+        .then(|| json!({"bytes": page.facts.body_bytes}))
+}
+
+fn large(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    (page.facts.body_bytes > page.thresholds().html_large_bytes)
+        .then(|| json!({"bytes": page.facts.body_bytes}))
+}
+
+fn dom(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    (html.elements > page.thresholds().dom_max).then(|| json!({"nodes": html.elements}))
+}
+
+fn compression(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let facts = page.facts;
+    let encoded = facts
+        .headers
+        .content_encoding
+        .as_deref()
+        .is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity"));
+    let plain = !encoded && facts.wire_bytes >= facts.body_bytes;
+    (plain && facts.body_bytes > page.thresholds().compress_min_bytes)
+        .then(|| json!({"bytes": facts.body_bytes}))
+}
+
+fn resources(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    (html.resources_total > page.thresholds().resources_max).then(|| json!({"count": html.resources_total}))
+}

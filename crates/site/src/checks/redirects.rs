@@ -1,0 +1,149 @@
+//! Redirects and where they end.
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::{Category::Redirects, Check, Page, Scope, Site, Test, evidence::list};
+use crate::{
+    graph::{Hops, Index, State},
+    page::{Outcome, UrlId},
+};
+
+const REDIRECTS: &str = "https://developers.google.com/search/docs/crawling-indexing/301-redirects";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "redirect-chain",
+        title: "Redirect chain",
+        scope: Scope::Targets,
+        description: "The URL redirects two times or more before it ends.",
+        why_it_matters: "Every hop costs time, and crawlers give up after ten.",
+        recommendation: "Redirect to the last URL at once.",
+        source: REDIRECTS,
+        ..Check::warning(Redirects, Test::Url(chain))
+    },
+    Check {
+        id: "redirect-loop",
+        title: "Redirect loop",
+        scope: Scope::Targets,
+        description: "The redirects lead back to a URL that they already passed.",
+        why_it_matters: "Nobody ever arrives.",
+        recommendation: "Fix the rules that send the URLs to each other.",
+        source: REDIRECTS,
+        ..Check::error(Redirects, Test::Url(in_loop))
+    },
+    Check {
+        id: "redirect-to-error",
+        title: "Redirect to an error",
+        scope: Scope::Targets,
+        description: "The redirects end at a page that answers 4xx or 5xx.",
+        why_it_matters: "Visitors and links end nowhere.",
+        recommendation: "Redirect to a page that exists, or answer 410.",
+        source: REDIRECTS,
+        ..Check::error(Redirects, Test::Url(to_error))
+    },
+    Check {
+        id: "redirect-downgrade",
+        title: "Redirect from https to http",
+        scope: Scope::Targets,
+        description: "A hop leads from https to http.",
+        why_it_matters: "Whoever listens on the way can read and change what is sent.",
+        recommendation: "Redirect to https.",
+        source: "https://web.dev/articles/redirects-http-https",
+        ..Check::error(Redirects, Test::Url(downgrade))
+    },
+    Check {
+        id: "redirect-no-location",
+        title: "Redirect without target",
+        description: "The answer is 3xx, but its Location header is missing or no http(s) URL.",
+        why_it_matters: "Browsers show an empty page, crawlers stop.",
+        recommendation: "Send a Location with the absolute URL of the target.",
+        source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-redirection-3xx",
+        ..Check::error(Redirects, Test::Url(no_location))
+    },
+    Check {
+        id: "redirect-mass-home",
+        title: "Many URLs redirect to the home page",
+        scope: Scope::Graph,
+        needs_audit: true,
+        description: "Five different URLs or more redirect to the home page.",
+        why_it_matters: "Search engines treat such redirects as not found: the links to the old pages are lost.",
+        recommendation: "Redirect each to the page that replaces it, or answer 410.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/site-move-with-url-changes",
+        ..Check::warning(Redirects, Test::Site(mass_home))
+    },
+];
+
+/// The way from a redirect; `None` for anything else.
+fn way(page: &Page<'_>) -> Option<Hops> {
+    matches!(page.facts.outcome, Outcome::Redirect { .. }).then(|| page.index().hops(page.id()))
+}
+
+fn hops(index: &Index, hops: &Hops) -> Value {
+    let hop = |id: &UrlId| json!({"url": index.key(*id), "status": index.status(*id)});
+    json!({"hops": hops.urls.iter().take(20).map(hop).collect::<Vec<_>>(), "total": hops.urls.len() - 1})
+}
+
+fn chain(page: &Page<'_>) -> Option<Value> {
+    let way =
+        way(page).filter(|way| !way.looped && way.urls.len() > page.thresholds().chain_hops as usize)?;
+    Some(hops(page.index(), &way))
+}
+
+fn in_loop(page: &Page<'_>) -> Option<Value> {
+    let way = way(page).filter(|way| way.looped)?;
+    Some(hops(page.index(), &way))
+}
+
+fn to_error(page: &Page<'_>) -> Option<Value> {
+    let way = way(page).filter(|way| !way.looped)?;
+    let status = page.index().status(*way.urls.last()?)?;
+    (status >= 400).then(|| hops(page.index(), &way))
+}
+
+fn downgrade(page: &Page<'_>) -> Option<Value> {
+    let way = way(page)?;
+    let index = page.index();
+    let down =
+        |pair: &[UrlId]| index.key(pair[0]).starts_with("https:") && index.key(pair[1]).starts_with("http:");
+    way.urls.windows(2).any(down).then(|| hops(index, &way))
+}
+
+fn no_location(page: &Page<'_>) -> Option<Value> {
+    let Outcome::Redirect {
+        status,
+        location,
+        target: None,
+    } = &page.facts.outcome
+    else {
+        return None;
+    };
+    let usable = location.as_deref().is_some_and(|location| {
+        let target = Url::parse(&page.facts.url).and_then(|url| url.join(location.trim()));
+        target.is_ok_and(|target| matches!(target.scheme(), "http" | "https"))
+    });
+    // 300 offers a choice, and need not name a favourite
+    (!usable && *status != 300).then(|| json!({"status": status, "location": location}))
+}
+
+fn mass_home(site: &Site<'_>) -> Option<Value> {
+    let index = site.context.index;
+    let home = site.origin().home;
+    let ends_at_home = |id: &UrlId| {
+        index.state(*id) == State::Redirect
+            && *id != UrlId(0)
+            && super::context::path_and_query(index.key(*id)) != "/"
+            && index.hops(*id).urls.last() == Some(&home)
+    };
+    let ids = u32::try_from(index.len()).unwrap_or(u32::MAX);
+    let urls: Vec<&str> = (0..ids)
+        .map(UrlId)
+        .filter(|id| site.context.is_internal(*id))
+        .filter(ends_at_home)
+        .map(|id| index.key(id))
+        .collect();
+    if urls.len() < site.context.thresholds.mass_home as usize {
+        return None;
+    }
+    list("urls", urls)
+}

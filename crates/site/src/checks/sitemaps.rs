@@ -1,0 +1,286 @@
+//! Sitemaps, and what they list.
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::Sitemaps,
+    Check, Page, Scope, Site, Test,
+    context::path_and_query,
+    evidence::{list, with},
+};
+use crate::{
+    graph::{State, flag},
+    origin::Sitemap,
+    page::{HtmlFacts, Outcome},
+};
+
+const BUILD: &str = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap";
+const PROTOCOL: &str = "https://www.sitemaps.org/protocol.html";
+
+/// Limits of the protocol.
+const MOST_URLS: u32 = 50_000;
+const MOST_BYTES: u64 = 50 << 20;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "sitemap-missing",
+        title: "No sitemap",
+        scope: Scope::Site,
+        description: "No sitemap was found: neither in robots.txt nor at the usual addresses.",
+        why_it_matters: "Search engines learn of new and changed pages only by following links.",
+        recommendation: "Publish a sitemap, and name it in robots.txt.",
+        source: BUILD,
+        ..Check::warning(Sitemaps, Test::Site(missing))
+    },
+    Check {
+        id: "sitemap-not-in-robots",
+        title: "Sitemap not in robots.txt",
+        scope: Scope::Site,
+        description: "A sitemap exists, but robots.txt does not name it.",
+        why_it_matters: "Only search engines that were told by hand know of it.",
+        recommendation: "Add a line \"Sitemap: https://…/sitemap.xml\".",
+        source: BUILD,
+        ..Check::notice(Sitemaps, Test::Site(undeclared))
+    },
+    Check {
+        id: "sitemap-invalid",
+        title: "Sitemap cannot be read",
+        scope: Scope::Site,
+        description: "A sitemap is no valid XML, has the wrong namespace, or is an HTML page.",
+        why_it_matters: "Search engines ignore it.",
+        recommendation: "Correct the error named.",
+        source: PROTOCOL,
+        ..Check::error(Sitemaps, Test::Site(invalid))
+    },
+    Check {
+        id: "sitemap-too-large",
+        title: "Sitemap too large",
+        scope: Scope::Site,
+        description: "A sitemap lists more than 50,000 URLs or has more than 50 MB.",
+        why_it_matters: "Search engines ignore what lies beyond the limit, or the whole file.",
+        recommendation: "Divide it, and list the parts in a sitemap index.",
+        source: PROTOCOL,
+        ..Check::error(Sitemaps, Test::Site(too_large))
+    },
+    Check {
+        id: "sitemap-url-error",
+        title: "Sitemap lists an error page",
+        scope: Scope::Graph,
+        description: "A URL of a sitemap answers 4xx or 5xx.",
+        why_it_matters: "Search engines trust the sitemap less.",
+        recommendation: "Remove the URL, or restore the page.",
+        source: BUILD,
+        ..Check::error(Sitemaps, Test::Url(url_error))
+    },
+    Check {
+        id: "sitemap-url-redirect",
+        title: "Sitemap lists a redirect",
+        scope: Scope::Graph,
+        description: "A URL of a sitemap redirects.",
+        why_it_matters: "A sitemap should list the pages that are meant to be found.",
+        recommendation: "List the URL at the end of the redirect.",
+        source: BUILD,
+        ..Check::warning(Sitemaps, Test::Url(url_redirect))
+    },
+    Check {
+        id: "sitemap-url-noindex",
+        title: "Sitemap lists a noindex page",
+        scope: Scope::Graph,
+        description: "A URL of a sitemap says noindex.",
+        why_it_matters: "The sitemap asks to index it, the page asks not to.",
+        recommendation: "Remove the URL from the sitemap, or noindex from the page.",
+        source: BUILD,
+        ..Check::error(Sitemaps, Test::Html(url_noindex))
+    },
+    Check {
+        id: "sitemap-url-noncanonical",
+        title: "Sitemap lists a page that is not canonical",
+        scope: Scope::Graph,
+        description: "A URL of a sitemap names another one as canonical.",
+        why_it_matters: "The sitemap and the canonical contradict each other.",
+        recommendation: "List the canonical URL.",
+        source: BUILD,
+        ..Check::warning(Sitemaps, Test::Html(url_noncanonical))
+    },
+    Check {
+        id: "sitemap-url-blocked",
+        title: "Sitemap lists a blocked page",
+        scope: Scope::Graph,
+        description: "robots.txt forbids a URL of a sitemap.",
+        why_it_matters: "Search engines are invited and turned away.",
+        recommendation: "Allow the URL, or remove it from the sitemap.",
+        source: BUILD,
+        ..Check::warning(Sitemaps, Test::Url(url_blocked))
+    },
+    Check {
+        id: "sitemap-url-foreign",
+        title: "Sitemap lists another site",
+        scope: Scope::Site,
+        description: "A sitemap lists URLs of another host or scheme.",
+        why_it_matters: "Search engines ignore them.",
+        recommendation: "List them in the sitemap of their own host, with the scheme that the site uses.",
+        source: PROTOCOL,
+        ..Check::warning(Sitemaps, Test::Site(foreign))
+    },
+    Check {
+        id: "not-in-sitemap",
+        title: "Page missing in the sitemap",
+        scope: Scope::Graph,
+        needs_audit: true,
+        description: "An indexable page is in none of the site's sitemaps.",
+        why_it_matters: "Search engines learn of it and of its changes later.",
+        recommendation: "Add it.",
+        source: BUILD,
+        ..Check::notice(Sitemaps, Test::Html(not_listed))
+    },
+    Check {
+        id: "sitemap-lastmod-bad",
+        title: "Sitemap with wrong dates",
+        scope: Scope::Site,
+        description: "Values of lastmod are no dates, lie in the future, or are all the same on 20 URLs or more.",
+        why_it_matters: "Search engines stop believing the dates of the whole site.",
+        recommendation: "Write the date of each page's last real change.",
+        source: BUILD,
+        ..Check::notice(Sitemaps, Test::Site(lastmod))
+    },
+];
+
+fn readable(sitemap: &Sitemap) -> bool {
+    sitemap.status == Some(200) && sitemap.error.is_none()
+}
+
+fn missing(site: &Site<'_>) -> Option<Value> {
+    // a file that is there and cannot be read has its own check
+    let found = site
+        .origin()
+        .sitemaps
+        .iter()
+        .any(|sitemap| sitemap.status == Some(200));
+    if found {
+        return None;
+    }
+    let tried = list(
+        "tried",
+        site.origin().sitemaps.iter().map(|sitemap| &*sitemap.url),
+    );
+    Some(tried.unwrap_or_else(|| json!({"tried": [], "total": 0})))
+}
+
+fn undeclared(site: &Site<'_>) -> Option<Value> {
+    let sitemaps = &site.origin().sitemaps;
+    if sitemaps.iter().any(|sitemap| sitemap.declared) {
+        return None;
+    }
+    let found = sitemaps.iter().find(|sitemap| readable(sitemap))?;
+    Some(json!({"url": found.url}))
+}
+
+fn invalid(site: &Site<'_>) -> Option<Value> {
+    let broken = site.origin().sitemaps.iter().filter_map(|sitemap| {
+        // what is only guessed may be missing
+        let wanted = sitemap.declared && sitemap.status.is_some_and(|status| status != 200);
+        let error = match &sitemap.error {
+            Some(error) if sitemap.status == Some(200) => error.to_string(),
+            _ if wanted => format!("status {}", sitemap.status.unwrap_or_default()),
+            _ => return None,
+        };
+        Some(json!({"url": sitemap.url, "error": error}))
+    });
+    list("sitemaps", broken)
+}
+
+fn too_large(site: &Site<'_>) -> Option<Value> {
+    let large = site
+        .origin()
+        .sitemaps
+        .iter()
+        .filter(|sitemap| sitemap.urls > MOST_URLS || sitemap.bytes > MOST_BYTES);
+    list(
+        "sitemaps",
+        large.map(|sitemap| json!({"url": sitemap.url, "urls": sitemap.urls, "bytes": sitemap.bytes})),
+    )
+}
+
+fn listed(page: &Page<'_>) -> bool {
+    page.index().has(page.id(), flag::IN_SITEMAP)
+}
+
+fn url_error(page: &Page<'_>) -> Option<Value> {
+    let Outcome::Status(status) = page.facts.outcome else {
+        return None;
+    };
+    // a login or a rate limit is no error of the page
+    (listed(page) && status >= 400 && !matches!(status, 401 | 403 | 429))
+        .then(|| json!({"url": page.key(page.id()), "status": status}))
+}
+
+fn url_redirect(page: &Page<'_>) -> Option<Value> {
+    let Outcome::Redirect { status, .. } = page.facts.outcome else {
+        return None;
+    };
+    let last = page
+        .index()
+        .hops(page.id())
+        .urls
+        .last()
+        .map(|last| page.key(*last));
+    listed(page).then(|| json!({"url": page.key(page.id()), "status": status, "final": last}))
+}
+
+fn url_noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    (listed(page) && page.directives.noindex()).then(|| json!({"url": page.key(page.id())}))
+}
+
+fn url_noncanonical(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let canonical = page
+        .facts
+        .canonical()
+        .filter(|canonical| *canonical != page.id() && listed(page))?;
+    Some(json!({"url": page.key(page.id()), "canonical": page.key(canonical)}))
+}
+
+fn url_blocked(page: &Page<'_>) -> Option<Value> {
+    let Outcome::Blocked(rule) = &page.facts.outcome else {
+        return None;
+    };
+    let blocked = listed(page) && page.index().state(page.id()) == State::Blocked;
+    let googlebot = page.context.googlebot.forbids(path_and_query(&page.facts.url));
+    let rule = googlebot.map_or_else(|| rule.to_string(), ToString::to_string);
+    blocked.then(|| json!({"url": page.key(page.id()), "rule": rule}))
+}
+
+fn foreign(site: &Site<'_>) -> Option<Value> {
+    let urls = site
+        .origin()
+        .sitemaps
+        .iter()
+        .flat_map(|sitemap| sitemap.foreign.iter().map(|url| (&sitemap.url, url)));
+    list(
+        "urls",
+        urls.map(|(sitemap, url)| json!({"url": url, "sitemap": sitemap})),
+    )
+}
+
+fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let sitemaps = page
+        .context
+        .origin
+        .sitemaps
+        .iter()
+        .any(|sitemap| readable(sitemap) && !sitemap.index);
+    (page.indexable && sitemaps && page.context.complete() && !listed(page))
+        .then(|| json!({"url": page.key(page.id())}))
+}
+
+fn lastmod(site: &Site<'_>) -> Option<Value> {
+    let bad = site
+        .origin()
+        .sitemaps
+        .iter()
+        .filter(|s| s.lastmod[1] > 0 || s.lastmod[2] > 0 || s.lastmod_identical);
+    let evidence = list(
+        "sitemaps",
+        bad.map(|s| json!({"url": s.url, "present": s.lastmod[0], "invalid": s.lastmod[1], "future": s.lastmod[2], "identical": s.lastmod_identical})),
+    )?;
+    Some(with(evidence, "sitemapsInAll", site.origin().sitemaps.len()))
+}

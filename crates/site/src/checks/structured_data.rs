@@ -1,0 +1,344 @@
+//! schema.org markup and what Google asks of it.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Category::StructuredData,
+    Check, Page, Scope, Site, Test, dates,
+    evidence::{list, none},
+    schema::{Item, says_something, types},
+};
+use crate::page::HtmlFacts;
+
+const GUIDE: &str =
+    "https://developers.google.com/search/docs/appearance/structured-data/intro-structured-data";
+const GALLERY: &str = "https://developers.google.com/search/docs/appearance/structured-data/search-gallery";
+const ARTICLE: &str = "https://developers.google.com/search/docs/appearance/structured-data/article";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "jsonld-invalid",
+        title: "Invalid JSON-LD",
+        description: "A JSON-LD block is empty or no JSON.",
+        why_it_matters: "Search engines ignore the whole block.",
+        recommendation: "Correct it at the place named.",
+        source: "https://www.rfc-editor.org/rfc/rfc8259.html",
+        ..Check::error(StructuredData, Test::Html(invalid))
+    },
+    Check {
+        id: "schema-missing",
+        title: "No structured data",
+        description: "An indexable page has neither JSON-LD nor microdata nor RDFa.",
+        why_it_matters: "Search engines have only the text to tell what the page is about.",
+        recommendation: "Add what fits the page: Article, Product, Organization, BreadcrumbList.",
+        source: GUIDE,
+        ..Check::notice(StructuredData, Test::Html(missing))
+    },
+    Check {
+        id: "schema-required-missing",
+        title: "Required property missing",
+        description: "An object lacks a property that Google requires of its type.",
+        why_it_matters: "The page is not eligible for the rich result of that type.",
+        recommendation: "Add the properties.",
+        source: GALLERY,
+        ..Check::warning(StructuredData, Test::Html(required))
+    },
+    Check {
+        id: "schema-recommended-missing",
+        title: "Recommended property missing",
+        description: "An article lacks headline, image, datePublished, dateModified or its author's name or url.",
+        why_it_matters: "Search engines show less of it.",
+        recommendation: "Add what you can say.",
+        source: ARTICLE,
+        ..Check::notice(StructuredData, Test::Html(recommended))
+    },
+    Check {
+        id: "schema-date-invalid",
+        title: "Impossible date",
+        description: "A date is not ISO 8601, datePublished lies in the future, or dateModified before datePublished.",
+        why_it_matters: "Search engines ignore the dates, or trust the page less.",
+        recommendation: "Write dates such as 2026-01-31T08:00:00+01:00.",
+        source: "https://developers.google.com/search/docs/appearance/publication-dates",
+        ..Check::warning(StructuredData, Test::Html(date_invalid))
+    },
+    Check {
+        id: "schema-retired-feature",
+        title: "Markup without display",
+        description: "The markup is valid, but Google no longer shows anything for its type.",
+        why_it_matters: "It brings nothing in Google; others may still read it.",
+        recommendation: "Keep it only if it is useful to others.",
+        source: GALLERY,
+        ..Check::notice(StructuredData, Test::Html(retired))
+    },
+    Check {
+        id: "schema-singleton-duplicate",
+        title: "Several objects where one is meant",
+        description: "The page describes more than one Organization, WebSite or BreadcrumbList under different ids.",
+        why_it_matters: "Search engines cannot tell which one is the site's.",
+        recommendation: "Merge them, or let them share an @id.",
+        source: GUIDE,
+        ..Check::notice(StructuredData, Test::Html(duplicates))
+    },
+    Check {
+        id: "breadcrumb-missing",
+        title: "No breadcrumbs",
+        description: "A page two levels deep or more has no BreadcrumbList.",
+        why_it_matters: "Search results show its address instead of its place in the site.",
+        recommendation: "Add a BreadcrumbList.",
+        source: "https://developers.google.com/search/docs/appearance/structured-data/breadcrumb",
+        ..Check::notice(StructuredData, Test::Html(breadcrumb))
+    },
+    Check {
+        id: "organization-missing",
+        title: "Nobody says who runs the site",
+        scope: Scope::Site,
+        description: "The home page lacks an Organization or LocalBusiness with name, url, logo and sameAs.",
+        why_it_matters: "Search and answer engines learn from it what the brand is, and who it is elsewhere.",
+        recommendation: "Add the object with what is missing.",
+        source: "https://developers.google.com/search/docs/appearance/structured-data/organization",
+        ..Check::notice(StructuredData, Test::Site(organization))
+    },
+];
+
+fn invalid(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let broken = html.json_ld.iter().enumerate().filter_map(|(i, block)| {
+        let error = block.error.as_deref()?;
+        Some(json!({"block": i + 1, "error": error, "line": block.line}))
+    });
+    list("blocks", broken)
+}
+
+fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if !page.indexable || html.microdata || !html.json_ld.is_empty() {
+        return None;
+    }
+    none()
+}
+
+/// What Google requires of a type; one of several is written with bars.
+const REQUIRED: &[(&[&str], &[&str])] = &[
+    (&["Product"], &["name", "offers|review|aggregateRating"]),
+    (&["Event"], &["name", "startDate", "location"]),
+    (
+        &["JobPosting"],
+        &[
+            "title",
+            "description",
+            "datePosted",
+            "hiringOrganization",
+            "jobLocation|applicantLocationRequirements",
+        ],
+    ),
+    (&["Recipe"], &["name", "image"]),
+    (&["VideoObject"], &["name", "thumbnailUrl", "uploadDate"]),
+    (&["BreadcrumbList"], &["itemListElement"]),
+    (&["LocalBusiness", "Restaurant", "Store"], &["name", "address"]),
+    (&["Review"], &["itemReviewed", "author", "reviewRating"]),
+];
+
+fn required(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let incomplete = page.items(html).iter().filter_map(|item| {
+        let (names, properties) = REQUIRED
+            .iter()
+            .find(|(names, _)| names.iter().any(|name| item.is(name)))?;
+        let lacks = |property: &&&str| !property.split('|').any(|one| item.has(one));
+        let mut missing: Vec<String> = properties
+            .iter()
+            .filter(lacks)
+            .map(|p| p.replace('|', " or "))
+            .collect();
+        if names.contains(&"BreadcrumbList") {
+            missing.extend(crumbs(item));
+        }
+        (!missing.is_empty()).then(|| json!({"type": item.types.first(), "missing": missing}))
+    });
+    list("objects", incomplete)
+}
+
+/// What the entries of a breadcrumb list lack. The last one needs no item: it is the page.
+fn crumbs(list: &Item) -> Vec<String> {
+    let Some(Value::Array(entries)) = list.properties.get("itemListElement") else {
+        return Vec::new();
+    };
+    let mut missing = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        let Value::Object(entry) = entry else { continue };
+        let has = |name: &str| entry.get(name).is_some_and(says_something);
+        let in_item = |name: &str| {
+            entry
+                .get("item")
+                .and_then(|item| item.get(name))
+                .is_some_and(says_something)
+        };
+        let last = i + 1 == entries.len();
+        for (name, there) in [
+            ("position", has("position")),
+            ("name", has("name") || in_item("name")),
+            ("item", has("item") || last),
+        ] {
+            let name = format!("itemListElement.{name}");
+            if !there && !missing.contains(&name) {
+                missing.push(name);
+            }
+        }
+    }
+    missing
+}
+
+/// A property of the author, looked up by @id where it is a reference.
+fn author_has(items: &[Item], author: &Value, name: &str) -> bool {
+    match author {
+        Value::Array(authors) => authors.iter().any(|author| author_has(items, author, name)),
+        Value::String(text) => name == "name" && !text.trim().is_empty(),
+        Value::Object(properties) => {
+            let there = |properties: &Map<String, Value>| properties.get(name).is_some_and(says_something);
+            let id = properties.get("@id");
+            there(properties)
+                || items
+                    .iter()
+                    .any(|item| id.is_some() && item.properties.get("@id") == id && there(&item.properties))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn recommended(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let items = page.items(html);
+    let article = items.iter().find(|item| item.is_article())?;
+    let mut missing: Vec<&str> = ["headline", "image", "datePublished", "dateModified"]
+        .into_iter()
+        .filter(|name| !article.has(name))
+        .collect();
+    let author = article.properties.get("author").unwrap_or(&Value::Null);
+    missing.extend(["author.name", "author.url"].into_iter().filter(|name| {
+        let (_, property) = name.split_once('.').unwrap_or_default();
+        !author_has(items, author, property)
+    }));
+    (!missing.is_empty()).then(|| json!({"type": article.types.first(), "missing": missing}))
+}
+
+fn date_invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    const DATES: [&str; 8] = [
+        "datePublished",
+        "dateModified",
+        "uploadDate",
+        "startDate",
+        "endDate",
+        "datePosted",
+        "validThrough",
+        "dateCreated",
+    ];
+    let now = page.context.now_ms;
+    let mut wrong = Vec::new();
+    for item in page.items(html) {
+        for name in DATES {
+            if let Some(text) = item.text(name).filter(|text| dates::iso_ms(text).is_none()) {
+                wrong.push(json!({"property": name, "value": text, "problem": "format"}));
+            }
+        }
+        let ms = |name: &str| item.text(name).and_then(dates::iso_ms);
+        // a day of grace: the sender's clock and zone are not ours
+        if let Some(text) = item
+            .text("datePublished")
+            .filter(|_| ms("datePublished").is_some_and(|ms| ms > now + 86_400_000))
+        {
+            wrong.push(json!({"property": "datePublished", "value": text, "problem": "future"}));
+        }
+        // a date without a time is the beginning of its day
+        if let (Some(published), Some(modified)) = (ms("datePublished"), ms("dateModified"))
+            && modified + 86_400_000 <= published
+        {
+            wrong.push(json!({"property": "dateModified", "value": item.text("dateModified"), "problem": "before datePublished"}));
+        }
+    }
+    list("dates", wrong)
+}
+
+fn retired(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    const RETIRED: [&str; 10] = [
+        "FAQPage",
+        "HowTo",
+        "ClaimReview",
+        "CourseInfo",
+        "EstimatedSalary",
+        "LearningVideo",
+        "SpecialAnnouncement",
+        "VehicleListing",
+        "BookActions",
+        "OccupationAggregationByEmployer",
+    ];
+    let marked = page
+        .items(html)
+        .iter()
+        .flat_map(|item| item.types.iter().map(String::as_str));
+    let marked = marked.chain(html.item_types.iter().map(|name| &**name));
+    let mut found: Vec<&str> = marked.filter(|name| RETIRED.contains(name)).collect();
+    found.sort_unstable();
+    found.dedup();
+    list("types", found)
+}
+
+fn duplicates(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let items = page.items(html);
+    let twice = ["Organization", "WebSite", "BreadcrumbList"]
+        .into_iter()
+        .filter(|name| {
+            let mut ids: Vec<Option<&Value>> = items
+                .iter()
+                .filter(|item| item.is(name))
+                .map(|item| item.properties.get("@id"))
+                .collect();
+            // without an id every object is another one
+            let unnamed = ids.iter().filter(|id| id.is_none()).count();
+            ids.retain(Option::is_some);
+            ids.dedup();
+            ids.len() + unnamed > 1
+        });
+    list("types", twice)
+}
+
+fn breadcrumb(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let depth = page
+        .path()
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .count();
+    if !page.indexable || depth < 2 || html.item_types.iter().any(|name| &**name == "BreadcrumbList") {
+        return None;
+    }
+    let nested = |item: &Item| {
+        item.properties
+            .get("breadcrumb")
+            .and_then(Value::as_object)
+            .is_some_and(|crumbs| types(crumbs).iter().any(|t| t == "BreadcrumbList"))
+    };
+    let there = page
+        .items(html)
+        .iter()
+        .any(|item| item.is("BreadcrumbList") || nested(item));
+    (!there).then(|| json!({"pathDepth": depth}))
+}
+
+fn organization(site: &Site<'_>) -> Option<Value> {
+    let (page, html) = site.home_html()?;
+    let wanted = ["name", "url", "logo", "sameAs"];
+    let organizations = page.items(html).iter().filter(|item| {
+        item.types.iter().any(|name| {
+            name.ends_with("Organization")
+                || name.ends_with("Business")
+                || matches!(name.as_str(), "Corporation" | "Store" | "Restaurant")
+        })
+    });
+    let lacking = |item: &Item| {
+        wanted
+            .into_iter()
+            .filter(|name| !item.has(name))
+            .collect::<Vec<_>>()
+    };
+    let missing = organizations.map(lacking).min_by_key(Vec::len);
+    match missing {
+        Some(missing) if missing.is_empty() => None,
+        Some(missing) => Some(json!({"missing": missing})),
+        None => Some(json!({"missing": ["Organization"]})),
+    }
+}

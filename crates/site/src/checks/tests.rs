@@ -1,0 +1,227 @@
+mod graphs;
+mod pages;
+mod sites;
+mod world;
+
+use std::collections::HashSet;
+
+use proptest::prelude::{any, proptest};
+use serde_json::Value;
+
+use super::{
+    Category, Finding, NOT_EVALUATED, RULESET_VERSION, RecheckMode, Severity, Thresholds, Verdict,
+    evaluate_one, find, registry,
+};
+use world::World;
+
+/// A check with a site that has the problem at `/p` (or as a whole), and the same site without it.
+pub(super) struct Case {
+    id: &'static str,
+    bad: World,
+    good: World,
+}
+
+fn cases() -> Vec<Case> {
+    [pages::cases(), graphs::cases(), sites::cases()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn evidence(found: &[Finding], id: &str) -> Option<Value> {
+    found
+        .iter()
+        .find(|finding| finding.check.id == id)
+        .map(|finding| finding.evidence.clone())
+}
+
+#[test]
+fn every_check_finds_its_problem_and_nothing_else() {
+    for Case { id, bad, good } in cases() {
+        let check = find(id).unwrap_or_else(|| panic!("{id} is no check"));
+        let found = bad.findings();
+        let seen = evidence(&found, id)
+            .unwrap_or_else(|| panic!("{id} does not see its problem; it sees {:?}", ids(&found)));
+        assert!(seen.is_object(), "{id}: {seen}");
+        assert!(serde_json::to_string(&seen).unwrap().len() < 20_000, "{id}");
+        let found = good.findings();
+        assert_eq!(
+            evidence(&found, id),
+            None,
+            "{id} sees a problem where there is none"
+        );
+        // a recheck of the same page says the same
+        assert!(matches!(bad.recheck(check), Verdict::Present(_)), "{id}");
+        assert!(!matches!(good.recheck(check), Verdict::Present(_)), "{id}");
+    }
+}
+
+fn ids(found: &[Finding]) -> Vec<&str> {
+    found.iter().map(|finding| finding.check.id).collect()
+}
+
+#[test]
+fn every_check_has_a_case() {
+    let tested: HashSet<&str> = cases().iter().map(|case| case.id).collect();
+    let untested: Vec<&str> = registry()
+        .iter()
+        .map(|check| check.id)
+        .filter(|id| !tested.contains(id))
+        .collect();
+    assert!(untested.is_empty(), "no case for {untested:?}");
+}
+
+#[test]
+fn the_table_is_whole() {
+    let mut seen = HashSet::new();
+    for check in registry() {
+        let id = check.id;
+        assert!(seen.insert(id), "{id} twice");
+        assert!(
+            id.bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+            "{id}"
+        );
+        for text in [
+            check.title,
+            check.description,
+            check.why_it_matters,
+            check.recommendation,
+        ] {
+            assert!(!text.is_empty() && !text.contains("  "), "{id}");
+        }
+        assert!(
+            !check.title.ends_with('.')
+                && check.description.ends_with('.')
+                && check.recommendation.ends_with('.'),
+            "{id}"
+        );
+        assert!(
+            check.source.starts_with("https://") && url::Url::parse(check.source).is_ok(),
+            "{id}"
+        );
+        assert!(
+            check.severity != Severity::Notice || !check.scored,
+            "{id}: a notice is never scored"
+        );
+        assert!(!NOT_EVALUATED.contains(&id), "{id}");
+        assert_eq!(find(id).map(|check| check.id), Some(id));
+    }
+    assert!(registry().len() >= 150, "{}", registry().len());
+    assert!(
+        Category::ALL
+            .iter()
+            .all(|category| registry().iter().any(|check| check.category == *category))
+    );
+    assert_eq!(RULESET_VERSION.split('.').count(), 3);
+    assert_eq!(find("http-no-response").map(|check| check.scored), Some(false));
+    assert_eq!(
+        find("orphan-page").map(|check| check.recheck_mode()),
+        Some(RecheckMode::Audit)
+    );
+    assert_eq!(
+        find("title-duplicate").map(|check| check.recheck_mode()),
+        Some(RecheckMode::Snapshot)
+    );
+}
+
+#[test]
+fn lists_are_cut_and_counted() {
+    let body = "<a href=/gone>x</a>".to_owned()
+        + &(0..60)
+            .map(|i| format!("<a href=/gone{i}>x</a>"))
+            .collect::<String>();
+    let mut world = World::new().page("/p", &body);
+    for i in 0..60 {
+        world = world.answer(&format!("/gone{i}"), 404, &[], "");
+    }
+    let seen = evidence(&world.findings(), "broken-internal-link").unwrap();
+    assert_eq!(
+        (seen["links"].as_array().unwrap().len(), &seen["total"]),
+        (20, &Value::from(60))
+    );
+    assert_eq!(seen["links"][0]["status"], 404);
+}
+
+#[test]
+fn what_was_not_fetched_is_not_broken() {
+    let world = World::new()
+        .page(
+            "/p",
+            "<a href=/unknown>x</a><a href=https://other.example/>y</a><a href=/fails>z</a>",
+        )
+        .failed("/fails");
+    assert_eq!(evidence(&world.findings(), "broken-internal-link"), None);
+}
+
+#[test]
+fn absence_is_only_told_after_a_whole_crawl() {
+    for id in [
+        "orphan-page",
+        "single-inlink",
+        "not-in-sitemap",
+        "canonical-isolated",
+    ] {
+        let case = cases().into_iter().find(|case| case.id == id).unwrap();
+        assert_eq!(evidence(&case.bad.incomplete().findings(), id), None, "{id}");
+    }
+}
+
+#[test]
+fn thresholds_are_the_projects_own() {
+    let json = serde_json::json!({"titleMin": 3, "thinWords": 1});
+    let own: Thresholds = serde_json::from_value(json).unwrap();
+    assert_eq!((own.title_min, own.title_max), (3, 60));
+    assert!(serde_json::from_value::<Thresholds>(serde_json::json!({"titleMni": 3})).is_err());
+    let world = World::new().page("/p", "<title>Short</title>").thresholds(own);
+    assert_eq!(evidence(&world.findings(), "title-short"), None);
+}
+
+#[test]
+fn a_page_that_is_gone_is_not_judged_as_a_page() {
+    let world = World::new().answer("/p", 404, &[("content-type", "text/html")], "<p>gone");
+    let check = find("title-missing").unwrap();
+    assert!(matches!(world.recheck(check), Verdict::NotApplicable));
+}
+
+#[test]
+fn all_of_a_page_is_counted_in_characters() {
+    let title = "Ремонт газонокосилки: пошаговая инструкция для начинающих";
+    let world = World::new().page("/p", &format!("<title>{title}</title>"));
+    let found = world.findings();
+    assert_eq!(
+        (evidence(&found, "title-short"), evidence(&found, "title-long")),
+        (None, None)
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_page_breaks_a_check(bytes in proptest::collection::vec(any::<u8>(), 1..300), markup in "(<(a|title|meta|link|script|h2|img|form)( (href|content|name|rel|hreflang|src|type)=[a-z/#:.@]{0,9}){0,3}>[a-z?{}]{0,9}){0,12}") {
+        let body = format!("{markup}{}", String::from_utf8_lossy(&bytes));
+        World::new().page("/p", &body).findings();
+    }
+
+    #[test]
+    fn no_json_breaks_a_check(json in "[{}\\[\\]:,\"a@0 ]{0,60}", kind in "(Article|Product|BreadcrumbList|Organization|@graph)") {
+        let body = format!("<script type=application/ld+json>{json}</script><script type=application/ld+json>{{\"@type\": \"{kind}\", \"x\": [{json}]}}</script>");
+        World::new().page("/p", &body).findings();
+    }
+}
+
+#[test]
+fn evidence_of_one_check_is_that_of_the_audit() {
+    let world = World::new().page("/p", "<title>x</title><title>y</title>");
+    let check = find("title-multiple").unwrap();
+    let Verdict::Present(finding) = evaluate_one(
+        check,
+        world.facts("/p").as_ref().unwrap(),
+        &world.build().context(),
+    ) else {
+        panic!()
+    };
+    assert_eq!(
+        finding.evidence,
+        serde_json::json!({"values": ["x", "y"], "total": 2})
+    );
+}

@@ -1,0 +1,384 @@
+//! Checks that compare pages, or follow links and redirects.
+
+use super::{Case, World};
+
+const TEXT: &str = "<p>One text that stands on two pages.";
+
+fn canonical(target: &str) -> String {
+    format!("<link rel=canonical href={target}>")
+}
+
+fn to(id: &'static str, body: &str, bad: fn(World) -> World, good: fn(World) -> World) -> Case {
+    let world = || World::new().page("/p", body);
+    Case {
+        id,
+        bad: bad(world()),
+        good: good(world()),
+    }
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    [
+        duplicates(),
+        links(),
+        canonicals(),
+        alternates(),
+        redirects(),
+        sitemaps(),
+        robots(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn duplicates() -> Vec<Case> {
+    let pair = |id, body: &str, other: &str, different: &str| Case {
+        id,
+        bad: World::new().page("/p", body).page("/q", other),
+        good: World::new().page("/p", body).page("/q", different),
+    };
+    let slash = |second: &str| {
+        World::new()
+            .page("/a", "<p>x")
+            .page("/q", TEXT)
+            .page("/p", second)
+    };
+    let probe = crate::origin::Probe {
+        url: "https://www.example.com/0123456789abcdef".into(),
+        status: 200,
+        title: 0,
+        text: crate::text::folded_hash("Nothing here."),
+    };
+    vec![
+        pair(
+            "title-duplicate",
+            "<title>Same</title>",
+            "<title> SAME</title>",
+            "<title>Other</title>",
+        ),
+        pair(
+            "title-duplicate",
+            "<title>Same</title>",
+            "<title>Same</title>",
+            "<title>Same</title><meta name=robots content=noindex>",
+        ),
+        pair(
+            "description-duplicate",
+            "<meta name=description content=a>",
+            "<meta name=description content=A>",
+            "<meta name=description content=b>",
+        ),
+        pair("h1-duplicate", "<h1>a</h1>", "<h1>A </h1>", "<h1>b</h1>"),
+        pair("duplicate-exact", TEXT, &TEXT.to_uppercase(), "<p>Another text."),
+        Case {
+            id: "trailing-slash-duplicate",
+            // told on the one found later
+            bad: World::new()
+                .page("/", "<a href=/p/>a</a><a href=/p>b</a>")
+                .page("/p", TEXT)
+                .page("/p/", TEXT),
+            good: slash(TEXT),
+        },
+        Case {
+            id: "soft-404",
+            bad: World::new()
+                .page("/p", "<title>Page not found</title>")
+                .page("/q", "x"),
+            good: World::new().page("/p", "<title>Page found</title>"),
+        },
+        Case {
+            id: "soft-404",
+            bad: World::new()
+                .page("/p", "<p>Nothing here.")
+                .origin(|origin| origin.probes.push(probe.clone())),
+            good: World::new()
+                .page("/p", "<p>Something here.")
+                .origin(|origin| origin.probes.push(probe)),
+        },
+    ]
+}
+
+fn links() -> Vec<Case> {
+    let link = "<a href=/x>the mower</a>";
+    vec![
+        to(
+            "broken-internal-link",
+            link,
+            |w| w.answer("/x", 404, &[], ""),
+            |w| w.answer("/x", 403, &[], ""),
+        ),
+        to(
+            "broken-internal-link",
+            link,
+            |w| w.answer("/x", 500, &[], ""),
+            |w| w.page("/x", "x"),
+        ),
+        to(
+            "link-to-redirect",
+            link,
+            |w| w.redirect("/x", 301, "/y").page("/y", "y"),
+            |w| w.redirect("/x", 302, "/y"),
+        ),
+        to(
+            "nofollow-internal-link",
+            "<a href=/x rel=nofollow>x</a>",
+            |w| w.page("/x", "x"),
+            |w| w.page("/x", "<meta name=robots content=noindex>"),
+        ),
+        Case {
+            id: "orphan-page",
+            bad: World::new()
+                .page("/", "<p>x")
+                .page("/p", "<a href=/p>self</a>")
+                .sitemap(&["/p"]),
+            good: World::new()
+                .page("/", "<a href=/p>x</a>")
+                .page("/p", "x")
+                .sitemap(&["/p"]),
+        },
+        Case {
+            id: "orphan-page",
+            bad: World::new()
+                .page("/", "<a href=/p rel=nofollow>x</a>")
+                .page("/p", "x")
+                .previous("/p"),
+            good: World::new().page("/", "<p>x").page("/p", "x"),
+        },
+        Case {
+            id: "single-inlink",
+            bad: World::new().page("/p", "<a href=/>x</a><a href=/p>self</a>"),
+            good: World::new().page("/p", "x").page("/q", "<a href=/p>x</a>"),
+        },
+        Case {
+            id: "mixed-follow-inlinks",
+            bad: World::new()
+                .page("/p", "x")
+                .page("/q", "<a href=/p rel=nofollow>x</a>"),
+            good: World::new()
+                .page("/p", "x")
+                .page("/q", "<a href=/p rel=nofollow>x</a><a href=/p>y</a>"),
+        },
+        Case {
+            id: "depth-high",
+            bad: World::new().page("/p", "x").depth("/p", 4),
+            good: World::new().page("/p", "x").depth("/p", 3),
+        },
+        Case {
+            id: "crawl-trap-suspected",
+            bad: World::new().page("/p", "x").trap("/p?a=51", 12),
+            good: World::new().page("/p", "x"),
+        },
+    ]
+}
+
+fn canonicals() -> Vec<Case> {
+    let body = canonical("/x");
+    let case = |id, bad: fn(World) -> World, good: fn(World) -> World| to(id, &body, bad, good);
+    vec![
+        case(
+            "canonical-non-200",
+            |w| w.answer("/x", 404, &[], ""),
+            |w| w.page("/x", "x"),
+        ),
+        case(
+            "canonical-redirect",
+            |w| w.redirect("/x", 301, "/y"),
+            |w| w.page("/x", "x"),
+        ),
+        case(
+            "canonical-noindex",
+            |w| w.page("/x", "<meta name=robots content=noindex>"),
+            |w| w.page("/x", "x"),
+        ),
+        case("canonical-blocked", |w| w.blocked("/x"), |w| w.page("/x", "x")),
+        case(
+            "canonical-chain",
+            |w| w.page("/x", "<link rel=canonical href=/y>"),
+            |w| w.page("/x", "<link rel=canonical href=/x>"),
+        ),
+        Case {
+            id: "canonical-to-home",
+            bad: World::new()
+                .page("/", "<title>Home</title><p>Welcome")
+                .page("/p", &format!("<title>Mowers</title>{}{TEXT}", canonical("/"))),
+            good: World::new()
+                .page("/", &format!("<title>Home</title>{TEXT}"))
+                .page("/p", &format!("<title>Home</title>{}{TEXT}", canonical("/"))),
+        },
+        Case {
+            id: "canonical-isolated",
+            bad: World::new()
+                .page("/", "<a href=/p>x</a>")
+                .page("/p", &body)
+                .page("/x", "x"),
+            good: World::new()
+                .page("/", "<a href=/p>x</a><a href=/x>y</a>")
+                .page("/p", &body)
+                .page("/x", "x"),
+        },
+        Case {
+            id: "link-to-noncanonical",
+            bad: World::new().page("/p", &body),
+            good: World::new()
+                .page("/", "<a href=/p rel=nofollow>x</a>")
+                .page("/p", &body),
+        },
+    ]
+}
+
+fn alternates() -> Vec<Case> {
+    let body =
+        "<html lang=en><link rel=alternate hreflang=de href=/x><link rel=alternate hreflang=en href=/p>";
+    let case = |id, bad: fn(World) -> World, good: fn(World) -> World| to(id, body, bad, good);
+    vec![
+        case(
+            "hreflang-no-return",
+            |w| w.page("/x", "<p>x"),
+            |w| w.page("/x", "<link rel=alternate hreflang=en href=/p>"),
+        ),
+        case(
+            "hreflang-non-200",
+            |w| w.answer("/x", 404, &[], ""),
+            |w| w.page("/x", "x"),
+        ),
+        case(
+            "hreflang-redirect",
+            |w| w.redirect("/x", 302, "/y"),
+            |w| w.page("/x", "x"),
+        ),
+        case(
+            "hreflang-not-indexable",
+            |w| w.page("/x", "<link rel=canonical href=/y>"),
+            |w| w.page("/x", "<link rel=canonical href=/x>"),
+        ),
+        case(
+            "hreflang-lang-mismatch",
+            |w| w.page("/x", "<html lang=fr>"),
+            |w| w.page("/x", "<html lang=DE-at>"),
+        ),
+    ]
+}
+
+fn redirects() -> Vec<Case> {
+    let one = || World::new().redirect("/p", 301, "/a").page("/a", "x");
+    let many = |count: usize| {
+        (0..count).fold(World::new(), |world, i| {
+            world.redirect(&format!("/old{i}"), 301, "/")
+        })
+    };
+    vec![
+        Case {
+            id: "redirect-chain",
+            bad: World::new()
+                .redirect("/p", 301, "/a")
+                .redirect("/a", 302, "/b")
+                .page("/b", "x"),
+            good: one(),
+        },
+        Case {
+            id: "redirect-loop",
+            bad: World::new()
+                .redirect("/p", 301, "/a")
+                .redirect("/a", 301, "/b")
+                .redirect("/b", 301, "/p"),
+            good: one(),
+        },
+        Case {
+            id: "redirect-loop",
+            bad: World::new().redirect("/p", 301, "/p"),
+            good: one(),
+        },
+        Case {
+            id: "redirect-to-error",
+            bad: World::new().redirect("/p", 301, "/a").answer("/a", 404, &[], ""),
+            good: one(),
+        },
+        Case {
+            id: "redirect-downgrade",
+            bad: World::new().redirect("/p", 301, "http://www.example.com/a"),
+            good: one(),
+        },
+        Case {
+            id: "redirect-mass-home",
+            bad: many(5),
+            good: many(4),
+        },
+    ]
+}
+
+fn sitemaps() -> Vec<Case> {
+    let listed = |world: World| world.sitemap(&["/", "/p"]);
+    vec![
+        Case {
+            id: "sitemap-url-error",
+            bad: listed(World::new().answer("/p", 404, &[], "")),
+            good: World::new().answer("/p", 404, &[], ""),
+        },
+        Case {
+            id: "sitemap-url-redirect",
+            bad: listed(World::new().redirect("/p", 301, "/a")),
+            good: World::new().redirect("/p", 301, "/a"),
+        },
+        Case {
+            id: "sitemap-url-noindex",
+            bad: listed(World::new().page("/p", "<meta name=robots content=noindex>")),
+            good: listed(World::new().page("/p", "<p>x")),
+        },
+        Case {
+            id: "sitemap-url-noncanonical",
+            bad: listed(World::new().page("/p", &canonical("/q"))),
+            good: listed(World::new().page("/p", &canonical("/p"))),
+        },
+        Case {
+            id: "sitemap-url-blocked",
+            bad: listed(World::new().blocked("/p")),
+            good: World::new().blocked("/p"),
+        },
+        Case {
+            id: "not-in-sitemap",
+            bad: World::new().page("/p", "x").sitemap(&["/"]),
+            good: listed(World::new().page("/p", "x")),
+        },
+        Case {
+            id: "not-in-sitemap",
+            bad: World::new().page("/p", "x").sitemap(&["/"]),
+            good: World::new().page("/p", "x"),
+        },
+    ]
+}
+
+fn robots() -> Vec<Case> {
+    let rules = "User-agent: *\nDisallow: /p\nDisallow: /assets/";
+    let page = |body: &str| World::new().page("/p", body);
+    vec![
+        Case {
+            id: "robots-blocked-page",
+            bad: World::new().blocked("/p").robots(rules),
+            good: World::new().page("/", "x").blocked("/p").robots(rules),
+        },
+        Case {
+            id: "robots-blocked-page",
+            bad: World::new().blocked("/p").robots(rules),
+            good: World::new()
+                .blocked("/p")
+                .robots("User-agent: SearchwrightBot\nDisallow: /p"),
+        },
+        Case {
+            id: "robots-blocked-resource",
+            bad: page("<script src=/assets/a.js></script>").robots(rules),
+            good: page("<script src=/a.js></script><script src=https://cdn.example/assets/a.js></script>")
+                .robots(rules),
+        },
+        Case {
+            id: "ai-search-bot-blocked",
+            bad: page("x").robots("User-agent: PerplexityBot\nDisallow: /"),
+            good: page("x").robots("User-agent: GPTBot\nDisallow: /"),
+        },
+        Case {
+            id: "ai-user-bot-blocked",
+            bad: page("x").robots("User-agent: chatgpt-user\nDisallow: /p"),
+            good: page("x").robots("User-agent: ChatGPT-Users\nDisallow: /"),
+        },
+    ]
+}

@@ -1,0 +1,271 @@
+//! Checks of the site as a whole.
+
+use super::{Case, World};
+use crate::{
+    fetch::FetchError,
+    origin::{File, Origin, Sitemap, Variant},
+};
+
+fn origin(id: &'static str, bad: fn(&mut Origin), good: fn(&mut Origin)) -> Case {
+    Case {
+        id,
+        bad: World::new().origin(bad),
+        good: World::new().origin(good),
+    }
+}
+
+fn home(id: &'static str, bad: &str, good: &str) -> Case {
+    Case {
+        id,
+        bad: World::new().page("/", bad),
+        good: World::new().page("/", good),
+    }
+}
+
+fn header(id: &'static str, bad: &[(&'static str, &str)], good: &[(&'static str, &str)]) -> Case {
+    let world = |headers: &[(&'static str, &str)]| {
+        let headers = [&[("content-type", "text/html")], headers].concat();
+        World::new().answer("/", 200, &headers, "<p>x")
+    };
+    Case {
+        id,
+        bad: world(bad),
+        good: world(good),
+    }
+}
+
+fn robots(id: &'static str, bad: &str, good: &str) -> Case {
+    Case {
+        id,
+        bad: World::new().robots(bad),
+        good: World::new().robots(good),
+    }
+}
+
+fn sitemap(origin: &mut Origin, change: impl FnOnce(&mut Sitemap)) {
+    let mut sitemap = Sitemap {
+        url: "https://www.example.com/sitemap.xml".into(),
+        status: Some(200),
+        declared: true,
+        ..Sitemap::default()
+    };
+    change(&mut sitemap);
+    origin.sitemaps.push(sitemap);
+}
+
+fn variant(url: &str, status: u16) -> Option<Variant> {
+    Some(Variant {
+        url: url.into(),
+        status,
+        location: None,
+    })
+}
+
+fn llms(origin: &mut Origin, status: u16, text: &str) {
+    origin.llms_txt = File {
+        status: Some(status),
+        text: text.into(),
+        ..File::default()
+    };
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    [hosts(), headers(), files(), markup()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn hosts() -> Vec<Case> {
+    vec![
+        origin(
+            "host-variants-duplicate",
+            |o| o.twin = variant("https://example.com/", 200),
+            |o| o.twin = variant("https://example.com/", 301),
+        ),
+        origin(
+            "http-not-redirected",
+            |o| o.plain_http = variant("http://www.example.com/", 200),
+            |o| o.plain_http = variant("http://www.example.com/", 301),
+        ),
+        home(
+            "homepage-not-indexable",
+            "<meta name=robots content=noindex>",
+            "<p>x",
+        ),
+        Case {
+            id: "homepage-not-indexable",
+            bad: World::new().answer("/", 500, &[], ""),
+            good: World::new().failed("/"),
+        },
+        Case {
+            id: "favicon-missing",
+            bad: World::new()
+                .page("/", "<p>x")
+                .origin(|o| o.favicon_status = Some(404)),
+            good: World::new()
+                .page("/", "<link rel=icon href=/i.png>")
+                .origin(|o| o.favicon_status = Some(404)),
+        },
+    ]
+}
+
+fn headers() -> Vec<Case> {
+    vec![
+        header(
+            "hsts-missing",
+            &[("strict-transport-security", "max-age=0")],
+            &[("strict-transport-security", "max-age=31536000; preload")],
+        ),
+        header(
+            "csp-missing",
+            &[],
+            &[("content-security-policy", "default-src 'self'")],
+        ),
+        header(
+            "nosniff-missing",
+            &[("x-content-type-options", "sniff")],
+            &[("x-content-type-options", "NoSniff")],
+        ),
+        header(
+            "clickjacking",
+            &[("content-security-policy", "default-src 'self'")],
+            &[("content-security-policy", "frame-ancestors 'none'")],
+        ),
+        header(
+            "referrer-policy-missing",
+            &[("referrer-policy", "unsafe-url")],
+            &[("referrer-policy", "no-referrer")],
+        ),
+    ]
+}
+
+fn files() -> Vec<Case> {
+    let fine = "# Example\n\nWhat this site is about, in a few words.\n\n- [Mowers](https://www.example.com/mowers)\n";
+    vec![
+        origin("sitemap-missing", |_| (), |o| sitemap(o, |_| ())),
+        origin(
+            "sitemap-not-in-robots",
+            |o| sitemap(o, |s| s.declared = false),
+            |o| sitemap(o, |_| ()),
+        ),
+        origin(
+            "sitemap-invalid",
+            |o| sitemap(o, |s| s.error = Some("not XML".into())),
+            |o| sitemap(o, |_| ()),
+        ),
+        origin(
+            "sitemap-invalid",
+            |o| sitemap(o, |s| s.status = Some(404)),
+            |o| sitemap(o, |s| (s.status, s.declared) = (Some(404), false)),
+        ),
+        origin(
+            "sitemap-too-large",
+            |o| sitemap(o, |s| s.urls = 50_001),
+            |o| sitemap(o, |s| s.urls = 50_000),
+        ),
+        origin(
+            "sitemap-url-foreign",
+            |o| sitemap(o, |s| s.foreign = vec!["https://other.example/".into()]),
+            |o| sitemap(o, |_| ()),
+        ),
+        origin(
+            "sitemap-lastmod-bad",
+            |o| sitemap(o, |s| s.lastmod = [5, 1, 0]),
+            |o| sitemap(o, |s| s.lastmod = [5, 0, 0]),
+        ),
+        origin(
+            "robots-missing",
+            |o| o.robots.status = Some(404),
+            |o| o.robots.status = Some(200),
+        ),
+        origin(
+            "robots-unavailable",
+            |o| o.robots.status = Some(503),
+            |o| o.robots.status = Some(404),
+        ),
+        origin(
+            "robots-unavailable",
+            |o| (o.robots.status, o.robots.error) = (None, Some(FetchError::Timeout)),
+            |o| o.robots.status = Some(200),
+        ),
+        origin(
+            "robots-too-large",
+            |o| o.robots.bytes = 512_001,
+            |o| o.robots.bytes = 512_000,
+        ),
+        robots(
+            "robots-invalid",
+            "Disallow: /x\n",
+            "User-agent: *\nDisallow: /x # why\n\nSitemap: https://www.example.com/s.xml\nCrawl-delay: 1\n",
+        ),
+        robots(
+            "robots-invalid",
+            "User-agent: *\nDisalow: /x\n",
+            "# only a remark\n",
+        ),
+        robots("robots-invalid", "Sitemap: /s.xml\n", ""),
+        robots(
+            "robots-invalid",
+            "<!DOCTYPE html><p>not found",
+            "User-agent: *\nAllow: /\n",
+        ),
+        robots(
+            "robots-blocks-all",
+            "User-agent: *\nDisallow: /\n",
+            "User-agent: BadBot\nDisallow: /\n",
+        ),
+        robots(
+            "robots-blocks-all",
+            "User-agent: Googlebot\nDisallow: /\n",
+            "User-agent: *\nDisallow: /x\n",
+        ),
+        robots(
+            "ai-training-bot-blocked",
+            "User-agent: GPTBot\nDisallow: /\n",
+            "User-agent: GPTBot\nDisallow: /x\n",
+        ),
+        robots(
+            "ai-content-signal-blocks",
+            "Content-Signal: search=yes, ai-input=no\n",
+            "Content-Signal: search=yes, ai-train=no\n",
+        ),
+        origin(
+            "llms-txt-missing",
+            |o| o.llms_txt.status = Some(404),
+            |o| o.llms_txt.status = Some(500),
+        ),
+        Case {
+            id: "llms-txt-invalid",
+            bad: World::new().origin(|o| llms(o, 200, "<!doctype html><p>x")),
+            good: World::new().origin(|o| llms(o, 200, fine)),
+        },
+        origin("llms-txt-invalid", |o| llms(o, 503, ""), |o| llms(o, 404, "")),
+    ]
+}
+
+fn markup() -> Vec<Case> {
+    let organization = |properties: &str| {
+        format!(
+            r#"<script type=application/ld+json>{{"@type": "Organization", "name": "Example"{properties}}}</script>"#
+        )
+    };
+    let site_name = |name: &str| organization("") + &format!("<meta property=og:site_name content='{name}'>");
+    vec![
+        home(
+            "organization-missing",
+            &organization(""),
+            &organization(r#", "url": "/", "logo": "/l.png", "sameAs": ["https://x.example/"]"#),
+        ),
+        home(
+            "organization-missing",
+            "<p>x",
+            &organization(r#", "url": "/", "logo": "/l.png", "sameAs": ["https://x.example/"]"#),
+        ),
+        home(
+            "entity-inconsistent",
+            &site_name("Example Shop"),
+            &site_name("EXAMPLE"),
+        ),
+    ]
+}

@@ -1,0 +1,315 @@
+//! Small sites, crawled from memory.
+
+use std::{collections::HashMap, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use super::super::{Check, Context, Finding, Thresholds, Verdict, evaluate, evaluate_one, evaluate_site};
+use crate::{
+    fetch::{FetchError, Response},
+    graph::{Ends, Index, IndexBuilder},
+    origin::{File, Origin, Sitemap},
+    page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
+    url_key::url_key,
+    urls::{UrlTable, provenance},
+};
+
+/// 2026-06-01.
+const NOW: i64 = 1_780_272_000_000;
+
+#[derive(Clone)]
+enum Entry {
+    Answer(Response),
+    Failed,
+    Blocked,
+}
+
+/// A site: `/` is its home page and its start.
+#[derive(Clone)]
+pub(super) struct World {
+    root: &'static str,
+    entries: Vec<(String, Entry)>,
+    sitemap: Vec<String>,
+    previous: Vec<String>,
+    depths: HashMap<String, u16>,
+    traps: Vec<(String, u32)>,
+    complete: bool,
+    thresholds: Thresholds,
+    pub origin: Origin,
+}
+
+struct Table<'t>(&'t mut UrlTable);
+
+impl Intern for Table<'_> {
+    fn intern(&mut self, url: &Url) -> Option<UrlId> {
+        self.0.insert(&url_key(url), None)
+    }
+
+    fn intern_key(&mut self, key: &str) -> Option<UrlId> {
+        self.0.insert(key, None)
+    }
+}
+
+/// A crawled site.
+pub(super) struct Built {
+    pub index: Index,
+    pub pages: Vec<PageFacts>,
+    origin: Origin,
+    thresholds: Thresholds,
+}
+
+impl Built {
+    pub fn context(&self) -> Context<'_> {
+        Context::new(&self.index, &self.origin, &self.thresholds, NOW)
+    }
+}
+
+fn response(status: u16, headers: &[(&'static str, &str)], body: &str) -> Response {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.append(
+            HeaderName::from_static(name),
+            HeaderValue::from_str(value).unwrap(),
+        );
+    }
+    Response {
+        status,
+        headers: map,
+        body: Bytes::copy_from_slice(body.as_bytes()),
+        wire_bytes: body.len() as u64,
+        cut: None,
+        ttfb: Duration::from_millis(50),
+    }
+}
+
+impl World {
+    pub fn new() -> Self {
+        let origin = Origin {
+            root: "https://www.example.com".into(),
+            home: UrlId(0),
+            robots: File {
+                status: Some(200),
+                ..File::default()
+            },
+            ..Origin::default()
+        };
+        Self {
+            root: "https://www.example.com",
+            entries: Vec::new(),
+            sitemap: Vec::new(),
+            previous: Vec::new(),
+            depths: HashMap::new(),
+            traps: Vec::new(),
+            complete: true,
+            thresholds: Thresholds::default(),
+            origin,
+        }
+    }
+
+    /// The same site over http.
+    pub fn insecure(mut self) -> Self {
+        self.root = "http://www.example.com";
+        self.origin.root = self.root.into();
+        self
+    }
+
+    pub fn page(self, path: &str, body: &str) -> Self {
+        self.answer(path, 200, &[("content-type", "text/html; charset=utf-8")], body)
+    }
+
+    pub fn answer(mut self, path: &str, status: u16, headers: &[(&'static str, &str)], body: &str) -> Self {
+        self.entries
+            .push((path.to_owned(), Entry::Answer(response(status, headers, body))));
+        self
+    }
+
+    /// Change the answer that was added last.
+    pub fn with(mut self, change: impl FnOnce(&mut Response)) -> Self {
+        if let Some((_, Entry::Answer(response))) = self.entries.last_mut() {
+            change(response);
+        }
+        self
+    }
+
+    pub fn redirect(self, path: &str, status: u16, to: &str) -> Self {
+        self.answer(path, status, &[("location", to)], "")
+    }
+
+    pub fn failed(mut self, path: &str) -> Self {
+        self.entries.push((path.to_owned(), Entry::Failed));
+        self
+    }
+
+    pub fn blocked(mut self, path: &str) -> Self {
+        self.entries.push((path.to_owned(), Entry::Blocked));
+        self
+    }
+
+    pub fn sitemap(mut self, paths: &[&str]) -> Self {
+        self.sitemap = paths.iter().map(|path| (*path).to_owned()).collect();
+        self.origin.sitemaps = vec![Sitemap {
+            url: "https://www.example.com/sitemap.xml".into(),
+            status: Some(200),
+            declared: true,
+            urls: paths.len() as u32,
+            ..Sitemap::default()
+        }];
+        self
+    }
+
+    pub fn previous(mut self, path: &str) -> Self {
+        self.previous.push(path.to_owned());
+        self
+    }
+
+    pub fn depth(mut self, path: &str, depth: u16) -> Self {
+        self.depths.insert(path.to_owned(), depth);
+        self
+    }
+
+    pub fn trap(mut self, path: &str, left_out: u32) -> Self {
+        self.traps.push((path.to_owned(), left_out));
+        self
+    }
+
+    pub fn robots(mut self, text: &str) -> Self {
+        self.origin.robots.text = text.into();
+        self.origin.robots.bytes = text.len() as u64;
+        self
+    }
+
+    pub fn origin(mut self, change: impl FnOnce(&mut Origin)) -> Self {
+        change(&mut self.origin);
+        self
+    }
+
+    pub fn thresholds(mut self, thresholds: Thresholds) -> Self {
+        self.thresholds = thresholds;
+        self
+    }
+
+    pub fn incomplete(mut self) -> Self {
+        self.complete = false;
+        self
+    }
+
+    fn url(&self, path: &str) -> Url {
+        Url::parse(self.root).unwrap().join(path).unwrap()
+    }
+
+    pub fn build(&self) -> Built {
+        let mut table = UrlTable::new(100_000);
+        let mut entries = self.entries.clone();
+        if !entries.iter().any(|(path, _)| path == "/") {
+            let links: String = entries
+                .iter()
+                .map(|(path, _)| format!("<a href='{path}'>To {path}</a>"))
+                .collect();
+            let home = response(
+                200,
+                &[("content-type", "text/html; charset=utf-8")],
+                &format!("<title>Example</title>{links}"),
+            );
+            entries.insert(0, ("/".to_owned(), Entry::Answer(home)));
+        }
+        let mut intern = Table(&mut table);
+        intern.intern(&self.url("/"));
+        let mut pages = Vec::new();
+        for (path, entry) in &entries {
+            let url = self.url(path);
+            let id = intern.intern(&url).unwrap();
+            let at = At {
+                id,
+                attempts: 1,
+                fetched_at_ms: NOW,
+            };
+            pages.push(match entry {
+                Entry::Answer(response) => read(response, &url, at, &mut intern, &Limits::default()),
+                Entry::Failed => PageFacts::without_answer(&url, at, Outcome::Failed(FetchError::Timeout)),
+                Entry::Blocked => {
+                    PageFacts::without_answer(&url, at, Outcome::Blocked("Disallow: /x".into()))
+                }
+            });
+        }
+        for (paths, bit) in [
+            (&self.sitemap, provenance::SITEMAP),
+            (&self.previous, provenance::PREVIOUS),
+        ] {
+            for path in paths {
+                let id = table.insert(&url_key(&self.url(path)), None).unwrap();
+                table.mark(id, bit);
+            }
+        }
+        let traps = self
+            .traps
+            .iter()
+            .map(|(path, n)| (table.insert(&url_key(&self.url(path)), None).unwrap().0, *n))
+            .collect();
+        let mut builder = IndexBuilder::default();
+        let mut depths = vec![u16::MAX; table.len()];
+        for id in (0..table.len() as u32).map(UrlId) {
+            let key = table.key(id);
+            if ["https://www.example.com/", "http://www.example.com/"]
+                .iter()
+                .any(|root| key.starts_with(root))
+            {
+                builder.set_internal(id);
+            }
+            let path = &key[key.find(".com").map_or(0, |at| at + 4)..];
+            depths[id.0 as usize] = self.depths.get(path).copied().unwrap_or(1);
+        }
+        pages.iter().for_each(|page| builder.add(page));
+        let ends = Ends {
+            depths,
+            probes: &self.origin.probes,
+            home: self.origin.home,
+            traps,
+            complete: self.complete,
+        };
+        Built {
+            index: builder.finish(table, ends),
+            pages,
+            origin: self.origin.clone(),
+            thresholds: self.thresholds.clone(),
+        }
+    }
+
+    pub fn facts(&self, path: &str) -> Option<PageFacts> {
+        let url = self.url(path);
+        self.build()
+            .pages
+            .into_iter()
+            .find(|page| *page.url == *url.as_str())
+    }
+
+    /// Findings on `/p` and on the site as a whole.
+    pub fn findings(&self) -> Vec<Finding> {
+        let built = self.build();
+        let context = built.context();
+        let mut found = Vec::new();
+        if let Some(page) = self.at_p(&built) {
+            evaluate(page, &context, &mut found);
+        }
+        let home = built.pages.iter().find(|page| page.id == UrlId(0));
+        evaluate_site(home, &context, &mut found);
+        found
+    }
+
+    fn at_p<'b>(&self, built: &'b Built) -> Option<&'b PageFacts> {
+        let is_p = |path: &str| path.starts_with("/p") || path.starts_with("/P") || path.starts_with("//");
+        built.pages.iter().find(|page| is_p(&page.url[self.root.len()..]))
+    }
+
+    /// What one check says of `/p`, or of the site.
+    pub fn recheck(&self, check: &'static Check) -> Verdict {
+        let built = self.build();
+        let context = built.context();
+        let site =
+            check.scope == super::super::Scope::Site || matches!(check.test, super::super::Test::Site(_));
+        let home = built.pages.iter().find(|page| page.id == UrlId(0));
+        let page = if site { home } else { self.at_p(&built) };
+        page.map_or(Verdict::NotApplicable, |page| evaluate_one(check, page, &context))
+    }
+}
