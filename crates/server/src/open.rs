@@ -57,9 +57,11 @@ pub async fn open(settings: &Settings) -> Result<Installation, OpenError> {
         db.check_schema().await?;
     }
     let keyring = Arc::new(Keyring::new([(1, sealing_key(&settings.data_dir)?)])?);
-    let checked = keyring.clone();
-    db.write(move |tx| Box::pin(async move { checked.check(tx).await }))
-        .await?;
+    if !keyring.check(&mut db.read().await?).await? {
+        let fresh = keyring.clone();
+        db.write(move |tx| Box::pin(async move { fresh.mark(tx).await }))
+            .await?;
+    }
     let engine = Engine::new(db, Clock::system()).await?;
     Ok(Installation { engine, keyring })
 }

@@ -120,7 +120,7 @@ pub async fn start(mut settings: Settings) -> Result<Server, OpenError> {
         None
     };
     let Installation { engine, .. } = open::open(&settings).await?;
-    if embedded {
+    if embedded && jobs::any_running(&mut engine.db.read().await?).await? {
         // The lock on the folder is ours: whoever held these jobs is gone.
         let now = engine.clock.now();
         engine

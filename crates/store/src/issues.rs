@@ -234,9 +234,9 @@ pub struct Summary {
     /// The check.
     pub check_id: &'static str,
     /// Its category.
-    pub category: &'static str,
+    pub category: String,
     /// Its severity.
-    pub severity: &'static str,
+    pub severity: String,
     /// Sort key.
     pub impact: f64,
 }

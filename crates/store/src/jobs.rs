@@ -312,6 +312,13 @@ pub async fn rescue(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<Leased
     .await
 }
 
+/// Whether any job is in a worker's hands.
+pub async fn any_running(tx: &mut Tx) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'running')")
+        .one(tx, |c| c.take())
+        .await
+}
+
 /// Gives back at once what another process on this machine held: its lock on the data folder has ended,
 /// so nobody else can be working (embedded database only).
 pub async fn reclaim(tx: &mut Tx, now: Instant) -> Result<u64> {

@@ -15,6 +15,12 @@ use crate::{Error, Result, Tx, admin};
 const NONCE: usize = 24;
 const CANARY: &str = "seal_canary";
 const CANARY_TEXT: &[u8] = b"searchwright";
+const CANARY_PLACE: Place<'_> = Place {
+    table: "meta",
+    column: "value",
+    row: Uuid::nil(),
+    project: Uuid::nil(),
+};
 
 /// Where a sealed value stands.
 #[derive(Clone, Copy, Debug)]
@@ -96,19 +102,24 @@ impl Keyring {
             .map_err(|_| FAILED)
     }
 
-    /// Refuses to go on with keys that are not the ones this database was sealed with.
-    pub async fn check(&self, tx: &mut Tx) -> Result<()> {
-        let place = Place {
-            table: "meta",
-            column: "value",
-            row: Uuid::nil(),
-            project: Uuid::nil(),
-        };
-        let stored = match admin::meta(tx, CANARY).await? {
-            Some(stored) => stored,
-            None => admin::set_meta(tx, CANARY, self.seal(place, CANARY_TEXT)?).await?,
-        };
-        self.open(place, &stored)
+    /// Refuses to go on with keys that are not the ones this database was sealed with. `false` if it was
+    /// never sealed: then [`Keyring::mark`] it.
+    pub async fn check(&self, tx: &mut Tx) -> Result<bool> {
+        match admin::meta(tx, CANARY).await? {
+            Some(stored) => self.recognises(&stored).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Leaves the mark that [`Keyring::check`] looks for.
+    pub async fn mark(&self, tx: &mut Tx) -> Result<()> {
+        let stored = admin::set_meta(tx, CANARY, self.seal(CANARY_PLACE, CANARY_TEXT)?).await?;
+        self.recognises(&stored)
+    }
+
+    fn recognises(&self, stored: &[u8]) -> Result<()> {
+        let opened = self.open(CANARY_PLACE, stored);
+        opened
             .map(|_| ())
             .map_err(|_| Error::Seal("the sealing key is not the one this database was made with"))
     }

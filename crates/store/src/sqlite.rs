@@ -15,7 +15,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -209,6 +209,8 @@ fn connect(path: &Path, write: bool) -> Result<Connection> {
     };
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_prepared_statement_cache_capacity(256);
+    // Plans that do not depend on bound values: without this, binding a value plans the statement anew.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     if write {
         connection.pragma_update(None, "journal_mode", "wal")?;

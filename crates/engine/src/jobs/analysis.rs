@@ -1,33 +1,32 @@
 //! The second half of an audit: every saved page goes through every check, in batches, with the whole
 //! crawl as context; then what was found is settled against what was known.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::stub::{
-    checks::{self, Check, Context, Severity, Thresholds},
-    crawl::{Batch, Ending, Termination},
-    indexable,
-    score::Score,
-};
 use searchwright_contract::{
     audits::{AuditStatus, AuditTotals},
     events::EventType,
     pages::Page,
 };
 use searchwright_site::{
+    checks::{self, Check, Context, Severity, Thresholds},
+    crawl::{Ending, Termination},
     fetch::FetchError,
     graph::{Index, flag},
-    page::{Outcome, PageFacts, UrlId},
+    origin::Origin,
+    page::{Outcome, PageFacts, UrlId, not_indexable},
+    score::Score,
 };
 use searchwright_store::{Db, audits, crawls, events, issues, pages};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{JobError, audit::fenced, worker::Run};
-use crate::failure::defect;
+use super::{
+    JobError,
+    audit::{Saved, fenced},
+    worker::Run,
+};
+use crate::{failure::defect, operations::word};
 
 /// Weight of a severity in the impact of an issue.
 const fn weight(severity: Severity) -> f64 {
@@ -57,9 +56,11 @@ struct Sums {
     site: Vec<&'static Check>,
 }
 
-/// Everything a batch is evaluated with.
+/// Everything pages are evaluated with.
 struct Shared {
-    context: Context,
+    index: Index,
+    origin: Origin,
+    thresholds: Thresholds,
     project: Uuid,
     ignored: HashSet<(Uuid, Uuid)>,
     issue_ids: HashMap<&'static str, Uuid>,
@@ -70,7 +71,6 @@ struct Shared {
 struct Evaluated {
     seen: Vec<pages::Seen>,
     findings: Vec<issues::Finding>,
-    sums: Sums,
 }
 
 /// Evaluates a crawl and writes its results. The health score.
@@ -79,73 +79,92 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
     let project = scope.project();
     let now = run.engine.clock.now();
     let termination = ending.termination;
-    let ignored = issues::ignored(&mut db.read().await?, scope)
-        .await?
-        .into_iter()
-        .collect();
-    let shared = Arc::new(Shared {
-        context: Context::new(ending.index, ending.origin, Thresholds::default()),
+    let shared = Shared {
+        index: ending.index,
+        origin: ending.origin,
+        thresholds: Thresholds::default(),
         project,
-        ignored,
+        ignored: issues::ignored(&mut db.read().await?, scope)
+            .await?
+            .into_iter()
+            .collect(),
         issue_ids: checks::registry()
             .iter()
             .map(|c| (c.id, issue_id(project, c.id)))
             .collect(),
         now_ms: now.millis(),
-    });
-    let mut sums = Sums::default();
-    let mut writing: Option<tokio::task::JoinHandle<Result<(), JobError>>> = None;
-    for number in 0.. {
-        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
-            break;
-        };
-        let work = shared.clone();
-        let evaluated = tokio::task::spawn_blocking(move || evaluate(&work, &data))
-            .await
-            .map_err(|e| defect("analysis", e))??;
-        sums.add(evaluated.sums);
-        wait(writing.take()).await?;
-        let (db, leased) = (db.clone(), run.leased.clone());
-        let (seen, findings) = (evaluated.seen, evaluated.findings);
-        writing = Some(tokio::spawn(async move {
-            fenced(&db, leased, move |tx, scope| {
+    };
+    // Three stages at once: read a batch, evaluate the one before, write the one before that.
+    let (saved, evaluated) = (tokio::sync::mpsc::channel(1), tokio::sync::mpsc::channel(1));
+    let (give, take) = saved;
+    let (done, mut results) = evaluated;
+    let loading = async move {
+        for number in 0.. {
+            let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+                break;
+            };
+            if give.send(data).await.is_err() {
+                break;
+            }
+        }
+        Ok::<_, JobError>(())
+    };
+    let evaluating = tokio::task::spawn_blocking(move || evaluate_all(&shared, take, &done));
+    let writing = async {
+        while let Some(Evaluated { seen, findings }) = results.recv().await {
+            fenced(db, run.leased.clone(), move |tx, scope| {
                 Box::pin(async move {
                     pages::record(tx, scope, audit, seen).await?;
                     issues::record(tx, scope, audit, findings, now).await
                 })
             })
-            .await
-        }));
-    }
-    wait(writing.take()).await?;
-    let findings = evaluate_site(&shared, &mut sums);
-    finish(run, db, audit, termination, sums, findings).await
+            .await?;
+        }
+        // Dropped here, so that an evaluation whose results cannot be written stops.
+        drop(results);
+        Ok::<_, JobError>(())
+    };
+    let (loaded, evaluated, written) = tokio::join!(loading, evaluating, writing);
+    written?;
+    loaded?;
+    let (sums, site) = evaluated.map_err(|e| defect("analysis", e))??;
+    finish(run, db, audit, termination, sums, site).await
 }
 
-async fn wait(writing: Option<tokio::task::JoinHandle<Result<(), JobError>>>) -> Result<(), JobError> {
-    match writing {
-        Some(task) => task.await.map_err(|e| defect("analysis", e))?,
-        None => Ok(()),
+fn evaluate_all(
+    shared: &Shared,
+    mut saved: tokio::sync::mpsc::Receiver<Vec<u8>>,
+    done: &tokio::sync::mpsc::Sender<Evaluated>,
+) -> Result<(Sums, Vec<issues::Finding>), JobError> {
+    let context = Context::new(&shared.index, &shared.origin, &shared.thresholds, shared.now_ms);
+    let mut sums = Sums::default();
+    let mut home = None;
+    while let Some(data) = saved.blocking_recv() {
+        let (_, _, pages): Saved = postcard::from_bytes(&data).map_err(|e| defect("saved batch", e))?;
+        let evaluated = evaluate(shared, &context, &pages, &mut sums);
+        home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
+        if done.blocking_send(evaluated).is_err() {
+            break;
+        }
     }
+    let site = evaluate_site(shared, &context, home.as_ref(), &mut sums);
+    Ok((sums, site))
 }
 
-fn evaluate(shared: &Shared, data: &[u8]) -> Result<Evaluated, JobError> {
-    let batch: Batch = postcard::from_bytes(data).map_err(|e| defect("saved batch", e))?;
-    let index = shared.context.index();
+fn evaluate(shared: &Shared, context: &Context<'_>, pages: &[PageFacts], sums: &mut Sums) -> Evaluated {
+    let index = &shared.index;
     let mut out = Evaluated {
-        seen: Vec::with_capacity(batch.pages.len()),
+        seen: Vec::with_capacity(pages.len()),
         findings: Vec::new(),
-        sums: Sums::default(),
     };
     let mut found = Vec::new();
-    for page in &batch.pages {
-        let facts = &page.facts;
+    for facts in pages {
         if !index.has(facts.id, flag::INTERNAL) {
             continue;
         }
         let id = page_id(shared.project, index.key(facts.id));
         out.seen.push(seen(index, facts, id));
-        checks::evaluate(facts, &shared.context, shared.now_ms, &mut found);
+        checks::evaluate(facts, context, &mut found);
         let (mut errors, mut warnings) = (HashSet::new(), HashSet::new());
         let rank = f64::from(index.rank(facts.id));
         for finding in found.drain(..) {
@@ -155,8 +174,8 @@ fn evaluate(shared: &Shared, data: &[u8]) -> Result<Evaluated, JobError> {
                 .copied()
                 .unwrap_or_default();
             if !shared.ignored.contains(&(issue, id)) {
-                *out.sums.impact.entry(finding.check.id).or_default() += rank;
-                out.sums.count(finding.check);
+                *sums.impact.entry(finding.check.id).or_default() += rank;
+                sums.count(finding.check);
                 match finding.check.severity {
                     Severity::Error if finding.check.scored => drop(errors.insert(finding.check.id)),
                     Severity::Warning if finding.check.scored => drop(warnings.insert(finding.check.id)),
@@ -170,10 +189,10 @@ fn evaluate(shared: &Shared, data: &[u8]) -> Result<Evaluated, JobError> {
             });
         }
         if is_scored(facts) {
-            out.sums.score.add(errors.len() as u32, warnings.len() as u32);
+            sums.score.add(errors.len() as u32, warnings.len() as u32);
         }
     }
-    Ok(out)
+    out
 }
 
 /// Internal HTML pages that answered; redirects, blocked and silent ones say nothing about quality.
@@ -227,7 +246,7 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
             non_indexable_reason: if indexable {
                 None
             } else {
-                indexable::reason(facts, index).map(str::to_owned)
+                not_indexable(facts).map(|why| why.code().to_owned())
             },
             title: html.and_then(|h| h.titles.first()).map(ToString::to_string),
             word_count: html.map(|h| h.main_words),
@@ -237,10 +256,15 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
     }
 }
 
-fn evaluate_site(shared: &Shared, sums: &mut Sums) -> Vec<issues::Finding> {
+fn evaluate_site(
+    shared: &Shared,
+    context: &Context<'_>,
+    home: Option<&PageFacts>,
+    sums: &mut Sums,
+) -> Vec<issues::Finding> {
     let mut found = Vec::new();
-    checks::evaluate_site(&shared.context, shared.now_ms, &mut found);
-    let index = shared.context.index();
+    checks::evaluate_site(home, context, &mut found);
+    let index = &shared.index;
     let mut findings = Vec::new();
     for finding in found {
         let page = page_id(shared.project, index.key(UrlId(0)));
@@ -269,16 +293,6 @@ impl Sums {
             Severity::Error => self.totals.errors += 1,
             Severity::Warning => self.totals.warnings += 1,
             Severity::Notice => self.totals.notices += 1,
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.score.merge(&other.score);
-        self.totals.errors += other.totals.errors;
-        self.totals.warnings += other.totals.warnings;
-        self.totals.notices += other.totals.notices;
-        for (check, rank) in other.impact {
-            *self.impact.entry(check).or_default() += rank;
         }
     }
 }
@@ -321,8 +335,8 @@ async fn finish(
             Some(issues::Summary {
                 id: issue_id(project, check.id),
                 check_id: check.id,
-                category: check.category,
-                severity: check.severity.as_str(),
+                category: word(&check.category),
+                severity: word(&check.severity),
                 impact: (weight(check.severity) * rank * 100.0 * 1000.0).round() / 1000.0,
             })
         })

@@ -3,11 +3,15 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use crate::stub::crawl::{self, Batch, Config, Ending, Sink, SinkError, Termination};
 use searchwright_contract::{
     Code, Instant, Problem,
     audits::{Audit, AuditError, AuditProgress, AuditStatus},
     events::EventType,
+};
+use searchwright_site::{
+    crawl::{self, Batch, Config, Discovered, Ending, Resume, Sink, SinkError, Termination},
+    origin::Origin,
+    page::PageFacts,
 };
 use searchwright_store::{
     Db, Tx, audits, crawls, events,
@@ -154,12 +158,12 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
     let fetcher = Outbound::new(&outbound)
         .map_err(|e| defect("http client", e))?
         .for_purpose(Purpose::Crawl);
-    let resume: (Option<crawl::Resume>, u32) = (None, 0);
+    let (resume, next) = saved(db, run.leased.scope, audit_id, &config).await?;
     let mut sink = Saving {
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
-        next: resume.1,
+        next,
     };
     let clock = run.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
@@ -167,7 +171,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
         config,
         Arc::new(fetcher),
         &mut sink,
-        resume.0,
+        resume,
         run.stopping.child_token(),
         now,
     )
@@ -176,6 +180,45 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
         Ok(stopped) => stopped.0,
         Err(other) => defect("crawl", other).into(),
     })
+}
+
+/// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
+pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
+
+/// The crawl as far as it was saved, if it was begun, and the number of the next batch.
+async fn saved(
+    db: &Db,
+    scope: searchwright_store::access::ProjectScope,
+    audit: Uuid,
+    config: &Config,
+) -> Result<(Option<Resume>, u32), JobError> {
+    let mut origin = None;
+    let mut count = 0;
+    while let Some(data) = crawls::load(&mut db.read().await?, scope, audit, count).await? {
+        let (newer, _): (Option<Origin>, &[u8]) =
+            postcard::take_from_bytes(&data).map_err(|e| defect("saved batch", e))?;
+        origin = newer.or(origin);
+        count += 1;
+    }
+    if count == 0 {
+        return Ok((None, 0));
+    }
+    tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
+    let mut resume = Resume::new(config, origin, Duration::ZERO);
+    for number in 0..count {
+        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+            break;
+        };
+        let (_, discovered, pages): Saved =
+            postcard::from_bytes(&data).map_err(|e| defect("saved batch", e))?;
+        for url in &discovered {
+            resume.url(url).map_err(|e| defect("saved crawl", e))?;
+        }
+        for page in &pages {
+            resume.page(page).map_err(|e| defect("saved crawl", e))?;
+        }
+    }
+    Ok((Some(resume), count))
 }
 
 /// Saves batches under the fence.
@@ -201,7 +244,9 @@ impl std::error::Error for Stopped {}
 impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
-        let data = postcard::to_stdvec(&batch).map_err(|e| stopped(defect("batch", e).into()))?;
+        let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
+        let data = postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages))
+            .map_err(|e| stopped(defect("batch", e).into()))?;
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         let progress = AuditProgress {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::stub::{checks, score};
 use searchwright_contract::{
     Code, List, Problem, Scope,
     actions::{AllowedActions, Permission},
@@ -10,6 +9,7 @@ use searchwright_contract::{
         Audit, AuditConfig, AuditStarted, CancelAudit, GetAudit, GetCurrentAudit, ListAudits, StartAudit,
     },
 };
+use searchwright_site::{checks, score};
 use searchwright_store::{Tx, access::Child, audits, jobs, projects};
 use uuid::Uuid;
 

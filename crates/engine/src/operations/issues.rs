@@ -1,10 +1,10 @@
 //! Issues: what is kept joined with what the registry of checks says about it.
 
-use crate::stub::checks;
 use searchwright_contract::{
     List,
-    issues::{GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, RecheckMode, Severity},
+    issues::{GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, Severity},
 };
+use searchwright_site::checks;
 use searchwright_store::{
     Tx,
     access::Child,
@@ -12,6 +12,7 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
+use super::word;
 use crate::{
     Engine,
     call::{Call, limit},
@@ -28,25 +29,21 @@ pub(super) fn severity(check: &checks::Check) -> Severity {
 }
 
 pub(super) fn check(id: &str) -> Result<&'static checks::Check> {
-    checks::registry()
-        .iter()
-        .find(|c| c.id == id)
-        .ok_or_else(|| defect("unknown check", id))
+    checks::find(id).ok_or_else(|| defect("unknown check", id))
 }
 
 fn issue(row: IssueRow) -> Result<Issue> {
     let check = check(&row.check_id)?;
-    let recheck_mode = check.recheck_mode();
     Ok(Issue {
         id: row.id.to_string(),
         check_id: check.id.to_owned(),
         title: check.title.to_owned(),
-        category: check.category.to_owned(),
+        category: word(&check.category),
         severity: severity(check),
-        scope: check.scope.as_str().to_owned(),
-        recheck_mode: recheck_mode
-            .parse::<RecheckMode>()
-            .map_err(|e| defect("recheck mode", e))?,
+        scope: word(&check.scope),
+        recheck_mode: word(&check.recheck_mode())
+            .parse()
+            .map_err(|e: String| defect("recheck mode", e))?,
         description: check.description.to_owned(),
         why_it_matters: check.why_it_matters.to_owned(),
         recommendation: check.recommendation.to_owned(),

@@ -7,3 +7,11 @@ mod keywords;
 mod me;
 mod pages;
 mod projects;
+
+/// The wire form of a word of the crawler, which knows no contract.
+pub(crate) fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}

@@ -3,6 +3,8 @@
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
+use url::{Host, Url};
+
 use super::addresses::Block;
 
 /// What a request is for. Exceptions hold for one purpose each, so that a webhook cannot use what was
@@ -104,6 +106,22 @@ pub enum AllowError {
     Host(String),
 }
 
+impl AllowOutbound {
+    /// Whether the exception names the host of this URL itself, and not only an address it may resolve to.
+    pub fn names(&self, url: &Url) -> bool {
+        let port = self
+            .target
+            .port()
+            .is_none_or(|p| url.port_or_known_default() == Some(p));
+        port && match url.host() {
+            Some(Host::Domain(name)) => matches!(&self.target, Target::Host(host, _) if host == name),
+            Some(Host::Ipv4(ip)) => self.target.opens("", ip.into()),
+            Some(Host::Ipv6(ip)) => self.target.opens("", ip.into()),
+            None => false,
+        }
+    }
+}
+
 impl FromStr for AllowOutbound {
     type Err = AllowError;
 
@@ -149,12 +167,10 @@ fn parse_target(text: &str) -> Result<Target, AllowError> {
         None => (text, None),
     };
     // The URL parser's idea of a host, so that `127.1` here is the `127.1` of a URL.
-    match url::Host::parse(host) {
-        Ok(url::Host::Ipv4(address)) => Ok(Target::Address(address.into(), port)),
-        Ok(url::Host::Ipv6(address)) => Ok(Target::Address(address.into(), port)),
-        Ok(url::Host::Domain(name)) if !name.is_empty() && !name.contains('*') => {
-            Ok(Target::Host(name, port))
-        }
+    match Host::parse(host) {
+        Ok(Host::Ipv4(address)) => Ok(Target::Address(address.into(), port)),
+        Ok(Host::Ipv6(address)) => Ok(Target::Address(address.into(), port)),
+        Ok(Host::Domain(name)) if !name.is_empty() && !name.contains('*') => Ok(Target::Host(name, port)),
         _ => Err(AllowError::Host(host.to_owned())),
     }
 }

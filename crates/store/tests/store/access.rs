@@ -1,0 +1,158 @@
+//! Who reaches which project: the scope comes out of the database, and only for the key's own.
+
+use searchwright_contract::Scope;
+use searchwright_store::{
+    access::{self, Child},
+    admin::{self, NewKey},
+};
+use uuid::Uuid;
+
+use crate::{
+    harness::{Place, digest, id, later, new_key, now},
+    jobs::queue,
+    keywords::keyword,
+};
+
+on_both!(
+    a_key_enters_its_own_project_only,
+    what_is_kept_of_a_key,
+    last_use_only_grows,
+    a_child_of_any_project_is_found,
+);
+
+async fn a_key_enters_its_own_project_only(place: &Place) {
+    let store = place.store().await;
+    let (mine, foreign) = (store.key().await, store.key().await);
+    let own = mine.project.id.clone();
+    let scope = mine.enter(&own).unwrap();
+    assert_eq!(scope, mine.own());
+    assert_eq!(scope.project().to_string(), own);
+    let refused = [
+        foreign.project.id.clone(),
+        id().to_string(),
+        Uuid::nil().to_string(),
+        own.replace('-', ""),
+        format!("{{{own}}}"),
+        format!("urn:uuid:{own}"),
+        format!(" {own}"),
+        format!("{own}\n"),
+        String::new(),
+        "%".to_owned(),
+        "' OR 1=1 --".to_owned(),
+    ];
+    for other in refused {
+        assert!(mine.enter(&other).is_none(), "{other:?}");
+    }
+    let unknown = access::key_by_digest(&mut store.read().await, &digest(id()))
+        .await
+        .unwrap();
+    assert!(unknown.is_none());
+}
+
+async fn what_is_kept_of_a_key(place: &Place) {
+    let store = place.store().await;
+    let project = store.project().await.project();
+    let new = NewKey {
+        scopes: "keywords:write audits:read content:generate".to_owned(),
+        expires_at: Some(later(1000)),
+        ..new_key(project)
+    };
+    let (key, name) = (new.id, new.name.clone());
+    commit!(store.db, |tx| admin::create_key(tx, new, now()).await).unwrap();
+    let access = store.find(key).await;
+    assert_eq!((access.key.id, &access.key.name), (key, &name));
+    assert_eq!(access.key.expires_at, Some(later(1000)));
+    assert_eq!((access.key.revoked_at, access.key.last_used_at), (None, None));
+    assert_eq!(
+        access.key.scopes,
+        [Scope::KeywordsWrite, Scope::AuditsRead, Scope::ContentGenerate]
+    );
+    assert_eq!((access.language.as_str(), access.country.as_str()), ("en", ""));
+    for (scope, may) in [
+        (Scope::Any, true),
+        (Scope::KeywordsWrite, true),
+        (Scope::KeywordsRead, true),
+        (Scope::AuditsRead, true),
+        (Scope::AuditsWrite, false),
+        (Scope::ContentGenerate, true),
+        (Scope::ContentPublish, false),
+        (Scope::ProjectsRead, false),
+    ] {
+        assert_eq!(access.may(scope), may, "{scope:?}");
+    }
+    let read_only = NewKey {
+        scopes: access
+            .key
+            .scopes
+            .iter()
+            .map(|s| s.as_str())
+            .collect::<Vec<_>>()
+            .join(" "),
+        read_only: true,
+        ..new_key(project)
+    };
+    let key = read_only.id;
+    commit!(store.db, |tx| admin::create_key(tx, read_only, now()).await).unwrap();
+    let access = store.find(key).await;
+    for (scope, may) in [
+        (Scope::Any, true),
+        (Scope::KeywordsRead, true),
+        (Scope::KeywordsWrite, false),
+        (Scope::ContentGenerate, false),
+    ] {
+        assert_eq!(access.may(scope), may, "{scope:?} read-only");
+    }
+}
+
+async fn last_use_only_grows(place: &Place) {
+    let store = place.store().await;
+    let (one, two) = (store.key().await.key.id, store.key().await.key.id);
+    for (uses, expected) in [
+        (vec![(one, later(5)), (two, later(1))], (later(5), later(1))),
+        (
+            vec![(one, later(3)), (two, later(9)), (id(), later(9))],
+            (later(5), later(9)),
+        ),
+        (vec![], (later(5), later(9))),
+    ] {
+        commit!(store.db, |tx| access::note_use(tx, uses).await).unwrap();
+        let used = (
+            store.find(one).await.key.last_used_at,
+            store.find(two).await.key.last_used_at,
+        );
+        assert_eq!(used, (Some(expected.0), Some(expected.1)));
+    }
+}
+
+async fn a_child_of_any_project_is_found(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    store.project().await;
+    let keyword = keyword(&store, scope, "standing desk", None, None).await;
+    let job = queue(&store, scope, 0).await;
+    let audit = crate::audits::start(&store, scope).await;
+    let (page, issue) = (id(), id());
+    crate::issues::audit_of_one_page(&store, scope, audit, page, issue).await;
+    let mut tx = store.read().await;
+    for (child, there) in [
+        (Child::Keyword, keyword),
+        (Child::Job, job),
+        (Child::Audit, audit),
+        (Child::Page, page),
+        (Child::Issue, issue),
+    ] {
+        assert!(
+            access::exists_anywhere(&mut tx, child, there).await.unwrap(),
+            "{child:?}"
+        );
+        assert!(
+            !access::exists_anywhere(&mut tx, child, id()).await.unwrap(),
+            "{child:?}"
+        );
+    }
+    assert!(
+        !access::exists_anywhere(&mut tx, Child::Job, keyword)
+            .await
+            .unwrap()
+    );
+}

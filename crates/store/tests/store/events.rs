@@ -1,0 +1,65 @@
+//! Events: rows of the transaction that made them true, read in their order.
+
+use searchwright_contract::events::EventType;
+use searchwright_store::{Error, events};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::harness::{Place, id, later};
+
+on_both!(read_in_order, gone_with_their_transaction,);
+
+async fn read_in_order(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let mut ids = Vec::new();
+    for (n, kind) in EventType::ALL.iter().enumerate() {
+        let (event, data) = (id(), json!({ "n": n, "text": "\u{1f33f}" }));
+        commit!(store.db, |tx| events::write(
+            tx,
+            scope,
+            event,
+            *kind,
+            &data,
+            later(n as i64)
+        )
+        .await)
+        .unwrap();
+        ids.push(event);
+    }
+    let after = async |scope, from: Uuid, limit| {
+        events::after(&mut store.read().await, scope, from, limit)
+            .await
+            .unwrap()
+    };
+    let all = after(scope, Uuid::nil(), 100).await;
+    assert_eq!(all.iter().map(|e| e.kind).collect::<Vec<_>>(), EventType::ALL);
+    assert_eq!(
+        all.iter().map(|e| e.id.clone()).collect::<Vec<_>>(),
+        ids.iter().map(Uuid::to_string).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        (all[1].timestamp, &all[1].data),
+        (later(1), &json!({ "n": 1, "text": "\u{1f33f}" }))
+    );
+    assert_eq!(all[0].project_id, scope.project().to_string());
+    assert_eq!(after(scope, ids[1], 2).await, all[2..4]);
+    assert!(after(scope, *ids.last().unwrap(), 2).await.is_empty());
+    assert!(after(foreign, Uuid::nil(), 100).await.is_empty());
+}
+
+async fn gone_with_their_transaction(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let refused: Result<(), Error> = commit!(store.db, |tx| {
+        events::write(tx, scope, id(), EventType::AuditCompleted, &json!({}), later(0)).await?;
+        Err(Error::Missing)
+    });
+    assert!(refused.is_err());
+    assert!(
+        events::after(&mut store.read().await, scope, Uuid::nil(), 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}

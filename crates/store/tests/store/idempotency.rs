@@ -1,0 +1,146 @@
+//! Stored answers: one per key, of one owner, for as long as was promised.
+
+use searchwright_store::{
+    access::ProjectScope,
+    idempotency::{self, Slot, Stored},
+};
+
+use crate::harness::{Place, Store, id, later, now};
+
+on_both!(
+    found_by_its_own_caller_only,
+    the_first_answer_stays,
+    expired_answers_make_room,
+    one_of_two_at_once,
+);
+
+fn slot(owner: uuid::Uuid, route: &'static str, key: &str) -> Slot {
+    Slot {
+        owner,
+        route,
+        key: key.to_owned(),
+    }
+}
+
+fn answer(body: &str) -> Stored {
+    Stored {
+        fingerprint: vec![1; 32],
+        status: 201,
+        head: serde_json::json!(["etag", null]),
+        body: body.as_bytes().to_vec(),
+    }
+}
+
+async fn keep(store: &Store, scope: ProjectScope, slot: &Slot, body: &str, at: i64, until: i64) -> bool {
+    let (slot, stored) = (slot.clone(), answer(body));
+    commit!(store.db, |tx| idempotency::keep(
+        tx,
+        scope,
+        &slot,
+        stored,
+        later(at),
+        later(until)
+    )
+    .await)
+    .unwrap()
+}
+
+async fn found(store: &Store, scope: ProjectScope, slot: &Slot, at: i64) -> Option<String> {
+    let stored = idempotency::find(&mut store.read().await, scope, slot, later(at))
+        .await
+        .unwrap()?;
+    assert_eq!(
+        (stored.fingerprint, stored.status, stored.head),
+        (vec![1; 32], 201, serde_json::json!(["etag", null]))
+    );
+    Some(String::from_utf8(stored.body).unwrap())
+}
+
+async fn found_by_its_own_caller_only(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign, owner) = (store.project().await, store.project().await, id());
+    let mine = slot(owner, "keywords.create", "k-1");
+    assert_eq!(found(&store, scope, &mine, 0).await, None);
+    assert!(keep(&store, scope, &mine, "first", 0, 100).await);
+    assert_eq!(found(&store, scope, &mine, 99).await.as_deref(), Some("first"));
+    assert_eq!(found(&store, scope, &mine, 100).await, None, "expired");
+    assert_eq!(found(&store, foreign, &mine, 0).await, None);
+    for other in [
+        slot(id(), "keywords.create", "k-1"),
+        slot(owner, "keywords.update", "k-1"),
+        slot(owner, "keywords.create", "K-1"),
+    ] {
+        assert_eq!(found(&store, scope, &other, 0).await, None, "{other:?}");
+    }
+}
+
+async fn the_first_answer_stays(place: &Place) {
+    let store = place.store().await;
+    let (scope, mine) = (store.project().await, slot(id(), "keywords.create", "k"));
+    assert!(keep(&store, scope, &mine, "first", 0, 100).await);
+    assert!(!keep(&store, scope, &mine, "second", 50, 200).await);
+    assert_eq!(found(&store, scope, &mine, 60).await.as_deref(), Some("first"));
+    assert_eq!(
+        found(&store, scope, &mine, 150).await,
+        None,
+        "a refused second one prolongs nothing"
+    );
+}
+
+async fn expired_answers_make_room(place: &Place) {
+    let store = place.store().await;
+    let (scope, owner) = (store.project().await, id());
+    let again = slot(owner, "keywords.create", "again");
+    assert!(keep(&store, scope, &again, "old", 0, 100).await);
+    assert!(keep(&store, scope, &again, "new", 100, 300).await);
+    assert_eq!(found(&store, scope, &again, 200).await.as_deref(), Some("new"));
+    for n in 0..10 {
+        assert!(
+            keep(
+                &store,
+                scope,
+                &slot(owner, "keywords.create", &n.to_string()),
+                "x",
+                0,
+                100 + n
+            )
+            .await
+        );
+    }
+    let sweep = async |at| commit!(store.db, |tx| idempotency::sweep(tx, at).await).unwrap();
+    assert_eq!(sweep(later(99)).await, 0);
+    assert_eq!(sweep(later(104)).await, 5);
+    assert_eq!(sweep(now().plus_millis(299)).await, 5);
+    assert_eq!(found(&store, scope, &again, 299).await.as_deref(), Some("new"));
+}
+
+async fn one_of_two_at_once(place: &Place) {
+    let store = place.store().await;
+    let (scope, owner) = (store.project().await, id());
+    for round in 0..10 {
+        let mine = slot(owner, "keywords.create", &round.to_string());
+        let both: Vec<_> = ["a", "b"]
+            .map(|body| {
+                let (db, mine) = (store.db.clone(), mine.clone());
+                tokio::spawn(async move {
+                    commit!(db, |tx| idempotency::keep(
+                        tx,
+                        scope,
+                        &mine,
+                        answer(body),
+                        now(),
+                        later(100)
+                    )
+                    .await)
+                    .unwrap()
+                })
+            })
+            .into_iter()
+            .collect();
+        let mut kept = 0;
+        for one in both {
+            kept += u32::from(one.await.unwrap());
+        }
+        assert_eq!(kept, 1, "round {round}");
+    }
+}

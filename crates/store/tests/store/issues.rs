@@ -1,0 +1,529 @@
+//! Issues: what an audit leaves of each pair of issue and page, and how they are counted and listed.
+
+use searchwright_contract::{
+    issues::{Occurrence, OccurrenceState, Severity},
+    pages::Page,
+};
+use searchwright_store::{
+    Error, Tx,
+    access::ProjectScope,
+    issues::{self, Finding, IssueRow, Query, Summary, Turned},
+    pages::{self, Seen},
+    sql,
+};
+use uuid::Uuid;
+
+use crate::harness::{Place, Store, id, later, now};
+
+on_both!(
+    from_open_to_resolved_to_reopened,
+    what_was_not_looked_at_is_stale,
+    a_page_that_is_gone_takes_its_issues_along,
+    what_is_ignored_stays_ignored,
+    lists_by_impact,
+    occurrences_by_page,
+    another_project_sees_nothing,
+);
+
+/// A page as an audit saw it.
+pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> Seen {
+    Seen {
+        id: page,
+        page: Page {
+            id: String::new(),
+            url: url.to_owned(),
+            final_url: Some(url.to_owned()),
+            status_code,
+            failure: status_code.is_none().then(|| "timeout".to_owned()),
+            depth: Some(1),
+            inlinks: 2,
+            outlinks: 3,
+            link_score: Some(50),
+            indexable: status_code == Some(200),
+            non_indexable_reason: None,
+            title: Some("Ferns <b>&amp;</b> firs".to_owned()),
+            word_count: None,
+            last_crawled_at: now(),
+        },
+        crawled_at: later(3),
+    }
+}
+
+pub fn finding(issue: Uuid, page: Uuid) -> Finding {
+    Finding {
+        issue,
+        page,
+        evidence: serde_json::json!({ "title": "Fern \u{1f33f}", "length": 4 }).to_string(),
+    }
+}
+
+pub fn summary(issue: Uuid, impact: f64) -> Summary {
+    Summary {
+        id: issue,
+        check_id: "title-missing",
+        category: "titles".into(),
+        severity: "error".into(),
+        impact,
+    }
+}
+
+/// An audit that sees one issue on one page, completely.
+pub async fn audit_of_one_page(
+    store: &Store,
+    scope: ProjectScope,
+    audit: Uuid,
+    page: Uuid,
+    issue: Uuid,
+) -> Vec<Turned> {
+    audit_pages(
+        store,
+        scope,
+        audit,
+        vec![seen(page, "https://example.com/", Some(200))],
+        vec![finding(issue, page)],
+        true,
+    )
+    .await
+}
+
+/// Everything an audit writes, in its order.
+async fn audit_pages(
+    store: &Store,
+    scope: ProjectScope,
+    audit: Uuid,
+    seen: Vec<Seen>,
+    found: Vec<Finding>,
+    everywhere: bool,
+) -> Vec<Turned> {
+    commit!(store.db, |tx| {
+        let mut issues: Vec<Uuid> = found.iter().map(|f| f.issue).collect();
+        issues.dedup();
+        pages::record(tx, scope, audit, seen).await?;
+        issues::record(tx, scope, audit, found, now()).await?;
+        issues::settle(tx, scope, audit, everywhere, later(9)).await?;
+        issues::summarize(
+            tx,
+            scope,
+            issues.into_iter().map(|i| summary(i, 1.0)).collect(),
+            later(9),
+        )
+        .await
+    })
+    .unwrap()
+}
+
+async fn only(store: &Store, scope: ProjectScope, issue: Uuid) -> Occurrence {
+    let mut tx = store.read().await;
+    let mut all = Vec::new();
+    for state in OccurrenceState::ALL {
+        all.extend(
+            issues::occurrences(&mut tx, scope, issue, Some(*state), None, 9)
+                .await
+                .unwrap(),
+        );
+    }
+    let [one] = all.try_into().unwrap();
+    one
+}
+
+/// Puts the occurrences of a page where only a caller can put them; what is resolved does not move.
+pub async fn set_state(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    page: Uuid,
+    state: OccurrenceState,
+) -> Result<(), Error> {
+    sql("UPDATE occurrences SET state = $3 WHERE project_id = $1 AND page_id = $2 AND state <> 'resolved'")
+        .bind(scope.project())
+        .bind(page)
+        .bind(state.as_str())
+        .run(tx)
+        .await?;
+    Ok(())
+}
+
+async fn from_open_to_resolved_to_reopened(place: &Place) {
+    let store = place.store().await;
+    let (scope, page, issue) = (store.project().await, id(), id());
+    let (first, second, third) = (id(), id(), id());
+    let turned = audit_of_one_page(&store, scope, first, page, issue).await;
+    assert_eq!(
+        turned,
+        [Turned {
+            issue,
+            active: true,
+            new: true
+        }]
+    );
+    let open = only(&store, scope, issue).await;
+    assert_eq!(
+        (
+            open.state,
+            open.reopen_count,
+            open.stale,
+            open.resolution.as_deref()
+        ),
+        (OccurrenceState::Open, 0, false, None)
+    );
+    assert_eq!(
+        (open.url.as_str(), &open.evidence["title"]),
+        ("https://example.com/", &"Fern \u{1f33f}".into())
+    );
+    let row = issues::get(&mut store.read().await, scope, issue).await.unwrap();
+    assert_eq!(
+        (row.active, row.counts["open"], row.impact, row.first_seen_at),
+        (1, 1, 1.0, later(9))
+    );
+
+    let clean = vec![seen(page, "https://example.com/", Some(200))];
+    let turned = audit_pages(&store, scope, second, clean, vec![], true).await;
+    assert_eq!(
+        turned,
+        [Turned {
+            issue,
+            active: false,
+            new: false
+        }]
+    );
+    let resolved = only(&store, scope, issue).await;
+    assert_eq!(
+        (
+            resolved.state,
+            resolved.resolution.as_deref(),
+            resolved.resolved_at
+        ),
+        (OccurrenceState::Resolved, Some("fixed"), Some(later(9)))
+    );
+    assert_eq!(
+        (resolved.first_seen_audit_id, resolved.last_seen_audit_id),
+        (first.to_string(), first.to_string())
+    );
+    let row = issues::get(&mut store.read().await, scope, issue).await.unwrap();
+    assert_eq!(
+        (row.active, row.impact, row.counts.get("resolved")),
+        (0, 0.0, Some(&1))
+    );
+
+    let turned = audit_of_one_page(&store, scope, third, page, issue).await;
+    assert_eq!(
+        turned,
+        [Turned {
+            issue,
+            active: true,
+            new: false
+        }]
+    );
+    let reopened = only(&store, scope, issue).await;
+    assert_eq!(
+        (
+            reopened.state,
+            reopened.reopen_count,
+            reopened.resolved_at,
+            reopened.resolution
+        ),
+        (OccurrenceState::Reopened, 1, None, None)
+    );
+    assert_eq!(
+        (reopened.first_seen_audit_id, reopened.last_seen_audit_id),
+        (first.to_string(), third.to_string())
+    );
+    let turned = audit_of_one_page(&store, scope, id(), page, issue).await;
+    assert_eq!(turned, [], "an issue that goes on is no news");
+    assert_eq!(only(&store, scope, issue).await.reopen_count, 1);
+}
+
+async fn what_was_not_looked_at_is_stale(place: &Place) {
+    let store = place.store().await;
+    let (scope, page, issue) = (store.project().await, id(), id());
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    let failed = vec![seen(page, "https://example.com/", None)];
+    for (pages, everywhere) in [(failed.clone(), true), (failed, false), (vec![], false)] {
+        assert_eq!(
+            audit_pages(&store, scope, id(), pages, vec![], everywhere).await,
+            []
+        );
+        let stale = only(&store, scope, issue).await;
+        assert_eq!(
+            (stale.state, stale.stale),
+            (OccurrenceState::Open, true),
+            "never resolved by silence"
+        );
+    }
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    assert!(!only(&store, scope, issue).await.stale);
+}
+
+async fn a_page_that_is_gone_takes_its_issues_along(place: &Place) {
+    let store = place.store().await;
+    let (unknown, answered) = (vec![], |page, status| {
+        vec![seen(page, "https://example.com/", Some(status))]
+    });
+    for (status, everywhere, resolution) in [
+        (None, true, "page_gone"),
+        (Some(404), false, "page_gone"),
+        (Some(301), true, "page_gone"),
+        (Some(200), false, "fixed"),
+    ] {
+        let (scope, page, issue) = (store.project().await, id(), id());
+        audit_of_one_page(&store, scope, id(), page, issue).await;
+        let pages = status.map_or(unknown.clone(), |status| answered(page, status));
+        let turned = audit_pages(&store, scope, id(), pages, vec![], everywhere).await;
+        assert_eq!(
+            turned,
+            [Turned {
+                issue,
+                active: false,
+                new: false
+            }],
+            "{status:?}"
+        );
+        let gone = only(&store, scope, issue).await;
+        assert_eq!(
+            (gone.state, gone.resolution.as_deref()),
+            (OccurrenceState::Resolved, Some(resolution)),
+            "{status:?}"
+        );
+    }
+}
+
+async fn what_is_ignored_stays_ignored(place: &Place) {
+    let store = place.store().await;
+    let (scope, page, issue) = (store.project().await, id(), id());
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    assert_eq!(issues::ignored(&mut store.read().await, scope).await.unwrap(), []);
+    commit!(store.db, |tx| set_state(
+        tx,
+        scope,
+        page,
+        OccurrenceState::Ignored
+    )
+    .await)
+    .unwrap();
+    let turned = audit_of_one_page(&store, scope, id(), page, issue).await;
+    assert_eq!(
+        turned,
+        [Turned {
+            issue,
+            active: false,
+            new: false
+        }]
+    );
+    audit_pages(
+        &store,
+        scope,
+        id(),
+        vec![seen(page, "https://example.com/", Some(200))],
+        vec![],
+        true,
+    )
+    .await;
+    audit_pages(&store, scope, id(), vec![], vec![], true).await;
+    let ignored = only(&store, scope, issue).await;
+    assert_eq!(
+        (ignored.state, ignored.reopen_count, ignored.resolution),
+        (OccurrenceState::Ignored, 0, None)
+    );
+    assert_eq!(
+        issues::ignored(&mut store.read().await, scope).await.unwrap(),
+        [(issue, page)]
+    );
+    assert_eq!(
+        issues::of_page(&mut store.read().await, scope, page)
+            .await
+            .unwrap(),
+        []
+    );
+}
+
+async fn lists_by_impact(place: &Place) {
+    let store = place.store().await;
+    let (scope, page) = (store.project().await, id());
+    let wanted = [
+        (id(), "links", "error", 2.5, true),
+        (id(), "links", "warning", 0.1 + 0.2, true),
+        (id(), "titles", "error", 2.5, true),
+        (id(), "titles", "notice", 7.0, false),
+    ];
+    commit!(store.db, |tx| {
+        let audit = id();
+        pages::record(
+            tx,
+            scope,
+            audit,
+            vec![seen(page, "https://example.com/", Some(200))],
+        )
+        .await?;
+        let found = wanted
+            .iter()
+            .filter(|w| w.4)
+            .map(|w| finding(w.0, page))
+            .collect();
+        issues::record(tx, scope, audit, found, now()).await?;
+        let summaries = wanted.iter().map(|w| Summary {
+            category: w.1.into(),
+            severity: w.2.into(),
+            ..summary(w.0, w.3)
+        });
+        issues::summarize(tx, scope, summaries.collect(), now()).await
+    })
+    .unwrap();
+    let list = async |query: Query| -> Vec<Uuid> {
+        let rows: Vec<IssueRow> = issues::list(&mut store.read().await, scope, query).await.unwrap();
+        rows.into_iter().map(|r| r.id).collect()
+    };
+    let [a, b, c, d] = wanted.map(|w| w.0);
+    let all = Query {
+        limit: 10,
+        ..Query::default()
+    };
+    assert_eq!(list(all.clone()).await, [d, c, a, b]);
+    assert_eq!(
+        list(Query {
+            active: Some(true),
+            ..all.clone()
+        })
+        .await,
+        [c, a, b]
+    );
+    assert_eq!(
+        list(Query {
+            active: Some(false),
+            ..all.clone()
+        })
+        .await,
+        [d]
+    );
+    assert_eq!(
+        list(Query {
+            severity: Some(Severity::Error),
+            ..all.clone()
+        })
+        .await,
+        [c, a]
+    );
+    assert_eq!(
+        list(Query {
+            category: Some("links".to_owned()),
+            ..all.clone()
+        })
+        .await,
+        [a, b]
+    );
+    let mut walked = Vec::new();
+    let mut after = None;
+    while let Some(row) = issues::list(
+        &mut store.read().await,
+        scope,
+        Query {
+            after,
+            limit: 1,
+            ..Query::default()
+        },
+    )
+    .await
+    .unwrap()
+    .pop()
+    {
+        after = Some((row.impact, row.id));
+        walked.push(row.id);
+    }
+    assert_eq!(
+        walked,
+        [d, c, a, b],
+        "equal impacts and sums of floats are walked once"
+    );
+}
+
+async fn occurrences_by_page(place: &Place) {
+    let store = place.store().await;
+    let (scope, audit, issue) = (store.project().await, id(), id());
+    let all: Vec<Uuid> = (0..130).map(|_| id()).collect();
+    let (seen_all, found) = (
+        all.iter()
+            .map(|p| seen(*p, &format!("https://example.com/{p}"), Some(200)))
+            .collect(),
+        all.iter().map(|p| finding(issue, *p)).collect(),
+    );
+    audit_pages(&store, scope, audit, seen_all, found, true).await;
+    let (ignored, done) = (all[3], all[4]);
+    commit!(store.db, |tx| {
+        set_state(tx, scope, ignored, OccurrenceState::Ignored).await?;
+        set_state(tx, scope, done, OccurrenceState::Done).await
+    })
+    .unwrap();
+    let list = async |state, after, limit| -> Vec<Uuid> {
+        let rows = issues::occurrences(&mut store.read().await, scope, issue, state, after, limit)
+            .await
+            .unwrap();
+        rows.into_iter().map(|o| o.page_id.parse().unwrap()).collect()
+    };
+    assert_eq!(
+        list(None, None, 4).await,
+        [all[0], all[1], all[2], all[4]],
+        "ignored ones are not active"
+    );
+    assert_eq!(list(None, Some(all[127]), 9).await, all[128..]);
+    assert_eq!(list(Some(OccurrenceState::Ignored), None, 9).await, [ignored]);
+    assert_eq!(list(Some(OccurrenceState::Done), None, 9).await, [done]);
+    assert_eq!(
+        list(Some(OccurrenceState::Reopened), None, 9).await,
+        [] as [Uuid; 0]
+    );
+
+    let (page, crowded) = (id(), (0..120).map(|_| id()).collect::<Vec<_>>());
+    let found = crowded.iter().map(|i| finding(*i, page)).collect();
+    audit_pages(
+        &store,
+        scope,
+        id(),
+        vec![seen(page, "https://example.com/crowded", Some(200))],
+        found,
+        false,
+    )
+    .await;
+    let of_page = issues::of_page(&mut store.read().await, scope, page)
+        .await
+        .unwrap();
+    assert_eq!(
+        (of_page.len(), of_page[0].1.as_str(), &of_page[0].2["length"]),
+        (100, "title-missing", &4.into())
+    );
+}
+
+async fn another_project_sees_nothing(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign, page, issue) = (store.project().await, store.project().await, id(), id());
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    let mut tx = store.read().await;
+    assert!(matches!(
+        issues::get(&mut tx, foreign, issue).await,
+        Err(Error::Missing)
+    ));
+    assert!(
+        issues::list(
+            &mut tx,
+            foreign,
+            Query {
+                limit: 9,
+                ..Query::default()
+            }
+        )
+        .await
+        .unwrap()
+        .is_empty()
+    );
+    assert!(
+        issues::occurrences(&mut tx, foreign, issue, None, None, 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(issues::of_page(&mut tx, foreign, page).await.unwrap().is_empty());
+    drop(tx);
+    audit_pages(&store, foreign, id(), vec![], vec![], true).await;
+    assert_eq!(
+        only(&store, scope, issue).await.state,
+        OccurrenceState::Open,
+        "another project's audit settles nothing here"
+    );
+}

@@ -1,0 +1,408 @@
+//! Jobs: one worker at a time, rescued from workers that fall silent, never written by one that lost them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use searchwright_contract::{Code, Instant, Problem, jobs::JobStatus};
+use searchwright_store::{
+    Error,
+    access::ProjectScope,
+    jobs::{self, Beat, End, LEASE_MILLIS, Leased, MOST_CRASHES, New},
+    sql,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::harness::{Place, Store, id, later, now};
+
+on_both!(
+    what_was_queued_is_read_again,
+    lists_by_status_and_place,
+    eight_workers_take_four_hundred_jobs_once_each,
+    the_longest_due_comes_first,
+    a_zombie_writes_nothing,
+    a_silent_worker_is_relieved,
+    poison_is_given_up,
+    a_waiting_job_is_canceled_at_once,
+    a_running_job_hears_of_its_cancellation,
+    cancel_and_lease_agree,
+    retries_wait_for_their_time,
+    work_is_given_back_untouched,
+    what_another_process_held_is_reclaimed,
+);
+
+/// Queues a job that is due after so many milliseconds.
+pub async fn queue(store: &Store, scope: ProjectScope, due: i64) -> Uuid {
+    let job = new(due);
+    let id = job.id;
+    commit!(store.db, |tx| jobs::enqueue(tx, scope, job, now()).await).unwrap();
+    id
+}
+
+fn new(due: i64) -> New {
+    let id = id();
+    New {
+        id,
+        kind: "audit",
+        payload: json!({ "kind": "audit", "id": id, "text": "ünïcode \u{1f33f}" }),
+        run_after: later(due),
+        links: BTreeMap::from([("audit".to_owned(), "/audits/1".to_owned())]),
+    }
+}
+
+async fn lease(store: &Store, at: Instant) -> Option<Leased> {
+    commit!(store.db, |tx| jobs::lease(tx, id(), at).await).unwrap()
+}
+
+async fn rescue(store: &Store, at: Instant) -> Vec<Leased> {
+    commit!(store.db, |tx| jobs::rescue(tx, id(), at).await).unwrap()
+}
+
+async fn beat(store: &Store, job: &Leased, progress: Option<serde_json::Value>, at: Instant) -> Beat {
+    let job = job.clone();
+    commit!(store.db, |tx| jobs::beat(tx, &job, progress, at).await).unwrap()
+}
+
+async fn finish(store: &Store, job: &Leased, end: End, at: Instant) -> bool {
+    let job = job.clone();
+    commit!(store.db, |tx| jobs::finish(tx, &job, end, at).await).unwrap()
+}
+
+async fn cancel(store: &Store, scope: ProjectScope, job: Uuid) -> Result<JobStatus, Error> {
+    commit!(store.db, |tx| jobs::cancel(tx, scope, job, later(7)).await)
+}
+
+async fn get(store: &Store, scope: ProjectScope, job: Uuid) -> searchwright_contract::jobs::Job {
+    jobs::get(&mut store.read().await, scope, job).await.unwrap()
+}
+
+async fn what_was_queued_is_read_again(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let wanted = new(5);
+    let (id, payload) = (wanted.id, wanted.payload.clone());
+    let queued = commit!(store.db, |tx| jobs::enqueue(tx, scope, wanted, now()).await).unwrap();
+    assert_eq!(get(&store, scope, id).await, queued);
+    assert_eq!(
+        (queued.kind.as_str(), queued.status, queued.attempt),
+        ("audit", JobStatus::Queued, 0)
+    );
+    assert_eq!(
+        (queued.created_at, queued.run_after, queued.started_at),
+        (now(), Some(later(5)), None)
+    );
+    assert_eq!(queued.links["audit"], "/audits/1");
+    let refused = jobs::get(&mut store.read().await, foreign, id).await;
+    assert!(matches!(refused, Err(Error::Missing)));
+    assert!(matches!(cancel(&store, foreign, id).await, Err(Error::Missing)));
+    assert!(!jobs::any_due(&mut store.read().await, later(4)).await.unwrap());
+    assert!(jobs::any_due(&mut store.read().await, later(5)).await.unwrap());
+    assert!(!jobs::any_running(&mut store.read().await).await.unwrap());
+    assert!(lease(&store, later(4)).await.is_none());
+    let leased = lease(&store, later(6)).await.unwrap();
+    assert_eq!((leased.id, leased.scope, &leased.payload), (id, scope, &payload));
+    assert_eq!((leased.attempt, leased.crashes), (1, 0));
+    assert!(jobs::any_running(&mut store.read().await).await.unwrap());
+    assert_eq!(
+        beat(&store, &leased, Some(json!({ "fetched": 3 })), later(8)).await,
+        Beat::Alive
+    );
+    assert_eq!(beat(&store, &leased, None, later(9)).await, Beat::Alive);
+    let running = get(&store, scope, id).await;
+    assert_eq!(
+        (running.status, running.attempt, running.started_at),
+        (JobStatus::Running, 1, Some(later(6)))
+    );
+    assert_eq!(
+        (running.run_after, running.progress),
+        (None, Some(json!({ "fetched": 3 })))
+    );
+    let again = leased.clone();
+    assert!(commit!(store.db, |tx| jobs::holds(tx, &again).await).unwrap());
+    assert!(finish(&store, &leased, End::Succeeded(json!({ "pages": 3 })), later(10)).await);
+    let done = get(&store, scope, id).await;
+    assert_eq!(
+        (done.status, done.finished_at, done.result),
+        (JobStatus::Succeeded, Some(later(10)), Some(json!({ "pages": 3 })))
+    );
+    assert!(
+        !finish(&store, &leased, End::Canceled, later(11)).await,
+        "it ends once"
+    );
+    assert!(
+        !jobs::any_due(&mut store.read().await, later(1_000_000))
+            .await
+            .unwrap()
+    );
+}
+
+async fn lists_by_status_and_place(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    queue(&store, store.project().await, 0).await;
+    let mut ids = Vec::new();
+    for due in 0..5 {
+        ids.push(queue(&store, scope, due).await.to_string());
+    }
+    lease(&store, later(0)).await.unwrap();
+    ids.reverse();
+    let list = async |status, before: Option<&String>, limit| {
+        let before = before.map(|id| id.parse().unwrap());
+        let rows = jobs::list(&mut store.read().await, scope, status, before, limit)
+            .await
+            .unwrap();
+        rows.into_iter().map(|job| job.id).collect::<Vec<_>>()
+    };
+    assert_eq!(list(None, None, 3).await, ids[..3]);
+    assert_eq!(list(None, Some(&ids[2]), 3).await, ids[3..]);
+    assert_eq!(list(Some(JobStatus::Succeeded), None, 9).await, [] as [&str; 0]);
+    let queued = list(Some(JobStatus::Queued), None, 9).await.len();
+    assert_eq!(queued + list(Some(JobStatus::Running), None, 9).await.len(), 5);
+}
+
+async fn eight_workers_take_four_hundred_jobs_once_each(place: &Place) {
+    let store = place.store().await;
+    let (one, two) = (store.project().await, store.project().await);
+    commit!(store.db, |tx| {
+        for n in 0..400 {
+            jobs::enqueue(tx, if n % 3 == 0 { one } else { two }, new(0), now()).await?;
+        }
+        // PostgreSQL's plan depends on what it knows of the table; a nested loop would take more than one job.
+        sql("ANALYZE jobs").run(tx).await
+    })
+    .unwrap();
+    let workers: Vec<_> = (0..8)
+        .map(|_| {
+            let db = store.db.clone();
+            tokio::spawn(async move {
+                let mut taken = Vec::new();
+                while let Some(job) = commit!(db, |tx| jobs::lease(tx, id(), later(1)).await).unwrap() {
+                    taken.push((job.id, job.fence));
+                }
+                taken
+            })
+        })
+        .collect();
+    let mut taken = Vec::new();
+    for worker in workers {
+        taken.extend(worker.await.unwrap());
+    }
+    assert_eq!(
+        taken.len(),
+        400,
+        "each lease gives one job, and none is left over"
+    );
+    assert_eq!(taken.iter().map(|(id, _)| id).collect::<BTreeSet<_>>().len(), 400);
+    assert!(taken.iter().all(|(_, fence)| *fence == 1));
+}
+
+async fn the_longest_due_comes_first(place: &Place) {
+    let store = place.store().await;
+    let (one, two) = (store.project().await, store.project().await);
+    let late = queue(&store, one, 30).await;
+    let early = queue(&store, two, 10).await;
+    let middle = queue(&store, one, 20).await;
+    for expected in [early, middle, late] {
+        assert_eq!(lease(&store, later(100)).await.unwrap().id, expected);
+    }
+}
+
+async fn a_zombie_writes_nothing(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let zombie = lease(&store, now()).await.unwrap();
+    assert!(rescue(&store, later(LEASE_MILLIS + 1)).await.is_empty());
+    let heir = lease(&store, later(LEASE_MILLIS + 2)).await.unwrap();
+    assert_eq!((heir.id, heir.attempt, heir.crashes), (job, 2, 1));
+    assert!(heir.fence > zombie.fence);
+    let at = later(LEASE_MILLIS + 3);
+    assert_eq!(beat(&store, &zombie, Some(json!("zombie")), at).await, Beat::Lost);
+    for end in [
+        End::Succeeded(json!("zombie")),
+        End::Canceled,
+        End::Released,
+        End::Retry(at),
+        End::Failed(Box::new(Problem::not_found("job"))),
+    ] {
+        assert!(!finish(&store, &zombie, end, at).await);
+    }
+    let (old, new) = (zombie.clone(), heir.clone());
+    let held = commit!(store.db, |tx| Ok::<_, Error>((
+        jobs::holds(tx, &old).await?,
+        jobs::holds(tx, &new).await?
+    )));
+    assert_eq!(held.unwrap(), (false, true));
+    let running = get(&store, scope, job).await;
+    assert_eq!(
+        (running.status, running.progress, running.result),
+        (JobStatus::Running, None, None)
+    );
+    assert!(finish(&store, &heir, End::Succeeded(json!("heir")), at).await);
+    assert_eq!(get(&store, scope, job).await.result, Some(json!("heir")));
+}
+
+async fn a_silent_worker_is_relieved(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let leased = lease(&store, now()).await.unwrap();
+    assert_eq!(beat(&store, &leased, None, later(50_000)).await, Beat::Alive);
+    let ends = 50_000 + LEASE_MILLIS;
+    rescue(&store, later(ends)).await;
+    assert_eq!(
+        get(&store, scope, job).await.status,
+        JobStatus::Running,
+        "a heartbeat prolonged the lease"
+    );
+    assert!(!jobs::any_due(&mut store.read().await, later(ends)).await.unwrap());
+    assert!(
+        jobs::any_due(&mut store.read().await, later(ends + 1))
+            .await
+            .unwrap()
+    );
+    rescue(&store, later(ends + 1)).await;
+    let waiting = get(&store, scope, job).await;
+    assert_eq!(
+        (waiting.status, waiting.run_after),
+        (JobStatus::Queued, Some(later(ends + 1)))
+    );
+    assert_eq!(waiting.started_at, Some(now()), "the first start counts");
+}
+
+async fn poison_is_given_up(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let (job, mut at) = (queue(&store, scope, 0).await, now());
+    for crashes in 1..MOST_CRASHES {
+        let leased = lease(&store, at).await.unwrap();
+        assert_eq!((leased.attempt, leased.crashes), (crashes, crashes - 1));
+        at = at.plus_millis(LEASE_MILLIS + 1);
+        assert!(rescue(&store, at).await.is_empty(), "crash {crashes}");
+    }
+    let last = lease(&store, at).await.unwrap();
+    at = at.plus_millis(LEASE_MILLIS + 1);
+    let poisoned = rescue(&store, at).await;
+    let [poison] = poisoned.as_slice() else {
+        panic!("{poisoned:?}")
+    };
+    assert_eq!((poison.id, poison.crashes), (job, MOST_CRASHES));
+    assert_eq!(beat(&store, &last, None, at).await, Beat::Lost);
+    assert!(rescue(&store, at).await.is_empty(), "whoever rescued it holds it");
+    let problem = Problem::new(Code::InternalError, "poison");
+    assert!(finish(&store, poison, End::Failed(Box::new(problem)), at).await);
+    let failed = get(&store, scope, job).await;
+    assert_eq!(
+        (failed.status, failed.problem.map(|p| (p.code, p.detail))),
+        (
+            JobStatus::Failed,
+            Some((Code::InternalError, "poison".to_owned()))
+        )
+    );
+    assert!(lease(&store, at.plus_millis(1_000_000)).await.is_none());
+}
+
+async fn a_waiting_job_is_canceled_at_once(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Queued);
+    let canceled = get(&store, scope, job).await;
+    assert_eq!(
+        (canceled.status, canceled.finished_at),
+        (JobStatus::Canceled, Some(later(7)))
+    );
+    assert!(lease(&store, later(100)).await.is_none());
+    assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Canceled);
+    assert_eq!(get(&store, scope, job).await, canceled);
+    assert!(matches!(cancel(&store, scope, id()).await, Err(Error::Missing)));
+}
+
+async fn a_running_job_hears_of_its_cancellation(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let leased = lease(&store, now()).await.unwrap();
+    assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Running);
+    assert_eq!(get(&store, scope, job).await.status, JobStatus::Running);
+    assert_eq!(beat(&store, &leased, None, later(8)).await, Beat::Cancel);
+    assert!(finish(&store, &leased, End::Canceled, later(9)).await);
+    assert_eq!(get(&store, scope, job).await.status, JobStatus::Canceled);
+    assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Canceled);
+}
+
+/// Whoever cancels is told what the job was, and acts on it: an answer of `queued` means that no worker
+/// has it now, and one of `running` that its worker will hear of it.
+async fn cancel_and_lease_agree(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    for round in 0..100 {
+        let job = queue(&store, scope, 0).await;
+        let (leasing, canceling) = (store.db.clone(), store.db.clone());
+        let (leased, canceled) = tokio::join!(
+            tokio::spawn(async move { commit!(leasing, |tx| jobs::lease(tx, id(), now()).await).unwrap() }),
+            tokio::spawn(async move {
+                commit!(canceling, |tx| jobs::cancel(tx, scope, job, now()).await).unwrap()
+            }),
+        );
+        match (canceled.unwrap(), leased.unwrap()) {
+            (JobStatus::Queued, None) => {
+                assert_eq!(get(&store, scope, job).await.status, JobStatus::Canceled)
+            }
+            (JobStatus::Running, Some(leased)) => {
+                assert_eq!(
+                    beat(&store, &leased, None, now()).await,
+                    Beat::Cancel,
+                    "round {round}"
+                );
+                assert!(finish(&store, &leased, End::Canceled, now()).await);
+            }
+            (told, leased) => panic!("round {round}: told {told:?}, leased {leased:?}"),
+        }
+    }
+}
+
+async fn retries_wait_for_their_time(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let first = lease(&store, now()).await.unwrap();
+    assert!(finish(&store, &first, End::Retry(later(500)), later(1)).await);
+    let waiting = get(&store, scope, job).await;
+    assert_eq!(
+        (waiting.status, waiting.run_after, waiting.finished_at),
+        (JobStatus::Queued, Some(later(500)), None)
+    );
+    assert!(lease(&store, later(499)).await.is_none());
+    let second = lease(&store, later(500)).await.unwrap();
+    assert_eq!((second.attempt, second.crashes), (2, 0), "a retry is no crash");
+    assert!(!finish(&store, &first, End::Canceled, later(501)).await);
+}
+
+async fn work_is_given_back_untouched(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let leased = lease(&store, now()).await.unwrap();
+    assert!(finish(&store, &leased, End::Released, later(3)).await);
+    assert_eq!(get(&store, scope, job).await.status, JobStatus::Queued);
+    assert!(!jobs::any_running(&mut store.read().await).await.unwrap());
+    let again = lease(&store, later(3)).await.unwrap();
+    assert_eq!((again.id, again.crashes), (job, 0));
+}
+
+async fn what_another_process_held_is_reclaimed(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    lease(&store, now()).await.unwrap();
+    assert_eq!(
+        commit!(store.db, |tx| jobs::reclaim(tx, later(10)).await).unwrap(),
+        1
+    );
+    assert_eq!(
+        commit!(store.db, |tx| jobs::reclaim(tx, later(10)).await).unwrap(),
+        0
+    );
+    assert!(rescue(&store, later(10)).await.is_empty());
+    assert_eq!(lease(&store, later(10)).await.unwrap().id, job);
+}

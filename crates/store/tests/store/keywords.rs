@@ -1,0 +1,440 @@
+//! Keywords: unique by text, listed in every order, each row once however the table changes meanwhile.
+
+use std::collections::BTreeSet;
+
+use proptest::{
+    prelude::{Just, Strategy, any},
+    prop_oneof,
+    strategy::ValueTree as _,
+    test_runner::TestRunner,
+};
+use searchwright_contract::keywords::{Intent, Keyword, KeywordSort, KeywordStatus, MissingReason};
+use searchwright_store::{
+    Error,
+    access::ProjectScope,
+    keywords::{self, New, Query},
+    projects,
+};
+use uuid::Uuid;
+
+use crate::harness::{Place, Store, id, later, now};
+
+on_both!(
+    what_was_added_is_read_again,
+    a_text_is_there_once_per_language_and_country,
+    changes_count_up_and_never_overwrite,
+    another_project_sees_nothing,
+    filters,
+    search_takes_its_text_literally,
+    every_order_is_walked_once_while_the_table_changes,
+);
+
+/// Adds a keyword.
+pub async fn keyword(
+    store: &Store,
+    scope: ProjectScope,
+    text: &str,
+    volume: Option<i64>,
+    difficulty: Option<i64>,
+) -> Uuid {
+    let new = new(text, volume, difficulty);
+    let id = new.id;
+    commit!(store.db, |tx| keywords::create(tx, scope, new, now()).await)
+        .unwrap()
+        .unwrap();
+    id
+}
+
+fn new(text: &str, search_volume: Option<i64>, keyword_difficulty: Option<i64>) -> New {
+    New {
+        id: id(),
+        keyword: text.to_owned(),
+        normalized: text.to_lowercase(),
+        language: "en".to_owned(),
+        country: String::new(),
+        search_volume,
+        keyword_difficulty,
+        intent: None,
+    }
+}
+
+async fn list(store: &Store, scope: ProjectScope, query: Query) -> Vec<Keyword> {
+    keywords::list(&mut store.read().await, scope, query)
+        .await
+        .unwrap()
+}
+
+async fn texts(store: &Store, scope: ProjectScope, query: Query) -> Vec<String> {
+    list(store, scope, query)
+        .await
+        .into_iter()
+        .map(|k| k.keyword)
+        .collect()
+}
+
+async fn what_was_added_is_read_again(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let wanted = New {
+        country: "DE".to_owned(),
+        intent: Some(Intent::Commercial),
+        ..new("Café \u{1f33f} 🪴", Some(0), None)
+    };
+    let id = wanted.id;
+    let added = commit!(store.db, |tx| keywords::create(tx, scope, wanted, now()).await)
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        keywords::get(&mut store.read().await, scope, id).await.unwrap(),
+        added
+    );
+    assert_eq!(
+        (
+            added.keyword.as_str(),
+            added.country.as_deref(),
+            added.language.as_str()
+        ),
+        ("Café \u{1f33f} 🪴", Some("DE"), "en")
+    );
+    assert_eq!(
+        (added.search_volume, added.search_volume_status),
+        (Some(0), None),
+        "0 is known"
+    );
+    assert_eq!(
+        (added.keyword_difficulty, added.keyword_difficulty_status),
+        (None, Some(MissingReason::NotMeasured))
+    );
+    assert_eq!(
+        (added.intent, added.version, added.created_at, added.updated_at),
+        (Some(Intent::Commercial), 1, now(), now())
+    );
+    assert!(
+        projects::get(&mut store.read().await, scope)
+            .await
+            .unwrap()
+            .setup
+            .has_keywords
+    );
+}
+
+async fn a_text_is_there_once_per_language_and_country(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let first = keyword(&store, scope, "desk", None, None).await;
+    keyword(&store, foreign, "desk", None, None).await;
+    for (language, country, there) in [
+        ("en", "", true),
+        ("de", "", false),
+        ("en", "DE", false),
+        ("de", "", true),
+    ] {
+        let wanted = New {
+            language: language.to_owned(),
+            country: country.to_owned(),
+            ..new("desk", None, None)
+        };
+        let outcome = commit!(store.db, |tx| keywords::create(tx, scope, wanted, now()).await).unwrap();
+        assert_eq!(outcome.is_err(), there, "{language} {country}");
+        if (language, country) == ("en", "") {
+            assert_eq!(outcome.unwrap_err(), first);
+        }
+    }
+    let at_once: Vec<_> = (0..8)
+        .map(|_| {
+            let db = store.db.clone();
+            tokio::spawn(async move {
+                commit!(db, |tx| keywords::create(
+                    tx,
+                    scope,
+                    new("chair", None, None),
+                    now()
+                )
+                .await)
+                .unwrap()
+            })
+        })
+        .collect();
+    let (mut added, mut told) = (Vec::new(), Vec::new());
+    for one in at_once {
+        match one.await.unwrap() {
+            Ok(keyword) => added.push(keyword.id),
+            Err(existing) => told.push(existing.to_string()),
+        }
+    }
+    assert_eq!((added.len(), told.len()), (1, 7));
+    assert!(told.iter().all(|id| *id == added[0]));
+}
+
+async fn changes_count_up_and_never_overwrite(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let id = keyword(&store, scope, "desk", Some(10), Some(20)).await;
+    let read = keywords::get(&mut store.read().await, scope, id).await.unwrap();
+    let changed = Keyword {
+        search_volume: None,
+        intent: Some(Intent::Transactional),
+        status: KeywordStatus::Archived,
+        ..read.clone()
+    };
+    let written = {
+        let changed = changed.clone();
+        commit!(store.db, |tx| keywords::update(tx, scope, id, &changed, later(5))
+            .await)
+        .unwrap()
+    };
+    let expected = Keyword {
+        version: 2,
+        updated_at: later(5),
+        search_volume_status: Some(MissingReason::NotMeasured),
+        ..changed
+    };
+    assert_eq!(written, expected);
+    let stale = commit!(store.db, |tx| keywords::update(tx, scope, id, &read, later(6))
+        .await);
+    assert!(matches!(stale, Err(Error::Missing)), "{stale:?}");
+    assert_eq!(
+        keywords::get(&mut store.read().await, scope, id).await.unwrap(),
+        expected
+    );
+}
+
+async fn another_project_sees_nothing(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let id = keyword(&store, scope, "desk", None, None).await;
+    let mine = keywords::get(&mut store.read().await, scope, id).await.unwrap();
+    let missing = |outcome: Result<(), Error>| assert!(matches!(outcome, Err(Error::Missing)), "{outcome:?}");
+    missing(
+        keywords::get(&mut store.read().await, foreign, id)
+            .await
+            .map(drop),
+    );
+    let attempt = mine.clone();
+    missing(
+        commit!(store.db, |tx| keywords::update(tx, foreign, id, &attempt, now())
+            .await)
+        .map(drop),
+    );
+    missing(commit!(store.db, |tx| keywords::delete(tx, foreign, id).await));
+    assert!(
+        list(
+            &store,
+            foreign,
+            Query {
+                limit: 10,
+                ..Query::default()
+            }
+        )
+        .await
+        .is_empty()
+    );
+    assert_eq!(
+        keywords::get(&mut store.read().await, scope, id).await.unwrap(),
+        mine
+    );
+    commit!(store.db, |tx| keywords::delete(tx, scope, id).await).unwrap();
+    missing(commit!(store.db, |tx| keywords::delete(tx, scope, id).await));
+}
+
+async fn filters(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    for (text, intent, status) in [
+        ("red desk", Some(Intent::Commercial), KeywordStatus::Approved),
+        ("blue desk", Some(Intent::Commercial), KeywordStatus::Rejected),
+        ("red chair", None, KeywordStatus::Approved),
+    ] {
+        let wanted = New {
+            intent,
+            ..new(text, None, None)
+        };
+        commit!(store.db, |tx| {
+            let added = keywords::create(tx, scope, wanted, now()).await?.unwrap();
+            let id = added.id.parse().unwrap();
+            keywords::update(tx, scope, id, &Keyword { status, ..added }, now()).await
+        })
+        .unwrap();
+    }
+    let query = |status, intent, contains: Option<&str>| Query {
+        status,
+        intent,
+        contains: contains.map(str::to_owned),
+        limit: 10,
+        ..Query::default()
+    };
+    let commercial = Some(Intent::Commercial);
+    for sort in [
+        None,
+        Some(KeywordSort::Created),
+        Some(KeywordSort::SearchVolume),
+        Some(KeywordSort::KeywordDifficulty),
+    ] {
+        for (filter, expected) in [
+            (
+                query(None, None, None),
+                vec!["red chair", "blue desk", "red desk"],
+            ),
+            (
+                query(Some(KeywordStatus::Approved), None, None),
+                vec!["red chair", "red desk"],
+            ),
+            (query(None, commercial, None), vec!["blue desk", "red desk"]),
+            (query(None, None, Some("red")), vec!["red chair", "red desk"]),
+            (
+                query(Some(KeywordStatus::Approved), commercial, Some("desk")),
+                vec!["red desk"],
+            ),
+            (query(Some(KeywordStatus::New), None, None), vec![]),
+        ] {
+            let filter = Query { sort, ..filter };
+            assert_eq!(texts(&store, scope, filter.clone()).await, expected, "{filter:?}");
+        }
+    }
+}
+
+async fn search_takes_its_text_literally(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    for text in [
+        "100% cotton",
+        "100 cotton",
+        "a_b",
+        "axb",
+        r"back\slash",
+        "it's",
+        "straße",
+    ] {
+        keyword(&store, scope, text, None, None).await;
+    }
+    for (contains, expected) in [
+        ("100%", vec!["100% cotton"]),
+        ("%", vec!["100% cotton"]),
+        ("a_b", vec!["a_b"]),
+        ("_", vec!["a_b"]),
+        (r"\", vec![r"back\slash"]),
+        (r"k\s", vec![r"back\slash"]),
+        ("'", vec!["it's"]),
+        ("aße", vec!["straße"]),
+        ("100% COTTON", vec![]),
+        ("nothing", vec![]),
+    ] {
+        for sort in [
+            KeywordSort::Created,
+            KeywordSort::SearchVolume,
+            KeywordSort::KeywordDifficulty,
+        ] {
+            let query = Query {
+                contains: Some(contains.to_owned()),
+                sort: Some(sort),
+                limit: 10,
+                ..Query::default()
+            };
+            // Callers normalise: a search in capitals finds nothing, on either database.
+            assert_eq!(
+                texts(&store, scope, query).await,
+                expected,
+                "{contains:?} by {sort:?}"
+            );
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Between {
+    Nothing,
+    Add(Option<i64>),
+    Remove(usize),
+}
+
+/// Rows that are there throughout a walk appear in it exactly once, whatever is added and removed meanwhile.
+async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
+    let store = place.store().await;
+    let values = proptest::option::of(0..4_i64);
+    let between = prop_oneof![
+        Just(Between::Nothing),
+        values.clone().prop_map(Between::Add),
+        any::<usize>().prop_map(Between::Remove),
+    ];
+    let walk = (
+        proptest::collection::vec((values.clone(), values), 1..30),
+        proptest::collection::vec(between, 40),
+        1..9_u32,
+    );
+    let mut runner = TestRunner::deterministic();
+    for round in 0..8 {
+        let (rows, between, limit) = walk.new_tree(&mut runner).unwrap().current();
+        for sort in [
+            KeywordSort::Created,
+            KeywordSort::SearchVolume,
+            KeywordSort::KeywordDifficulty,
+        ] {
+            let scope = store.project().await;
+            for (n, (volume, difficulty)) in rows.iter().enumerate() {
+                keyword(&store, scope, &format!("row {n}"), *volume, *difficulty).await;
+            }
+            let begun = list(
+                &store,
+                scope,
+                Query {
+                    limit: 100,
+                    ..Query::default()
+                },
+            )
+            .await;
+            let mut stayed: BTreeSet<String> = begun.into_iter().map(|k| k.id).collect();
+            let (mut seen, mut after, mut last) = (Vec::new(), None, (i64::MAX, Uuid::max()));
+            for step in 0.. {
+                let page = list(
+                    &store,
+                    scope,
+                    Query {
+                        sort: Some(sort),
+                        after,
+                        limit,
+                        ..Query::default()
+                    },
+                )
+                .await;
+                for row in &page {
+                    let value = match sort {
+                        KeywordSort::Created => 0,
+                        KeywordSort::SearchVolume => row.search_volume.unwrap_or(-1),
+                        KeywordSort::KeywordDifficulty => row.keyword_difficulty.unwrap_or(-1),
+                    };
+                    let key = (value, row.id.parse().unwrap());
+                    assert!(key < last, "round {round}, {sort:?}: {key:?} after {last:?}");
+                    (last, after) = (key, Some(key));
+                    seen.push(row.id.clone());
+                }
+                if page.len() < limit as usize {
+                    break;
+                }
+                match between.get(step).copied().unwrap_or(Between::Nothing) {
+                    Between::Nothing => {}
+                    Between::Add(value) => {
+                        keyword(&store, scope, &format!("meanwhile {step}"), value, value).await;
+                    }
+                    Between::Remove(at) => {
+                        let gone = stayed.iter().nth(at % stayed.len().max(1)).cloned();
+                        if let Some(gone) = gone {
+                            stayed.remove(&gone);
+                            commit!(store.db, |tx| keywords::delete(tx, scope, gone.parse().unwrap())
+                                .await)
+                            .unwrap();
+                        }
+                    }
+                }
+            }
+            let once: BTreeSet<&String> = seen.iter().collect();
+            assert_eq!(
+                once.len(),
+                seen.len(),
+                "round {round}, {sort:?}: a row came twice"
+            );
+            for row in &stayed {
+                assert!(once.contains(row), "round {round}, {sort:?}: {row} is missing");
+            }
+        }
+    }
+}

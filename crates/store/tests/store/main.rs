@@ -1,0 +1,24 @@
+//! The store on SQLite and on PostgreSQL: every test runs on both, unless it says why not.
+//!
+//! PostgreSQL is the one that `SEARCHWRIGHT_TEST_POSTGRES` names (`cargo xtask test` starts one). Without
+//! it that half is skipped, except in continuous integration, where it fails.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
+
+#[macro_use]
+mod harness;
+
+mod access;
+mod admin;
+mod audits;
+mod durability;
+mod events;
+mod idempotency;
+mod issues;
+mod jobs;
+mod keywords;
+mod lifecycle;
+mod migrate;
+mod pages;
+mod seal;
+mod write;

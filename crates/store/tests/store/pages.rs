@@ -1,0 +1,152 @@
+//! Pages: as the newest audit saw them, by URL.
+
+use searchwright_contract::pages::Page;
+use searchwright_store::{
+    Error,
+    pages::{self, Query, Seen},
+};
+use uuid::Uuid;
+
+use crate::{
+    harness::{Place, id, later},
+    issues::seen,
+};
+
+on_both!(the_newest_audit_counts, filters, walked_in_the_order_of_bytes,);
+
+async fn the_newest_audit_counts(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign, page) = (store.project().await, store.project().await, id());
+    let first = seen(page, "https://example.com/a", Some(200));
+    let wanted = Page {
+        id: page.to_string(),
+        last_crawled_at: later(3),
+        ..first.page.clone()
+    };
+    commit!(store.db, |tx| pages::record(tx, scope, id(), vec![first]).await).unwrap();
+    assert_eq!(
+        pages::get(&mut store.read().await, scope, page).await.unwrap(),
+        wanted
+    );
+    assert!(matches!(
+        pages::get(&mut store.read().await, foreign, page).await,
+        Err(Error::Missing)
+    ));
+    let bare = Page {
+        final_url: None,
+        status_code: None,
+        failure: Some("dns".to_owned()),
+        depth: None,
+        link_score: None,
+        indexable: false,
+        non_indexable_reason: Some("no_answer".to_owned()),
+        title: None,
+        word_count: Some(7),
+        last_crawled_at: later(8),
+        ..wanted
+    };
+    let second = Seen {
+        id: page,
+        page: bare.clone(),
+        crawled_at: later(8),
+    };
+    commit!(store.db, |tx| pages::record(tx, scope, id(), vec![second]).await).unwrap();
+    assert_eq!(
+        pages::get(&mut store.read().await, scope, page).await.unwrap(),
+        bare
+    );
+}
+
+async fn filters(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let all: Vec<Seen> = [
+        ("/Ferns", Some(200)),
+        ("/ferns", Some(404)),
+        ("/a%20b", Some(200)),
+        ("/a_b", None),
+    ]
+    .map(|(path, status)| seen(id(), &format!("https://example.com{path}"), status))
+    .to_vec();
+    commit!(store.db, |tx| pages::record(tx, scope, id(), all).await).unwrap();
+    let list = async |query: Query| -> Vec<String> {
+        let rows = pages::list(&mut store.read().await, scope, Query { limit: 9, ..query })
+            .await
+            .unwrap();
+        rows.into_iter()
+            .map(|p| p.url.replace("https://example.com", ""))
+            .collect()
+    };
+    let text = |text: &str| Query {
+        contains: Some(text.to_owned()),
+        ..Query::default()
+    };
+    assert_eq!(
+        list(Query {
+            status_code: Some(200),
+            ..Query::default()
+        })
+        .await,
+        ["/Ferns", "/a%20b"]
+    );
+    assert_eq!(
+        list(Query {
+            indexable: Some(false),
+            ..Query::default()
+        })
+        .await,
+        ["/a_b", "/ferns"]
+    );
+    assert_eq!(
+        list(Query {
+            indexable: Some(true),
+            ..text("a")
+        })
+        .await,
+        ["/Ferns", "/a%20b"]
+    );
+    assert_eq!(list(text("%20")).await, ["/a%20b"]);
+    assert_eq!(list(text("a_b")).await, ["/a_b"]);
+    assert_eq!(list(text("_")).await, ["/a_b"]);
+    assert_eq!(
+        list(text("ferns")).await,
+        ["/ferns"],
+        "the case of a path matters"
+    );
+    assert_eq!(list(text("\\")).await, [] as [&str; 0]);
+}
+
+/// A database that sorts by the rules of a language puts `/B` between `/a` and `/c`, and a cursor made by
+/// comparing bytes would then lose rows.
+async fn walked_in_the_order_of_bytes(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let mut urls: Vec<String> = [
+        "/", "/a", "/B", "/c", "/a-b", "/a_b", "/ab", "/É", "/%C3%89", "/~x", "/A",
+    ]
+    .map(|path| format!("https://example.com{path}"))
+    .to_vec();
+    let all = urls.iter().map(|url| seen(id(), url, Some(200))).collect();
+    commit!(store.db, |tx| pages::record(tx, scope, id(), all).await).unwrap();
+    urls.sort();
+    for limit in [1, 3, 100] {
+        let (mut walked, mut after) = (Vec::new(), None);
+        loop {
+            let page = pages::list(
+                &mut store.read().await,
+                scope,
+                Query {
+                    after: after.take(),
+                    limit,
+                    ..Query::default()
+                },
+            )
+            .await
+            .unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some((last.url.clone(), last.id.parse::<Uuid>().unwrap()));
+            walked.extend(page.into_iter().map(|p| p.url));
+        }
+        assert_eq!(walked, urls, "{limit} at a time");
+    }
+}
