@@ -304,7 +304,7 @@ pub async fn summarize(
         let json = serde_json::to_value(&by_state).map_err(|e| Error::Defect(e.to_string()))?;
         rows.push(vec![issue.into(), active.into(), Json(json).into()]);
     }
-    sql("UPDATE issues SET active = $3, counts = $4, impact = CASE WHEN $3 = 0 THEN 0 ELSE impact END WHERE project_id = $1 AND id = $2")
+    sql("UPDATE issues SET active = $3, counts = $4, impact = CASE WHEN CAST($3 AS BIGINT) = 0 THEN 0 ELSE impact END WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .run_each(tx, rows)
         .await?;
