@@ -259,27 +259,20 @@ pub async fn holds(tx: &mut Tx, job: &Leased) -> Result<bool> {
 
 /// Asks for a job to be stopped: at once if it waits, at its next heartbeat if it runs. What it was before.
 pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<JobStatus> {
-    let before = get(tx, scope, id).await?.status;
-    match before {
-        JobStatus::Queued => {
-            sql("UPDATE jobs SET status = 'canceled', finished_at = $3 WHERE project_id = $1 AND id = $2 AND status = 'queued'")
-                .bind(scope.project())
-                .bind(id)
-                .bind(now)
-                .run(tx)
-                .await?;
-        }
-        JobStatus::Running => {
-            sql("UPDATE jobs SET cancel_requested = $3 WHERE project_id = $1 AND id = $2")
-                .bind(scope.project())
-                .bind(id)
-                .bind(true)
-                .run(tx)
-                .await?;
-        }
-        _ => {}
+    // One statement: a worker that takes the job meanwhile waits, and then finds it canceled, or is found here.
+    let after: Option<JobStatus> = sql("UPDATE jobs SET finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,
+            cancel_requested = (status = 'running'), status = CASE WHEN status = 'queued' THEN 'canceled' ELSE status END
+         WHERE project_id = $1 AND id = $2 AND status IN ('queued', 'running') RETURNING status")
+    .bind(scope.project())
+    .bind(id)
+    .bind(now)
+    .optional(tx, |c| c.word())
+    .await?;
+    match after {
+        Some(JobStatus::Canceled) => Ok(JobStatus::Queued),
+        Some(running) => Ok(running),
+        None => Ok(get(tx, scope, id).await?.status),
     }
-    Ok(before)
 }
 
 /// Gives back the jobs whose worker fell silent. Those that crashed too often are returned, still to be failed.
