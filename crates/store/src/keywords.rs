@@ -122,7 +122,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
 }
 
 /// A LIKE pattern for texts that contain this one.
-pub(crate) fn contains(text: &str) -> String {
+fn contains(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
     for c in text.chars() {
