@@ -1,6 +1,9 @@
 //! PostgreSQL: a pool of connections, statements prepared once per connection.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
 use tokio_postgres::NoTls;
@@ -19,6 +22,7 @@ const OLDEST: i32 = 150_000;
 pub(crate) struct Client {
     object: Option<Object>,
     begun: bool,
+    failed: AtomicBool,
 }
 
 impl Client {
@@ -28,8 +32,21 @@ impl Client {
             .ok_or_else(|| Error::Defect("the connection has been given back".to_owned()))
     }
 
+    /// The outcome of a statement, noting a failure: PostgreSQL would turn the COMMIT of its transaction into
+    /// a ROLLBACK without a word.
+    pub(crate) fn noted<T>(&self, outcome: Result<T, tokio_postgres::Error>) -> Result<T> {
+        self.failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+        Ok(outcome?)
+    }
+
     /// Commits or rolls back.
     pub(crate) async fn end(mut self, commit: bool) -> Result<()> {
+        if commit && self.failed.load(Ordering::Relaxed) {
+            // Dropped inside its transaction, so closed.
+            return Err(Error::Defect(
+                "a write went on after a statement that failed".to_owned(),
+            ));
+        }
         if commit {
             self.get()?.batch_execute("COMMIT").await?;
         } else if self.get()?.batch_execute("ROLLBACK").await.is_err() {
@@ -112,6 +129,7 @@ impl Postgres {
         Ok(Client {
             object: Some(self.object().await?),
             begun: false,
+            failed: AtomicBool::new(false),
         })
     }
 
@@ -131,6 +149,7 @@ impl Postgres {
         let client = Client {
             object: Some(self.object().await?),
             begun: true,
+            failed: AtomicBool::new(false),
         };
         client.get()?.batch_execute("BEGIN").await?;
         Ok(client)

@@ -123,9 +123,9 @@ impl Statement {
                 }
             }
             On::Postgres(client) => {
-                let client = client.get()?;
-                let statement = client.prepare_cached(self.text).await?;
-                for row in client.query(&statement, &refs(&self.params)).await? {
+                let connection = client.get()?;
+                let statement = client.noted(connection.prepare_cached(self.text).await)?;
+                for row in client.noted(connection.query(&statement, &refs(&self.params)).await)? {
                     read(&mut Cells {
                         row: Row::Postgres(&row),
                         at: 0,
@@ -145,9 +145,9 @@ impl Statement {
                 Ok(statement.raw_execute()? as u64)
             }
             On::Postgres(client) => {
-                let client = client.get()?;
-                let statement = client.prepare_cached(self.text).await?;
-                Ok(client.execute(&statement, &refs(&self.params)).await?)
+                let connection = client.get()?;
+                let statement = client.noted(connection.prepare_cached(self.text).await)?;
+                client.noted(connection.execute(&statement, &refs(&self.params)).await)
             }
         }
     }
@@ -167,8 +167,8 @@ impl Statement {
                 Ok(touched)
             }
             On::Postgres(client) => {
-                let client = client.get()?;
-                let statement = client.prepare_cached(self.text).await?;
+                let connection = client.get()?;
+                let statement = client.noted(connection.prepare_cached(self.text).await)?;
                 let (statement, fixed) = (&statement, &self.params);
                 let runs = rows.iter().map(|row| async move {
                     let params: Vec<&(dyn ToSql + Sync)> = fixed
@@ -176,9 +176,9 @@ impl Statement {
                         .chain(row)
                         .map(|p| p as &(dyn ToSql + Sync))
                         .collect();
-                    client.execute(statement, &params).await
+                    connection.execute(statement, &params).await
                 });
-                Ok(try_join_all(runs).await?.into_iter().sum())
+                Ok(client.noted(try_join_all(runs).await)?.into_iter().sum())
             }
         }
     }
