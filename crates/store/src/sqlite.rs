@@ -79,6 +79,8 @@ type Answer = Box<dyn FnOnce(Result<(), CommitFailed>) + Send>;
 #[derive(Clone, Debug)]
 enum CommitFailed {
     Full,
+    /// A neighbour's failure took the whole transaction along.
+    Cut,
     Unavailable(String),
 }
 
@@ -86,6 +88,7 @@ impl From<CommitFailed> for Error {
     fn from(failed: CommitFailed) -> Self {
         match failed {
             CommitFailed::Full => Self::Full,
+            CommitFailed::Cut => Self::Overloaded,
             CommitFailed::Unavailable(why) => Self::Unavailable(why),
         }
     }
@@ -240,6 +243,9 @@ where
         Err(_) => Err(E::from(Error::Defect("a write transaction panicked".to_owned()))),
     };
     if done.is_err() {
+        if is_cut(tx) {
+            return done;
+        }
         step(tx, "ROLLBACK TO work").map_err(E::from)?;
     }
     step(tx, "RELEASE work").map_err(E::from)?;
@@ -252,6 +258,14 @@ fn step(tx: &Tx, text: &'static str) -> Result<()> {
     };
     connection.get()?.prepare_cached(text)?.raw_execute()?;
     Ok(())
+}
+
+/// A full disk or a failed read ends the whole transaction, not only the statement (sqlite.org/lang_transaction).
+fn is_cut(tx: &Tx) -> bool {
+    match &tx.on {
+        On::Sqlite(connection) => connection.get().is_ok_and(Connection::is_autocommit),
+        On::Postgres(_) => false,
+    }
 }
 
 fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &AtomicBool) {
@@ -290,7 +304,8 @@ fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &Ato
 }
 
 fn gather(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, begun: Instant, last: usize) {
-    while answers.len() < MOST_PER_COMMIT && begun.elapsed() < LONGEST_GATHER {
+    // Work after a cut would begin a transaction of its own, and be durable before anybody decided so.
+    while answers.len() < MOST_PER_COMMIT && begun.elapsed() < LONGEST_GATHER && !is_cut(tx) {
         let next = match queue.try_recv() {
             Ok(next) => next,
             Err(TryRecvError::Disconnected) => return,
@@ -306,6 +321,9 @@ fn gather(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, begun:
 }
 
 fn commit(tx: &Tx, broken: &AtomicBool) -> Result<(), CommitFailed> {
+    if is_cut(tx) {
+        return Err(CommitFailed::Cut);
+    }
     let Err(error) = step(tx, "COMMIT") else {
         return Ok(());
     };

@@ -214,6 +214,52 @@ fn a_full_disk_refuses_writes_and_goes_on_reading() {
     });
 }
 
+/// A disk that fills up takes the whole commit along, neighbours included. Whoever is told that a write is
+/// done must find it, and whoever is told that it is not must not.
+#[test]
+fn a_full_disk_lies_to_no_neighbour() {
+    on_sqlite(async |place| {
+        let db = place.store().await.db;
+        commit!(db, |tx| sql("PRAGMA max_page_count = 1")
+            .one(tx, |c| c.take::<i64>())
+            .await)
+        .unwrap();
+        let (started, wait_started) = mpsc::channel();
+        let (release, wait_release) = mpsc::channel::<()>();
+        let mut first = Box::pin(db.write(move |_: &mut Tx| {
+            started.send(()).unwrap();
+            wait_release.recv().unwrap();
+            Box::pin(async { Ok::<_, Error>(()) })
+        }));
+        assert!((&mut first).now_or_never().is_none());
+        wait_started.recv().unwrap();
+        // All of them are waiting when the first ends, so they share its commit.
+        let mut waiting: Vec<_> = (0..6)
+            .map(|n| {
+                Box::pin(db.write(move |tx: &mut Tx| {
+                    Box::pin(async move {
+                        let size = if n == 3 { 1 << 20 } else { 1 };
+                        admin::set_meta(tx, &format!("row-{n}"), vec![1; size]).await
+                    })
+                }))
+            })
+            .collect();
+        for one in &mut waiting {
+            assert!(one.now_or_never().is_none());
+        }
+        release.send(()).unwrap();
+        let first = first.await;
+        let outcomes = join_all(waiting).await;
+        let there = names(&db).await;
+        assert!(matches!(outcomes[3], Err(Error::Full)), "{:?}", outcomes[3]);
+        assert!(matches!(first, Ok(()) | Err(Error::Overloaded)), "{first:?}");
+        for (n, outcome) in outcomes.iter().enumerate() {
+            let found = there.contains(&format!("row-{n}"));
+            assert_eq!(outcome.is_ok(), found, "row-{n}: {outcome:?}");
+        }
+    });
+}
+
 #[test]
 fn a_dropped_write_leaves_no_transaction_open() {
     on_postgres(async |place| {
