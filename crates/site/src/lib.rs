@@ -12,6 +12,7 @@ pub mod graph;
 pub mod origin;
 pub mod page;
 pub mod robots;
+pub mod score;
 pub mod sitemap;
 pub mod text;
 pub mod url_key;
