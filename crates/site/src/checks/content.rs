@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "template-unrendered",
         title: "Template not filled in",
-        description: "Title, first heading or description hold {{…}}, [object Object], undefined or NaN, or the text holds two of the first two or more outside code.",
+        description: "Title, first heading or description hold {{…}}, [object Object], or undefined or NaN standing alone; or the text outside code holds {{…}} or [object Object] twice.",
         why_it_matters: "Visitors and search results show the program instead of the page.",
         recommendation: "Fix the template or the data it is filled with.",
         source: "https://developers.google.com/search/docs/appearance/title-link",

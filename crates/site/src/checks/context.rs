@@ -13,7 +13,7 @@ use super::{
 use crate::{
     graph::{Index, flag},
     origin::Origin,
-    page::{Directives, HtmlFacts, PageFacts, UrlId, directives, not_indexable},
+    page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives, not_indexable},
     robots::{Agent, Robots},
 };
 
@@ -93,6 +93,7 @@ pub struct Page<'a> {
     /// It may be in the index.
     pub(super) indexable: bool,
     items: OnceCell<Vec<Item>>,
+    targets: OnceCell<Vec<(UrlId, usize)>>,
 }
 
 impl<'a> Page<'a> {
@@ -103,6 +104,7 @@ impl<'a> Page<'a> {
             directives: directives(facts),
             indexable: not_indexable(facts).is_none(),
             items: OnceCell::new(),
+            targets: OnceCell::new(),
         }
     }
 
@@ -147,17 +149,21 @@ impl<'a> Page<'a> {
         self.items.get_or_init(|| schema::items(html))
     }
 
-    /// The internal targets of its links that were fetched, each once, with the link's place in the list.
-    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> Vec<(UrlId, &'h crate::page::Link)> {
-        let internal = |id: UrlId| id != self.id() && self.context.is_internal(id);
-        let mut targets: Vec<_> = html
-            .links
-            .iter()
-            .filter_map(|link| Some((link.target.filter(|id| internal(*id))?, link)))
-            .collect();
-        targets.sort_by_key(|(id, link)| (*id, link.line));
-        targets.dedup_by_key(|(id, _)| *id);
+    /// The internal targets of its links, each once, with the first link that leads there.
+    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, &'h Link)> {
+        let targets = self.targets.get_or_init(|| {
+            let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
+            let links = html.links.iter().enumerate();
+            let mut targets: Vec<_> = links
+                .filter_map(|(place, link)| Some((link.target.filter(internal)?, place)))
+                .collect();
+            targets.sort_unstable();
+            targets.dedup_by_key(|(id, _)| *id);
+            targets
+        });
         targets
+            .iter()
+            .filter_map(|(id, place)| Some((*id, html.links.get(*place)?)))
     }
 }
 

@@ -196,9 +196,8 @@ fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
         .next()
         .and_then(|name| name.rsplit_once('.'))
         .map(|(_, e)| e.to_ascii_lowercase());
-    let not_html = [
-        "css", "js", "json", "xml", "txt", "pdf", "png", "jpg", "jpeg", "gif", "webp", "svg", "zip",
-    ];
+    // no names such as .js or .net, which pages about them have
+    let not_html = ["css", "pdf", "png", "jpg", "jpeg", "gif", "webp", "svg", "zip"];
     let contradicts = match extension.as_deref() {
         Some("html" | "htm" | "xhtml") => !is_html,
         // an address like that with a page behind it is a mistake in a link or a server's answer to what is missing

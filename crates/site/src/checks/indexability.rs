@@ -171,7 +171,7 @@ fn nofollow_page(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.directives.nofollow() {
         return None;
     }
-    let internal = page.link_targets(html).len();
+    let internal = page.link_targets(html).count();
     let evidence = sources(page, |rules| rules.nofollow)?;
     (internal > 0).then(|| with(evidence, "internalLinks", internal))
 }

@@ -204,25 +204,19 @@ fn language(code: &str) -> String {
 }
 
 fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let entries: Vec<_> = html
-        .hreflangs
-        .iter()
-        .filter_map(|link| Some((link.rel.to_ascii_lowercase(), link.target?)))
+    let alternates = html.hreflangs.iter();
+    let entries: Vec<_> = alternates
+        .filter_map(|link| Some((link.rel.to_ascii_lowercase(), language(&link.rel), link.target?)))
         .collect();
-    if entries.len() < 2 {
-        return None;
-    }
     let mut pairs = Vec::new();
-    for (i, (code, target)) in entries.iter().enumerate() {
-        for (other_code, other) in &entries[i + 1..] {
-            let two_urls = code == other_code && target != other;
+    for (i, (code, language, target)) in entries.iter().enumerate() {
+        for (other_code, other_language, other) in &entries[i + 1..] {
+            let two_urls = target != other && code == other_code;
             // one page for en and en-GB, or for en and x-default, is a set; one for en and de is not
-            let unrelated =
-                language(code) != language(other_code) && code != "x-default" && other_code != "x-default";
-            if two_urls || target == other && unrelated {
-                pairs.push(
-                    json!({"codes": [code, other_code], "urls": [page.key(*target), page.key(*other)]}),
-                );
+            let unrelated = || language != other_language && language != "x" && other_language != "x";
+            if two_urls || target == other && unrelated() {
+                let urls = [page.key(*target), page.key(*other)];
+                pairs.push(json!({"codes": [code, other_code], "urls": urls}));
             }
         }
     }

@@ -173,7 +173,7 @@ fn link(page: &Page<'_>, link: &Link) -> Value {
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
-    let broken = page.link_targets(html).into_iter().filter_map(|(target, found)| {
+    let broken = page.link_targets(html).filter_map(|(target, found)| {
         // only what this crawl has seen answer so
         let fetched = matches!(index.state(target), State::Html | State::Other);
         let status = index
@@ -186,7 +186,7 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
-    let redirects = page.link_targets(html).into_iter().filter_map(|(target, found)| {
+    let redirects = page.link_targets(html).filter_map(|(target, found)| {
         let status = index
             .status(target)
             .filter(|status| matches!(status, 301 | 308))?;

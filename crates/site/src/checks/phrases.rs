@@ -11,6 +11,8 @@ const BOTS: &str = include_str!("../../data/bots.txt");
 /// One folded text a line.
 const ANCHORS: &str = include_str!("../../data/generic_anchors.txt");
 
+/// Longest text of the list with an arrow or two around it, bytes.
+static LONGEST: LazyLock<usize> = LazyLock::new(|| lines(ANCHORS).map(str::len).max().unwrap_or(0) + 8);
 static GENERIC: LazyLock<HashSet<&'static str>> = LazyLock::new(|| lines(ANCHORS).collect());
 
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
@@ -29,8 +31,7 @@ fn bots(group: &str) -> impl Iterator<Item = &'static str> {
 
 /// Link texts that say nothing about their target.
 pub(super) fn is_generic_anchor(anchor: &str) -> bool {
-    // longer than any of the list
-    if anchor.len() > 80 {
+    if anchor.len() > *LONGEST {
         return false;
     }
     let folded = crate::text::folded(anchor);
