@@ -40,6 +40,8 @@ use crate::{
 pub(super) enum Event {
     /// An exchange ended.
     Fetched(Work, Fetched),
+    /// An exchange ended well with a small page, which was read there and then; its bytes on the wire.
+    FetchedAndRead(Work, u64, Box<ReadPage>),
     /// A page was read.
     Read(Box<ReadPage>),
     /// The robots.txt of an origin.
@@ -294,6 +296,7 @@ impl Run {
     fn take(&mut self, event: Event) {
         match event {
             Event::Fetched(work, fetched) => self.fetched(work, fetched),
+            Event::FetchedAndRead(work, wire_bytes, page) => self.fetched_and_read(&work, wire_bytes, *page),
             Event::Read(page) => {
                 self.reading -= 1;
                 self.reading_bytes -= page.held;
@@ -377,7 +380,11 @@ impl Run {
                 break;
             }
         }
-        let progress = self.progress();
+        // Nothing waits any more; what was left out is what is known and has no outcome.
+        let progress = Progress {
+            queued: 0,
+            ..self.progress()
+        };
         let Self {
             table,
             builder,

@@ -28,10 +28,7 @@ impl Run {
         let now = Instant::now();
         let (signal, passing, failed) = judge(&fetched);
         self.hosts[work.host].end(now, signal);
-        self.bytes += fetched.as_ref().map_or(0, |answer| answer.wire_bytes);
-        if self.bytes > self.config.max_bytes {
-            self.cut = Some(Termination::MaxBytes);
-        }
+        self.count_bytes(fetched.as_ref().map_or(0, |answer| answer.wire_bytes));
         if passing && let Some(delay) = self.config.retry_delays.get(usize::from(work.attempts) - 1) {
             let asked = match signal {
                 Signal::TooMuch(Some(after)) => after.min(RETRY_AFTER_LIMIT),
@@ -69,6 +66,22 @@ impl Run {
                     self.readers.push(job);
                 }
             }
+        }
+    }
+
+    /// A page that was read where it arrived. Its status says that the host is well.
+    pub(super) fn fetched_and_read(&mut self, work: &Work, wire_bytes: u64, page: ReadPage) {
+        self.fetching -= 1;
+        self.hosts[work.host].end(Instant::now(), Signal::Fine);
+        self.count_bytes(wire_bytes);
+        self.hosts[work.host].settle(false);
+        self.adopt(page);
+    }
+
+    fn count_bytes(&mut self, wire_bytes: u64) {
+        self.bytes += wire_bytes;
+        if self.bytes > self.config.max_bytes {
+            self.cut = Some(Termination::MaxBytes);
         }
     }
 

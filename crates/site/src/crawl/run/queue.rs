@@ -11,12 +11,13 @@ use super::{Event, Gate, Run, Wake, Work};
 use crate::{
     crawl::{
         Termination,
+        readers::{Job, read},
         scope::{is_media, origin},
         survey::{Survey, path},
     },
-    fetch::{FetchError, Method, Request},
+    fetch::{FetchError, Method, Request, Response},
     graph::State,
-    page::{Outcome, PageFacts, UrlId},
+    page::{At, Outcome, PageFacts, UrlId},
     robots::Policy,
     text,
 };
@@ -24,6 +25,8 @@ use crate::{
 /// Pages waiting for a parser, and their bytes, beyond which no fetch begins.
 const READING: usize = 32;
 const READING_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of a page that is read where it arrived.
+const SMALL_PAGE: usize = 256 * 1024;
 /// Known pages gone through before other tasks get a turn.
 const REPLAYS: usize = 512;
 
@@ -230,6 +233,8 @@ impl Run {
         let body_limit = self.config.body_limit;
         self.fetching += 1;
         work.attempts = work.attempts.saturating_add(1);
+        let (at, urls, limits) = (self.at(&work), self.table.page(work.id), self.limits);
+        let now = self.now.clone();
         self.tasks.spawn(async move {
             let ask = |method, body_limit| {
                 let request = Request {
@@ -249,10 +254,27 @@ impl Run {
             } else {
                 ask(Method::Get, body_limit).await
             };
-            sender
-                .send(Event::Fetched(work, fetched.unwrap_or(Err(FetchError::Broken))))
-                .await
-                .ok();
+            let event = match fetched.unwrap_or(Err(FetchError::Broken)) {
+                // Read where it arrived: handing a small page to another thread costs more than reading it.
+                Ok(response) if is_small_page(&response) => {
+                    let wire_bytes = response.wire_bytes;
+                    let at = At { fetched_at_ms: now(), ..at };
+                    let job = Job {
+                        response,
+                        url: work.url.clone(),
+                        at,
+                        urls,
+                    };
+                    Event::FetchedAndRead(work, wire_bytes, Box::new(read(job, &limits)))
+                }
+                other => Event::Fetched(work, other),
+            };
+            sender.send(event).await.ok();
         });
     }
+}
+
+/// A page that nothing but reading it is left of, in less than a millisecond.
+fn is_small_page(response: &Response) -> bool {
+    (200..300).contains(&response.status) && (1..=SMALL_PAGE).contains(&response.body.len())
 }
