@@ -130,8 +130,10 @@ pub async fn of_page(
     scope: ProjectScope,
     page: Uuid,
 ) -> Result<Vec<(Uuid, String, serde_json::Value)>> {
-    sql("SELECT o.issue_id, i.check_id, o.evidence FROM occurrences o JOIN issues i ON i.project_id = o.project_id AND i.id = o.issue_id
-         WHERE o.project_id = $1 AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
+    // One key lookup per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that
+    // order. An index by page would cost every finding of every audit.
+    sql("SELECT o.issue_id, i.check_id, o.evidence FROM issues i CROSS JOIN occurrences o
+         WHERE i.project_id = $1 AND o.project_id = i.project_id AND o.issue_id = i.id AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
          ORDER BY CASE i.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, i.impact DESC, o.issue_id LIMIT 100")
     .bind(scope.project())
     .bind(page)

@@ -15,7 +15,7 @@ use searchwright_site::{
     graph::{Index, flag},
     origin::Origin,
     page::{Outcome, PageFacts, UrlId, not_indexable},
-    score::Score,
+    score::{self, Score},
 };
 use searchwright_store::{Db, audits, crawls, events, issues, pages};
 use serde_json::json;
@@ -23,10 +23,16 @@ use uuid::Uuid;
 
 use super::{
     JobError,
-    audit::{Saved, fenced},
+    audit::{fenced, unpack},
     worker::Run,
 };
 use crate::{failure::defect, operations::word};
+
+/// Findings gathered before they are written. They are written in the order of their key, so that each leaf
+/// of the tree is touched once per gathering and not once per batch of pages.
+const GATHERED: usize = 32 * 1024;
+/// Rows of one transaction: others wait for it.
+const ROWS: usize = 4 * 1024;
 
 /// Weight of a severity in the impact of an issue.
 const fn weight(severity: Severity) -> f64 {
@@ -67,10 +73,27 @@ struct Shared {
     now_ms: i64,
 }
 
-/// One batch, evaluated.
+/// Pages that were evaluated, and what was found on them.
+#[derive(Default)]
 struct Evaluated {
     seen: Vec<pages::Seen>,
     findings: Vec<issues::Finding>,
+}
+
+impl Evaluated {
+    fn sorted(mut self) -> Self {
+        self.seen.sort_unstable_by_key(|s| s.id);
+        self.findings.sort_unstable_by_key(|f| (f.issue, f.page));
+        self
+    }
+}
+
+fn portions<T>(mut rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
+    std::iter::from_fn(move || {
+        let rest = rows.split_off(rows.len().min(ROWS));
+        let portion = std::mem::replace(&mut rows, rest);
+        (!portion.is_empty()).then_some(portion)
+    })
 }
 
 /// Evaluates a crawl and writes its results. The health score.
@@ -112,13 +135,18 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
     let evaluating = tokio::task::spawn_blocking(move || evaluate_all(&shared, take, &done));
     let writing = async {
         while let Some(Evaluated { seen, findings }) = results.recv().await {
-            fenced(db, run.leased.clone(), move |tx, scope| {
-                Box::pin(async move {
-                    pages::record(tx, scope, audit, seen).await?;
-                    issues::record(tx, scope, audit, findings, now).await
+            for seen in portions(seen) {
+                fenced(db, run.leased.clone(), move |tx, scope| {
+                    Box::pin(async move { pages::record(tx, scope, audit, seen).await })
                 })
-            })
-            .await?;
+                .await?;
+            }
+            for findings in portions(findings) {
+                fenced(db, run.leased.clone(), move |tx, scope| {
+                    Box::pin(async move { issues::record(tx, scope, audit, findings, now).await })
+                })
+                .await?;
+            }
         }
         // Dropped here, so that an evaluation whose results cannot be written stops.
         drop(results);
@@ -139,24 +167,33 @@ fn evaluate_all(
     let context = Context::new(&shared.index, &shared.origin, &shared.thresholds, shared.now_ms);
     let mut sums = Sums::default();
     let mut home = None;
+    let mut gathered = Evaluated::default();
     while let Some(data) = saved.blocking_recv() {
-        let (_, _, pages): Saved = postcard::from_bytes(&data).map_err(|e| defect("saved batch", e))?;
-        let evaluated = evaluate(shared, &context, &pages, &mut sums);
+        let (_, _, pages) = unpack(&data)?;
+        evaluate(shared, &context, &pages, &mut sums, &mut gathered);
         home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
-        if done.blocking_send(evaluated).is_err() {
+        if gathered.findings.len() >= GATHERED
+            && done
+                .blocking_send(std::mem::take(&mut gathered).sorted())
+                .is_err()
+        {
             break;
         }
     }
+    // Refused only by a writer that has failed, which says so itself.
+    let _ = done.blocking_send(gathered.sorted());
     let site = evaluate_site(shared, &context, home.as_ref(), &mut sums);
     Ok((sums, site))
 }
 
-fn evaluate(shared: &Shared, context: &Context<'_>, pages: &[PageFacts], sums: &mut Sums) -> Evaluated {
+fn evaluate(
+    shared: &Shared,
+    context: &Context<'_>,
+    pages: &[PageFacts],
+    sums: &mut Sums,
+    out: &mut Evaluated,
+) {
     let index = &shared.index;
-    let mut out = Evaluated {
-        seen: Vec::with_capacity(pages.len()),
-        findings: Vec::new(),
-    };
     let mut found = Vec::new();
     for facts in pages {
         if !index.has(facts.id, flag::INTERNAL) {
@@ -188,16 +225,10 @@ fn evaluate(shared: &Shared, context: &Context<'_>, pages: &[PageFacts], sums: &
                 evidence: finding.evidence.to_string(),
             });
         }
-        if is_scored(facts) {
+        if score::is_scored(facts) {
             sums.score.add(errors.len() as u32, warnings.len() as u32);
         }
     }
-    out
-}
-
-/// Internal HTML pages that answered; redirects, blocked and silent ones say nothing about quality.
-fn is_scored(facts: &PageFacts) -> bool {
-    matches!(facts.outcome, Outcome::Status(status) if facts.html.is_some() || status >= 400)
 }
 
 fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {

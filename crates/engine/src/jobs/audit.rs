@@ -185,6 +185,19 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
 pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
 
+fn pack(batch: &Batch) -> Result<Vec<u8>, JobError> {
+    let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
+    let plain =
+        postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages)).map_err(|e| defect("batch", e))?;
+    Ok(lz4_flex::compress_prepend_size(&plain))
+}
+
+/// Reads a stored batch back.
+pub(super) fn unpack(data: &[u8]) -> Result<Saved, JobError> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
+    Ok(postcard::from_bytes(&plain).map_err(|e| defect("saved batch", e))?)
+}
+
 /// The crawl as far as it was saved, if it was begun, and the number of the next batch.
 async fn saved(
     db: &Db,
@@ -195,8 +208,7 @@ async fn saved(
     let mut origin = None;
     let mut count = 0;
     while let Some(data) = crawls::load(&mut db.read().await?, scope, audit, count).await? {
-        let (newer, _): (Option<Origin>, &[u8]) =
-            postcard::take_from_bytes(&data).map_err(|e| defect("saved batch", e))?;
+        let (newer, _, _) = unpack(&data)?;
         origin = newer.or(origin);
         count += 1;
     }
@@ -209,8 +221,7 @@ async fn saved(
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let (_, discovered, pages): Saved =
-            postcard::from_bytes(&data).map_err(|e| defect("saved batch", e))?;
+        let (_, discovered, pages) = unpack(&data)?;
         for url in &discovered {
             resume.url(url).map_err(|e| defect("saved crawl", e))?;
         }
@@ -244,9 +255,7 @@ impl std::error::Error for Stopped {}
 impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
-        let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
-        let data = postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages))
-            .map_err(|e| stopped(defect("batch", e).into()))?;
+        let data = pack(&batch).map_err(stopped)?;
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         let progress = AuditProgress {

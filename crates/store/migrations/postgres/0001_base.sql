@@ -198,6 +198,5 @@ CREATE TABLE occurrences (
   stale BOOLEAN NOT NULL,
   PRIMARY KEY (project_id, issue_id, page_id)
 );
-CREATE INDEX occurrences_by_page ON occurrences (project_id, page_id, issue_id);
 -- A batch is compact already; compressing it again costs more than it saves.
 ALTER TABLE crawl_batches ALTER COLUMN data SET STORAGE EXTERNAL;

@@ -198,4 +198,3 @@ CREATE TABLE occurrences (
   stale INTEGER NOT NULL,
   PRIMARY KEY (project_id, issue_id, page_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX occurrences_by_page ON occurrences (project_id, page_id, issue_id);
