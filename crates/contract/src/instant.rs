@@ -46,13 +46,13 @@ impl Instant {
                 value /= 10;
             }
         };
-        put(0, 4, at.year().into());
+        put(0, 4, at.year());
         put(5, 2, at.month().into());
         put(8, 2, at.day().into());
         put(11, 2, at.hour().into());
         put(14, 2, at.minute().into());
         put(17, 2, at.second().into());
-        put(20, 3, at.millisecond().into());
+        put(20, 3, at.millisecond());
         text
     }
 

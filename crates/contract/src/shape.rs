@@ -125,13 +125,13 @@ impl Shape {
     }
 
     /// What a text means as the member of this name: a number, a flag, a list, or itself.
-    pub fn from_text(&self, name: &str, text: &str) -> Value {
+    pub fn read_text(&self, name: &str, text: &str) -> Value {
         let Node::Object { members, .. } = &self.root else {
             return text.into();
         };
         members
             .get(name)
-            .map_or_else(|| text.into(), |m| m.node.from_text(text))
+            .map_or_else(|| text.into(), |m| m.node.read_text(text))
     }
 
     /// Whether the object has a member of this name.
@@ -151,13 +151,13 @@ impl Shape {
 }
 
 impl Node {
-    fn from_text(&self, text: &str) -> Value {
+    fn read_text(&self, text: &str) -> Value {
         match self {
             Self::Integer { .. } => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
             Self::Number { .. } => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
             Self::Flag => text.parse::<bool>().map_or_else(|_| text.into(), Value::from),
-            Self::Array { items, .. } => text.split(',').map(|t| items.from_text(t)).collect(),
-            Self::Nullable(inner) if text != "null" => inner.from_text(text),
+            Self::Array { items, .. } => text.split(',').map(|t| items.read_text(t)).collect(),
+            Self::Nullable(inner) if text != "null" => inner.read_text(text),
             Self::Nullable(_) => Value::Null,
             Self::Any | Self::Object { .. } | Self::Text { .. } => text.into(),
         }

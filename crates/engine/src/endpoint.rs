@@ -30,6 +30,9 @@ pub trait Handle<O: Operation> {
     fn handle(call: &Call, tx: &mut Tx, operation: O) -> impl Future<Output = Result<O::Answer>> + Send;
 }
 
+/// A call being carried out.
+type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
+
 /// One operation, ready to be called.
 pub struct Endpoint {
     /// Its row of the table.
@@ -40,7 +43,7 @@ pub struct Endpoint {
     pub input: Schema,
     /// What it answers.
     pub answer: Schema,
-    run: fn(Arc<Engine>, Prepared) -> Pin<Box<dyn Future<Output = Result<Reply>> + Send>>,
+    run: fn(Arc<Engine>, Prepared) -> Running,
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -110,7 +113,10 @@ impl Engine {
             return Err(Problem::faults(faults).into());
         }
         let idempotency = idempotency_key.filter(|_| meta.effect.writes()).map(|key| {
-            let fingerprint = Sha256::digest(format!("{}{arguments}", meta.name)).to_vec();
+            // The order of members means nothing: with it taken out, equal requests are equal texts (RFC 8785).
+            let mut canonical = arguments.clone();
+            canonical.sort_all_objects();
+            let fingerprint = Sha256::digest(format!("{}{canonical}", meta.name)).to_vec();
             (
                 idempotency::Slot {
                     owner: credential.owner(),
@@ -154,7 +160,7 @@ impl Engine {
     }
 }
 
-fn run<O>(engine: Arc<Engine>, prepared: Prepared) -> Pin<Box<dyn Future<Output = Result<Reply>> + Send>>
+fn run<O>(engine: Arc<Engine>, prepared: Prepared) -> Running
 where
     O: Operation,
     Engine: Handle<O>,

@@ -18,7 +18,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, sync::{Arc, Mutex}, time::Duration};
 
 pub use addresses::{Block, Denied, denied};
 pub use allow::{AllowError, AllowOutbound, Purpose, Target};
@@ -142,6 +142,7 @@ fn guarded(
         allow,
         allow_metadata: settings.allow_metadata,
         own: settings.own.clone(),
+        logged: Mutex::default(),
     });
     let client = |port| {
         let resolver = GuardedResolver {

@@ -1,6 +1,6 @@
 //! Lists that live in data files: robots by what they read for, and link texts that say nothing.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::{collections::HashMap, sync::LazyLock};
 
 use serde_json::{Value, json};
 
@@ -8,12 +8,24 @@ use crate::robots::{Agent, Robots};
 
 /// `group token` lines.
 const BOTS: &str = include_str!("../../data/bots.txt");
-/// One folded text a line.
+/// One folded text a line, below the language it is of.
 const ANCHORS: &str = include_str!("../../data/generic_anchors.txt");
 
 /// Longest text of the list with an arrow or two around it, bytes.
 static LONGEST: LazyLock<usize> = LazyLock::new(|| lines(ANCHORS).map(str::len).max().unwrap_or(0) + 8);
-static GENERIC: LazyLock<HashSet<&'static str>> = LazyLock::new(|| lines(ANCHORS).collect());
+/// Texts with the languages they say nothing in, and the languages that have a list.
+type Anchors = (HashMap<&'static str, Vec<&'static str>>, Vec<&'static str>);
+static GENERIC: LazyLock<Anchors> = LazyLock::new(|| {
+    let (mut texts, mut languages) = (HashMap::<_, Vec<_>>::new(), Vec::new());
+    for line in lines(ANCHORS) {
+        if let Some(language) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            languages.push(language);
+        } else {
+            texts.entry(line).or_default().extend(languages.last());
+        }
+    }
+    (texts, languages)
+});
 
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
@@ -29,14 +41,30 @@ fn bots(group: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Link texts that say nothing about their target.
-pub(super) fn is_generic_anchor(anchor: &str) -> bool {
+/// Link texts that say nothing about their target. What says nothing in one language can be a term in another (`suite`,
+/// `plus`), so the page's own language decides; a page in a language without a list is asked in English, one that
+/// declares none in all of them.
+pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
     if anchor.len() > *LONGEST {
         return false;
     }
     let folded = crate::text::folded(anchor);
     let bare = folded.trim_matches(|c: char| !c.is_alphanumeric());
-    GENERIC.contains(bare)
+    // start() and --details name something in a program
+    if folded.ends_with("()") || folded.starts_with("--") && !folded.starts_with("-- ") {
+        return false;
+    }
+    let (texts, languages) = &*GENERIC;
+    let Some(known) = texts.get(bare) else { return false };
+    let declared = language.and_then(|tag| tag.split(['-', '_']).next());
+    match declared.map(str::to_ascii_lowercase).as_deref() {
+        None | Some("") => true,
+        Some(own) => {
+            let own = if matches!(own, "nb" | "nn") { "no" } else { own };
+            let asked = if languages.contains(&own) { own } else { "en" };
+            known.contains(&asked)
+        }
+    }
 }
 
 /// A group of robots with the rules that each has to follow. Those that robots.txt does not name share the rules
@@ -102,10 +130,33 @@ mod tests {
 
     #[test]
     fn anchors_are_folded_first() {
-        assert!(is_generic_anchor("  Read\nMORE »"));
-        assert!(is_generic_anchor("Подробнее…"));
-        assert!(!is_generic_anchor("Read more about mowers"));
-        assert!(!is_generic_anchor("»"));
+        assert!(is_generic_anchor("  Read\nMORE »", Some("en")));
+        assert!(is_generic_anchor("Подробнее…", None));
+        assert!(!is_generic_anchor("Read more about mowers", Some("en")));
+        assert!(!is_generic_anchor("»", None));
+    }
+
+    #[test]
+    fn an_anchor_is_judged_in_the_language_of_its_page() {
+        for (anchor, language, generic) in [
+            // a term of Python's grammar, a French "next"
+            ("suite", Some("en"), false),
+            ("suite", Some("fr-CA"), true),
+            ("+ (plus)", Some("en"), false),
+            ("Plus »", Some("FR"), true),
+            ("suite", None, true),
+            ("suite", Some(""), true),
+            ("here", Some("cs"), false),
+            ("zde", Some("cs"), true),
+            ("click here", Some("el"), true),
+            ("les mer", Some("nb-NO"), true),
+            ("start", Some("en"), true),
+            ("start()", Some("en"), false),
+            ("--details", Some("en"), false),
+            ("-- details", Some("en"), true),
+        ] {
+            assert_eq!(is_generic_anchor(anchor, language), generic, "{anchor} {language:?}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Judges addresses and resolves names under that judgement.
 
 use std::{
+    collections::HashSet,
     future::Future,
     io,
     net::{IpAddr, SocketAddr},
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -43,7 +44,12 @@ pub(super) struct Guard {
     pub(super) allow: Vec<Target>,
     pub(super) allow_metadata: bool,
     pub(super) own: Vec<SocketAddr>,
+    /// Exceptions whose use has been logged; a crawl uses one ten thousand times.
+    pub(super) logged: Mutex<HashSet<(IpAddr, Option<u16>)>>,
 }
+
+/// Exceptions remembered as logged, at most.
+const MOST_LOGGED: usize = 1_000;
 
 impl Guard {
     /// Whether `host` may be reached at this address. `port` is `None` when it is none of those that
@@ -66,7 +72,11 @@ impl Guard {
             None => return true,
         };
         if permitted {
-            // Exceptions are rare and reach inside: each use can be found in the log.
+            // Exceptions reach inside: that one was used can be found in the log.
+            let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+            if logged.len() < MOST_LOGGED && !logged.insert((address, port)) {
+                return true;
+            }
             tracing::info!(purpose = %self.purpose, host, %address, port, "outbound exception used");
         } else {
             tracing::debug!(purpose = %self.purpose, host, %address, port, "outbound address denied");

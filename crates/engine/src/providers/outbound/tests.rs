@@ -226,6 +226,7 @@ async fn metadata_stays_denied_unless_the_operator_insists() {
         allow: settings.allow.iter().map(|a| a.target.clone()).collect(),
         allow_metadata,
         own: Vec::new(),
+        logged: Mutex::default(),
     };
     let address = "169.254.169.254".parse().unwrap();
     assert!(insisting(true).permits("169.254.169.254", address, None));
