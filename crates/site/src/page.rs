@@ -124,7 +124,7 @@ pub struct At {
 /// What to keep of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Links kept; the rest is counted.
+    /// Links kept; of the rest as many that lead where no other does, and all are counted.
     pub links: usize,
 }
 
@@ -364,6 +364,8 @@ pub const LINK_MALFORMED: u8 = 2;
 pub const LINK_OTHER_SCHEME: u8 = 4;
 /// The href has a non-empty fragment.
 pub const LINK_FRAGMENT: u8 = 8;
+/// The whole text of the link is program text.
+pub const LINK_CODE: u8 = 16;
 
 /// One image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

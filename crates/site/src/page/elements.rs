@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 
 use super::{
-    Form, Image, JsonLd, Link, LinkRel, Meta, REL_NOFOLLOW, Resource,
+    Form, Image, JsonLd, Link, LinkRel, Meta, REL_NOFOLLOW, Resource, UrlId,
     attributes::Attributes,
     reader::{LIST, OpenLink, Reader, TEXT},
     tags::Tag,
@@ -62,6 +62,23 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// Target and flags of a link that is kept: each up to the limit, and as many again that lead where none of the
+    /// page did before, so that a table of contents hides no page.
+    fn wanted(&mut self, href: &str) -> Option<(Option<UrlId>, u8)> {
+        let (kept, limit) = (self.out.links.len(), self.limits.links);
+        if kept >= limit.saturating_mul(2) {
+            return None;
+        }
+        let (target, flags) = self.resolver.resolve(href);
+        if kept >= limit {
+            let links = &self.out.links;
+            let known = || links.iter().filter_map(|link| link.target).collect();
+            let new = self.targets.get_or_insert_with(known).insert(target?);
+            return new.then_some((target, flags));
+        }
+        Some((target, flags))
+    }
+
     fn uncrawlable(&mut self, source: &str) {
         self.out.uncrawlable_total += 1;
         if self.out.uncrawlable_links.len() < LIST {
@@ -88,8 +105,7 @@ impl<'a> Reader<'a, '_> {
                 .or_else(|| attributes.get("title"))
         };
         let mut index = None;
-        if self.out.links.len() < self.limits.links {
-            let (target, mut flags) = self.resolver.resolve(&href);
+        if let Some((target, mut flags)) = self.wanted(&href) {
             if ["nofollow", "ugc", "sponsored"]
                 .iter()
                 .any(|word| attributes.has_word("rel", word))

@@ -67,7 +67,7 @@ impl<'u> Resolver<'u> {
             return (Some(self.own), fragment);
         }
         if is_mistyped(href) {
-            return (None, LINK_MALFORMED | fragment);
+            return (self.as_written(href), LINK_MALFORMED | fragment);
         }
         if let Some(key) = self.short.key(href) {
             return (self.intern.intern_key(key), fragment);
@@ -77,6 +77,15 @@ impl<'u> Resolver<'u> {
             Ok(_) => (None, LINK_OTHER_SCHEME),
             Err(_) => (None, LINK_MALFORMED | fragment),
         }
+    }
+
+    /// Where a mistyped link leads all the same: browsers take `www.example.com` and `http//example.com` for paths of
+    /// the site, so that they are broken links of it. Hosts that nobody meant are not worth asking.
+    fn as_written(&mut self, href: &str) -> Option<UrlId> {
+        let url = self.base.join(href).ok()?;
+        (url.origin() == self.page.origin())
+            .then(|| self.intern.intern(&url))
+            .flatten()
     }
 
     /// Id of the target when it is http(s).
@@ -164,10 +173,23 @@ mod tests {
             ("mailto:a@b.example", None, LINK_OTHER_SCHEME),
             ("javascript:void(0)", None, LINK_OTHER_SCHEME),
             ("tel:+49", None, LINK_OTHER_SCHEME),
-            ("https:/f.example/", None, LINK_MALFORMED),
-            ("http//f.example", None, LINK_MALFORMED),
+            (
+                "https:/f.example/",
+                Some("https://e.example/f.example/"),
+                LINK_MALFORMED,
+            ),
+            ("http:/f.example/", None, LINK_MALFORMED),
+            (
+                "http//f.example",
+                Some("https://e.example/a/http//f.example"),
+                LINK_MALFORMED,
+            ),
             ("https://https://f.example", None, LINK_MALFORMED),
-            ("www.f.example", None, LINK_MALFORMED),
+            (
+                "www.f.example",
+                Some("https://e.example/a/www.f.example"),
+                LINK_MALFORMED,
+            ),
             ("http://[::1", None, LINK_MALFORMED),
             ("http://a b/", None, LINK_MALFORMED),
             ("https.html", Some("https://e.example/a/https.html"), 0),

@@ -85,6 +85,21 @@ impl Prose {
         self.place & IN_CHROME != 0
     }
 
+    /// The last program text that ended covers everything since a mark.
+    pub fn is_code_since(&self, mark: usize) -> bool {
+        let visible = mark
+            + self
+                .text
+                .get(mark..)
+                .map_or(0, |rest| rest.len() - rest.trim_start().len());
+        let end = self.text.trim_end().len();
+        visible < end
+            && self
+                .code
+                .last()
+                .is_some_and(|(start, until)| *start <= visible && end <= *until)
+    }
+
     /// Counts and hashes.
     pub fn finish(&mut self, facts: &mut HtmlFacts) {
         self.text.truncate(self.text.trim_end().len());

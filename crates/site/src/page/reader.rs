@@ -1,11 +1,11 @@
 //! One pass over a body: every token is looked at once, and what checks need of it is kept.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use memchr::{memchr_iter, memmem};
 
 use super::{
-    Heading, HtmlFacts, Image, Limits,
+    Heading, HtmlFacts, Image, LINK_CODE, Limits, UrlId,
     attributes::Attributes,
     elements,
     entities::{self, In},
@@ -72,6 +72,8 @@ pub(super) struct Reader<'a, 'u> {
     /// The head has ended, or never was.
     pub(super) in_body: bool,
     pub(super) link: Option<OpenLink>,
+    /// Where links lead, once there are more than the limit.
+    pub(super) targets: Option<HashSet<UrlId>>,
     heading: Option<OpenHeading>,
     paragraph: Option<usize>,
     /// Where the last heading's text ended, while it has no answer.
@@ -105,6 +107,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             prose: Prose::default(),
             in_body: false,
             link: None,
+            targets: None,
             heading: None,
             paragraph: None,
             answer_from: None,
@@ -353,6 +356,10 @@ impl<'a, 'u> Reader<'a, 'u> {
             .into_iter()
             .find(|name| !name.is_empty());
         entry.anchor = text::cut(anchor.unwrap_or_default(), ANCHOR).into();
+        let inside = !text.is_empty() && self.code.is_some_and(|mark| mark <= link.mark);
+        if inside || self.prose.is_code_since(link.mark) {
+            entry.flags |= LINK_CODE;
+        }
     }
 
     fn finish_heading(&mut self) {

@@ -6,8 +6,8 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use url::Url;
 
 use super::{
-    At, HtmlFacts, Intern, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Limits, Outcome, PageFacts,
-    REL_NOFOLLOW, UrlId, not_indexable, read,
+    At, HtmlFacts, Intern, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Limits, Outcome,
+    PageFacts, REL_NOFOLLOW, UrlId, not_indexable, read,
 };
 use crate::{fetch::Response, text, url_key::url_key};
 
@@ -162,13 +162,35 @@ fn links_with_their_names_and_lines() {
             ("https://e.example/dir/b", "Pic ture", 0, 2),
             (PAGE, "Top", LINK_FRAGMENT, 3),
             ("-", "M", LINK_OTHER_SCHEME, 3),
-            ("-", "Z", LINK_MALFORMED, 3),
+            ("https://e.example/dir/http//z", "Z", LINK_MALFORMED, 3),
             ("https://e.example/n", "N", REL_NOFOLLOW, 3),
             ("https://e.example/t", "T", 0, 3),
             ("https://e.example/area", "Ar", 0, 3),
             ("https://e.example/s", "Drawn", 0, 3),
         ]
     );
+}
+
+#[test]
+fn beyond_the_limit_only_new_targets_are_kept() {
+    let link = |i: usize| format!("<a href='/{i}'>x</a>");
+    let same: String = (0..1_500).map(|i| link(i % 7)).collect();
+    let facts = html(&(same + &link(8) + &link(8) + &link(3) + &link(9)));
+    assert_eq!((facts.links.len(), facts.links_total), (1_002, 1_504));
+    let last: Vec<_> = facts.links[1_000..].iter().map(|link| &*link.href).collect();
+    assert_eq!(last, ["/8", "/9"]);
+    let facts = html(&(0..5_000).map(link).collect::<String>());
+    assert_eq!((facts.links.len(), facts.links_total), (2_000, 5_000));
+}
+
+#[test]
+fn a_link_may_be_program_text() {
+    let facts = html(
+        "<a href=/a><code><span>continue</span></code></a> <code>x <a href=/b>y</a></code> <a href=/c>see <code>z</code></a>\
+         <code>c</code><a href=/d>d</a><a href=/e><code></code>e</a>",
+    );
+    let code: Vec<_> = facts.links.iter().map(|l| l.flags & LINK_CODE != 0).collect();
+    assert_eq!(code, [true, true, false, false, false]);
 }
 
 #[test]
