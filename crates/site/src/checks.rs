@@ -169,6 +169,8 @@ pub struct Check {
     pub scope: Scope,
     /// Only a full crawl can tell that it is gone.
     pub needs_audit: bool,
+    /// Asked only of pages that were read to their end: what is not there may be in the part that is missing.
+    pub needs_whole: bool,
     /// Counts for the health score.
     pub scored: bool,
     /// The condition.
@@ -214,6 +216,7 @@ impl Check {
             severity: Severity::Notice,
             scope: Scope::Page,
             needs_audit: false,
+            needs_whole: false,
             scored: false,
             description: "",
             why_it_matters: "",
@@ -303,6 +306,7 @@ pub fn evaluate(facts: &PageFacts, context: &Context<'_>, found: &mut Vec<Findin
     let html = facts.html_200();
     for check in registry() {
         let evidence = match (check.test, html) {
+            (Test::Html(_), Some(_)) if check.needs_whole && facts.cut.is_some() => None,
             (Test::Html(test), Some(html)) => test(&page, html),
             (Test::Url(test), _) => test(&page),
             (Test::Html(_), None) | (Test::Site(_), _) => None,
@@ -338,7 +342,7 @@ pub enum Verdict {
     Present(Finding),
     /// It is not.
     Absent,
-    /// The check does not apply to what the page is now: an error, a redirect, no HTML.
+    /// The check does not apply to what the page is now: an error, a redirect, no HTML, only a part of it.
     NotApplicable,
 }
 
@@ -346,6 +350,9 @@ pub enum Verdict {
 pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<'_>) -> Verdict {
     let page = Page::new(facts, context);
     let (evidence, at) = match (check.test, facts.html_200()) {
+        (Test::Html(_), Some(_)) if check.needs_whole && facts.cut.is_some() => {
+            return Verdict::NotApplicable;
+        }
         (Test::Html(test), Some(html)) => (test(&page, html), facts.id),
         (Test::Url(test), _) => (test(&page), facts.id),
         (Test::Site(test), _) => (test(&Site::new(Some(facts), context)), UrlId(0)),

@@ -211,7 +211,9 @@ impl Index {
     /// Two-letter language that a page declares, lower case.
     pub fn language(&self, id: UrlId) -> Option<&str> {
         let code = self.languages.get(id.0 as usize)?;
-        std::str::from_utf8(code).ok().filter(|code| !code.starts_with('\0'))
+        std::str::from_utf8(code)
+            .ok()
+            .filter(|code| !code.starts_with('\0'))
     }
 
     /// Share of internal PageRank, 0 to 1, summing to 1 over internal HTML pages.

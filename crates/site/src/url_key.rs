@@ -58,14 +58,9 @@ pub fn url_key(url: &Url) -> Cow<'_, str> {
 /// Whether a parameter of this (raw) name is dropped from the key.
 pub fn is_tracking(name: &str) -> bool {
     let name = name.as_bytes();
-    let starts = |prefix: &[u8]| {
-        name.len() >= prefix.len() && name[..prefix.len()].eq_ignore_ascii_case(prefix)
-    };
-    starts(b"utm_")
-        || starts(b"_ga")
-        || TRACKING
-            .iter()
-            .any(|t| name.eq_ignore_ascii_case(t.as_bytes()))
+    let starts =
+        |prefix: &[u8]| name.len() >= prefix.len() && name[..prefix.len()].eq_ignore_ascii_case(prefix);
+    starts(b"utm_") || starts(b"_ga") || TRACKING.iter().any(|t| name.eq_ignore_ascii_case(t.as_bytes()))
 }
 
 fn is_plain(part: &str) -> bool {
@@ -289,10 +284,7 @@ mod tests {
             ("http://example.com/a/", "http://example.com/a/"),
             ("http://example.com/a?", "http://example.com/a"),
             ("http://example.com/?b=2&a=1", "http://example.com/?a=1&b=2"),
-            (
-                "http://example.com/?a=2&b&a=1",
-                "http://example.com/?a=2&a=1&b",
-            ),
+            ("http://example.com/?a=2&b&a=1", "http://example.com/?a=2&a=1&b"),
             (
                 "http://example.com/?utm_source=x&utm_medium=y",
                 "http://example.com/",

@@ -264,7 +264,8 @@ fn localhost_link(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-fn is_private(url: &str, own: &str) -> bool {
+/// The URL's host is a private address or name, and not the page's own host.
+pub(super) fn is_private(url: &str, own: &str) -> bool {
     let written = if url.starts_with("//") {
         host(&format!("http:{url}")).to_owned()
     } else {

@@ -88,6 +88,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "js-dependent-content",
+        needs_whole: true,
         title: "Empty without scripts",
         description: "Before scripts run, the page has fewer than 50 words of main text and an element that applications mount on.",
         why_it_matters: "Most robots of answer engines run no scripts: they see nothing.",
@@ -97,6 +98,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "question-heading-missing",
+        needs_whole: true,
         title: "No heading asks a question",
         description: "An article of 600 words or more has no heading in the form of a question.",
         why_it_matters: "People ask assistants questions; a heading that asks the same one is easily found.",
@@ -106,6 +108,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "direct-answer-missing",
+        needs_whole: true,
         title: "Question without a direct answer",
         description: "A heading that asks is not followed at once by a paragraph of 20 to 80 words.",
         why_it_matters: "Engines quote the short answer that follows the question.",
@@ -124,6 +127,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "evidence-missing",
+        needs_whole: true,
         title: "Claims without evidence",
         description: "An article of 600 words or more has no link to another site, no number and no quotation.",
         why_it_matters: "In the study cited, sources, figures and quotations made a text more visible in answers, by up to 40 %, varying by subject.",
@@ -133,6 +137,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "author-missing",
+        needs_whole: true,
         title: "Article without author",
         description: "An article names no author, neither in its markup nor in its source.",
         why_it_matters: "Readers and engines ask who says so.",

@@ -21,6 +21,7 @@ const MISTAKES: &str =
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "canonical-missing",
+        needs_whole: true,
         title: "No canonical",
         description: "An indexable page names no canonical URL.",
         why_it_matters: "Copies under other addresses, with parameters for example, compete with it.",

@@ -17,6 +17,7 @@ const DATES: &str = "https://developers.google.com/search/docs/appearance/public
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "thin-content",
+        needs_whole: true,
         title: "Little content",
         description: "The main text of an indexable page has fewer than 200 words.",
         why_it_matters: "A page that says little answers few questions, and is seldom shown for any.",
@@ -26,6 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "text-ratio-low",
+        needs_whole: true,
         title: "Little text in much code",
         description: "At most 10 % of the page's source is visible text.",
         why_it_matters: "Visitors load much to read little.",
@@ -35,6 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "duplicate-exact",
+        needs_whole: true,
         title: "Duplicate page",
         scope: Scope::Graph,
         description: "Two indexable pages or more have the same main text.",

@@ -8,6 +8,7 @@ use super::{
     evidence::{list, none, with},
 };
 use crate::{
+    fetch::{Cut, FetchError},
     graph::flag,
     page::{HtmlFacts, Outcome},
 };
@@ -45,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "http-no-response",
         title: "No answer",
-        description: "A URL gave no answer in any attempt: its name did not resolve, or the connection failed or timed out.",
+        description: "A URL gave no answer in any attempt: its name did not resolve, or the connection failed or timed out; or its answer did not end in time.",
         why_it_matters: "If it is so for search engines too, the page leaves the index. One failure proves little.",
         recommendation: "Check the hosting and its limits, then recheck.",
         source: STATUS,
@@ -162,10 +163,16 @@ fn http_5xx(page: &Page<'_>) -> Option<Value> {
 }
 
 fn http_no_response(page: &Page<'_>) -> Option<Value> {
-    let Outcome::Failed(error) = &page.facts.outcome else {
-        return None;
-    };
-    Some(json!({"errorKind": error, "attempts": page.facts.attempts, "inconclusive": true}))
+    let evidence = |error: &FetchError| json!({"errorKind": error, "attempts": page.facts.attempts, "inconclusive": true});
+    match &page.facts.outcome {
+        Outcome::Failed(error) => Some(evidence(error)),
+        // what came in time was read all the same
+        _ if page.facts.cut == Some(Cut::Time) => {
+            let received = page.facts.body_bytes;
+            Some(with(evidence(&FetchError::Timeout), "bytesReceived", received))
+        }
+        _ => None,
+    }
 }
 
 fn soft_404(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

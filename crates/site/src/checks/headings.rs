@@ -20,6 +20,7 @@ const STARTER: &str = "https://developers.google.com/search/docs/fundamentals/se
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "h1-missing",
+        needs_whole: true,
         title: "No first-level heading",
         description: "The page has no h1 with text or an image with alt text.",
         why_it_matters: "The h1 tells readers and search engines what the page is about.",
@@ -66,6 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "heading-empty",
+        needs_whole: true,
         title: "Empty heading",
         description: "A heading has no text.",
         why_it_matters: "It is announced, and says nothing.",
@@ -75,6 +77,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "subheadings-missing",
+        needs_whole: true,
         title: "Long text without subheadings",
         description: "The main text has more than 300 words and no h2 or h3.",
         why_it_matters: "Readers cannot skim it, and answer engines find no part to quote.",

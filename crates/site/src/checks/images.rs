@@ -53,6 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "picture-no-img",
+        needs_whole: true,
         title: "Picture without img",
         description: "A <picture> holds no <img>.",
         why_it_matters: "Nothing is shown.",

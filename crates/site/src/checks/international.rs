@@ -57,6 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hreflang-no-self",
+        needs_whole: true,
         title: "Alternates without the page itself",
         description: "The page lists alternates, but not itself among them.",
         why_it_matters: "Search engines may ignore the set.",
@@ -66,6 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hreflang-no-x-default",
+        needs_whole: true,
         title: "Alternates without x-default",
         description: "The page lists alternates, but no x-default.",
         why_it_matters: "Nothing says which version visitors of other languages should see.",

@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{
     graph::{State, flag},
-    page::{HtmlFacts, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId},
+    page::{
+        HtmlFacts, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
+    },
     text,
 };
 
@@ -64,6 +66,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "dead-end-page",
+        needs_whole: true,
         title: "No links to other pages",
         description: "The page has no link to another page of the site.",
         why_it_matters: "Visitors and crawlers that come here have nowhere to go.",
@@ -101,6 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "anchor-empty",
+        needs_whole: true,
         title: "Link without text",
         description: "A link has no text, no image with alt, no aria-label and no title.",
         why_it_matters: "Neither search engines nor people who cannot see it know where it leads.",
@@ -137,6 +141,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "broken-fragment",
+        needs_whole: true,
         title: "Link to a missing part of the page",
         scope: Scope::Targets,
         description: "A link to a #part of its own page names an id that the page does not have.",
@@ -156,6 +161,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "pagination-not-linked",
+        needs_whole: true,
         title: "Pagination without links",
         scope: Scope::Targets,
         description: "A URL named by rel next or prev is not linked from the page.",
@@ -267,14 +273,16 @@ fn anchor_empty(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn anchor_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    // a word in program text is a name: <code>continue</code> tells what its target is about
     let crawled = html
         .links
         .iter()
-        .filter(|link| link.flags & LINK_OTHER_SCHEME == 0);
+        .filter(|link| link.flags & (LINK_OTHER_SCHEME | LINK_CODE) == 0);
+    let language = html.lang.as_deref();
     list(
         "links",
         crawled
-            .filter(|link| is_generic_anchor(&link.anchor))
+            .filter(|link| is_generic_anchor(&link.anchor, language))
             .map(|found| link(page, found)),
     )
 }

@@ -14,6 +14,7 @@ const VIEWPORT: &str = "https://developer.chrome.com/docs/lighthouse/pwa/viewpor
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "viewport-missing",
+        needs_whole: true,
         title: "No viewport",
         description: "The page has no viewport meta, or an empty one.",
         why_it_matters: "Phones show it as if it were on a desk, much too small.",

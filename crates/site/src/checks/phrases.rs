@@ -55,7 +55,9 @@ pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
         return false;
     }
     let (texts, languages) = &*GENERIC;
-    let Some(known) = texts.get(bare) else { return false };
+    let Some(known) = texts.get(bare) else {
+        return false;
+    };
     let declared = language.and_then(|tag| tag.split(['-', '_']).next());
     match declared.map(str::to_ascii_lowercase).as_deref() {
         None | Some("") => true,
@@ -155,7 +157,11 @@ mod tests {
             ("--details", Some("en"), false),
             ("-- details", Some("en"), true),
         ] {
-            assert_eq!(is_generic_anchor(anchor, language), generic, "{anchor} {language:?}");
+            assert_eq!(
+                is_generic_anchor(anchor, language),
+                generic,
+                "{anchor} {language:?}"
+            );
         }
     }
 

@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Category::Redirects, Check, Page, Scope, Site, Test, evidence::list};
+use super::{
+    Category::Redirects,
+    Check, Page, Scope, Site, Test, addresses, context,
+    evidence::{list, with},
+};
 use crate::{
     graph::{Hops, Index, State},
     page::{Outcome, UrlId},
@@ -36,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "redirect-to-error",
         title: "Redirect to an error",
         scope: Scope::Targets,
-        description: "The redirects end at a page that answers 4xx or 5xx.",
+        description: "The redirects end at a page that answers 4xx or 5xx, or at a private address.",
         why_it_matters: "Visitors and links end nowhere.",
         recommendation: "Redirect to a page that exists, or answer 410.",
         source: REDIRECTS,
@@ -97,8 +101,11 @@ fn in_loop(page: &Page<'_>) -> Option<Value> {
 
 fn to_error(page: &Page<'_>) -> Option<Value> {
     let way = way(page).filter(|way| !way.looped)?;
-    let status = page.index().status(*way.urls.last()?)?;
-    (status >= 400).then(|| hops(page.index(), &way))
+    let (index, last) = (page.index(), *way.urls.last()?);
+    // it is never fetched, and visitors cannot reach it either
+    let private = addresses::is_private(index.key(last), context::host(&page.facts.url));
+    let error = index.status(last).is_some_and(|status| status >= 400);
+    (error || private).then(|| with(hops(index, &way), "privateAddress", private))
 }
 
 fn downgrade(page: &Page<'_>) -> Option<Value> {
@@ -132,7 +139,7 @@ fn mass_home(site: &Site<'_>) -> Option<Value> {
     let ends_at_home = |id: &UrlId| {
         index.state(*id) == State::Redirect
             && *id != UrlId(0)
-            && super::context::path_and_query(index.key(*id)) != "/"
+            && context::path_and_query(index.key(*id)) != "/"
             && index.hops(*id).urls.last() == Some(&home)
     };
     let ids = u32::try_from(index.len()).unwrap_or(u32::MAX);

@@ -11,6 +11,7 @@ const OGP: &str = "https://ogp.me/";
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "og-incomplete",
+        needs_whole: true,
         title: "Open Graph incomplete",
         description: "The page lacks og:title, og:type, og:image or og:url.",
         why_it_matters: "Shared links look bare, with a title and an image that nobody chose.",
@@ -29,6 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "twitter-card-missing",
+        needs_whole: true,
         title: "No card for X",
         description: "The page has no twitter:card, and its Open Graph is incomplete.",
         why_it_matters: "Links on X appear without an image.",

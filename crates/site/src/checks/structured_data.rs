@@ -18,6 +18,7 @@ const ARTICLE: &str = "https://developers.google.com/search/docs/appearance/stru
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "jsonld-invalid",
+        needs_whole: true,
         title: "Invalid JSON-LD",
         description: "A JSON-LD block is empty or no JSON.",
         why_it_matters: "Search engines ignore the whole block.",
@@ -27,6 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "schema-missing",
+        needs_whole: true,
         title: "No structured data",
         description: "An indexable page has neither JSON-LD nor microdata nor RDFa.",
         why_it_matters: "Search engines have only the text to tell what the page is about.",
@@ -81,6 +83,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "breadcrumb-missing",
+        needs_whole: true,
         title: "No breadcrumbs",
         description: "A page two levels deep or more has no BreadcrumbList.",
         why_it_matters: "Search results show its address instead of its place in the site.",

@@ -12,6 +12,7 @@ use super::{
     Category, Finding, NOT_EVALUATED, RULESET_VERSION, RecheckMode, Severity, Thresholds, Verdict,
     evaluate_one, find, registry,
 };
+use crate::fetch::Cut;
 use world::World;
 
 /// A check with a site that has the problem at `/p` (or as a whole), and the same site without it.
@@ -58,6 +59,26 @@ fn every_check_finds_its_problem_and_nothing_else() {
 
 fn ids(found: &[Finding]) -> Vec<&str> {
     found.iter().map(|finding| finding.check.id).collect()
+}
+
+#[test]
+fn nothing_is_missed_in_half_a_page() {
+    for Case { id, bad, .. } in cases() {
+        let check = find(id).unwrap_or_else(|| panic!("{id} is no check"));
+        if check.needs_whole {
+            let bad = bad.cut(Cut::Time);
+            assert_eq!(evidence(&bad.findings(), id), None, "{id}");
+            assert!(matches!(bad.recheck(check), Verdict::NotApplicable), "{id}");
+        }
+    }
+    let found = World::new()
+        .page("/p", "<p>x <a href=/>h</a>")
+        .cut(Cut::Time)
+        .findings();
+    assert_eq!(
+        evidence(&found, "http-no-response").unwrap()["errorKind"],
+        "timeout"
+    );
 }
 
 #[test]

@@ -17,6 +17,7 @@ const SNIPPET: &str = "https://developers.google.com/search/docs/appearance/snip
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "title-missing",
+        needs_whole: true,
         title: "No title",
         description: "The page has no title, or an empty one.",
         why_it_matters: "The title is the first thing search results show, and search engines invent one.",
@@ -81,6 +82,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "description-missing",
+        needs_whole: true,
         title: "No description",
         description: "An indexable page has no meta description, or an empty one.",
         why_it_matters: "Search engines pick some text of the page for their results.",

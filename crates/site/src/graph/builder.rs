@@ -68,6 +68,8 @@ pub struct IndexBuilder {
     index: Index,
     edges: Edges,
     scratch: Vec<(u32, Kind)>,
+    /// The rest of some page is missing, and links that stand in it.
+    cut: bool,
 }
 
 impl IndexBuilder {
@@ -124,6 +126,7 @@ impl IndexBuilder {
             }
         }
         index.flags[id] = bits;
+        self.cut |= html_200.is_some() && page.cut.is_some();
         self.add_edges(page, directives.nofollow());
     }
 
@@ -228,7 +231,7 @@ impl IndexBuilder {
         }
         (index.keys, index.key_ends, index.provenance) = table.into_columns();
         index.traps = ends.traps;
-        index.complete = ends.complete;
+        index.complete = ends.complete && !self.cut;
         mark_soft_404s(&mut index, ends.probes, ends.home);
         inlinks(&mut index, &self.edges);
         index.alternates = alternates(&self.edges, length);
@@ -249,7 +252,12 @@ fn language(tag: &str) -> Option<[u8; 2]> {
 
 /// Pages and their language alternates, by page, then alternate, as the edges are.
 fn alternates(edges: &Edges, length: usize) -> Vec<(u32, u32)> {
-    let of = |page: u32| edges.of(page).filter(|(_, kind)| *kind == Kind::Hreflang).map(move |(to, _)| (page, to));
+    let of = |page: u32| {
+        edges
+            .of(page)
+            .filter(|(_, kind)| *kind == Kind::Hreflang)
+            .map(move |(to, _)| (page, to))
+    };
     (0..length as u32).flat_map(of).collect()
 }
 

@@ -295,6 +295,11 @@ fn redirects() -> Vec<Case> {
             good: one(),
         },
         Case {
+            id: "redirect-to-error",
+            bad: World::new().redirect("/p", 302, "http://169.254.169.254/latest/"),
+            good: World::new().redirect("/p", 302, "http://8.8.8.8/latest/"),
+        },
+        Case {
             id: "redirect-downgrade",
             bad: World::new().redirect("/p", 301, "http://www.example.com/a"),
             good: one(),

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::super::{Check, Context, Finding, Thresholds, Verdict, evaluate, evaluate_one, evaluate_site};
 use crate::{
-    fetch::{FetchError, Response},
+    fetch::{Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
     origin::{File, Origin, Sitemap},
     page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
@@ -129,6 +129,16 @@ impl World {
     pub fn with(mut self, change: impl FnOnce(&mut Response)) -> Self {
         if let Some((_, Entry::Answer(response))) = self.entries.last_mut() {
             change(response);
+        }
+        self
+    }
+
+    /// No answer was read to its end.
+    pub fn cut(mut self, cut: Cut) -> Self {
+        for (_, entry) in &mut self.entries {
+            if let Entry::Answer(response) = entry {
+                response.cut = Some(cut);
+            }
         }
         self
     }

@@ -258,7 +258,10 @@ impl Run {
                 // Read where it arrived: handing a small page to another thread costs more than reading it.
                 Ok(response) if is_small_page(&response) => {
                     let wire_bytes = response.wire_bytes;
-                    let at = At { fetched_at_ms: now(), ..at };
+                    let at = At {
+                        fetched_at_ms: now(),
+                        ..at
+                    };
                     let job = Job {
                         response,
                         url: work.url.clone(),
