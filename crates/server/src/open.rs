@@ -47,6 +47,11 @@ pub struct Ownership(#[expect(dead_code, reason = "the lock lives as long as the
 
 /// Opens the database, migrates it if that is wanted, and loads the sealing key.
 pub async fn open(settings: &Settings) -> Result<Installation, OpenError> {
+    open_with(settings, Clock::system()).await
+}
+
+/// As [`open`], with a clock of the caller's.
+pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation, OpenError> {
     make_data_dir(&settings.data_dir)?;
     let db = Db::open(&store(settings)).await?;
     if settings.auto_migrate {
@@ -62,7 +67,7 @@ pub async fn open(settings: &Settings) -> Result<Installation, OpenError> {
         db.write(move |tx| Box::pin(async move { fresh.mark(tx).await }))
             .await?;
     }
-    let engine = Engine::new(db, Clock::system()).await?;
+    let engine = Engine::new(db, clock).await?;
     Ok(Installation { engine, keyring })
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use searchwright_engine::{Engine, jobs::audit, jobs::worker::Worker};
+use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
 use searchwright_store::{idempotency, jobs};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -97,6 +97,8 @@ pub struct Addresses {
     pub api: SocketAddr,
     /// MCP.
     pub mcp: SocketAddr,
+    /// Metrics, where they are on.
+    pub metrics: Option<SocketAddr>,
 }
 
 /// A server that has begun to listen.
@@ -112,14 +114,19 @@ pub struct Server {
 }
 
 /// Opens an installation and begins to serve it.
-pub async fn start(mut settings: Settings) -> Result<Server, OpenError> {
+pub async fn start(settings: Settings) -> Result<Server, OpenError> {
+    start_with(settings, Clock::system()).await
+}
+
+/// As [`start`], with a clock of the caller's: limits, expiry and leases go by it.
+pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, OpenError> {
     let embedded = settings.database_url.is_empty();
     let ownership = if embedded {
         Some(open::own(&settings)?)
     } else {
         None
     };
-    let Installation { engine, .. } = open::open(&settings).await?;
+    let Installation { engine, .. } = open::open_with(&settings, clock).await?;
     if embedded && jobs::any_running(&mut engine.db.read().await?).await? {
         // The lock on the folder is ours: whoever held these jobs is gone.
         let now = engine.clock.now();
@@ -133,9 +140,14 @@ pub async fn start(mut settings: Settings) -> Result<Server, OpenError> {
     let mcp = listen::bind(settings.mcp_listen, "--mcp-listen")
         .await
         .map_err(failed)?;
+    let metrics = match settings.metrics_listen.parse() {
+        Ok(address) => Some(listen::bind(address, "--metrics-listen").await.map_err(failed)?),
+        Err(_) => None,
+    };
     let addresses = Addresses {
         api: api.local_addr().map_err(failed)?,
         mcp: mcp.local_addr().map_err(failed)?,
+        metrics: metrics.as_ref().and_then(|m| m.local_addr().ok()),
     };
     settings.bound(addresses.api, addresses.mcp);
     for allowed in &settings.allow_outbound {
@@ -145,10 +157,7 @@ pub async fn start(mut settings: Settings) -> Result<Server, OpenError> {
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     tasks.spawn(listen::serve(api, router(app.clone()), stop.clone()));
     tasks.spawn(listen::serve(mcp, mcp::router(app.clone()), stop.clone()));
-    if !app.settings.metrics_listen.is_empty()
-        && let Ok(address) = app.settings.metrics_listen.parse()
-    {
-        let listener = listen::bind(address, "--metrics-listen").await.map_err(failed)?;
+    if let Some(listener) = metrics {
         tasks.spawn(listen::serve(listener, metrics_router(app.clone()), stop.clone()));
     }
     tasks.spawn(upkeep(app.clone(), stop.clone()));
@@ -207,6 +216,7 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
     let addresses = Addresses {
         api: settings.listen,
         mcp: settings.mcp_listen,
+        metrics: None,
     };
     tracing::info!(
         database = engine.db.name(),
