@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::{Router, body::Body};
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 use hyper::body::Incoming;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -20,10 +20,11 @@ use tower_service::Service as _;
 
 /// Longest the headers of a request may take to arrive, and an idle connection may stay.
 const HEADERS: Duration = Duration::from_secs(10);
-/// Largest head of a request in bytes, request line and headers together.
-const HEAD: usize = 16 * 1024 + 8 * 1024;
-/// Most header fields.
-const FIELDS: usize = 100;
+/// Largest head of a request in bytes that is read, request line and headers together. What is smaller and
+/// still too large is refused with a problem that says so; what is larger gets a bare 431.
+const HEAD: usize = 64 * 1024;
+/// Most header fields that are read.
+const FIELDS: usize = 200;
 /// Longest that requests under way may take to end after the listener was told to stop.
 const GRACE: Duration = Duration::from_secs(25);
 
@@ -50,7 +51,7 @@ pub fn serve(
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS)
         .max_headers(FIELDS)
-        .max_buf_size(HEAD.max(8192));
+        .max_buf_size(HEAD);
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -79,8 +80,16 @@ pub fn serve(
                 let mut router = router.clone();
                 async move {
                     let mut request = request.map(Body::new);
+                    let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
                     request.extensions_mut().insert(Peer(address.ip()));
-                    let answer: Result<Response<Body>, Infallible> = router.call(request).await;
+                    let mut answer: Result<Response<Body>, Infallible> = router.call(request).await;
+                    if let (true, Ok(answer)) = (chunked, &mut answer) {
+                        // It may have carried a Content-Length too, which somebody before us may have believed:
+                        // what follows on the connection could be anyone's (RFC 9112, 6.1).
+                        answer
+                            .headers_mut()
+                            .insert(header::CONNECTION, HeaderValue::from_static("close"));
+                    }
                     answer
                 }
             });
@@ -95,6 +104,8 @@ pub fn serve(
                 }
             });
         }
+        // Refused, a client goes elsewhere; in the queue of a listener that nobody asks, it would wait.
+        drop(listener);
         if tokio::time::timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests were cut off at shutdown");
         }
