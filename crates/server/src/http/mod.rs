@@ -20,6 +20,10 @@ use crate::serve::App;
 
 /// Largest request target.
 const LONGEST_URI: usize = 8 * 1024;
+/// Largest headers in bytes, names and values.
+const LARGEST_HEADERS: usize = 16 * 1024;
+/// Most header fields.
+const MOST_FIELDS: usize = 100;
 
 /// Everything the API listener answers.
 pub fn router(app: Arc<App>) -> Router {
@@ -28,7 +32,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/readyz", routing::get(ready))
         .route("/v1/openapi.json", routing::get(openapi::serve))
         .route("/docs", routing::get(docs::serve))
-        .fallback(unknown);
+        .fallback(unknown)
+        .method_not_allowed_fallback(not_allowed);
     for (path, resource) in operations::resources(&app) {
         let app = app.clone();
         router = router.route(
@@ -60,6 +65,15 @@ async fn unknown(State(app): State<Arc<App>>, request: Request<Body>) -> Respons
     answer::problem(&app, &app.request_id(), request.uri().path(), problem, None)
 }
 
+/// A method that an address outside the table does not know; the `Allow` header comes with its route.
+async fn not_allowed(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let problem = Problem::new(
+        Code::MethodNotAllowed,
+        format!("{} is not allowed here", request.method()),
+    );
+    answer::problem(&app, &app.request_id(), request.uri().path(), problem, None)
+}
+
 /// What is wrong with the request line and headers alone.
 fn check_head(request: &Request<Body>) -> Result<(), Problem> {
     let length = request.uri().path_and_query().map_or(0, |p| p.as_str().len());
@@ -67,6 +81,20 @@ fn check_head(request: &Request<Body>) -> Result<(), Problem> {
         return Err(Problem::new(
             Code::UriTooLong,
             format!("the URI has {length} bytes, at most {LONGEST_URI} are accepted"),
+        ));
+    }
+    let (fields, bytes) = request
+        .headers()
+        .iter()
+        .fold((0, 0), |(fields, bytes), (name, value)| {
+            (fields + 1, bytes + name.as_str().len() + value.len())
+        });
+    if fields > MOST_FIELDS || bytes > LARGEST_HEADERS {
+        return Err(Problem::new(
+            Code::HeadersTooLarge,
+            format!(
+                "{fields} header fields of {bytes} bytes, at most {MOST_FIELDS} of {LARGEST_HEADERS} are accepted"
+            ),
         ));
     }
     Ok(())
