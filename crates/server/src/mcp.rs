@@ -3,10 +3,10 @@
 //! Stateless: any replica answers any request, in the revisions with a handshake and in the one without.
 //! Descriptions are compile-time constants; text from crawled pages appears in results only.
 
-use std::{borrow::Cow, future::Future, net::IpAddr, sync::Arc};
+use std::{borrow::Cow, net::IpAddr, sync::Arc};
 
 use axum::{Router, body::Body, extract::State, middleware, middleware::Next};
-use http::{Method, Request, Response, header};
+use http::{Method, Request, Response};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -92,12 +92,14 @@ async fn authenticate(State(app): State<Arc<App>>, mut request: Request<Body>, n
         Ok(credential) => {
             request.extensions_mut().insert(credential);
             let mut response = next.run(request).await;
-            response
-                .headers_mut()
-                .insert(header::CACHE_CONTROL, http::HeaderValue::from_static("no-store"));
+            answer::open_to_scripts(response.headers_mut());
             response
         }
-        Err(failure) => answer::problem(&app, &request_id, "/mcp", *failure.0, None),
+        Err(refusal) => {
+            let mut standing = None;
+            let failure = refusal.shown(&mut standing);
+            answer::problem(&app, &request_id, "/mcp", *failure.0, standing)
+        }
     }
 }
 
@@ -201,7 +203,7 @@ impl Tools {
                 };
                 self.app.engine.invoke(endpoint, invocation).await
             }
-            Err(failure) => Err(failure),
+            Err(refusal) => Err(refusal.failure),
         };
         Ok(match done {
             Ok(reply) if reply.body.is_empty() => CallToolResult::success(vec![ContentBlock::text("done")]),
@@ -225,11 +227,7 @@ fn refused(app: &App, mut problem: Problem) -> CallToolResult {
 /// Takes out what a person would not see but a model would read: control, zero-width, direction and tag characters.
 fn clean(value: &mut Value) {
     match value {
-        Value::String(text) => {
-            if text.chars().any(is_hidden) {
-                text.retain(|c| !is_hidden(c));
-            }
-        }
+        Value::String(text) => text.retain(|c| !is_hidden(c)),
         Value::Array(items) => items.iter_mut().for_each(clean),
         Value::Object(members) => members.values_mut().for_each(clean),
         _ => {}
@@ -264,16 +262,14 @@ impl ServerHandler for Tools {
         self.tools.iter().find(|t| t.name == Cow::Borrowed(name)).cloned()
     }
 
-    fn call_tool(
+    async fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send + '_ {
-        async move {
-            self.carry_out(request, &context)
-                .await
-                .map(CallToolResponse::from)
-        }
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.carry_out(request, &context)
+            .await
+            .map(CallToolResponse::from)
     }
 }
 

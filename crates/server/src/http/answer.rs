@@ -110,7 +110,7 @@ pub fn options(request_id: &str, allow: &str) -> Response<Body> {
 fn base(request_id: &str, standing: Option<Standing>) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(16);
     put(&mut headers, HeaderName::from_static("x-request-id"), request_id);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    open_to_scripts(&mut headers);
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
@@ -119,8 +119,6 @@ fn base(request_id: &str, standing: Option<Standing>) -> HeaderMap {
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
     );
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     if let Some(standing) = standing {
         headers.insert(HeaderName::from_static("ratelimit-limit"), standing.limit.into());
         headers.insert(
@@ -130,6 +128,13 @@ fn base(request_id: &str, standing: Option<Standing>) -> HeaderMap {
         headers.insert(HeaderName::from_static("ratelimit-reset"), standing.reset.into());
     }
     headers
+}
+
+/// Lets scripts of any origin read an answer, and nobody keep it: it was given to a credential, not to a browser.
+pub fn open_to_scripts(headers: &mut HeaderMap) {
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
 }
 
 /// Sets a header whose text is ours; what cannot stand in a header is left out.

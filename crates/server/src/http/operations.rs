@@ -160,8 +160,12 @@ async fn carry_out(
         .get::<Peer>()
         .map_or(IpAddr::from([0; 4]), |p| p.0);
     let body = body::read(&parts.method, &parts.headers, raw).await?;
-    let credential = authenticate(app, &parts.headers, parts.uri.query(), peer).await?;
-    *standing = Some(limit(app, endpoint, &credential)?);
+    let credential = authenticate(app, &parts.headers, parts.uri.query(), peer)
+        .await
+        .map_err(|refusal| refusal.shown(standing))?;
+    limit(app, endpoint, &credential)
+        .map(|s| *standing = Some(s))
+        .map_err(|refusal| refusal.shown(standing))?;
     let most = app.settings.limits.concurrent_per_credential;
     let _turn = app.concurrency.enter(credential.owner(), most).ok_or_else(|| {
         Problem::new(
@@ -204,13 +208,45 @@ async fn carry_out(
     })
 }
 
+/// A refusal, with the standing of the quota that is used up if that is why.
+pub(crate) struct Refusal {
+    pub(crate) failure: Failure,
+    standing: Option<Standing>,
+}
+
+impl Refusal {
+    /// The failure, with its standing left where the answer's headers are made from.
+    pub(crate) fn shown(self, standing: &mut Option<Standing>) -> Failure {
+        *standing = self.standing;
+        self.failure
+    }
+}
+
+impl<F: Into<Failure>> From<F> for Refusal {
+    fn from(failure: F) -> Self {
+        Self {
+            failure: failure.into(),
+            standing: None,
+        }
+    }
+}
+
+impl From<Standing> for Refusal {
+    fn from(standing: Standing) -> Self {
+        Self {
+            failure: refused(standing).into(),
+            standing: Some(standing),
+        }
+    }
+}
+
 /// Verifies the credential. Those who fail share a quota per address, so that guessing is slow.
 pub(crate) async fn authenticate(
     app: &App,
     headers: &HeaderMap,
     query: Option<&str>,
     peer: IpAddr,
-) -> Result<Credential, Failure> {
+) -> Result<Credential, Refusal> {
     let verified = match bearer::token(headers, query) {
         Ok(token) => app.gate.verify(token).await,
         Err(problem) => Err(problem.into()),
@@ -223,13 +259,13 @@ pub(crate) async fn authenticate(
                 app.settings.limits.strangers(),
                 app.engine.clock.now(),
             );
-            if standing.allowed {
-                Err(failure)
+            Err(if standing.allowed {
+                failure.into()
             } else {
-                Err(refused(standing).into())
-            }
+                standing.into()
+            })
         }
-        Err(failure) => Err(failure),
+        Err(failure) => Err(failure.into()),
     }
 }
 
@@ -246,30 +282,34 @@ fn network(peer: IpAddr) -> IpAddr {
 }
 
 /// Takes a unit of every quota that applies; the standing to show.
-pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> Result<Standing, Failure> {
+pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> Result<Standing, Refusal> {
     let now = app.engine.clock.now();
     let limits = &app.settings.limits;
     let owner = credential.owner();
     let Credential::Key(key) = credential;
-    let mut standings = Vec::with_capacity(3);
-    // The narrowest first: what it refuses takes nothing from the others.
-    if endpoint.meta.effect.runs() {
-        standings.push(app.limiter.take((owner, 'r'), limits.run(), now));
+    let run = endpoint
+        .meta
+        .effect
+        .runs()
+        .then_some(((owner, 'r'), limits.run()));
+    let always = [
+        ((owner, 'd'), limits.default()),
+        ((key.own().project(), 'p'), limits.project()),
+    ];
+    let mut taken = Vec::with_capacity(3);
+    for (bucket, quota) in run.into_iter().chain(always) {
+        let standing = app.limiter.take(bucket, quota, now);
+        if !standing.allowed {
+            // What is refused takes nothing, of any quota.
+            taken
+                .iter()
+                .for_each(|(bucket, quota, _)| app.limiter.give_back(bucket, *quota));
+            return Err(standing.into());
+        }
+        taken.push((bucket, quota, standing));
     }
-    if standings.iter().all(|s| s.allowed) {
-        standings.push(app.limiter.take((owner, 'd'), limits.default(), now));
-    }
-    if standings.iter().all(|s| s.allowed) {
-        standings.push(
-            app.limiter
-                .take((key.own().project(), 'p'), limits.project(), now),
-        );
-    }
-    match tightest(&standings) {
-        Some(standing) if standing.allowed => Ok(standing),
-        Some(standing) => Err(refused(standing).into()),
-        None => Err(Problem::new(Code::InternalError, "no quota applies").into()),
-    }
+    let standings: Vec<Standing> = taken.into_iter().map(|(.., standing)| standing).collect();
+    tightest(&standings).ok_or_else(|| Problem::new(Code::InternalError, "no quota applies").into())
 }
 
 fn refused(standing: Standing) -> Problem {

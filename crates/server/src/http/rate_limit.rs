@@ -22,6 +22,13 @@ pub struct Quota {
     pub window_millis: i64,
 }
 
+impl Quota {
+    /// Microseconds in which one unit comes back.
+    fn step_micros(self) -> i64 {
+        (self.window_millis.saturating_mul(1000) / i64::from(self.units)).max(1)
+    }
+}
+
 /// What is left of a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -57,7 +64,7 @@ impl<K: Hash + Eq> Limiter<K> {
         // Microseconds, so that a quota of many thousand units a minute still has whole steps.
         let now = now.millis().saturating_mul(1000);
         let window = quota.window_millis.saturating_mul(1000);
-        let step = (window / i64::from(quota.units)).max(1);
+        let step = quota.step_micros();
         let shard = &self.shards[self.hasher.hash_one(&key) as usize % SHARDS];
         let mut buckets = shard.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() > SWEEP {
@@ -82,6 +89,17 @@ impl<K: Hash + Eq> Limiter<K> {
             limit: quota.units,
             remaining,
             reset: seconds(*full_at - now),
+        }
+    }
+}
+
+impl<K: Hash + Eq> Limiter<K> {
+    /// Gives a unit back that was taken for a request which another quota then refused.
+    pub fn give_back(&self, key: &K, quota: Quota) {
+        let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
+        let mut buckets = shard.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(full_at) = buckets.get_mut(key) {
+            *full_at -= quota.step_micros();
         }
     }
 }
