@@ -46,7 +46,7 @@ pub fn gather(
         if all.contains_key(&name) {
             return Err(malformed("comes twice"));
         }
-        let value = endpoint.shape.from_text(&name, &value);
+        let value = endpoint.shape.read_text(&name, &value);
         all.insert(name, value);
     }
     for (name, value) in body {
@@ -91,13 +91,20 @@ pub fn entity_tags(headers: &HeaderMap, name: header::HeaderName) -> Result<Opti
             } else {
                 tag
             };
-            match tag.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+            let weak = tag.strip_prefix("W/");
+            match weak
+                .unwrap_or(tag)
+                .strip_prefix('"')
+                .and_then(|t| t.strip_suffix('"'))
+            {
+                // A weak tag matches nothing where bytes count (RFC 9110, 13.1.1), and is no mistake.
+                Some(_) if weak.is_some() => tags.push(tag.to_owned()),
                 Some(inner) => tags.push(inner.to_owned()),
                 None if tag == "*" => tags.push(tag.to_owned()),
                 None => {
                     return Err(Problem::new(
                         Code::MalformedRequest,
-                        format!("{name} is not a strong entity tag in quotes"),
+                        format!("{name} is not an entity tag in quotes"),
                     ));
                 }
             }
