@@ -128,6 +128,13 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
             "schema": { "type": "string", "maxLength": 255 }
         }));
     }
+    if meta.method == Method::GET && has_version(endpoint) {
+        parameters.push(json!({
+            "name": "If-None-Match", "in": "header", "required": false,
+            "description": "ETag of the record as it was read; 304 without a body if it has not changed since.",
+            "schema": { "type": "string", "maxLength": 255 }
+        }));
+    }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
@@ -141,6 +148,21 @@ fn describe(endpoint: &Endpoint) -> String {
         scope => format!("Needs the scope `{}` ({}).", scope.as_str(), scope.help()),
     };
     format!("{}\n\n{scope}", endpoint.description())
+}
+
+/// Whether its answer is a record with a version, which is its entity tag.
+fn has_version(endpoint: &Endpoint) -> bool {
+    endpoint
+        .answer
+        .get("properties")
+        .is_some_and(|p| p.get("version").is_some())
+}
+
+fn header(name: &str) -> (String, Value) {
+    (
+        name.to_owned(),
+        json!({ "$ref": format!("#/components/headers/{name}") }),
+    )
 }
 
 fn parameter(name: &str, place: &str, required: bool, mut schema: Value) -> Value {
@@ -172,7 +194,7 @@ fn responses(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
         let name = answer["title"].as_str().unwrap_or(meta.name).to_owned();
         if answer["properties"].get("nextCursor").is_some() {
             shown.push("Link");
-        } else {
+        } else if has_version(endpoint) {
             shown.push("ETag");
         }
         schemas.insert(name.clone(), answer);
@@ -183,24 +205,25 @@ fn responses(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
     if meta.effect == Effect::Create || meta.effect.runs() {
         shown.push("Location");
     }
-    if meta.effect.runs() {
+    if meta.effect.runs() || matches!(tag(meta), "audits" | "jobs") && !meta.name.ends_with(".list") {
         shown.push("Retry-After");
     }
     if meta.effect.writes() {
         shown.push("Idempotency-Replayed");
     }
-    success["headers"] = shown
-        .into_iter()
-        .map(|h| {
-            (
-                h.to_owned(),
-                json!({ "$ref": format!("#/components/headers/{h}") }),
-            )
-        })
-        .collect::<Map<_, _>>()
-        .into();
+    if meta.method == Method::GET && has_version(endpoint) {
+        let headers: Map<String, Value> = shown
+            .iter()
+            .filter(|h| **h != "Retry-After")
+            .map(|h| header(h))
+            .collect();
+        let unchanged =
+            json!({ "description": "It is as it was when `If-None-Match` was read", "headers": headers });
+        all.insert("304".to_owned(), unchanged);
+    }
+    success["headers"] = shown.into_iter().map(header).collect::<Map<_, _>>().into();
     all.insert(meta.effect.status().to_string(), success);
-    for code in codes(meta) {
+    for code in codes(endpoint) {
         let status = code.status().to_string();
         let reference = format!("#/components/responses/{}", code.as_str());
         match all.get_mut(&status) {
@@ -244,7 +267,9 @@ const fn success(effect: Effect) -> &'static str {
 }
 
 /// The codes an operation can answer.
-fn codes(meta: &Meta) -> Vec<Code> {
+fn codes(endpoint: &Endpoint) -> Vec<Code> {
+    let meta = &endpoint.meta;
+    let members = endpoint.input.get("properties").and_then(Value::as_object);
     let mut codes = vec![
         Code::MalformedRequest,
         Code::Unauthenticated,
@@ -278,6 +303,9 @@ fn codes(meta: &Meta) -> Vec<Code> {
             Code::UnknownField,
             Code::IdempotencyKeyReused,
         ]);
+        if members.is_some_and(|all| all.values().any(|m| m.get("maxItems").is_some())) {
+            codes.push(Code::TooManyItems);
+        }
         codes.push(Code::IdempotencyInProgress);
         codes.push(Code::StorageFull);
     }
@@ -301,24 +329,19 @@ fn problem_response(code: Code) -> Value {
     let mut shown = vec!["X-Request-Id"];
     match code.status() {
         401 | 403 => shown.push("WWW-Authenticate"),
+        // Kept under an Idempotency-Key, or told to wait for the one that is being carried out.
+        409 => shown.extend(["Idempotency-Replayed", "Retry-After"]),
+        412 | 422 => shown.push("Idempotency-Replayed"),
         429 => shown.extend([
             "Retry-After",
             "RateLimit-Limit",
             "RateLimit-Remaining",
             "RateLimit-Reset",
         ]),
-        503 => shown.push("Retry-After"),
+        408 | 503 | 504 => shown.push("Retry-After"),
         _ => {}
     }
-    let headers: Map<String, Value> = shown
-        .into_iter()
-        .map(|h| {
-            (
-                h.to_owned(),
-                json!({ "$ref": format!("#/components/headers/{h}") }),
-            )
-        })
-        .collect();
+    let headers: Map<String, Value> = shown.into_iter().map(header).collect();
     let mut problem = Problem::new(code, code.title());
     problem.request_id = "req_01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a".to_owned();
     json!({
