@@ -1,0 +1,337 @@
+//! Bodies: strict JSON of one object, bounded, of the type that was said.
+
+use serde_json::json;
+
+use crate::{
+    harness::Bench,
+    wire::{self, Wire},
+};
+
+const MEBIBYTE: usize = 1 << 20;
+
+#[tokio::test]
+async fn what_other_parsers_read_in_two_ways_is_refused() {
+    let bench = Bench::start().await;
+    let deep = |n| format!("{{\"keyword\":{}{}}}", "[".repeat(n), "]".repeat(n));
+    let cases: Vec<(&str, Vec<u8>)> = vec![
+        ("twice", br#"{"keyword":"a","keyword":"b"}"#.to_vec()),
+        (
+            "twice, escaped",
+            br#"{"keyword":"a","\u006beyword":"b"}"#.to_vec(),
+        ),
+        ("twice, deeper", br#"{"keyword":{"a":1,"a":2}}"#.to_vec()),
+        ("NUL, escaped", br#"{"keyword":"a\u0000b"}"#.to_vec()),
+        ("NUL, as it is", b"{\"keyword\":\"a\0b\"}".to_vec()),
+        ("NUL in a name", br#"{"key\u0000word":"a"}"#.to_vec()),
+        ("deep", deep(32).into_bytes()),
+        ("very deep", deep(200_000).into_bytes()),
+        ("byte order mark", b"\xef\xbb\xbf{\"keyword\":\"a\"}".to_vec()),
+        ("trailing value", br#"{"keyword":"a"} {}"#.to_vec()),
+        ("trailing comma", br#"{"keyword":"a",}"#.to_vec()),
+        ("comment", br#"{"keyword":"a"} // b"#.to_vec()),
+        ("single quotes", b"{'keyword':'a'}".to_vec()),
+        ("invalid UTF-8", b"{\"keyword\":\"\xff\"}".to_vec()),
+        ("overlong UTF-8", b"{\"keyword\":\"\xc0\xaf\"}".to_vec()),
+        ("lone surrogate", br#"{"keyword":"\ud83c"}"#.to_vec()),
+        (
+            "huge integer",
+            br#"{"keyword":"a","searchVolume":9007199254740992}"#.to_vec(),
+        ),
+        ("huge number", br#"{"keyword":"a","searchVolume":1e999}"#.to_vec()),
+        ("not a number", br#"{"keyword":"a","searchVolume":NaN}"#.to_vec()),
+        ("leading zero", br#"{"keyword":"a","searchVolume":01}"#.to_vec()),
+        ("array", br#"[{"keyword":"a"}]"#.to_vec()),
+        ("null", b"null".to_vec()),
+        ("text", br#""keyword""#.to_vec()),
+        ("cut off", br#"{"keyword":"a""#.to_vec()),
+        ("spaces", b"   ".to_vec()),
+        ("form", b"keyword=a".to_vec()),
+    ];
+    for (name, body) in cases {
+        let answer = bench
+            .call("POST", "P/keywords")
+            .body("application/json", body)
+            .send()
+            .await;
+        let problem = answer.refuses(400, "malformed_json");
+        assert_eq!(problem["retryable"], false, "{name}");
+    }
+    assert!(bench.keywords().await.is_empty());
+}
+
+#[tokio::test]
+async fn numbers_and_texts_are_taken_for_what_they_are() {
+    let bench = Bench::start().await;
+    for (text, volume) in [("float", "12.0"), ("exponent", "1.2e1"), ("integer", "12")] {
+        let body = format!("{{\"keyword\":\"{text}\",\"searchVolume\":{volume}}}");
+        let added = bench
+            .call("POST", "P/keywords")
+            .body("application/json", body)
+            .send()
+            .await;
+        assert_eq!(
+            (added.status, &added.json()["searchVolume"]),
+            (201, &json!(12)),
+            "{text}"
+        );
+    }
+    let widest = "\u{1f33f}".repeat(200);
+    assert_eq!(
+        bench
+            .post("P/keywords", json!({ "keyword": widest }))
+            .await
+            .status,
+        201,
+        "characters are counted, not bytes"
+    );
+    let escaped = bench
+        .call("POST", "P/keywords")
+        .body(
+            "application/json",
+            r#"{"keyword":"\ud83c\udf3f \u00e9 </script> \" \\ \u2028."}"#,
+        )
+        .send()
+        .await;
+    assert_eq!(
+        escaped.json()["keyword"],
+        "\u{1f33f} \u{e9} </script> \" \\ \u{2028}."
+    );
+}
+
+#[tokio::test]
+async fn every_fault_is_named_at_once() {
+    let bench = Bench::start().await;
+    let cases = [
+        (json!({}), "validation_failed", vec![("/keyword", "required")]),
+        (
+            json!({ "keyword": null }),
+            "validation_failed",
+            vec![("/keyword", "null_not_allowed")],
+        ),
+        (
+            json!({ "keyword": "" }),
+            "validation_failed",
+            vec![("/keyword", "too_short")],
+        ),
+        (
+            json!({ "keyword": " \t" }),
+            "validation_failed",
+            vec![("/keyword", "blank")],
+        ),
+        (
+            json!({ "keyword": "x".repeat(201) }),
+            "validation_failed",
+            vec![("/keyword", "too_long")],
+        ),
+        (
+            json!({ "keyword": 5 }),
+            "validation_failed",
+            vec![("/keyword", "wrong_type")],
+        ),
+        (
+            json!({ "keyword": "a", "searchVolume": "5" }),
+            "validation_failed",
+            vec![("/searchVolume", "wrong_type")],
+        ),
+        (
+            json!({ "keyword": "a", "searchVolume": -1 }),
+            "validation_failed",
+            vec![("/searchVolume", "out_of_range")],
+        ),
+        (
+            json!({ "keyword": "a", "searchVolume": 0.5 }),
+            "validation_failed",
+            vec![("/searchVolume", "wrong_type")],
+        ),
+        (
+            json!({ "keyword": "a", "keywordDifficulty": 101 }),
+            "validation_failed",
+            vec![("/keywordDifficulty", "out_of_range")],
+        ),
+        (
+            json!({ "keyword": "a", "intent": "shopping" }),
+            "validation_failed",
+            vec![("/intent", "unknown_value")],
+        ),
+        (
+            json!({ "keyword": "a", "intent": null }),
+            "validation_failed",
+            vec![("/intent", "null_not_allowed")],
+        ),
+        (
+            json!({ "keyword": "a", "country": "1!" }),
+            "validation_failed",
+            vec![("/country", "not_a_country")],
+        ),
+        (
+            json!({ "keyword": "a", "id": "x" }),
+            "unknown_field",
+            vec![("/id", "unknown_field")],
+        ),
+        (
+            json!({ "keyword": "a", "a/b~c": 1 }),
+            "unknown_field",
+            vec![("/a~1b~0c", "unknown_field")],
+        ),
+        (
+            json!({ "keyword": "a", "projectId": bench.project }),
+            "unknown_field",
+            vec![("/projectId", "unknown_field")],
+        ),
+        (
+            json!({ "keyword": "a", "status": "archived" }),
+            "unknown_field",
+            vec![("/status", "unknown_field")],
+        ),
+        (
+            json!({ "keyword": 1, "searchVolume": -1, "more": 1 }),
+            "validation_failed",
+            vec![
+                ("/keyword", "wrong_type"),
+                ("/searchVolume", "out_of_range"),
+                ("/more", "unknown_field"),
+            ],
+        ),
+    ];
+    for (body, code, faults) in cases {
+        let problem = bench.post("P/keywords", body.clone()).await.refuses(422, code);
+        let mut named: Vec<(&str, &str)> = problem["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|f| (f["pointer"].as_str().unwrap(), f["code"].as_str().unwrap()))
+            .collect();
+        let mut faults = faults;
+        named.sort_unstable();
+        faults.sort_unstable();
+        assert_eq!(named, faults, "{body}");
+    }
+    assert!(bench.keywords().await.is_empty());
+}
+
+#[tokio::test]
+async fn the_type_has_to_be_json_in_utf8() {
+    let bench = Bench::start().await;
+    for (n, kind) in [
+        "application/json",
+        "application/json; charset=utf-8",
+        "Application/JSON;Charset=\"UTF-8\"",
+        "application/json; profile=x",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let body = json!({ "keyword": format!("k{n}") }).to_string();
+        assert_eq!(
+            bench
+                .call("POST", "P/keywords")
+                .body(kind, body)
+                .send()
+                .await
+                .status,
+            201,
+            "{kind}"
+        );
+    }
+    for kind in [
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/json; charset=latin1",
+        "application/jsonx",
+        "application/merge-patch+json",
+        "json",
+    ] {
+        let answer = bench
+            .call("POST", "P/keywords")
+            .body(kind, r#"{"keyword":"a"}"#)
+            .send()
+            .await;
+        answer.refuses(415, "unsupported_media_type");
+        assert_eq!(answer.header("accept-post"), Some("application/json"), "{kind}");
+    }
+    let id = bench.keyword("patched").await;
+    for kind in ["application/json", "application/merge-patch+json"] {
+        let patched = bench
+            .call("PATCH", &format!("P/keywords/{id}"))
+            .body(kind, r#"{"searchVolume":3}"#)
+            .send()
+            .await;
+        assert_eq!(patched.status, 200, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_body_is_an_empty_object_where_a_body_belongs() {
+    let bench = Bench::start().await;
+    assert_eq!(bench.call("POST", "P/audits").send().await.status, 202);
+    bench
+        .call("POST", "P/keywords")
+        .send()
+        .await
+        .refuses(422, "validation_failed");
+    for (method, path) in [("GET", "P/keywords"), ("DELETE", "P/keywords/x"), ("GET", "/me")] {
+        let answer = bench.call(method, path).json(&json!({})).send().await;
+        answer.refuses(400, "malformed_request");
+    }
+}
+
+#[tokio::test]
+async fn a_mebibyte_and_no_more() {
+    let bench = Bench::start().await;
+    let padded = |size: usize, text: &str| {
+        let body = json!({ "keyword": text }).to_string();
+        format!("{body}{}", " ".repeat(size - body.len()))
+    };
+    let fits = bench
+        .call("POST", "P/keywords")
+        .body("application/json", padded(MEBIBYTE, "fits"))
+        .send()
+        .await;
+    assert_eq!(fits.status, 201);
+    let head = |extra: &str| {
+        format!(
+            "POST /v1/projects/{}/keywords HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n{extra}\r\n",
+            bench.project, bench.key
+        )
+    };
+    // Said to be too large: refused before a byte of it is read.
+    let mut wire = Wire::open(bench.server.addresses.api).await;
+    wire.send(head("Content-Length: 2097152\r\n").as_bytes()).await;
+    wire.answer().await.refuses(413, "payload_too_large");
+    // Not said, and too large by one byte.
+    let body = padded(MEBIBYTE + 1, "large");
+    let chunked = format!(
+        "{}{:x}\r\n{body}\r\n0\r\n\r\n",
+        head("Transfer-Encoding: chunked\r\nConnection: close\r\n"),
+        body.len()
+    );
+    let answers = wire::exchange(bench.server.addresses.api, chunked.as_bytes()).await;
+    assert_eq!(answers.len(), 1);
+    answers[0].refuses(413, "payload_too_large");
+    // Without an end: cut off as soon as it is too large.
+    let mut wire = Wire::open(bench.server.addresses.api).await;
+    wire.send(head("Transfer-Encoding: chunked\r\n").as_bytes()).await;
+    let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
+    for _ in 0..17 {
+        wire.send(chunk.as_bytes()).await;
+    }
+    wire.answer().await.refuses(413, "payload_too_large");
+    assert_eq!(bench.keywords().await, ["fits"]);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_has_no_effect() {
+    let bench = Bench::start().await;
+    let mut wire = Wire::open(bench.server.addresses.api).await;
+    let body = r#"{"keyword":"half"}"#;
+    let head = format!(
+        "POST /v1/projects/{}/keywords HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        bench.project,
+        bench.key,
+        body.len() + 5
+    );
+    wire.send(head.as_bytes()).await;
+    drop(wire);
+    assert!(bench.keywords().await.is_empty());
+}

@@ -1,0 +1,245 @@
+//! Entity tags: what is unchanged is not sent again, what has changed is not overwritten.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Bench};
+
+on_both!(of_two_changes_at_once_one_is_refused,);
+
+async fn tag(bench: &Bench, path: &str) -> String {
+    bench.get(path).await.header("etag").unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_is_unchanged_is_not_sent_again() {
+    let bench = Bench::start().await;
+    let id = bench.keyword("desk").await;
+    let path = format!("P/keywords/{id}");
+    let etag = tag(&bench, &path).await;
+    assert_eq!(etag, format!("\"{id}-1\""), "strong: id and version");
+    for (sent, status) in [
+        (etag.clone(), 304),
+        (format!("W/{etag}"), 304),
+        (format!("\"other\", {etag}"), 304),
+        ("*".to_owned(), 304),
+        ("\"other\"".to_owned(), 200),
+        (etag.replace("-1\"", "-2\""), 200),
+        ("desk".to_owned(), 400),
+        ("\"open".to_owned(), 400),
+    ] {
+        for method in ["GET", "HEAD"] {
+            let answer = bench
+                .call(method, &path)
+                .header("if-none-match", &sent)
+                .send()
+                .await;
+            assert_eq!(answer.status, status, "{method} {sent}");
+            if status == 304 {
+                assert_eq!(
+                    (answer.header("etag"), answer.header("content-type")),
+                    (Some(etag.as_str()), None)
+                );
+                assert!(answer.body.is_empty());
+                answer.number("ratelimit-remaining");
+            }
+        }
+    }
+    bench
+        .call("PATCH", &path)
+        .json(&json!({ "searchVolume": 5 }))
+        .send()
+        .await;
+    assert_eq!(
+        bench
+            .call("GET", &path)
+            .header("if-none-match", &etag)
+            .send()
+            .await
+            .status,
+        200
+    );
+    let missing = bench
+        .call("GET", "P/keywords/x")
+        .header("if-none-match", "*")
+        .send()
+        .await;
+    missing.refuses(404, "not_found");
+    let project = tag(&bench, "P").await;
+    assert_eq!(
+        bench
+            .call("GET", "/project")
+            .header("if-none-match", &project)
+            .send()
+            .await
+            .status,
+        304
+    );
+}
+
+#[tokio::test]
+async fn what_has_changed_is_not_overwritten() {
+    let bench = Bench::start().await;
+    let path = format!("P/keywords/{}", bench.keyword("desk").await);
+    let read = tag(&bench, &path).await;
+    let patch = async |tag: Option<&str>, body: Value| -> Answer {
+        let call = bench.call("PATCH", &path).json(&body);
+        match tag {
+            Some(tag) => call.header("if-match", tag),
+            None => call,
+        }
+        .send()
+        .await
+    };
+    let changed = patch(Some(&read), json!({ "searchVolume": 1 })).await;
+    assert_eq!((changed.status, &changed.json()["version"]), (200, &json!(2)));
+    assert_eq!(
+        changed.header("etag"),
+        Some(tag(&bench, &path).await.as_str()),
+        "the new tag comes with the answer"
+    );
+    for stale in [
+        read.as_str(),
+        "\"other\"",
+        "\"a\", \"b\"",
+        &format!("W/{}", tag(&bench, &path).await),
+    ] {
+        let problem = patch(Some(stale), json!({ "searchVolume": 2 }))
+            .await
+            .refuses(412, "precondition_failed");
+        assert_eq!(problem["currentVersion"], 2, "{stale}");
+        let gone = bench.call("DELETE", &path).header("if-match", stale).send().await;
+        gone.refuses(412, "precondition_failed");
+    }
+    patch(Some("desk"), json!({}))
+        .await
+        .refuses(400, "malformed_request");
+    assert_eq!(bench.get(&path).await.json()["searchVolume"], 1);
+    assert_eq!(patch(Some("*"), json!({ "searchVolume": 3 })).await.status, 200);
+    assert_eq!(
+        patch(None, json!({ "searchVolume": 4 })).await.status,
+        200,
+        "existing clients send no If-Match"
+    );
+    let newest = tag(&bench, &path).await;
+    let deleted = bench
+        .call("DELETE", &path)
+        .header("if-match", &format!("\"x\", {newest}"))
+        .send()
+        .await;
+    assert_eq!((deleted.status, deleted.body.len()), (204, 0));
+    bench.get(&path).await.refuses(404, "not_found");
+    bench.call("DELETE", &path).send().await.refuses(404, "not_found");
+}
+
+async fn of_two_changes_at_once_one_is_refused(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let path = format!("P/keywords/{}", bench.keyword("desk").await);
+    for round in 1..20 {
+        let read = tag(&bench, &path).await;
+        let patch = |volume: i64| {
+            bench
+                .call("PATCH", &path)
+                .header("if-match", &read)
+                .json(&json!({ "searchVolume": volume }))
+                .send()
+        };
+        let (one, two) = tokio::join!(patch(round * 2), patch(round * 2 + 1));
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 412], "round {round}");
+        let winner = if one.status == 200 {
+            round * 2
+        } else {
+            round * 2 + 1
+        };
+        let now = bench.get(&path).await.json();
+        assert_eq!(
+            (&now["searchVolume"], &now["version"]),
+            (&json!(winner), &json!(round + 1))
+        );
+    }
+}
+
+/// RFC 7396: what is not named stays, `null` clears what may be empty.
+#[tokio::test]
+async fn a_patch_changes_what_it_names() {
+    let bench = Bench::start().await;
+    let added = bench
+        .post(
+            "P/keywords",
+            json!({ "keyword": "desk", "searchVolume": 10, "keywordDifficulty": 20, "intent": "commercial" }),
+        )
+        .await
+        .json();
+    let path = format!("P/keywords/{}", added["id"].as_str().unwrap());
+    let expect = async |body: Value, changes: Value| {
+        let before = bench.get(&path).await.json();
+        bench.clock.advance(1_000);
+        let after = bench.call("PATCH", &path).json(&body).send().await.json();
+        let mut expected = before.clone();
+        for (name, value) in changes.as_object().unwrap() {
+            expected[name] = value.clone();
+        }
+        expected["version"] = (before["version"].as_i64().unwrap() + 1).into();
+        assert_ne!(after["updatedAt"], before["updatedAt"]);
+        expected["updatedAt"] = after["updatedAt"].clone();
+        assert_eq!(after, expected, "{body}");
+    };
+    expect(json!({}), json!({})).await;
+    expect(json!({ "status": "planned" }), json!({ "status": "planned" })).await;
+    expect(
+        json!({ "searchVolume": null }),
+        json!({ "searchVolume": null, "searchVolumeStatus": "not_measured" }),
+    )
+    .await;
+    expect(
+        json!({ "searchVolume": 0 }),
+        json!({ "searchVolume": 0, "searchVolumeStatus": null }),
+    )
+    .await;
+    expect(
+        json!({ "intent": null, "keywordDifficulty": null }),
+        json!({ "intent": null, "keywordDifficulty": null, "keywordDifficultyStatus": "not_measured" }),
+    )
+    .await;
+    for (body, code) in [
+        (json!({ "status": null }), "validation_failed"),
+        (json!({ "keyword": "chair" }), "unknown_field"),
+        (json!({ "keywordId": "x" }), "unknown_field"),
+        (json!({ "version": 9 }), "unknown_field"),
+        (json!({ "searchVolume": -1 }), "validation_failed"),
+    ] {
+        bench
+            .call("PATCH", &path)
+            .json(&body)
+            .send()
+            .await
+            .refuses(422, code);
+    }
+}
+
+#[tokio::test]
+async fn a_duplicate_names_the_one_that_is_there() {
+    let bench = Bench::start().await;
+    let id = bench.keyword("Standing  Desk").await;
+    for same in ["standing desk", " STANDING\u{a0}DESK ", "ｓｔａｎｄｉｎｇ desk"] {
+        let problem = bench
+            .post("P/keywords", json!({ "keyword": same }))
+            .await
+            .refuses(409, "already_exists");
+        assert_eq!(problem["existingId"], id.as_str(), "{same}");
+    }
+    let other = bench
+        .post(
+            "P/keywords",
+            json!({ "keyword": "standing desk", "country": "de" }),
+        )
+        .await;
+    assert_eq!((other.status, &other.json()["country"]), (201, &json!("DE")));
+    let location = other.header("location").unwrap();
+    assert!(location.ends_with(&format!(
+        "/v1/projects/{}/keywords/{}",
+        bench.project,
+        other.json()["id"].as_str().unwrap()
+    )));
+}

@@ -1,0 +1,151 @@
+//! The committed OpenAPI document is what the server serves.
+
+use serde_json::Value;
+
+use crate::harness::Bench;
+
+/// Fails when the API changed unannounced; `UPDATE_OPENAPI=1 cargo nextest run -p searchwright-server openapi`
+/// writes `openapi.json` anew.
+#[tokio::test]
+async fn the_openapi_document_is_committed() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi.json");
+    let bench = Bench::with(&["public_url=http://127.0.0.1:8787"]).await;
+    let served = bench
+        .http
+        .get(format!("http://{}/v1/openapi.json", bench.server.addresses.api))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(served.headers()["content-type"], "application/json");
+    assert_eq!(served.headers()["access-control-allow-origin"], "*");
+    let document: Value = serde_json::from_slice(&served.bytes().await.unwrap()).unwrap();
+    let text = format!("{document:#}\n");
+    if std::env::var_os("UPDATE_OPENAPI").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    if text != committed {
+        let line = text.lines().zip(committed.lines()).position(|(a, b)| a != b);
+        let line = line.unwrap_or_else(|| text.lines().count().min(committed.lines().count()));
+        let around = |of: &str| {
+            of.lines()
+                .skip(line.saturating_sub(3))
+                .take(8)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        panic!(
+            "openapi.json differs from line {}:\nserved:\n{}\ncommitted:\n{}",
+            line + 1,
+            around(&text),
+            around(&committed)
+        );
+    }
+}
+
+/// Whoever reads only the document can call everything: no reference leads nowhere, every operation says who
+/// may call it and how it fails, every text and list of a request has a bound.
+#[tokio::test]
+async fn the_document_is_whole() {
+    let bench = Bench::start().await;
+    let document =
+        searchwright_server::http::openapi::document(bench.endpoints(), "http://127.0.0.1:8787/v1");
+    assert_eq!(document["openapi"], "3.1.0");
+    references(&document, &document);
+    let mut ids = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap();
+            ids.push(name.to_owned());
+            assert!(!operation["summary"].as_str().unwrap().is_empty(), "{name}");
+            for status in ["400", "401", "429", "500", "503"] {
+                assert!(operation["responses"][status].is_object(), "{name} {status}");
+            }
+            let declared: Vec<&str> = parameters(operation)
+                .filter(|p| p["in"] == "path")
+                .map(|p| p["name"].as_str().unwrap())
+                .collect();
+            let wanted: Vec<&str> = path
+                .split('/')
+                .filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
+                .collect();
+            assert_eq!(declared, wanted, "{name}");
+            for parameter in parameters(operation).filter(|p| p["in"] != "path") {
+                bounded(
+                    &document,
+                    &parameter["schema"],
+                    &format!("{method} {name} {}", parameter["name"]),
+                );
+            }
+            bounded(
+                &document,
+                &operation["requestBody"]["content"]["application/json"]["schema"],
+                name,
+            );
+        }
+    }
+    let mut unique = ids.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len());
+    assert_eq!(ids.len(), bench.endpoints().len());
+}
+
+fn parameters(operation: &Value) -> impl Iterator<Item = &Value> {
+    operation["parameters"].as_array().into_iter().flatten()
+}
+
+fn references(document: &Value, value: &Value) {
+    match value {
+        Value::Object(members) => {
+            if let Some(Value::String(reference)) = members.get("$ref") {
+                assert!(
+                    document.pointer(reference.trim_start_matches('#')).is_some(),
+                    "{reference} leads nowhere"
+                );
+            }
+            members.values().for_each(|v| references(document, v));
+        }
+        Value::Array(items) => items.iter().for_each(|v| references(document, v)),
+        _ => {}
+    }
+}
+
+fn bounded(document: &Value, schema: &Value, at: &str) {
+    let schema = match schema.get("$ref").and_then(Value::as_str) {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => schema,
+    };
+    let is = |kind: &str| {
+        schema["type"] == kind
+            || schema["type"]
+                .as_array()
+                .is_some_and(|t| t.iter().any(|t| t == kind))
+    };
+    if is("string")
+        && schema.get("enum").is_none()
+        && schema.get("oneOf").is_none()
+        && schema.get("format").is_none()
+    {
+        assert!(
+            schema.get("maxLength").is_some(),
+            "{at}: a text without a bound: {schema}"
+        );
+    }
+    if is("array") {
+        assert!(
+            schema.get("maxItems").is_some(),
+            "{at}: a list without a bound: {schema}"
+        );
+        bounded(document, &schema["items"], at);
+    }
+    if is("integer") || is("number") {
+        assert!(
+            schema.get("maximum").is_some() && schema.get("minimum").is_some(),
+            "{at}: a number without bounds: {schema}"
+        );
+    }
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        bounded(document, member, &format!("{at} {name}"));
+    }
+}

@@ -1,0 +1,27 @@
+//! The doors from outside: a real server in this process, spoken to over loopback.
+//!
+//! Every answer of the API that these tests see is checked against the OpenAPI document, so that document
+//! and behaviour cannot drift apart. Time is a clock that the tests move.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
+
+mod document;
+#[macro_use]
+mod harness;
+mod wire;
+
+mod audits;
+mod authentication;
+mod bodies;
+mod conditional;
+mod cursors;
+mod documents;
+mod headers;
+mod idempotency;
+mod keys;
+mod limits;
+mod mcp;
+mod process;
+mod projects;
+mod queries;
+mod smuggling;

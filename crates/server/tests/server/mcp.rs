@@ -1,0 +1,413 @@
+//! MCP over HTTP: the same table as tools, in the revision with a handshake and in the one without.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Bench};
+
+const HANDSHAKE: &str = "2025-11-25";
+const STATELESS: &str = "2026-07-28";
+
+/// A JSON-RPC request over HTTP with these headers.
+async fn send(bench: &Bench, headers: &[(&str, &str)], body: &Value) -> Answer {
+    let url = format!("http://{}/mcp", bench.server.addresses.mcp);
+    let mut request = bench
+        .http
+        .post(url)
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = request.body(body.to_string()).send().await.unwrap();
+    Answer {
+        status: response.status().as_u16(),
+        headers: response.headers().clone(),
+        body: response.bytes().await.unwrap().to_vec(),
+    }
+}
+
+/// A call in the revision with a handshake, without having shaken hands: the server keeps no session.
+async fn call(bench: &Bench, method: &str, params: Value) -> Value {
+    let bearer = format!("Bearer {}", bench.key);
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("mcp-protocol-version", HANDSHAKE),
+    ];
+    let answer = send(
+        bench,
+        &headers,
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }),
+    )
+    .await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    answer.json()
+}
+
+async fn tool(bench: &Bench, name: &str, arguments: Value) -> Value {
+    let answer = call(
+        bench,
+        "tools/call",
+        json!({ "name": name, "arguments": arguments }),
+    )
+    .await;
+    answer["result"].clone()
+}
+
+/// A call in the revision without a handshake: everything the server has to know comes with it.
+async fn stateless(bench: &Bench, method: &str, name: Option<&str>, mut params: Value) -> Answer {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": STATELESS,
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let bearer = format!("Bearer {}", bench.key);
+    let mut headers = vec![
+        ("authorization", bearer.as_str()),
+        ("mcp-protocol-version", STATELESS),
+        ("mcp-method", method),
+    ];
+    headers.extend(name.map(|name| ("mcp-name", name)));
+    send(
+        bench,
+        &headers,
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }),
+    )
+    .await
+}
+
+#[tokio::test]
+async fn nothing_is_answered_without_a_credential() {
+    let bench = Bench::with(&["limits.failed_authentications_per_minute=4"]).await;
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let bearer = format!("Bearer {}", bench.key);
+    for headers in [
+        vec![],
+        vec![("authorization", "Bearer swk_x")],
+        vec![("authorization", "Basic x")],
+        vec![("cookie", bearer.as_str())],
+    ] {
+        let answer = send(&bench, &headers, &request).await;
+        assert_eq!(answer.status, 401);
+        assert!(answer.header("www-authenticate").unwrap().starts_with("Bearer"));
+        assert!(!String::from_utf8_lossy(&answer.body).contains("keywords"));
+    }
+    let guessing = send(&bench, &[], &request).await;
+    assert_eq!(
+        (guessing.status, guessing.number("retry-after")),
+        (429, 15),
+        "guesses here and at the API count together"
+    );
+    let api = format!("http://{}/mcp", bench.server.addresses.api);
+    assert_eq!(
+        bench
+            .http
+            .post(api)
+            .bearer_auth(&bench.key)
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        404,
+        "a listener of its own"
+    );
+    let on_mcp = format!("http://{}/v1/me", bench.server.addresses.mcp);
+    assert_eq!(
+        bench
+            .http
+            .get(on_mcp)
+            .bearer_auth(&bench.key)
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        404
+    );
+}
+
+#[tokio::test]
+async fn a_handshake_and_then_tools() {
+    let bench = Bench::start().await;
+    let hello = call(&bench, "initialize", json!({ "protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } })).await;
+    assert_eq!(hello["result"]["protocolVersion"], HANDSHAKE);
+    assert_eq!(hello["result"]["serverInfo"]["name"], "searchwright");
+    assert!(hello["result"]["capabilities"]["tools"].is_object());
+    assert!(
+        hello["result"]["instructions"]
+            .as_str()
+            .unwrap()
+            .contains("me_get")
+    );
+    assert_eq!(call(&bench, "ping", json!({})).await["result"], json!({}));
+    let made = tool(
+        &bench,
+        "keywords_create",
+        json!({ "keyword": "standing desk", "searchVolume": 5 }),
+    )
+    .await;
+    assert_eq!(made["isError"], false, "{made:#}");
+    let structured = &made["structuredContent"];
+    assert_eq!(
+        (&structured["keyword"], &structured["searchVolume"]),
+        (&json!("standing desk"), &json!(5))
+    );
+    let text: Value = serde_json::from_str(made["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        &text, structured,
+        "clients without structured content read the same"
+    );
+    assert_eq!(
+        bench.keywords().await,
+        ["standing desk"],
+        "the project is that of the key"
+    );
+    let by_id = tool(
+        &bench,
+        "keywords_get",
+        json!({ "projectId": bench.project, "keywordId": structured["id"] }),
+    )
+    .await;
+    assert_eq!(&by_id["structuredContent"], structured);
+    let me = tool(&bench, "me_get", json!({})).await;
+    assert_eq!(me["structuredContent"]["project"]["id"], json!(bench.project));
+    let gone = tool(
+        &bench,
+        "keywords_delete",
+        json!({ "keywordId": structured["id"] }),
+    )
+    .await;
+    assert_eq!(gone["isError"], false);
+    let started = tool(&bench, "audits_start", json!({ "maxPages": 3 })).await;
+    assert_eq!(started["structuredContent"]["alreadyRunning"], false);
+}
+
+#[tokio::test]
+async fn without_a_handshake() {
+    let bench = Bench::start().await;
+    let found = stateless(&bench, "server/discover", None, json!({})).await;
+    assert_eq!(found.status, 200, "{found:?}");
+    let found = found.json();
+    let versions = found["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!(STATELESS)), "{found:#}");
+    let tools = stateless(&bench, "tools/list", None, json!({})).await.json();
+    assert_eq!(
+        tools["result"]["tools"].as_array().unwrap().len(),
+        bench.endpoints().len()
+    );
+    assert_eq!(
+        tools["result"]["cacheScope"], "private",
+        "{:#}",
+        tools["result"]["cacheScope"]
+    );
+    let made = stateless(
+        &bench,
+        "tools/call",
+        Some("keywords_create"),
+        json!({ "name": "keywords_create", "arguments": { "keyword": "desk" } }),
+    )
+    .await;
+    assert_eq!(
+        (
+            made.status,
+            &made.json()["result"]["structuredContent"]["keyword"]
+        ),
+        (200, &json!("desk"))
+    );
+    let lying = stateless(
+        &bench,
+        "tools/call",
+        Some("me_get"),
+        json!({ "name": "keywords_create", "arguments": { "keyword": "chair" } }),
+    )
+    .await;
+    assert_eq!(lying.status, 400, "header and body name different tools");
+    let unknown = stateless(&bench, "tools/sell", None, json!({})).await;
+    assert_eq!(unknown.status, 404);
+    assert_eq!(bench.keywords().await, ["desk"]);
+}
+
+/// A refusal is a result that the model reads: the problem, with its code and the next step.
+#[tokio::test]
+async fn a_refusal_carries_the_problem() {
+    let bench = Bench::start().await;
+    let (foreign, _) = bench.neighbour().await;
+    bench.keyword("desk").await;
+    for (name, arguments, code) in [
+        ("keywords_create", json!({ "keyword": "desk" }), "already_exists"),
+        ("keywords_create", json!({ "keyword": "" }), "validation_failed"),
+        (
+            "keywords_create",
+            json!({ "keyword": "x", "id": 1 }),
+            "unknown_field",
+        ),
+        ("keywords_get", json!({ "keywordId": "x" }), "not_found"),
+        (
+            "keywords_list",
+            json!({ "projectId": foreign }),
+            "project_forbidden",
+        ),
+        ("keywords_list", json!({ "projectId": 5 }), "project_forbidden"),
+        ("keywords_list", json!({ "cursor": "x" }), "invalid_cursor"),
+        ("keywords_list", json!({ "limit": 0 }), "validation_failed"),
+        ("audits_current", json!({}), "not_found"),
+    ] {
+        let refused = tool(&bench, name, arguments.clone()).await;
+        assert_eq!(refused["isError"], true, "{name} {arguments}: {refused:#}");
+        let problem: Value = serde_json::from_str(refused["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(problem["code"], code, "{name} {arguments}");
+        assert!(problem["requestId"].as_str().unwrap().starts_with("req_"));
+        assert!(problem["detail"].is_string() && problem["status"].is_u64());
+    }
+    let unknown = call(&bench, "tools/call", json!({ "name": "keywords_explode" })).await;
+    assert_eq!(unknown["error"]["code"], -32602);
+    assert!(
+        unknown["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("keywords_explode")
+    );
+    let reader = bench.key_for(bench.project, &["keywords:read"]).await;
+    let bearer = format!("Bearer {reader}");
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "keywords_create", "arguments": { "keyword": "x" } } });
+    let refused = send(&bench, &[("authorization", &bearer)], &request).await.json();
+    assert!(
+        refused["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("insufficient_scope")
+    );
+}
+
+#[tokio::test]
+async fn a_quota_is_the_same_through_both_doors() {
+    let bench = Bench::with(&["limits.requests_per_minute=2"]).await;
+    tool(&bench, "me_get", json!({})).await;
+    assert_eq!(bench.get("/me").await.number("ratelimit-remaining"), 0);
+    let refused = tool(&bench, "me_get", json!({})).await;
+    assert!(
+        refused["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("rate_limit_exceeded")
+    );
+}
+
+#[tokio::test]
+async fn foreign_pages_cannot_speak_to_a_local_server() {
+    let bench = Bench::start().await;
+    let bearer = format!("Bearer {}", bench.key);
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    for (name, value, status) in [
+        ("host", "evil.example", 403),
+        ("host", "127.0.0.1.evil.example", 403),
+        ("host", "localhost:1", 200),
+        ("origin", "https://evil.example", 403),
+        ("origin", "null", 403),
+        ("origin", "http://localhost.evil.example", 403),
+        ("origin", "http://localhost:3000", 200),
+        ("origin", "http://127.0.0.1:9", 200),
+    ] {
+        let answer = send(&bench, &[("authorization", &bearer), (name, value)], &request).await;
+        assert_eq!(answer.status, status, "{name}: {value}");
+    }
+    let own = format!("http://{}", bench.server.addresses.api);
+    let answer = send(&bench, &[("authorization", &bearer), ("origin", &own)], &request).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(
+        answer.header("access-control-allow-origin"),
+        Some("*"),
+        "a page that is let in may read the answer"
+    );
+    let preflight = bench
+        .http
+        .request(
+            http::Method::OPTIONS,
+            format!("http://{}/mcp", bench.server.addresses.mcp),
+        )
+        .header("origin", own)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(preflight.status(), 204);
+    assert!(
+        preflight.headers()["access-control-allow-headers"]
+            .to_str()
+            .unwrap()
+            .contains("Mcp-Method")
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_refused() {
+    let bench = Bench::start().await;
+    let bearer = format!("Bearer {}", bench.key);
+    let url = format!("http://{}/mcp", bench.server.addresses.mcp);
+    let post = async |kind: &str, accept: &str, body: String| {
+        let request = bench
+            .http
+            .post(&url)
+            .header("authorization", &bearer)
+            .header("content-type", kind)
+            .header("accept", accept);
+        request.body(body).send().await.unwrap().status().as_u16()
+    };
+    let (json, both) = ("application/json", "application/json, text/event-stream");
+    let good = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_owned();
+    assert_eq!(post(json, both, good.clone()).await, 200);
+    assert_eq!(post("text/plain", both, good.clone()).await, 415);
+    assert_eq!(post(json, "text/html", good).await, 406);
+    assert!(matches!(post(json, both, "{".to_owned()).await, 400 | 415 | 422));
+    assert_eq!(
+        post(
+            json,
+            both,
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"x\":\"{}\"}}",
+                "x".repeat(1 << 20)
+            )
+        )
+        .await,
+        413
+    );
+    for method in [http::Method::GET, http::Method::DELETE, http::Method::PUT] {
+        let answer = bench
+            .http
+            .request(method, &url)
+            .header("authorization", &bearer)
+            .header("accept", both)
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(answer.status(), 405);
+    }
+}
+
+/// Every tool with its annotations and what it takes. A change here is a change that agents see: review it
+/// with `cargo insta review`, or take it with `INSTA_UPDATE=always`.
+#[tokio::test]
+async fn the_tools() {
+    let bench = Bench::start().await;
+    let listed = call(&bench, "tools/list", json!({})).await;
+    let mut tools = listed["result"]["tools"].clone();
+    for (tool, endpoint) in tools.as_array_mut().unwrap().iter_mut().zip(bench.endpoints()) {
+        let annotations = &tool["annotations"];
+        for hint in [
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        ] {
+            assert!(
+                annotations[hint].is_boolean(),
+                "{tool:#}: all four, because the defaults frighten"
+            );
+        }
+        assert_eq!(annotations["readOnlyHint"], !endpoint.meta.effect.writes());
+        assert_eq!(tool["name"], endpoint.meta.name.replace('.', "_"));
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert!(!tool["description"].as_str().unwrap().is_empty());
+        // What tools answer is in openapi.json already.
+        tool.as_object_mut().unwrap().shift_remove("outputSchema");
+    }
+    insta::assert_json_snapshot!(tools);
+}

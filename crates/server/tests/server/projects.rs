@@ -1,0 +1,163 @@
+//! `{projectId}`: unknown, malformed and foreign are one answer, byte for byte. Children of other projects
+//! are refused, unknown ones are not found.
+
+use searchwright_contract::Method;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{harness::Bench, wire};
+
+#[tokio::test]
+async fn unknown_malformed_and_foreign_are_one_answer() {
+    let bench = Bench::start().await;
+    let (foreign, _) = bench.neighbour().await;
+    let own = bench.project.to_string();
+    let others = [
+        Uuid::max().to_string(),
+        foreign.to_string(),
+        Uuid::nil().to_string(),
+        own.to_uppercase(),
+        own.replace('-', ""),
+        format!("%7B{own}%7D"),
+        format!("{own}%00"),
+        format!("{own}%20"),
+        "%zz".to_owned(),
+        "%ff%fe".to_owned(),
+        "x".to_owned(),
+        "0".to_owned(),
+        "..%2f..".to_owned(),
+        "'%20OR%201=1".to_owned(),
+        "a".repeat(3000),
+    ];
+    let mut heads = Vec::new();
+    for endpoint in bench.endpoints().iter().filter(|e| e.meta.in_project()) {
+        for other in &others {
+            let path = endpoint.meta.path.replace("{projectId}", other);
+            let path = path.replace(['{', '}'], "");
+            let body = match endpoint.meta.method {
+                Method::GET | Method::DELETE => "",
+                Method::POST | Method::PATCH => "{\"nonsense\":1}",
+            };
+            let request = format!(
+                "{} /v1{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                endpoint.meta.method.as_str(),
+                bench.key,
+                body.len()
+            );
+            let answers = wire::exchange(bench.server.addresses.api, request.as_bytes()).await;
+            let [answer] = answers.as_slice() else {
+                panic!("{request}: {answers:?}")
+            };
+            answer.refuses(403, "project_forbidden");
+            let text = String::from_utf8(answer.body.clone())
+                .unwrap()
+                .replace(answer.header("x-request-id").unwrap(), "ID");
+            let mut headers: Vec<String> = answer
+                .headers
+                .iter()
+                .filter(|(name, _)| {
+                    !matches!(
+                        name.as_str(),
+                        "x-request-id"
+                            | "ratelimit-remaining"
+                            | "ratelimit-reset"
+                            | "ratelimit-limit"
+                            | "date"
+                    )
+                })
+                .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+                .collect();
+            headers.sort();
+            heads.push((headers, text));
+        }
+    }
+    assert!(heads.len() > 200);
+    heads.dedup();
+    assert_eq!(heads.len(), 1, "{heads:#?}");
+}
+
+#[tokio::test]
+async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found() {
+    let bench = Bench::start().await;
+    let (foreign, key) = bench.neighbour().await;
+    let started = bench
+        .call("POST", &format!("/projects/{foreign}/audits"))
+        .key(&key)
+        .json(&json!({}))
+        .send()
+        .await
+        .json();
+    let added = bench
+        .call("POST", &format!("/projects/{foreign}/keywords"))
+        .key(&key)
+        .json(&json!({ "keyword": "oak" }))
+        .send()
+        .await
+        .json();
+    let (audit, job, keyword) = (&started["audit"]["id"], &started["job"]["id"], &added["id"]);
+    for endpoint in bench.endpoints() {
+        let Some(child) = endpoint.meta.path_parameters().nth(1) else {
+            continue;
+        };
+        let call = async |id: &str| {
+            let path = endpoint
+                .meta
+                .path
+                .replace("{projectId}", &bench.project.to_string())
+                .replace(&format!("{{{child}}}"), id);
+            let call = bench.call(endpoint.meta.method.as_str(), &path);
+            if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {
+                call.json(&json!({}))
+            } else {
+                call
+            }
+            .send()
+            .await
+        };
+        for unknown in [&Uuid::max().to_string(), "x", "-", "%00", "%zz", "1%2f..%2f2"] {
+            let problem = call(unknown).await.refuses(404, "not_found");
+            assert_eq!(problem["resource"], child.trim_end_matches("Id"), "{endpoint:?}");
+        }
+        let there = match child {
+            "keywordId" => keyword,
+            "auditId" => audit,
+            "jobId" => job,
+            // Their rows take an audit: see `audits.rs`.
+            "issueId" | "pageId" => continue,
+            other => panic!("how is a foreign {other} made?"),
+        };
+        call(there.as_str().unwrap())
+            .await
+            .refuses(403, "project_forbidden");
+    }
+    let unharmed = bench
+        .call("GET", &format!("/projects/{foreign}/keywords"))
+        .key(&key)
+        .send()
+        .await
+        .json();
+    assert_eq!(unharmed["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_project_of_a_key() {
+    let bench = Bench::start().await;
+    bench.neighbour().await;
+    let direct = bench.get("/project").await;
+    let by_id = bench.get("P").await;
+    assert_eq!((direct.status, direct.json()), (200, by_id.json()));
+    let project = by_id.json();
+    assert_eq!(
+        (&project["id"], &project["domain"]),
+        (&json!(bench.project), &json!("example.com"))
+    );
+    assert_eq!(
+        project["agentAutonomy"],
+        json!({ "publish": false, "track": false, "autopilot": false })
+    );
+    let list = bench.get("/projects").await.json();
+    assert_eq!(
+        list,
+        json!({ "data": [{ "id": bench.project, "name": "Fern & Fir", "domain": "example.com" }], "nextCursor": null })
+    );
+}
