@@ -34,7 +34,7 @@ fn every_schema_is_understood_and_every_name_is_unique() {
 }
 
 fn faults<O: Operation>(value: Value) -> Vec<(String, String)> {
-    let shape = Shape::compile(&input_schema::<O>()).unwrap();
+    let shape = Shape::compile(&input_schema::<O>()).unwrap_or_else(|e| panic!("{e}"));
     shape
         .faults(&value)
         .into_iter()

@@ -17,11 +17,14 @@ const BELIEVED_MILLIS: i64 = 2_000;
 /// Keys remembered, at most.
 const MOST_BELIEVED: usize = 10_000;
 
+/// Keys by digest, and until when they are believed.
+type Believed = HashMap<[u8; 32], (Instant, Arc<KeyAccess>)>;
+
 /// Verifies credentials and notes their use.
 #[derive(Debug)]
 pub struct Gate {
     engine: Arc<Engine>,
-    believed: Option<Mutex<HashMap<[u8; 32], (Instant, Arc<KeyAccess>)>>>,
+    believed: Option<Mutex<Believed>>,
     uses: Mutex<HashMap<Uuid, Instant>>,
 }
 

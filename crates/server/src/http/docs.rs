@@ -1,6 +1,6 @@
 //! The API as pages: one document, made from the same table, with no asset from another host.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use axum::{body::Body, extract::State};
 use http::{HeaderValue, Response, header};
@@ -72,7 +72,7 @@ fn page(app: &App) -> String {
         let _ = write!(html, "<li><a href=\"#{0}\">{0}</a></li>", endpoint.meta.name);
     }
     html.push_str(
-        "<li><a href=\"#errors\">errors</a></li><li><a href=\"#scopes\">scopes</a></li></ul></nav><main>",
+        "<li><a href=\"#errors\">errors</a></li><li><a href=\"#scopes\">scopes</a></li><li><a href=\"#types\">types</a></li></ul></nav><main>",
     );
     for endpoint in &app.engine.endpoints {
         operation(&mut html, endpoint);
@@ -96,8 +96,40 @@ fn page(app: &App) -> String {
             escape(scope.help())
         );
     }
-    html.push_str("</tbody></table></div></section></main></body></html>");
+    html.push_str("</tbody></table></div></section>");
+    types(&mut html, &app.engine.endpoints);
+    html.push_str("</main></body></html>");
     html
+}
+
+/// Objects that stand inside answers, each once.
+fn types(html: &mut String, endpoints: &[Endpoint]) {
+    let mut all = BTreeMap::new();
+    for endpoint in endpoints {
+        let answer = endpoint.answer.clone().to_value();
+        for (name, definition) in answer
+            .get("$defs")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            if definition.get("properties").is_some() {
+                all.insert(name.clone(), (definition.clone(), answer["$defs"].clone()));
+            }
+        }
+    }
+    html.push_str("<section id=\"types\"><h2>Types</h2>");
+    for (name, (mut definition, definitions)) in all {
+        definition["$defs"] = definitions;
+        let _ = write!(
+            html,
+            "<h3 id=\"type-{0}\">{0}</h3>{1}",
+            escape(&name),
+            prose(definition["description"].as_str().unwrap_or_default())
+        );
+        members(html, "", &definition);
+    }
+    html.push_str("</section>");
 }
 
 fn operation(html: &mut String, endpoint: &Endpoint) {
@@ -137,9 +169,14 @@ fn members(html: &mut String, title: &str, schema: &Value) {
             .as_array()
             .is_some_and(|r| r.iter().any(|n| n == name))
     };
+    let heading = if title.is_empty() {
+        String::new()
+    } else {
+        format!("<h3>{title}</h3>")
+    };
     let _ = write!(
         html,
-        "<h3>{title}</h3><div class=\"wide\"><table><thead><tr><th scope=\"col\">Member</th><th scope=\"col\">Type</th><th scope=\"col\">Meaning</th></tr></thead><tbody>"
+        "{heading}<div class=\"wide\"><table><thead><tr><th scope=\"col\">Member</th><th scope=\"col\">Type</th><th scope=\"col\">Meaning</th></tr></thead><tbody>"
     );
     for (name, member) in properties {
         let mark = if title == "Takes" && required(name) {
