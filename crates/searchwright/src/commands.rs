@@ -108,7 +108,11 @@ pub enum ConfigCommand {
 
 /// The whole command line: these commands and those of the table.
 pub fn command() -> Command {
-    ServerCommand::augment_subcommands(Cli::command())
+    let program = Cli::command();
+    // Adding commands would put the words of their enum in the program's place.
+    let about = program.get_about().cloned().unwrap_or_default();
+    ServerCommand::augment_subcommands(program)
+        .about(about)
         .subcommands(verbs::commands())
         .subcommand_required(true)
         .arg_required_else_help(true)
