@@ -1,0 +1,158 @@
+//! The operator's commands: one JSON object each, beside a running server or without one.
+
+use serde_json::json;
+
+use crate::program::User;
+
+#[test]
+fn a_project_is_three_members() {
+    let user = User::new();
+    let made = user.run(&[
+        "admin",
+        "project",
+        "create",
+        "--name",
+        " Fern & Fir ",
+        "--domain",
+        "HTTP://127.0.0.1:8099",
+        "--json",
+    ]);
+    let project = made.json();
+    assert_eq!(
+        project,
+        json!({ "id": project["id"], "name": "Fern & Fir", "domain": "http://127.0.0.1:8099" })
+    );
+    assert_eq!(project["id"].as_str().unwrap().len(), 36);
+    let plain = user.run(&[
+        "admin",
+        "project",
+        "create",
+        "--name",
+        "Oak",
+        "--domain",
+        "bücher.example",
+    ]);
+    assert_eq!((plain.code, plain.err.as_str()), (0, ""));
+    assert!(plain.out.contains("for xn--bcher-kva.example"), "{plain:?}");
+    for domain in [
+        "",
+        "ftp://example.com",
+        "example.com/path",
+        "http://user@example.com",
+        "exa mple.com",
+        "https://example.com?q",
+    ] {
+        user.run(&[
+            "admin", "project", "create", "--name", "x", "--domain", domain, "--json",
+        ])
+        .refuses(2, &["error: ", "domain"]);
+    }
+    user.run(&[
+        "admin",
+        "project",
+        "create",
+        "--name",
+        "",
+        "--domain",
+        "example.com",
+    ])
+    .refuses(2, &["/name"]);
+}
+
+#[test]
+fn a_key_is_four_members_and_shown_once() {
+    let user = User::new();
+    let project = user.project("example.com");
+    let arguments = [
+        "admin",
+        "key",
+        "create",
+        "--project",
+        project.as_str(),
+        "--name",
+        "agent",
+    ];
+    let key = user
+        .run(
+            &[
+                &arguments[..],
+                &[
+                    "--json",
+                    "--expires",
+                    "12h",
+                    "--scopes",
+                    "keywords:read,audits:write",
+                    "--read-only",
+                ],
+            ]
+            .concat(),
+        )
+        .json();
+    let names: Vec<&String> = key.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["id", "key", "prefix", "expiresAt"]);
+    let text = key["key"].as_str().unwrap();
+    assert!(
+        text.starts_with("swk_") && text.len() == 40 && text.starts_with(key["prefix"].as_str().unwrap())
+    );
+    assert!(key["expiresAt"].as_str().unwrap().ends_with('Z'));
+    let endless = user
+        .run(&[&arguments[..], &["--json", "--expires", "never"]].concat())
+        .json();
+    assert_eq!(endless["expiresAt"], json!(null));
+    let shown = user.run(&arguments);
+    assert_eq!(shown.code, 0);
+    assert!(
+        shown.out.starts_with("swk_") && shown.out.contains("copy it now"),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn keys_are_revoked_and_rotated() {
+    let user = User::new();
+    let project = user.project("example.com");
+    let (id, key) = user.key(&project, &[]);
+    let rotated = user
+        .run(&["admin", "key", "rotate", &id, "--overlap", "0h", "--json"])
+        .json();
+    assert_ne!(rotated["key"].as_str().unwrap(), key);
+    assert_eq!(
+        rotated["prefix"].as_str().unwrap(),
+        &rotated["key"].as_str().unwrap()[..12]
+    );
+    user.run(&["admin", "key", "rotate", &id, "--json"])
+        .refuses(4, &["live key"]);
+    let successor = rotated["id"].as_str().unwrap();
+    let revoke = |id: &str| user.run(&["admin", "key", "revoke", id, "--json"]);
+    assert_eq!(
+        revoke(successor).json(),
+        json!({ "id": successor, "revoked": true, "changed": true })
+    );
+    assert_eq!(
+        revoke(successor).json(),
+        json!({ "id": successor, "revoked": true, "changed": false })
+    );
+    for unknown in ["01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c", "x"] {
+        revoke(unknown).refuses(4, &["error: "]);
+        user.run(&["admin", "key", "rotate", unknown])
+            .refuses(4, &["error: "]);
+    }
+}
+
+#[test]
+fn what_cannot_be_made_says_why() {
+    let user = User::new();
+    let project = user.project("example.com");
+    let create = |more: &[&str]| user.run(&[&["admin", "key", "create", "--name", "x"], more].concat());
+    create(&[]).refuses(2, &["--project"]);
+    create(&["--project", "x"]).refuses(4, &["project"]);
+    create(&["--project", "01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c"]).refuses(4, &["project"]);
+    create(&["--project", &project, "--scopes", "everything"]).refuses(2, &["everything", "keywords:read"]);
+    create(&["--project", &project, "--expires", "soon"]).refuses(2, &["--expires", "90d"]);
+    user.run(&["admin", "key", "rotate", "x", "--overlap", "8d"])
+        .refuses(2, &["--overlap"]);
+    for _ in 0..25 {
+        user.key(&project, &[]);
+    }
+    create(&["--project", &project]).refuses(4, &["25 live keys", "hint: revoke"]);
+}

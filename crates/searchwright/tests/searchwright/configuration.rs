@@ -1,0 +1,146 @@
+//! Configuration: printed as it counts, read as it was printed; and what the doctor sees.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::program::User;
+
+#[test]
+fn what_is_printed_can_be_read() {
+    let user = User::new();
+    let set = [
+        "config",
+        "print",
+        "--set",
+        "limits.requests_per_minute=7",
+        "--allow-outbound",
+        "crawl=127.0.0.1:9",
+        "--log",
+        "debug",
+    ];
+    let printed = user.run(&set);
+    assert_eq!((printed.code, printed.err.as_str()), (0, ""));
+    assert!(printed.out.contains("requests_per_minute = 7\n"));
+    std::fs::write(user.path("mine.toml"), &printed.out).unwrap();
+    let again = user.run(&["config", "print", "--config", "mine.toml"]);
+    assert_eq!(again.out, printed.out);
+    let default = user.run(&["config", "print", "--default"]);
+    assert_eq!(default.out, include_str!("../../../../config.default.toml"));
+    std::fs::write(user.path("default.toml"), &default.out).unwrap();
+    let bare = user.run(&["config", "print"]);
+    assert_eq!(
+        user.run(&["config", "print", "--config", "default.toml"]).out,
+        bare.out
+    );
+}
+
+#[test]
+fn a_flag_beats_the_environment_and_that_beats_the_file() {
+    let user = User::new()
+        .with("SEARCHWRIGHT_LISTEN", "127.0.0.1:2")
+        .with("SEARCHWRIGHT_CONFIG", "mine.toml");
+    std::fs::write(
+        user.path("mine.toml"),
+        "listen = \"127.0.0.1:1\"\nmcp_listen = \"127.0.0.1:4\"\n[limits]\nconcurrent = 9\n",
+    )
+    .unwrap();
+    let printed = user.run(&["config", "print"]).out;
+    for line in [
+        "listen = \"127.0.0.1:2\"",
+        "mcp_listen = \"127.0.0.1:4\"",
+        "concurrent = 9",
+        "public_url = \"http://127.0.0.1:2\"",
+    ] {
+        assert!(printed.lines().any(|l| l == line), "{line} in {printed}");
+    }
+    assert!(
+        user.run(&["config", "print", "--listen", "127.0.0.1:3"])
+            .out
+            .contains("\nlisten = \"127.0.0.1:3\"")
+    );
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let user = User::new();
+    std::fs::write(user.path("wrong.toml"), "[limits]\nrequests = 5\n").unwrap();
+    std::fs::write(user.path("broken.toml"), "[limits\n").unwrap();
+    for (file, words) in [
+        ("wrong.toml", ["limits.requests", "config print"]),
+        ("broken.toml", ["broken.toml", "error: "]),
+        ("none.toml", ["none.toml", "error: "]),
+    ] {
+        user.run(&["config", "print", "--config", file])
+            .refuses(2, &words);
+        user.run(&["serve", "--config", file]).refuses(2, &words);
+    }
+}
+
+#[test]
+fn a_password_is_not_shown() {
+    let user = User::new().with("DATABASE_URL", "postgres://me:hush@localhost/x");
+    let printed = user.run(&["config", "print"]);
+    assert!(
+        printed.out.contains("postgres://me:***@localhost/x") && !printed.out.contains("hush"),
+        "{printed:?}"
+    );
+    for outcome in [
+        user.run(&["config", "print", "--help"]),
+        user.run(&["migrate", "--database-url", "postgres://me:hush@127.0.0.1:1/x"]),
+    ] {
+        assert!(
+            !outcome.out.contains("hush") && !outcome.err.contains("hush"),
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong() {
+    let user = User::new()
+        .with("SEARCHWRIGHT_LISTEN", "127.0.0.1:0")
+        .with("SEARCHWRIGHT_MCP_LISTEN", "127.0.0.1:0");
+    let fresh = user.run(&["doctor"]);
+    assert_eq!(fresh.code, 1);
+    assert!(fresh.out.contains("searchwright migrate"), "{fresh:?}");
+    assert_eq!(user.run(&["migrate"]).code, 0);
+    let healthy = user.run(&["doctor"]);
+    assert_eq!((healthy.code, healthy.err.as_str()), (0, ""), "{healthy:?}");
+    assert!(healthy.out.lines().all(|l| l.starts_with("ok ")), "{healthy:?}");
+    let findings = user.run(&["doctor", "--json"]).json();
+    assert!(
+        findings
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|f| f["ok"] == true && f["check"].is_string() && f["detail"].is_string())
+    );
+
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let ill = user.run(&["doctor", "--json", "--listen", &address]);
+    assert_eq!(ill.code, 1);
+    let findings: Vec<Value> = serde_json::from_str(&ill.out).unwrap();
+    let wrong: Vec<&Value> = findings.iter().filter(|f| f["ok"] == false).collect();
+    assert_eq!(
+        (wrong.len(), &wrong[0]["check"]),
+        (1, &"listen".into()),
+        "{ill:?}"
+    );
+    assert!(wrong[0]["fix"].as_str().unwrap().contains("another address"));
+    let plain = user.run(&["doctor", "--listen", &address]);
+    assert!(plain.code == 1 && plain.out.contains("FAIL listen"), "{plain:?}");
+
+    let unreachable = user.run(&[
+        "doctor",
+        "--json",
+        "--database-url",
+        "postgres://me:hush@127.0.0.1:1/x?connect_timeout=1",
+    ]);
+    assert_eq!(unreachable.code, 1);
+    assert!(
+        unreachable.out.contains("\"check\":\"database\"") && !unreachable.out.contains("hush"),
+        "{unreachable:?}"
+    );
+}

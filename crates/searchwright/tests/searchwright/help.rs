@@ -1,0 +1,132 @@
+//! Help, completions and man pages: all of them know every command.
+
+use std::process::Stdio;
+
+use searchwright_contract::{Operation, operation::Visitor, visit};
+
+use crate::program::{User, files};
+
+struct Names(Vec<&'static str>);
+
+impl Visitor for Names {
+    fn operation<O: Operation>(&mut self) {
+        self.0.push(O::META.name);
+    }
+}
+
+/// Every operation of the table, as `resource.verb`.
+fn operations() -> Vec<&'static str> {
+    let mut names = Names(Vec::new());
+    visit(&mut names);
+    names.0
+}
+
+#[test]
+fn help_lists_everything() {
+    let help = User::new().run(&["--help"]);
+    assert_eq!((help.code, help.err.as_str()), (0, ""));
+    insta::assert_snapshot!(help.out);
+    let version = User::new().run(&["--version"]);
+    assert_eq!(
+        version.out,
+        format!("searchwright {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn every_operation_is_a_command_with_help() {
+    let user = User::new();
+    assert!(operations().len() >= 22);
+    for name in operations() {
+        let (resource, verb) = name.split_once('.').unwrap();
+        let help = user.run(&[resource, verb, "--help"]);
+        assert_eq!(help.code, 0, "{name}");
+        assert!(
+            help.out
+                .contains(&format!("Usage: searchwright {resource} {verb}")),
+            "{}",
+            help.out
+        );
+        assert!(
+            help.out.contains("--json") && help.out.contains("--url"),
+            "{name}"
+        );
+        assert!(user.run(&[resource, "--help"]).out.contains(verb), "{name}");
+    }
+}
+
+#[test]
+fn without_a_command_the_help_is_the_complaint() {
+    for arguments in [&[][..], &["keywords"], &["admin"], &["admin", "key"]] {
+        let outcome = User::new().run(arguments);
+        outcome.refuses(2, &["Usage: searchwright"]);
+    }
+}
+
+#[test]
+fn completions_know_every_command() {
+    let user = User::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = user.run(&["completions", shell]);
+        assert_eq!((script.code, script.err.as_str()), (0, ""), "{shell}");
+        for word in ["serve", "keywords", "occurrences", "doctor", "--data-dir"] {
+            assert!(
+                script.out.contains(word.trim_start_matches('-')),
+                "{shell} lacks {word}"
+            );
+        }
+    }
+    user.run(&["completions", "tcsh"]).refuses(2, &["tcsh", "bash"]);
+}
+
+#[test]
+fn a_man_page_for_every_command() {
+    let user = User::new();
+    let outcome = user.run(&["man", "share/man1"]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (0, ""));
+    let pages: Vec<String> = files(&user.path("share/man1"))
+        .iter()
+        .map(|p| p.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    for name in operations() {
+        let page = format!("searchwright-{}.1", name.replace('.', "-"));
+        assert!(pages.contains(&page), "{page} in {pages:?}");
+    }
+    for page in [
+        "searchwright.1",
+        "searchwright-serve.1",
+        "searchwright-admin-key-create.1",
+    ] {
+        assert!(pages.iter().any(|p| p == page), "{page} in {pages:?}");
+    }
+    std::fs::write(user.path("file"), "").unwrap();
+    user.run(&["man", "file"]).refuses(1, &["error: "]);
+}
+
+/// A reader that has seen enough, as `| head`, is not a failure.
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let user = User::new();
+    for arguments in [
+        &["completions", "bash"][..],
+        &["config", "print"],
+        &["doctor"],
+        &["--help"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = user.command(&[arguments, &["--json"]].concat());
+        let output = command
+            .stdout(Stdio::from(writer))
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), said.as_str()),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! The program as people and scripts start it: what comes out where, and with which exit code.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
+
+mod program;
+
+mod admin;
+mod calls;
+mod configuration;
+mod help;
+mod profiles;
+mod secrets;
+mod serving;

@@ -1,0 +1,75 @@
+//! Commands that serve: they begin, say where they are, and end when they are told to.
+
+use crate::program::User;
+
+#[test]
+fn a_server_ends_in_order() {
+    let user = User::new();
+    let (_, key) = user.key(&user.project("example.com"), &[]);
+    let server = user.serve(&[]);
+    let mine = User::new()
+        .with("SEARCHWRIGHT_URL", &server.url)
+        .with("SEARCHWRIGHT_KEY", &key);
+    assert_eq!(mine.run(&["keywords", "create", "desk"]).code, 0);
+    user.run(&["serve", "--listen", "127.0.0.1:0", "--mcp-listen", "127.0.0.1:0"])
+        .refuses(1, &["in use", "--data-dir"]);
+    let (status, log) = server.stop();
+    assert_eq!(status.code(), Some(0), "{log}");
+    assert!(log.contains("shutting down"), "{log}");
+    let again = user.serve(&[]);
+    let mine = User::new()
+        .with("SEARCHWRIGHT_URL", &again.url)
+        .with("SEARCHWRIGHT_KEY", &key);
+    assert_eq!(
+        mine.run(&["keywords", "list", "--json"]).json()["data"][0]["keyword"],
+        "desk"
+    );
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let user = User::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (listen, mcp, name) in [
+        (address.as_str(), "127.0.0.1:0", "--listen"),
+        ("127.0.0.1:0", address.as_str(), "--mcp-listen"),
+    ] {
+        user.run(&["serve", "--listen", listen, "--mcp-listen", mcp])
+            .refuses(1, &[name, &address]);
+    }
+}
+
+#[test]
+fn a_database_is_migrated_first_where_that_is_wanted() {
+    let user = User::new();
+    user.run(&["serve", "--no-auto-migrate"])
+        .refuses(1, &["searchwright migrate"]);
+    for _ in 0..2 {
+        let migrated = user.run(&["migrate"]);
+        assert_eq!((migrated.code, migrated.out.as_str()), (0, ""), "{migrated:?}");
+        assert!(migrated.err.contains("up to date"));
+    }
+    let server = user.serve(&["--no-auto-migrate"]);
+    assert_eq!(server.stop().0.code(), Some(0));
+}
+
+#[test]
+fn trying_it_takes_one_command() {
+    let user = User::new();
+    let tried = user.run(&[
+        "try",
+        "--once",
+        "--listen",
+        "127.0.0.1:0",
+        "--mcp-listen",
+        "127.0.0.1:0",
+    ]);
+    assert_eq!(tried.code, 0, "{tried:?}");
+    for words in ["Health score", "What matters most", "swk_", "curl -H"] {
+        assert!(tried.out.contains(words), "{words:?} in {}", tried.out);
+    }
+    assert!(tried.err.contains("audits a sample"), "{tried:?}");
+    user.run(&["try", "ftp://example.com", "--once"])
+        .refuses(2, &["ftp://example.com", "https://"]);
+}
