@@ -30,7 +30,7 @@ use crate::{failure::defect, operations::word};
 
 /// Findings gathered before they are written. They are written in the order of their key, so that each leaf
 /// of the tree is touched once per gathering and not once per batch of pages.
-const GATHERED: usize = 32 * 1024;
+const GATHERED: usize = 16 * 1024;
 /// Rows of one transaction: others wait for it.
 const ROWS: usize = 4 * 1024;
 
