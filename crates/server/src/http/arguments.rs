@@ -78,39 +78,58 @@ fn decode(text: &str) -> Result<String, Problem> {
     }
 }
 
-/// The entity tags of `If-Match` or `If-None-Match`, without quotes; `*` stays.
+/// Longest value of `If-Match` or `If-None-Match`.
+pub const LONGEST_TAGS: usize = 1024;
+
+/// The entity tags of `If-Match` or `If-None-Match`, without quotes; `*` stays. A weak tag keeps its `W/`
+/// where bytes count: it matches nothing there (RFC 9110, 13.1.1), and is no mistake.
 pub fn entity_tags(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<Vec<String>>, Problem> {
     let mut tags = Vec::new();
     for value in headers.get_all(&name) {
+        let malformed = || {
+            Problem::new(
+                Code::MalformedRequest,
+                format!("{name} is not `*` or entity tags in quotes"),
+            )
+        };
         let text = value
             .to_str()
-            .map_err(|_| Problem::new(Code::MalformedRequest, format!("{name} is not an entity tag")))?;
-        for tag in text.split(',').map(str::trim).filter(|t| !t.is_empty()) {
-            let tag = if name == header::IF_NONE_MATCH {
-                tag.strip_prefix("W/").unwrap_or(tag)
-            } else {
-                tag
-            };
-            let weak = tag.strip_prefix("W/");
-            match weak
-                .unwrap_or(tag)
-                .strip_prefix('"')
-                .and_then(|t| t.strip_suffix('"'))
-            {
-                // A weak tag matches nothing where bytes count (RFC 9110, 13.1.1), and is no mistake.
-                Some(_) if weak.is_some() => tags.push(tag.to_owned()),
-                Some(inner) => tags.push(inner.to_owned()),
-                None if tag == "*" => tags.push(tag.to_owned()),
-                None => {
-                    return Err(Problem::new(
-                        Code::MalformedRequest,
-                        format!("{name} is not an entity tag in quotes"),
-                    ));
-                }
+            .ok()
+            .filter(|t| t.len() <= LONGEST_TAGS)
+            .ok_or_else(malformed)?;
+        let found = tags.len();
+        let mut rest = text.trim_matches([' ', '\t', ',']);
+        while !rest.is_empty() {
+            let (tag, after) = split_tag(rest).ok_or_else(malformed)?;
+            let strong = tag.strip_prefix("W/").filter(|_| name == header::IF_NONE_MATCH);
+            tags.push(strong.unwrap_or(tag).replace('"', ""));
+            let more = after.trim_start_matches([' ', '\t']);
+            if !more.is_empty() && !more.starts_with(',') {
+                return Err(malformed());
             }
+            rest = more.trim_start_matches([' ', '\t', ',']);
+        }
+        if tags.len() == found {
+            return Err(malformed());
         }
     }
     Ok((!tags.is_empty()).then_some(tags))
+}
+
+/// The first entity tag, or `*`, and what follows it. A comma inside quotes belongs to the tag.
+fn split_tag(text: &str) -> Option<(&str, &str)> {
+    let quoted = text.strip_prefix("W/").unwrap_or(text);
+    let length = match quoted.strip_prefix('"') {
+        Some(inner) => {
+            text.len() - inner.len()
+                + inner
+                    .find(['"', ' ', '\t'])
+                    .filter(|at| inner[*at..].starts_with('"'))?
+                + 1
+        }
+        None => usize::from(text.starts_with('*')),
+    };
+    text.split_at_checked(length).filter(|_| length > 0)
 }
 
 /// The value of `Idempotency-Key`.

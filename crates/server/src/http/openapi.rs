@@ -125,14 +125,14 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
         parameters.push(json!({
             "name": "If-Match", "in": "header", "required": false,
             "description": "ETag of the record as it was read; 412 if it has changed since.",
-            "schema": { "type": "string", "maxLength": 255 }
+            "schema": entity_tags()
         }));
     }
     if meta.method == Method::GET && has_version(endpoint) {
         parameters.push(json!({
             "name": "If-None-Match", "in": "header", "required": false,
             "description": "ETag of the record as it was read; 304 without a body if it has not changed since.",
-            "schema": { "type": "string", "maxLength": 255 }
+            "schema": entity_tags()
         }));
     }
     if !parameters.is_empty() {
@@ -156,6 +156,12 @@ fn has_version(endpoint: &Endpoint) -> bool {
         .answer
         .get("properties")
         .is_some_and(|p| p.get("version").is_some())
+}
+
+/// Entity tags as the server reads them.
+fn entity_tags() -> Value {
+    let tag = "(W/)?\"[!#-~]*\"";
+    json!({ "type": "string", "maxLength": super::arguments::LONGEST_TAGS, "pattern": format!("^(\\*|{tag}([ \\t]*,[ \\t]*{tag})*)$") })
 }
 
 fn header(name: &str) -> (String, Value) {

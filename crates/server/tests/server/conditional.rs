@@ -24,8 +24,15 @@ async fn what_is_unchanged_is_not_sent_again() {
         ("*".to_owned(), 304),
         ("\"other\"".to_owned(), 200),
         (etag.replace("-1\"", "-2\""), 200),
+        ("\"a,b\"".to_owned(), 200),
+        (format!("\"a,b\" ,\t{etag},,"), 304),
         ("desk".to_owned(), 400),
         ("\"open".to_owned(), 400),
+        ("\"a b\"".to_owned(), 400),
+        ("\"a\"\"b\"".to_owned(), 400),
+        ("w/\"a\"".to_owned(), 400),
+        (",,".to_owned(), 400),
+        (format!("\"{}\"", "x".repeat(1023)), 400),
     ] {
         for method in ["GET", "HEAD"] {
             let answer = bench
@@ -58,6 +65,12 @@ async fn what_is_unchanged_is_not_sent_again() {
             .status,
         200
     );
+    let changed = tag(&bench, &path).await;
+    let lines = bench
+        .call("GET", &path)
+        .header("if-none-match", "\"a\"")
+        .and_header("if-none-match", &changed);
+    assert_eq!(lines.send().await.status, 304);
     let missing = bench
         .call("GET", "P/keywords/x")
         .header("if-none-match", "*")
