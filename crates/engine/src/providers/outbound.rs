@@ -18,7 +18,12 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, net::SocketAddr, sync::{Arc, Mutex}, time::Duration};
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 pub use addresses::{Block, Denied, denied};
 pub use allow::{AllowError, AllowOutbound, Purpose, Target};
