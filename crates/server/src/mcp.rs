@@ -23,7 +23,7 @@ use searchwright_engine::{Credential, Endpoint, Invocation};
 use serde_json::{Map, Value};
 
 use crate::{
-    http::{answer, body::LARGEST, operations},
+    http::{answer, body::LARGEST, operations, panics::caught},
     listen::Peer,
     serve::App,
 };
@@ -201,7 +201,7 @@ impl Tools {
                     if_match: None,
                     idempotency_key: None,
                 };
-                self.app.engine.invoke(endpoint, invocation).await
+                caught(self.app.engine.invoke(endpoint, invocation)).await
             }
             Err(refusal) => Err(refusal.failure),
         };

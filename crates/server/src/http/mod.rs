@@ -8,6 +8,7 @@ pub mod concurrency;
 pub mod docs;
 pub mod openapi;
 pub mod operations;
+pub mod panics;
 pub mod rate_limit;
 
 use std::sync::Arc;

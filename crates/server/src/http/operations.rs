@@ -13,6 +13,7 @@ use super::{
     answer,
     arguments::{entity_tags, gather, idempotency_key},
     bearer, body, check_head,
+    panics::caught,
     rate_limit::{Standing, tightest},
 };
 use crate::{listen::Peer, serve::App};
@@ -74,7 +75,7 @@ pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>
     let endpoint = &app.engine.endpoints[*index];
     let mut standing = None;
     let mut place = None;
-    let done = carry_out(&app, endpoint, request, &mut standing, &mut place).await;
+    let done = caught(carry_out(&app, endpoint, request, &mut standing, &mut place)).await;
     let mut response = match done {
         Ok(Answered::Reply(reply)) => {
             let place: Option<Place> = place;
