@@ -1,13 +1,13 @@
 //! Issues: what an audit leaves of each pair of issue and page, and how they are counted and listed.
 
 use searchwright_contract::{
-    issues::{Occurrence, OccurrenceState, Severity},
+    issues::{Occurrence, OccurrenceState},
     pages::Page,
 };
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
-    issues::{self, Finding, IssueRow, Query, Summary, Turned},
+    issues::{self, Finding, Query, Summary, Turned},
     pages::{self, Seen},
     sql,
 };
@@ -20,8 +20,6 @@ on_both!(
     what_was_not_looked_at_is_stale,
     a_page_that_is_gone_takes_its_issues_along,
     what_is_ignored_stays_ignored,
-    lists_by_impact,
-    occurrences_by_page,
     another_project_sees_nothing,
 );
 
@@ -87,7 +85,7 @@ pub async fn audit_of_one_page(
 }
 
 /// Everything an audit writes, in its order.
-async fn audit_pages(
+pub async fn audit_pages(
     store: &Store,
     scope: ProjectScope,
     audit: Uuid,
@@ -332,161 +330,6 @@ async fn what_is_ignored_stays_ignored(place: &Place) {
             .await
             .unwrap(),
         []
-    );
-}
-
-async fn lists_by_impact(place: &Place) {
-    let store = place.store().await;
-    let (scope, page) = (store.project().await, id());
-    let wanted = [
-        (id(), "links", "error", 2.5, true),
-        (id(), "links", "warning", 0.1 + 0.2, true),
-        (id(), "titles", "error", 2.5, true),
-        (id(), "titles", "notice", 7.0, false),
-    ];
-    commit!(store.db, |tx| {
-        let audit = id();
-        pages::record(
-            tx,
-            scope,
-            audit,
-            vec![seen(page, "https://example.com/", Some(200))],
-        )
-        .await?;
-        let found = wanted
-            .iter()
-            .filter(|w| w.4)
-            .map(|w| finding(w.0, page))
-            .collect();
-        issues::record(tx, scope, audit, found, now()).await?;
-        let summaries = wanted.iter().map(|w| Summary {
-            category: w.1.into(),
-            severity: w.2.into(),
-            ..summary(w.0, w.3)
-        });
-        issues::summarize(tx, scope, summaries.collect(), now()).await
-    })
-    .unwrap();
-    let list = async |query: Query| -> Vec<Uuid> {
-        let rows: Vec<IssueRow> = issues::list(&mut store.read().await, scope, query).await.unwrap();
-        rows.into_iter().map(|r| r.id).collect()
-    };
-    let [a, b, c, d] = wanted.map(|w| w.0);
-    let all = Query {
-        limit: 10,
-        ..Query::default()
-    };
-    assert_eq!(list(all.clone()).await, [d, c, a, b]);
-    assert_eq!(
-        list(Query {
-            active: Some(true),
-            ..all.clone()
-        })
-        .await,
-        [c, a, b]
-    );
-    assert_eq!(
-        list(Query {
-            active: Some(false),
-            ..all.clone()
-        })
-        .await,
-        [d]
-    );
-    assert_eq!(
-        list(Query {
-            severity: Some(Severity::Error),
-            ..all.clone()
-        })
-        .await,
-        [c, a]
-    );
-    assert_eq!(
-        list(Query {
-            category: Some("links".to_owned()),
-            ..all.clone()
-        })
-        .await,
-        [a, b]
-    );
-    let mut walked = Vec::new();
-    let mut after = None;
-    while let Some(row) = issues::list(
-        &mut store.read().await,
-        scope,
-        Query {
-            after,
-            limit: 1,
-            ..Query::default()
-        },
-    )
-    .await
-    .unwrap()
-    .pop()
-    {
-        after = Some((row.impact, row.id));
-        walked.push(row.id);
-    }
-    assert_eq!(
-        walked,
-        [d, c, a, b],
-        "equal impacts and sums of floats are walked once"
-    );
-}
-
-async fn occurrences_by_page(place: &Place) {
-    let store = place.store().await;
-    let (scope, audit, issue) = (store.project().await, id(), id());
-    let all: Vec<Uuid> = (0..130).map(|_| id()).collect();
-    let (seen_all, found) = (
-        all.iter()
-            .map(|p| seen(*p, &format!("https://example.com/{p}"), Some(200)))
-            .collect(),
-        all.iter().map(|p| finding(issue, *p)).collect(),
-    );
-    audit_pages(&store, scope, audit, seen_all, found, true).await;
-    let (ignored, done) = (all[3], all[4]);
-    commit!(store.db, |tx| {
-        set_state(tx, scope, ignored, OccurrenceState::Ignored).await?;
-        set_state(tx, scope, done, OccurrenceState::Done).await
-    })
-    .unwrap();
-    let list = async |state, after, limit| -> Vec<Uuid> {
-        let rows = issues::occurrences(&mut store.read().await, scope, issue, state, after, limit)
-            .await
-            .unwrap();
-        rows.into_iter().map(|o| o.page_id.parse().unwrap()).collect()
-    };
-    assert_eq!(
-        list(None, None, 4).await,
-        [all[0], all[1], all[2], all[4]],
-        "ignored ones are not active"
-    );
-    assert_eq!(list(None, Some(all[127]), 9).await, all[128..]);
-    assert_eq!(list(Some(OccurrenceState::Ignored), None, 9).await, [ignored]);
-    assert_eq!(list(Some(OccurrenceState::Done), None, 9).await, [done]);
-    assert_eq!(
-        list(Some(OccurrenceState::Reopened), None, 9).await,
-        [] as [Uuid; 0]
-    );
-
-    let (page, crowded) = (id(), (0..120).map(|_| id()).collect::<Vec<_>>());
-    let found = crowded.iter().map(|i| finding(*i, page)).collect();
-    audit_pages(
-        &store,
-        scope,
-        id(),
-        vec![seen(page, "https://example.com/crowded", Some(200))],
-        found,
-        false,
-    )
-    .await;
-    let of_page = issues::of_page(&mut store.read().await, scope, page)
-        .await
-        .unwrap();
-    assert_eq!(
-        (of_page.len(), of_page[0].1.as_str(), &of_page[0].2["length"]),
-        (100, "title-missing", &4.into())
     );
 }
 

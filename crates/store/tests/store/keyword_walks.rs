@@ -1,0 +1,119 @@
+//! Walks of a list while its table changes.
+
+use std::collections::BTreeSet;
+
+use proptest::{
+    prelude::{Just, Strategy, any},
+    prop_oneof,
+    strategy::ValueTree as _,
+    test_runner::TestRunner,
+};
+use searchwright_contract::keywords::KeywordSort;
+use searchwright_store::keywords::{self, Query};
+use uuid::Uuid;
+
+use crate::{
+    harness::Place,
+    keywords::{keyword, list},
+};
+
+on_both!(every_order_is_walked_once_while_the_table_changes,);
+
+#[derive(Clone, Copy, Debug)]
+enum Between {
+    Nothing,
+    Add(Option<i64>),
+    Remove(usize),
+}
+
+/// Rows that are there throughout a walk appear in it exactly once, whatever is added and removed meanwhile.
+async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
+    let store = place.store().await;
+    let values = proptest::option::of(0..4_i64);
+    let between = prop_oneof![
+        Just(Between::Nothing),
+        values.clone().prop_map(Between::Add),
+        any::<usize>().prop_map(Between::Remove),
+    ];
+    let walk = (
+        proptest::collection::vec((values.clone(), values), 1..30),
+        proptest::collection::vec(between, 40),
+        1..9_u32,
+    );
+    let mut runner = TestRunner::deterministic();
+    for round in 0..8 {
+        let (rows, between, limit) = walk.new_tree(&mut runner).unwrap().current();
+        for sort in [
+            KeywordSort::Created,
+            KeywordSort::SearchVolume,
+            KeywordSort::KeywordDifficulty,
+        ] {
+            let scope = store.project().await;
+            for (n, (volume, difficulty)) in rows.iter().enumerate() {
+                keyword(&store, scope, &format!("row {n}"), *volume, *difficulty).await;
+            }
+            let begun = list(
+                &store,
+                scope,
+                Query {
+                    limit: 100,
+                    ..Query::default()
+                },
+            )
+            .await;
+            let mut stayed: BTreeSet<String> = begun.into_iter().map(|k| k.id).collect();
+            let (mut seen, mut after, mut last) = (Vec::new(), None, (i64::MAX, Uuid::max()));
+            for step in 0.. {
+                let page = list(
+                    &store,
+                    scope,
+                    Query {
+                        sort: Some(sort),
+                        after,
+                        limit,
+                        ..Query::default()
+                    },
+                )
+                .await;
+                for row in &page {
+                    let value = match sort {
+                        KeywordSort::Created => 0,
+                        KeywordSort::SearchVolume => row.search_volume.unwrap_or(-1),
+                        KeywordSort::KeywordDifficulty => row.keyword_difficulty.unwrap_or(-1),
+                    };
+                    let key = (value, row.id.parse().unwrap());
+                    assert!(key < last, "round {round}, {sort:?}: {key:?} after {last:?}");
+                    (last, after) = (key, Some(key));
+                    seen.push(row.id.clone());
+                }
+                if page.len() < limit as usize {
+                    break;
+                }
+                match between.get(step).copied().unwrap_or(Between::Nothing) {
+                    Between::Nothing => {}
+                    Between::Add(value) => {
+                        keyword(&store, scope, &format!("meanwhile {step}"), value, value).await;
+                    }
+                    Between::Remove(at) => {
+                        let gone = stayed.iter().nth(at % stayed.len().max(1)).cloned();
+                        if let Some(gone) = gone {
+                            stayed.remove(&gone);
+                            commit!(store.db, |tx| keywords::delete(tx, scope, gone.parse().unwrap())
+                                .await)
+                            .unwrap();
+                        }
+                    }
+                }
+            }
+            let once: BTreeSet<&String> = seen.iter().collect();
+            assert_eq!(
+                once.len(),
+                seen.len(),
+                "round {round}, {sort:?}: a row came twice"
+            );
+            for row in &stayed {
+                assert!(once.contains(row), "round {round}, {sort:?}: {row} is missing");
+            }
+        }
+    }
+}
