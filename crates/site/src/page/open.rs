@@ -38,6 +38,11 @@ impl Open {
         u32::try_from(self.deepest).unwrap_or(u32::MAX)
     }
 
+    /// The element that what follows stands in.
+    pub fn innermost(&self) -> Option<Tag> {
+        self.stack.last().copied()
+    }
+
     pub fn push(&mut self, tag: Tag) {
         self.stack.push(tag);
         self.counts[tag as usize] += 1;

@@ -174,6 +174,11 @@ impl<'a, 'u> Reader<'a, 'u> {
                 }
             }
         }
+        if tag == Tag::Tr && self.open.innermost() == Some(Tag::Table) {
+            // nobody writes it, and every browser puts it there
+            self.out.elements += 1;
+            self.open.push(Tag::Tbody);
+        }
         let inert = self.open.has(Tag::Template);
         if !self.in_body && !inert {
             self.leave_head(tag, start.name);

@@ -194,6 +194,19 @@ fn a_link_may_be_program_text() {
 }
 
 #[test]
+fn elements_are_those_of_the_document_a_browser_makes() {
+    // html, head and body apart, which are always there
+    for (source, elements) in [
+        ("<table><tr><td>a<tr><td>b</table>", 6),
+        ("<table><tbody><tr><td>a</table>", 4),
+        ("<table><thead><tr><th>a</thead><tr><td>b</table>", 7),
+        ("<table><tr><td><table><tr><td>a</table></table>", 8),
+    ] {
+        assert_eq!(html(source).elements, elements, "{source}");
+    }
+}
+
+#[test]
 fn a_link_ends_where_the_next_begins() {
     let facts = html("<p><a href=/a>one<div>x</div><a href=/b>two</a><p>three");
     assert_eq!(
