@@ -139,16 +139,17 @@ pub async fn run(command: ServerCommand, cli: &Cli) -> Result<Exit, CliError> {
             flags,
         } => try_it::run(target.as_deref(), max_pages, once, flags).await,
         ServerCommand::Serve { flags } => {
+            let ended = serve::signalled();
             let server = serve::start(settings(&flags)?).await.map_err(failed)?;
-            serve::signalled().await;
+            ended.await;
             server.stop().await;
             Ok(Exit::Done)
         }
         ServerCommand::Worker { flags } => {
             let stop = CancellationToken::new();
-            let stopping = stop.clone();
+            let (stopping, ended) = (stop.clone(), serve::signalled());
             tokio::spawn(async move {
-                serve::signalled().await;
+                ended.await;
                 stopping.cancel();
             });
             serve::work(settings(&flags)?, stop).await.map_err(failed)?;

@@ -1,6 +1,7 @@
 //! The server process: listeners, worker, upkeep, and an end in order.
 
 use std::{
+    future::Future,
     net::SocketAddr,
     sync::{
         Arc,
@@ -267,25 +268,51 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
 }
 
 /// Ends at the first SIGINT or SIGTERM. A second one ends the process at once.
-pub async fn signalled() {
-    let wait = || async {
-        let interrupt = tokio::signal::ctrl_c();
-        #[cfg(unix)]
-        {
-            match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-                Ok(mut terminate) => {
-                    tokio::select! { _ = interrupt => {}, _ = terminate.recv() => {} }
-                }
-                Err(_) => drop(interrupt.await),
-            }
+///
+/// Listens from the moment it is called, not from the first poll: called before a server starts, it misses
+/// no signal that comes while it does.
+pub fn signalled() -> impl Future<Output = ()> + Send {
+    let mut signals = Signals::listen();
+    async move {
+        signals.next().await;
+        tracing::info!("shutting down; a second signal ends at once");
+        tokio::spawn(async move {
+            signals.next().await;
+            std::process::exit(130);
+        });
+    }
+}
+
+#[cfg(unix)]
+struct Signals(Vec<tokio::signal::unix::Signal>);
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        let both = [SignalKind::interrupt(), SignalKind::terminate()];
+        Self(both.into_iter().filter_map(|kind| signal(kind).ok()).collect())
+    }
+
+    async fn next(&mut self) {
+        if self.0.is_empty() {
+            return std::future::pending().await;
         }
-        #[cfg(not(unix))]
-        drop(interrupt.await);
-    };
-    wait().await;
-    tracing::info!("shutting down; a second signal ends at once");
-    tokio::spawn(async move {
-        wait().await;
-        std::process::exit(130);
-    });
+        let any = self.0.iter_mut().map(|s| Box::pin(s.recv()));
+        drop(futures_util::future::select_all(any).await);
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    const fn listen() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) {
+        drop(tokio::signal::ctrl_c().await);
+    }
 }
