@@ -5,6 +5,7 @@
 mod program;
 
 mod admin;
+mod audit;
 mod calls;
 mod configuration;
 mod help;
