@@ -254,12 +254,12 @@ async fn a_hostile_site_is_crawled_to_its_end() {
     );
     let links = pages.get("/links").facts.html.as_ref().unwrap();
     assert!(
-        links.links.len() <= 5_000 && links.links_total > 100_000,
+        links.links.len() <= 10_000 && links.links_total > 100_000,
         "{} of {}",
         links.links.len(),
         links.links_total
     );
-    assert!(ending.index.len() < 10_000, "{} urls", ending.index.len());
+    assert!(ending.index.len() < 15_000, "{} urls", ending.index.len());
     assert_eq!(
         pages
             .get("/deep")
