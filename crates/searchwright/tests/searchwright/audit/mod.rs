@@ -87,7 +87,9 @@ impl Auditor {
 
     fn ended(&self, server: &Serving) -> Value {
         let active = ["queued", "crawling", "analyzing"];
-        self.current(server, |audit| !active.contains(&audit["status"].as_str().unwrap()))
+        self.current(server, |audit| {
+            !active.contains(&audit["status"].as_str().unwrap())
+        })
     }
 
     fn list(&self, server: &Serving, path: &str) -> Vec<Value> {

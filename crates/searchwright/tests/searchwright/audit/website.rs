@@ -54,10 +54,12 @@ impl Website {
         let folder = TempDir::new().unwrap();
         let order = Order { pages, seed: 7, port };
         let expected = generate(&order, folder.path()).unwrap();
-        let redirects = expected
-            .redirects
-            .iter()
-            .map(|r| (r.url[expected.origin.len()..].to_owned(), (r.status, r.target.clone())));
+        let redirects = expected.redirects.iter().map(|r| {
+            (
+                r.url[expected.origin.len()..].to_owned(),
+                (r.status, r.target.clone()),
+            )
+        });
         let redirects: Arc<HashMap<_, _>> = Arc::new(redirects.collect());
         let gate = Arc::new(Gate::default());
         let (root, entrance) = (folder.path().join("root"), gate.clone());
@@ -118,7 +120,11 @@ fn answer(
             Some((status, target)) => (*status, format!("location: {target}\r\n"), Vec::new()),
             None => match std::fs::read(file(root, path)) {
                 Ok(body) => (200, format!("content-type: {}\r\n", kind(path)), body),
-                Err(_) => (404, "content-type: text/plain\r\n".to_owned(), b"not here".to_vec()),
+                Err(_) => (
+                    404,
+                    "content-type: text/plain\r\n".to_owned(),
+                    b"not here".to_vec(),
+                ),
             },
         };
         let length = body.len();
