@@ -46,9 +46,9 @@ pub(super) const CHECKS: &[Check] = &[
         id: "sitemap-invalid",
         title: "Sitemap cannot be read",
         scope: Scope::Site,
-        description: "A sitemap is no valid XML, has the wrong namespace, or is an HTML page.",
+        description: "A sitemap is no valid XML, has the wrong namespace, is an HTML page, or is named in robots.txt and does not answer 200.",
         why_it_matters: "Search engines ignore it.",
-        recommendation: "Correct the error named.",
+        recommendation: "Correct the error named, or the address in robots.txt.",
         source: PROTOCOL,
         ..Check::error(Sitemaps, Test::Site(invalid))
     },

@@ -143,6 +143,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.closed(tag);
         }
         self.finish_link();
+        self.finish_answer();
         self.finish()
     }
 
@@ -183,9 +184,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         if !self.in_body && !inert {
             self.leave_head(tag, start.name);
         }
-        if tag.breaks_words() {
-            self.prose.boundary();
-        }
+        self.break_words(tag);
         if !inert {
             self.ids_and_types(attributes);
             self.meaning(start, attributes);
@@ -250,6 +249,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             _ => {
                 if let Some(level) = tag.heading_level() {
                     self.finish_heading();
+                    self.answer_from = None;
                     let line = self.line(start.at);
                     self.heading = Some(OpenHeading {
                         level,
@@ -262,10 +262,18 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    fn end(&mut self, tag: Tag) {
+    /// What stands before and after such an element is apart.
+    fn break_words(&mut self, tag: Tag) {
         if tag.breaks_words() {
+            if tag != Tag::Br {
+                self.finish_answer();
+            }
             self.prose.boundary();
         }
+    }
+
+    fn end(&mut self, tag: Tag) {
+        self.break_words(tag);
         match tag {
             Tag::Body | Tag::Html => self.in_body = true,
             // not when something around it ends: browsers go on with the link behind that
@@ -400,11 +408,18 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
         self.out.paragraphs += 1;
         self.out.long_paragraphs += u32::from(prose::is_long_paragraph(text));
-        // one space lies between a heading and the paragraph that follows at once
-        if let Some(end) = self.answer_from.take()
-            && mark <= end + 1
-            && let Some(heading) = self.out.headings.last_mut()
-        {
+    }
+
+    /// The first block of text after a heading ended, whatever element it is: there are whole books whose
+    /// paragraphs are `div`s.
+    fn finish_answer(&mut self) {
+        let Some(mark) = self.answer_from else { return };
+        let text = self.prose.since(mark);
+        if text.is_empty() {
+            return;
+        }
+        self.answer_from = None;
+        if let Some(heading) = self.out.headings.last_mut() {
             heading.answer_words = text::words(text);
         }
     }

@@ -234,7 +234,8 @@ fn links_nobody_can_crawl() {
 #[test]
 fn headings_and_their_answers() {
     let facts = html(
-        "<h1>Main <img alt=logo></h1>\n<h2>What is it?</h2>\n<p>It is a thing.</p><h2>Why?</h2><div>x</div><p>y</p><h3></h3>",
+        "<h1>Main <img alt=logo></h1>\n<h2>What is it?</h2>\n<p>It is a thing.</p><h2>Why?</h2><div><div>One<br>two <b>three</b></div></div><p>y</p>\
+         <h3></h3><h3>Next</h3><ul><li>item</ul><h3>Last</h3> a b",
     );
     let headings: Vec<_> = facts
         .headings
@@ -246,8 +247,10 @@ fn headings_and_their_answers() {
         [
             (1, "Main logo", 1, 0),
             (2, "What is it?", 2, 4),
-            (2, "Why?", 3, 0),
-            (3, "", 3, 0)
+            (2, "Why?", 3, 3),
+            (3, "", 3, 0),
+            (3, "Next", 3, 1),
+            (3, "Last", 3, 2),
         ]
     );
 }
