@@ -7,7 +7,7 @@ mod queue;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicU32},
     time::Duration,
 };
 
@@ -34,6 +34,9 @@ use crate::{
     robots::{Agent, Policy},
     urls::{UrlTable, provenance},
 };
+
+/// See [`Run::doubts`].
+const DOUBTS: u32 = 100;
 
 /// What comes back to the deciding task.
 #[derive(Debug)]
@@ -94,6 +97,8 @@ pub(super) struct Run {
     hosts: Hosts,
     root_host: Option<usize>,
     dice: Dice,
+    /// Slow first bytes that may still be asked for again; a site that is slow throughout is not asked twice for all.
+    doubts: Arc<AtomicU32>,
     pub(super) tasks: JoinSet<()>,
     pub(super) sender: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
@@ -157,6 +162,7 @@ pub(super) async fn run(
         hosts: Hosts::new(config.delay, config.connections),
         root_host: None,
         dice: Dice(config.seed),
+        doubts: Arc::new(AtomicU32::new(DOUBTS)),
         tasks: JoinSet::new(),
         sender,
         events,

@@ -10,7 +10,7 @@ use searchwright_site::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::fake::{Answer, Memory, config, html, links, redirect, run, site, status};
+use super::fake::{Answer, Memory, SLOWNESS, config, html, links, redirect, run, site, status};
 
 fn text(body: &str) -> Answer {
     Answer::Is(200, vec![("content-type", "text/plain".into())], body.into())
@@ -403,6 +403,40 @@ async fn what_may_pass_is_tried_three_times_and_the_rest_once() {
         Outcome::Failed(FetchError::Tls)
     );
     assert_eq!((ending.progress.failed, ending.progress.fetched), (1, 5));
+}
+
+#[tokio::test]
+async fn a_slow_answer_counts_when_it_is_slow_again() {
+    let page = |ms: &str| {
+        let headers = vec![("content-type", "text/html".into()), (SLOWNESS, ms.into())];
+        Answer::Is(200, headers, "<p>x".into())
+    };
+    let (once, twice, error) = ("/busy-once", "/slow", "/error");
+    let site = site()
+        .with("/", links(&[once, twice, error]))
+        .with(once, page("2000"))
+        .with(once, page("20"))
+        .with(twice, page("900"))
+        .with(twice, page("1200"))
+        .with(
+            error,
+            Answer::Is(404, vec![(SLOWNESS, "2000".into())], String::new()),
+        );
+    let (site, memory, _) = run(site, config()).await;
+    assert_eq!([once, twice, error].map(|p| site.asked(p)), [2, 2, 1]);
+    let seen = [once, twice].map(|p| {
+        let facts = &memory.page(p).facts;
+        (facts.ttfb_ms, facts.attempts, facts.body_bytes)
+    });
+    assert_eq!(seen, [(20, 1, 4), (900, 1, 4)]);
+
+    let many: Vec<String> = (0..120).map(|i| format!("/{i}")).collect();
+    let all: Vec<&str> = many.iter().map(String::as_str).collect();
+    let start = self::site().with("/", links(&all));
+    let slow = all.iter().fold(start, |site, path| site.with(path, page("900")));
+    let (site, ..) = run(slow, config()).await;
+    let asked: usize = all.iter().map(|path| site.asked(path)).sum();
+    assert_eq!(asked, 120 + 100);
 }
 
 #[tokio::test]

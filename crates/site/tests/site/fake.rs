@@ -26,6 +26,9 @@ pub enum Answer {
     Fails(FetchError),
 }
 
+/// A header that says after how many milliseconds the answer began; else after one.
+pub const SLOWNESS: &str = "x-slowness";
+
 /// URLs answer what they are told to, in turn, the last answer again and again; others answer 404.
 #[derive(Default)]
 pub struct Site {
@@ -122,6 +125,8 @@ impl Fetch for Site {
             match answer {
                 Answer::Fails(error) => Err(error),
                 Answer::Is(status, headers, body) => {
+                    let ttfb = headers.iter().find(|(name, _)| *name == SLOWNESS);
+                    let ttfb = ttfb.map_or(1, |(_, ms)| ms.parse().unwrap());
                     let pairs = headers
                         .iter()
                         .map(|(n, v)| (HeaderName::from_static(n), HeaderValue::from_str(v).unwrap()));
@@ -136,7 +141,7 @@ impl Fetch for Site {
                         wire_bytes: body.len() as u64,
                         body: Bytes::from(body),
                         cut: None,
-                        ttfb: Duration::from_millis(1),
+                        ttfb: Duration::from_millis(ttfb),
                     })
                 }
             }
