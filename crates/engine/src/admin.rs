@@ -203,6 +203,7 @@ impl Engine {
         self.db
             .write(move |tx| Box::pin(async move { admin::revoke_named(tx, project, &ended, now).await }))
             .await?;
+        self.db.keys_changed()?;
         self.create_key(project, name, grant).await
     }
 
@@ -213,6 +214,7 @@ impl Engine {
             .db
             .write(move |tx| Box::pin(async move { admin::revoke_key(tx, id, now).await }))
             .await;
+        self.db.keys_changed()?;
         missing_key(done)
     }
 
@@ -229,6 +231,7 @@ impl Engine {
             .db
             .write(move |tx| Box::pin(async move { admin::retire_key(tx, id, until, now).await }))
             .await;
+        self.db.keys_changed()?;
         let old = missing_key(done)?;
         let expires_at = lifetime_millis.map(|l| now.plus_millis(l));
         self.insert_key(old.project, old.name, old.scopes, old.read_only, expires_at)

@@ -133,6 +133,23 @@ impl Db {
         }
     }
 
+    /// Counts the changes of keys that any process sharing an embedded database has announced; always 0 on
+    /// PostgreSQL. As long as it stays, what was read of a key still holds.
+    pub fn key_generation(&self) -> u64 {
+        match &*self.kind {
+            Kind::Sqlite(db) => db.key_generation(),
+            Kind::Postgres(_) => 0,
+        }
+    }
+
+    /// Announces that keys have changed, after the change is committed.
+    pub fn keys_changed(&self) -> Result<()> {
+        match &*self.kind {
+            Kind::Sqlite(db) => db.keys_changed(),
+            Kind::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Ends in order: no transaction is cut, the write-ahead log is folded in.
     pub async fn close(&self) {
         match &*self.kind {

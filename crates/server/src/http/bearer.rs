@@ -11,20 +11,27 @@ use searchwright_engine::{Credential, Engine, Failure, keys};
 use searchwright_store::access::{self, KeyAccess};
 use uuid::Uuid;
 
-/// How long a key may be believed without asking a database that others write to. Revocation is felt
-/// within this time on every replica; on SQLite every request asks.
+/// How long a key may be believed without asking the database. On PostgreSQL revocation is felt within this time
+/// on every replica; on SQLite at once, because a change is announced (`Db::key_generation`).
 const BELIEVED_MILLIS: i64 = 2_000;
 /// Keys remembered, at most.
 const MOST_BELIEVED: usize = 10_000;
 
 /// Keys by digest, and until when they are believed.
-type Believed = HashMap<[u8; 32], (Instant, Arc<KeyAccess>)>;
+type Believed = HashMap<[u8; 32], (Belief, Arc<KeyAccess>)>;
+
+/// How long a key that was read is believed: until a time, and while no change of keys is announced.
+#[derive(Clone, Copy, Debug)]
+struct Belief {
+    until: Instant,
+    generation: u64,
+}
 
 /// Verifies credentials and notes their use.
 #[derive(Debug)]
 pub struct Gate {
     engine: Arc<Engine>,
-    believed: Option<Mutex<Believed>>,
+    believed: Mutex<Believed>,
     uses: Mutex<HashMap<Uuid, Instant>>,
 }
 
@@ -62,10 +69,9 @@ pub fn token<'a>(headers: &'a HeaderMap, query: Option<&str>) -> Result<&'a str,
 impl Gate {
     /// A gate in front of this engine.
     pub fn new(engine: Arc<Engine>) -> Self {
-        let believed = engine.db.is_shared().then(Mutex::default);
         Self {
             engine,
-            believed,
+            believed: Mutex::default(),
             uses: Mutex::default(),
         }
     }
@@ -82,12 +88,15 @@ impl Gate {
         }
         let digest = keys::digest(token);
         let now = self.engine.clock.now();
-        let access = match self.remembered(&digest, now) {
+        // Before the look: a change announced after it is then noticed by the next request.
+        let generation = self.engine.db.key_generation();
+        let access = match self.remembered(&digest, now, generation) {
             Some(access) => access,
             None => {
                 let found = access::key_by_digest(&mut self.engine.db.read().await?, &digest).await?;
                 let access = Arc::new(found.ok_or_else(invalid)?);
-                self.believe(digest, now, &access);
+                let until = now.plus_millis(BELIEVED_MILLIS);
+                self.believe(digest, Belief { until, generation }, &access);
                 access
             }
         };
@@ -108,23 +117,18 @@ impl Gate {
         Ok(Credential::Key(access))
     }
 
-    fn remembered(&self, digest: &[u8; 32], now: Instant) -> Option<Arc<KeyAccess>> {
-        let believed = self
-            .believed
-            .as_ref()?
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let (until, access) = believed.get(digest)?;
-        (*until > now).then(|| access.clone())
+    fn remembered(&self, digest: &[u8; 32], now: Instant, generation: u64) -> Option<Arc<KeyAccess>> {
+        let believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (belief, access) = believed.get(digest)?;
+        (belief.until > now && belief.generation == generation).then(|| access.clone())
     }
 
-    fn believe(&self, digest: [u8; 32], now: Instant, access: &Arc<KeyAccess>) {
-        let Some(believed) = &self.believed else { return };
-        let mut believed = believed.lock().unwrap_or_else(PoisonError::into_inner);
+    fn believe(&self, digest: [u8; 32], belief: Belief, access: &Arc<KeyAccess>) {
+        let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
         if believed.len() >= MOST_BELIEVED {
             believed.clear();
         }
-        believed.insert(digest, (now.plus_millis(BELIEVED_MILLIS), access.clone()));
+        believed.insert(digest, (belief, access.clone()));
     }
 
     /// Writes down when keys were last used; called every minute and at shutdown.
