@@ -1,6 +1,6 @@
 //! Members of a merge patch (RFC 7396): absent, cleared, or set.
 
-use std::{borrow::Cow, convert::Infallible, str::FromStr};
+use std::{borrow::Cow, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -74,9 +74,4 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
         schema.insert(crate::shape::NULLABLE.into(), true.into());
         schema
     }
-}
-
-/// Text taken as it is from the command line.
-pub fn text(value: &str) -> Result<String, Infallible> {
-    Ok(value.to_owned())
 }

@@ -50,9 +50,4 @@ impl Engine {
             cursors,
         }))
     }
-
-    /// The endpoint of this name.
-    pub fn endpoint(&self, name: &str) -> Option<&Endpoint> {
-        self.endpoints.iter().find(|e| e.meta.name == name)
-    }
 }

@@ -193,8 +193,11 @@ impl Tools {
             let Credential::Key(key) = &credential;
             arguments.insert("projectId".to_owned(), key.project.id.clone().into());
         }
-        let done = match operations::limit(&self.app, endpoint, &credential) {
-            Ok(_) => {
+        let places = operations::enter(&self.app)
+            .and_then(|turn| Ok((turn, operations::enter_as(&self.app, &credential)?)));
+        let limited = operations::limit(&self.app, endpoint, &credential).map_err(|refusal| refusal.failure);
+        let done = match limited.and(places) {
+            Ok(_places) => {
                 let invocation = Invocation {
                     credential,
                     arguments: Value::Object(arguments),
@@ -203,7 +206,7 @@ impl Tools {
                 };
                 caught(self.app.engine.invoke(endpoint, invocation)).await
             }
-            Err(refusal) => Err(refusal.failure),
+            Err(failure) => Err(failure),
         };
         Ok(match done {
             Ok(reply) if reply.body.is_empty() => CallToolResult::success(vec![ContentBlock::text("done")]),

@@ -69,11 +69,6 @@ impl Db {
         }
     }
 
-    /// Whether replicas may share it, so that what one process caches can be stale.
-    pub fn is_shared(&self) -> bool {
-        matches!(&*self.kind, Kind::Postgres(_))
-    }
-
     /// Brings the schema up to date; the numbers of the migrations that ran.
     pub async fn migrate(&self) -> Result<Vec<u32>> {
         match &*self.kind {

@@ -8,11 +8,13 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header
 use searchwright_contract::{Code, Problem};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation, Reply};
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     answer,
     arguments::{entity_tags, gather, idempotency_key},
     bearer, body, check_head,
+    concurrency::Turn,
     panics::caught,
     rate_limit::{Standing, tightest},
 };
@@ -137,6 +139,25 @@ enum Answered {
     NotModified(String),
 }
 
+/// A place among all requests under way, given back when dropped.
+pub(crate) fn enter(app: &App) -> Result<OwnedSemaphorePermit, Failure> {
+    let busy = |_| Problem::new(Code::Overloaded, "too many requests are being carried out").after(1);
+    Ok(app.turns.clone().try_acquire_owned().map_err(busy)?)
+}
+
+/// A place among the requests of a credential, given back when dropped.
+pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn, Failure> {
+    let most = app.settings.limits.concurrent_per_credential;
+    let busy = || {
+        Problem::new(
+            Code::Overloaded,
+            format!("a credential may have {most} requests under way"),
+        )
+    };
+    let turn = app.concurrency.enter(credential.owner(), most);
+    Ok(turn.ok_or_else(|| busy().after(1))?)
+}
+
 /// What the answer's links need of the request.
 struct Place {
     project: String,
@@ -150,31 +171,23 @@ async fn carry_out(
     standing: &mut Option<Standing>,
     place: &mut Option<Place>,
 ) -> Result<Answered, Failure> {
-    let _place =
-        app.turns.clone().try_acquire_owned().map_err(|_| {
-            Problem::new(Code::Overloaded, "too many requests are being carried out").after(1)
-        })?;
+    let turn = enter(app)?;
     check_head(&request)?;
     let (parts, raw) = request.into_parts();
     let peer = parts
         .extensions
         .get::<Peer>()
         .map_or(IpAddr::from([0; 4]), |p| p.0);
+    let verified = authenticate(app, &parts.headers, parts.uri.query(), peer).await;
+    // Whoever has no credential holds no place while a body trickles in; what is wrong with the body is
+    // still what is answered first.
+    let _turn = verified.is_ok().then_some(turn);
     let body = body::read(&parts.method, &parts.headers, raw).await?;
-    let credential = authenticate(app, &parts.headers, parts.uri.query(), peer)
-        .await
-        .map_err(|refusal| refusal.shown(standing))?;
+    let credential = verified.map_err(|refusal| refusal.shown(standing))?;
     limit(app, endpoint, &credential)
         .map(|s| *standing = Some(s))
         .map_err(|refusal| refusal.shown(standing))?;
-    let most = app.settings.limits.concurrent_per_credential;
-    let _turn = app.concurrency.enter(credential.owner(), most).ok_or_else(|| {
-        Problem::new(
-            Code::Overloaded,
-            format!("a credential may have {most} requests under way"),
-        )
-        .after(1)
-    })?;
+    let _own = enter_as(app, &credential)?;
     let arguments = gather(endpoint, parts.uri.path(), parts.uri.query(), body)?;
     *place = arguments
         .get("projectId")

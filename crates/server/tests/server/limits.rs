@@ -202,3 +202,21 @@ async fn when_every_place_is_taken_the_next_is_refused() {
     assert_eq!(slow.answer().await.status, 201);
     assert_eq!(bench.keywords().await, ["slow"], "the place is free again");
 }
+
+#[tokio::test]
+async fn a_stranger_holds_no_place_while_its_body_trickles_in() {
+    let bench = Bench::with(&["limits.concurrent=1"]).await;
+    let body = r#"{"keyword":"slow"}"#;
+    let head = format!(
+        "POST /v1/projects/{}/keywords HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        bench.project,
+        body.len()
+    );
+    let mut slow = Wire::open(bench.server.addresses.api).await;
+    slow.send(head.as_bytes()).await;
+    // The server asks for the body, so it is past the place where places are taken.
+    assert_eq!(slow.answer().await.status, 100);
+    assert_eq!(bench.get("/me").await.status, 200);
+    slow.send(body.as_bytes()).await;
+    assert_eq!(slow.answer().await.status, 401);
+}
