@@ -10,7 +10,7 @@ use searchwright_contract::{
     operation::{Visitor, input_schema},
     visit,
 };
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::{
     Client,
@@ -78,7 +78,15 @@ impl Visitor for Verbs {
 
 fn arguments<O: Operation>(matches: &ArgMatches) -> Result<Value, CliError> {
     let operation = O::from_arg_matches(matches).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
-    serde_json::to_value(&operation).map_err(|e| CliError::new(Exit::Usage, e.to_string()))
+    let mut arguments =
+        serde_json::to_value(&operation).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
+    // A flag that repeats cannot be given no times and yet be given: one empty text stands for the empty list.
+    for member in arguments.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if *member == json!([""]) {
+            *member = json!([]);
+        }
+    }
+    Ok(arguments)
 }
 
 const fn needs_consent(effect: Effect) -> bool {
@@ -198,5 +206,37 @@ fn ask(what: &str) -> Result<(), CliError> {
         Ok(())
     } else {
         Err(CliError::new(Exit::Failed, "nothing was done"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command};
+    use searchwright_contract::audits::StartAudit;
+    use serde_json::json;
+
+    use super::arguments;
+
+    #[test]
+    fn one_empty_text_is_the_empty_list() {
+        let command = StartAudit::augment_args(Command::new("start"));
+        let matches = command
+            .try_get_matches_from([
+                "start",
+                "--project",
+                "p",
+                "--include",
+                "",
+                "--exclude",
+                "/a",
+                "--exclude",
+                "",
+            ])
+            .unwrap();
+        let given = arguments::<StartAudit>(&matches).unwrap();
+        assert_eq!(
+            given,
+            json!({ "projectId": "p", "include": [], "exclude": ["/a", ""] })
+        );
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, actions::AllowedActions, jobs::Job, keywords::words};
+use crate::{Answer, Head, Instant, actions::AllowedActions, declare::operation, jobs::Job, words::words};
 
 words! {
     /// Where an audit stands.
@@ -43,126 +43,67 @@ impl AuditStatus {
     }
 }
 
-/// Starts an audit of the project's website.
-///
-/// While one is active it answers that one with `alreadyRunning: true` and starts nothing. Poll
-/// `audits.current`, not this.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct StartAudit {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// Most pages to fetch; 10,000 unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1_000_000), example = 500)]
-    pub max_pages: Option<u32>,
-    /// Most clicks from the start page to follow; 20 unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 100))]
-    pub max_depth: Option<u16>,
-    /// Only URLs whose path and query match one of these patterns (`*` any text, `?` one character).
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
-    pub include: Vec<String>,
-    /// No URLs whose path and query match one of these patterns.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
-    pub exclude: Vec<String>,
+operation! {
+    /// Starts an audit of the project's website.
+    ///
+    /// While one is active it answers that one with `alreadyRunning: true` and starts nothing. Poll
+    /// `audits.current`, not this.
+    StartAudit {
+        project;
+        /// Most pages to fetch; 10,000 unless given.
+        #[schemars(range(min = 1, max = 1_000_000), example = 500)]
+        max_pages: Option<u32>,
+        /// Most clicks from the start page to follow; 20 unless given.
+        #[schemars(range(min = 0, max = 100))]
+        max_depth: Option<u16>,
+        /// Only URLs whose path and query match one of these patterns (`*` any text, `?` one character).
+        #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
+        include: Option<Vec<String>>,
+        /// No URLs whose path and query match one of these patterns.
+        #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
+        exclude: Option<Vec<String>>,
+    }
 }
 
-/// Lists the audits of a project, newest first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ListAudits {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// Only audits of this status.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<AuditStatus>,
-    /// Records per page; 25 unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100))]
-    pub limit: Option<u8>,
-    /// `nextCursor` of the page before, with the same filters.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    pub cursor: Option<String>,
+operation! {
+    /// Lists the audits of a project, newest first.
+    ListAudits {
+        project;
+        /// Only audits of this status.
+        status: Option<AuditStatus>,
+        paging;
+    }
 }
 
-/// Returns the newest audit: its progress while it runs, its results after.
-///
-/// Answers 404 before the first audit.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GetCurrentAudit {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
+operation! {
+    /// Returns the newest audit: its progress while it runs, its results after.
+    ///
+    /// Answers 404 before the first audit.
+    GetCurrentAudit {
+        project;
+    }
 }
 
-/// Returns one audit.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GetAudit {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The audit.
-    #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
-    pub audit_id: String,
+operation! {
+    /// Returns one audit.
+    GetAudit {
+        project;
+        /// The audit.
+        #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
+        audit_id: String,
+    }
 }
 
-/// Stops an audit. Pages that were fetched stay.
-///
-/// An audit that has ended answers `409 invalid_state`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CancelAudit {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The audit.
-    #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
-    pub audit_id: String,
+operation! {
+    /// Stops an audit. Pages that were fetched stay.
+    ///
+    /// An audit that has ended answers `409 invalid_state`.
+    CancelAudit {
+        project;
+        /// The audit.
+        #[schemars(example = &"01936f31-5f0a-7d55-b1c7-8a2f4e6d9b21")]
+        audit_id: String,
+    }
 }
 
 /// The answer to starting an audit.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Instant, keywords::words};
+use crate::{Instant, words::words};
 
 words! {
     /// Kind of an event.

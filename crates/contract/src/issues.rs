@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Instant, keywords::words};
+use crate::{Answer, Instant, declare::operation, words::words};
 
 words! {
     /// How much an issue matters.
@@ -60,96 +60,46 @@ words! {
     }
 }
 
-/// Lists the issues of a project, highest impact first.
-///
-/// Read `recommendation` and the occurrences, fix the site, then run another audit.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ListIssues {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// Only active or only inactive ones.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<IssueStatus>,
-    /// Only issues of this severity.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub severity: Option<Severity>,
-    /// Only issues of this category, such as `links`.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 40))]
-    pub category: Option<String>,
-    /// Records per page; 25 unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100))]
-    pub limit: Option<u8>,
-    /// `nextCursor` of the page before, with the same filters.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    pub cursor: Option<String>,
+operation! {
+    /// Lists the issues of a project, highest impact first.
+    ///
+    /// Read `recommendation` and the occurrences, fix the site, then run another audit.
+    ListIssues {
+        project;
+        /// Only active or only inactive ones.
+        status: Option<IssueStatus>,
+        /// Only issues of this severity.
+        severity: Option<Severity>,
+        /// Only issues of this category, such as `links`.
+        #[schemars(length(min = 1, max = 40))]
+        category: Option<String>,
+        paging;
+    }
 }
 
-/// Returns one issue.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GetIssue {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The issue.
-    #[schemars(example = &"5b7c1d0e-3f6a-5b8e-9c4d-2a1f0e9d8c7b")]
-    pub issue_id: String,
+operation! {
+    /// Returns one issue.
+    GetIssue {
+        project;
+        /// The issue.
+        #[schemars(example = &"5b7c1d0e-3f6a-5b8e-9c4d-2a1f0e9d8c7b")]
+        issue_id: String,
+    }
 }
 
-/// Lists the pages an issue occurs on, with evidence, by page.
-///
-/// Only active occurrences unless `state` is given.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ListOccurrences {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The issue.
-    #[schemars(example = &"5b7c1d0e-3f6a-5b8e-9c4d-2a1f0e9d8c7b")]
-    pub issue_id: String,
-    /// Only occurrences of this state.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<OccurrenceState>,
-    /// Records per page; 25 unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100))]
-    pub limit: Option<u8>,
-    /// `nextCursor` of the page before, with the same filters.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    pub cursor: Option<String>,
+operation! {
+    /// Lists the pages an issue occurs on, with evidence, by page.
+    ///
+    /// Only active occurrences unless `state` is given.
+    ListOccurrences {
+        project;
+        /// The issue.
+        #[schemars(example = &"5b7c1d0e-3f6a-5b8e-9c4d-2a1f0e9d8c7b")]
+        issue_id: String,
+        /// Only occurrences of this state.
+        state: Option<OccurrenceState>,
+        paging;
+    }
 }
 
 /// A check of the catalogue that found something on this project.

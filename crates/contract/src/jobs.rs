@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, actions::AllowedActions, error::Problem, keywords::words};
+use crate::{
+    Answer, Head, Instant, actions::AllowedActions, declare::operation, error::Problem, words::words,
+};
 
 words! {
     /// Where a job stands.
@@ -30,73 +32,38 @@ impl JobStatus {
     }
 }
 
-/// Lists the jobs of a project, newest first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ListJobs {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// Only jobs of this status.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<JobStatus>,
-    /// Records per page; 25 unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100))]
-    pub limit: Option<u8>,
-    /// `nextCursor` of the page before, with the same filters.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    pub cursor: Option<String>,
+operation! {
+    /// Lists the jobs of a project, newest first.
+    ListJobs {
+        project;
+        /// Only jobs of this status.
+        status: Option<JobStatus>,
+        paging;
+    }
 }
 
-/// Returns one job.
-///
-/// Always 200, also for a job that failed: its `problem` says why.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GetJob {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The job.
-    #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
-    pub job_id: String,
+operation! {
+    /// Returns one job.
+    ///
+    /// Always 200, also for a job that failed: its `problem` says why.
+    GetJob {
+        project;
+        /// The job.
+        #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
+        job_id: String,
+    }
 }
 
-/// Stops a job.
-///
-/// A job that has ended answers `409 invalid_state`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CancelJob {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The job.
-    #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
-    pub job_id: String,
+operation! {
+    /// Stops a job.
+    ///
+    /// A job that has ended answers `409 invalid_state`.
+    CancelJob {
+        project;
+        /// The job.
+        #[schemars(example = &"01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a")]
+        job_id: String,
+    }
 }
 
 /// Work that ends later than the call that started it.

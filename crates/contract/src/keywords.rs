@@ -3,43 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, Patch, actions::AllowedActions};
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        pub enum $name { $($(#[$vdoc])* #[serde(rename = $text)] $variant,)* }
-
-        impl $name {
-            /// Every value.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// As on the wire.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                Self::ALL.iter().copied().find(|v| v.as_str() == text).ok_or_else(|| {
-                    let known: Vec<&str> = Self::ALL.iter().map(|v| v.as_str()).collect();
-                    format!("is not one of {}", known.join(", "))
-                })
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    };
-}
-pub(crate) use words;
+use crate::{Answer, Head, Instant, actions::AllowedActions, declare::operation, words::words};
 
 words! {
     /// What a searcher wants.
@@ -107,180 +71,94 @@ words! {
     }
 }
 
-/// Lists the keywords of a project, newest first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ListKeywords {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// Only keywords of this status.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<KeywordStatus>,
-    /// Only keywords of this intent.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intent: Option<Intent>,
-    /// Only keywords that contain this text, whatever the case.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 200))]
-    pub q: Option<String>,
-    /// Order; `created` unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sort: Option<KeywordSort>,
-    /// Keywords per page; 25 unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100))]
-    pub limit: Option<u8>,
-    /// `nextCursor` of the page before, with the same filters.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    pub cursor: Option<String>,
-}
-
-/// Adds a keyword.
-///
-/// The text is unique per language and country of the project: a second one answers
-/// `409 already_exists` with `existingId`.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CreateKeyword {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The text, at most 200 characters.
-    #[schemars(length(min = 1, max = 200), example = &"standing desk")]
-    pub keyword: String,
-    /// Searches per month; leave out when unknown.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1_000_000_000), example = 2400)]
-    pub search_volume: Option<i64>,
-    /// Difficulty, 0 (easy) to 100; leave out when unknown.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 100), example = 31)]
-    pub keyword_difficulty: Option<i64>,
-    /// What a searcher wants.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = &"commercial")]
-    pub intent: Option<Intent>,
-    /// Language, BCP 47; the project's unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 2, max = 35))]
-    pub language: Option<String>,
-    /// Country, ISO 3166-1 alpha-2; the project's unless given.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 2, max = 2))]
-    pub country: Option<String>,
-}
-
-/// Returns one keyword.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GetKeyword {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The keyword.
-    #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
-    pub keyword_id: String,
-}
-
-/// Changes the members that are named; `null` clears those that may be empty.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct UpdateKeyword {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The keyword.
-    #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
-    pub keyword_id: String,
-    /// Where it stands.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<KeywordStatus>,
-    /// Searches per month; `null` when unknown.
-    #[arg(long, default_value = "", value_parser = patch_integer, hide_default_value = true)]
-    #[serde(default, skip_serializing_if = "Patch::is_absent")]
-    #[schemars(range(min = 0, max = 1_000_000_000), example = 2400)]
-    pub search_volume: Patch<i64>,
-    /// Difficulty, 0 (easy) to 100; `null` when unknown.
-    #[arg(long, default_value = "", value_parser = patch_integer, hide_default_value = true)]
-    #[serde(default, skip_serializing_if = "Patch::is_absent")]
-    #[schemars(range(min = 0, max = 100), example = 31)]
-    pub keyword_difficulty: Patch<i64>,
-    /// What a searcher wants; `null` when unknown.
-    #[arg(long, default_value = "", value_parser = patch_intent, hide_default_value = true)]
-    #[serde(default, skip_serializing_if = "Patch::is_absent")]
-    pub intent: Patch<Intent>,
-}
-
-fn patch_integer(text: &str) -> Result<Patch<i64>, std::num::ParseIntError> {
-    if text.is_empty() {
-        Ok(Patch::Absent)
-    } else {
-        text.parse()
+operation! {
+    /// Lists the keywords of a project, newest first.
+    ListKeywords {
+        project;
+        /// Only keywords of this status.
+        status: Option<KeywordStatus>,
+        /// Only keywords of this intent.
+        intent: Option<Intent>,
+        /// Only keywords that contain this text, whatever the case.
+        #[schemars(length(min = 1, max = 200))]
+        q: Option<String>,
+        /// Order; `created` unless given.
+        sort: Option<KeywordSort>,
+        /// Keywords per page; 25 unless given.
+        #[schemars(range(min = 1, max = 100))]
+        limit: Option<u8>,
+        /// `nextCursor` of the page before, with the same filters.
+        #[schemars(length(max = 512))]
+        cursor: Option<String>,
     }
 }
 
-fn patch_intent(text: &str) -> Result<Patch<Intent>, String> {
-    if text.is_empty() {
-        Ok(Patch::Absent)
-    } else {
-        text.parse()
+operation! {
+    /// Adds a keyword.
+    ///
+    /// The text is unique per language and country of the project: a second one answers
+    /// `409 already_exists` with `existingId`.
+    CreateKeyword {
+        project;
+        /// The text, at most 200 characters.
+        #[schemars(length(min = 1, max = 200), example = &"standing desk")]
+        keyword: String,
+        /// Searches per month; leave out when unknown.
+        #[schemars(range(min = 0, max = 1_000_000_000), example = 2400)]
+        search_volume: Option<i64>,
+        /// Difficulty, 0 (easy) to 100; leave out when unknown.
+        #[schemars(range(min = 0, max = 100), example = 31)]
+        keyword_difficulty: Option<i64>,
+        /// What a searcher wants.
+        #[schemars(example = &"commercial")]
+        intent: Option<Intent>,
+        /// Language, BCP 47; the project's unless given.
+        #[schemars(length(min = 2, max = 35))]
+        language: Option<String>,
+        /// Country, ISO 3166-1 alpha-2; the project's unless given.
+        #[schemars(length(min = 2, max = 2))]
+        country: Option<String>,
     }
 }
 
-/// Deletes a keyword.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct DeleteKeyword {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
-    /// The keyword.
-    #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
-    pub keyword_id: String,
+operation! {
+    /// Returns one keyword.
+    GetKeyword {
+        project;
+        /// The keyword.
+        #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
+        keyword_id: String,
+    }
+}
+
+operation! {
+    /// Changes the members that are named; `null` clears those that may be empty.
+    UpdateKeyword {
+        project;
+        /// The keyword.
+        #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
+        keyword_id: String,
+        /// Where it stands.
+        status: Option<KeywordStatus>,
+        /// Searches per month; `null` when unknown.
+        #[schemars(range(min = 0, max = 1_000_000_000), example = 2400)]
+        search_volume: Patch<i64>,
+        /// Difficulty, 0 (easy) to 100; `null` when unknown.
+        #[schemars(range(min = 0, max = 100), example = 31)]
+        keyword_difficulty: Patch<i64>,
+        /// What a searcher wants; `null` when unknown.
+        intent: Patch<Intent>,
+    }
+}
+
+operation! {
+    /// Deletes a keyword.
+    DeleteKeyword {
+        project;
+        /// The keyword.
+        #[schemars(example = &"01936f30-1c1e-7f7b-8a55-0d4b8f2f7a10")]
+        keyword_id: String,
+    }
 }
 
 /// A keyword. Unknown figures are `null`, never 0.

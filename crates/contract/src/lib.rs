@@ -1,11 +1,14 @@
 //! What can be asked of Searchwright and what is answered: one table behind every surface.
 //!
-//! An operation is a plain struct; its rustdoc is its description in the HTTP document, in MCP and on
-//! the command line. One line of [`operations!`] gives it a name, a method, a path, an answer, a scope
-//! and an effect. Nothing here knows HTTP, SQL or an async runtime.
+//! An operation is a plain struct, declared by `operation!` (`declare.rs`); its rustdoc is its
+//! description in the HTTP document, in MCP and on the command line. One line of [`operations!`] gives it
+//! a name, a method, a path, an answer, a scope and an effect. Nothing here knows HTTP, SQL or an async
+//! runtime.
 
 pub mod actions;
+pub mod argument;
 pub mod audits;
+mod declare;
 pub mod error;
 pub mod events;
 pub mod instant;
@@ -20,6 +23,7 @@ pub mod pages;
 pub mod patch;
 pub mod projects;
 pub mod shape;
+mod words;
 
 pub use error::{Code, Fault, Problem};
 pub use instant::Instant;

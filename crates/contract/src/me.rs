@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Instant, projects::ProjectRef};
+use crate::{Answer, Instant, declare::operation, projects::ProjectRef};
 
-/// Tells which credential this is and what it reaches.
-///
-/// Call it first. It needs no scope.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(deny_unknown_fields)]
-pub struct GetMe {}
+operation! {
+    /// Tells which credential this is and what it reaches.
+    ///
+    /// Call it first. It needs no scope.
+    GetMe {}
+}
 
 /// The credential and its project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,11 +1,11 @@
 //! Members of a merge patch (RFC 7396): absent, cleared, or set.
 
-use std::{borrow::Cow, str::FromStr};
+use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A nullable member of a PATCH. On the command line the word `null` clears it.
+/// A nullable member of a PATCH.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Patch<T> {
     /// Not named: stays as it is.
@@ -45,18 +45,6 @@ impl<T: Serialize> Serialize for Patch<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Value))
-    }
-}
-
-impl<T: FromStr> FromStr for Patch<T> {
-    type Err = T::Err;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "null" {
-            Ok(Self::Null)
-        } else {
-            text.parse().map(Self::Value)
-        }
     }
 }
 

@@ -3,44 +3,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant};
+use crate::{Answer, Head, Instant, declare::operation};
 
-/// Returns the project that the API key belongs to.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(deny_unknown_fields)]
-pub struct GetProject {}
-
-/// Lists the projects that the credential reaches.
-///
-/// An API key reaches one. Ordered by name.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ListProjects {
-    /// Projects per page.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100))]
-    pub limit: Option<u8>,
-    /// `nextCursor` of the page before.
-    #[arg(long)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 512))]
-    pub cursor: Option<String>,
+operation! {
+    /// Returns the project that the API key belongs to.
+    GetProject {}
 }
 
-/// Returns one project.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GetProjectById {
-    /// The project.
-    #[arg(
-        long = "project",
-        env = "SEARCHWRIGHT_PROJECT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
-    pub project_id: String,
+operation! {
+    /// Lists the projects that the credential reaches.
+    ///
+    /// An API key reaches one. Ordered by name.
+    ListProjects {
+        /// Projects per page.
+        #[schemars(range(min = 1, max = 100))]
+        limit: Option<u8>,
+        /// `nextCursor` of the page before.
+        #[schemars(length(max = 512))]
+        cursor: Option<String>,
+    }
+}
+
+operation! {
+    /// Returns one project.
+    GetProjectById {
+        project;
+    }
 }
 
 /// A project in a few words.

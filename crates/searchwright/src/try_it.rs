@@ -95,8 +95,8 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
         project_id: project.to_string(),
         max_pages: Some(max_pages),
         max_depth: None,
-        include: Vec::new(),
-        exclude: Vec::new(),
+        include: None,
+        exclude: None,
     };
     let started = client.call(&start).await?;
     let audit = follow::audit(&client, started.audit).await?;

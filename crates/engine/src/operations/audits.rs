@@ -52,6 +52,7 @@ impl Handle<StartAudit> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: StartAudit) -> Result<AuditStarted> {
         let scope = call.scope()?;
         for (name, patterns) in [("include", &operation.include), ("exclude", &operation.exclude)] {
+            let patterns = patterns.as_deref().unwrap_or_default();
             if let Some(at) = patterns.iter().position(|p| !p.starts_with(['/', '*', '?'])) {
                 return Err(fault(
                     &format!("/{name}/{at}"),
@@ -78,8 +79,8 @@ impl Handle<StartAudit> for Engine {
             config: AuditConfig {
                 max_pages: operation.max_pages.unwrap_or(DEFAULT_MAX_PAGES),
                 max_depth: operation.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
-                include: operation.include,
-                exclude: operation.exclude,
+                include: operation.include.unwrap_or_default(),
+                exclude: operation.exclude.unwrap_or_default(),
             },
             ruleset_version: checks::RULESET_VERSION,
         };

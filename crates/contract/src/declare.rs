@@ -1,0 +1,96 @@
+//! How an operation is declared: its doc, its own members, nothing else.
+
+/// Declares what an operation takes. Doc comments become its description on every surface, and
+/// `#[schemars(…)]` on a member its limits.
+///
+/// `project;` stands for `project_id`, `paging;` for `limit` and `cursor`. The type of a member says
+/// whether it is needed, and how a command line spells it:
+///
+/// | member | in JSON | on the command line |
+/// |---|---|---|
+/// | `name: T` | required | by its place |
+/// | `name: Vec<T>` | required | by its place, after all others, as often as there are items |
+/// | `name: Option<T>` | may be left out | `--name` |
+/// | `name: Option<Vec<T>>` | may be left out | `--name`, once per item; `--name ""` is the empty list |
+/// | `name: Patch<T>` | may be left out, `null` clears it | `--name`; the word `null` clears it |
+/// | `json name: …` | as without `json` | JSON, `@file` that holds it, or `@-` for standard input |
+///
+/// What is a word, a number or a text parses by its `FromStr`; an object or a list of objects needs `json`.
+macro_rules! operation {
+    ($(#[$doc:meta])* $name:ident { $($members:tt)* }) => {
+        $crate::declare::operation!(@members [$(#[$doc])* $name] [] $($members)*);
+    };
+
+    // Each step takes the first member left and appends it, as Rust, to those done.
+    (@members [$(#[$doc:meta])* $name:ident] [$($done:tt)*]) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema, clap::Args)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub struct $name { $($done)* }
+    };
+    (@members $head:tt [$($done:tt)*] project; $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)*
+            /// The project.
+            #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT", default_value = "", hide_default_value = true)]
+            #[schemars(example = &"01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c")]
+            pub project_id: String,
+        ] $($rest)*);
+    };
+    (@members $head:tt $done:tt paging; $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head $done
+            /// Records per page; 25 unless given.
+            #[schemars(range(min = 1, max = 100))]
+            limit: Option<u8>,
+            /// `nextCursor` of the page before, with the same filters.
+            #[schemars(length(max = 512))]
+            cursor: Option<String>,
+            $($rest)*
+        );
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* json $name:ident: Option<$type:ty>, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(long, value_name = "JSON|@FILE", value_parser = $crate::argument::json::<$type>)]
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $name: Option<$crate::argument::Json<$type>>,
+        ] $($rest)*);
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* json $name:ident: Patch<$type:ty>, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(long, value_name = "JSON|@FILE", default_value = "", hide_default_value = true)]
+            #[arg(value_parser = $crate::argument::patch($crate::argument::json::<$type>))]
+            #[serde(default, skip_serializing_if = "crate::Patch::is_absent")]
+            pub $name: $crate::Patch<$type>,
+        ] $($rest)*);
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* json $name:ident: $type:ty, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(value_name = "JSON|@FILE", value_parser = $crate::argument::json::<$type>)]
+            pub $name: $crate::argument::Json<$type>,
+        ] $($rest)*);
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* $name:ident: Option<$type:ty>, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(long)]
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $name: Option<$type>,
+        ] $($rest)*);
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* $name:ident: Patch<$type:ty>, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(long, default_value = "", hide_default_value = true)]
+            #[arg(value_parser = $crate::argument::patch(<$type as std::str::FromStr>::from_str))]
+            #[serde(default, skip_serializing_if = "crate::Patch::is_absent")]
+            pub $name: $crate::Patch<$type>,
+        ] $($rest)*);
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* $name:ident: $type:ty, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(required = true)]
+            pub $name: $type,
+        ] $($rest)*);
+    };
+}
+pub(crate) use operation;
+
+#[cfg(test)]
+mod tests;
