@@ -1,0 +1,168 @@
+//! What a value is held against, and how its faults are worded.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{Format, Node};
+use crate::{Fault, Instant, instant::NotAnInstant};
+
+/// Faults reported per request; a client that has 100 of them reads the first ones anyway.
+const MOST_FAULTS: usize = 100;
+
+/// Adds the faults of a value, whose pointer is `at`.
+pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
+    if faults.len() >= MOST_FAULTS {
+        return;
+    }
+    let mut fault = |code: &str, detail: String| {
+        faults.push(Fault {
+            pointer: at.clone(),
+            code: code.to_owned(),
+            detail,
+        });
+    };
+    match (wanted, value) {
+        (Node::Any, _) | (Node::Flag, Value::Bool(_)) | (Node::Nullable(_), Value::Null) => {}
+        (Node::Nullable(inner), _) => node(inner, value, at, faults),
+        (
+            Node::Object {
+                members,
+                required,
+                closed,
+                rest,
+            },
+            Value::Object(object),
+        ) => {
+            for name in required.iter().filter(|name| !object.contains_key(*name)) {
+                with(at, name, |at| faults.push(missing(at)));
+            }
+            for (name, value) in object {
+                with(at, name, |at| match (members.get(name), rest) {
+                    (Some(member), _) => node(member, value, at, faults),
+                    (None, Some(rest)) => node(rest, value, at, faults),
+                    (None, None) if *closed => faults.push(unknown(at, members)),
+                    (None, None) => {}
+                });
+            }
+        }
+        (Node::Array { items, min, max }, Value::Array(all)) => {
+            if all.len() > *max {
+                fault(
+                    "too_many_items",
+                    format!("has {} items, at most {max} are accepted", all.len()),
+                );
+                return;
+            }
+            if all.len() < *min {
+                fault(
+                    "too_few_items",
+                    format!("has {} items, at least {min} are needed", all.len()),
+                );
+            }
+            for (index, item) in all.iter().enumerate() {
+                with(at, &index.to_string(), |at| node(items, item, at, faults));
+            }
+        }
+        (
+            Node::Text {
+                min,
+                max,
+                format,
+                words,
+            },
+            Value::String(text),
+        ) => {
+            // A scalar value is at most 4 bytes: most texts need no count.
+            let length = || text.chars().count();
+            if text.len() > *max && length() > *max {
+                fault(
+                    "too_long",
+                    format!("has {} characters, at most {max} are accepted", length()),
+                );
+            } else if text.len() < min.saturating_mul(4) && length() < *min {
+                fault(
+                    "too_short",
+                    format!("has {} characters, at least {min} are needed", length()),
+                );
+            } else if !words.is_empty() && !words.contains(text) {
+                fault("unknown_value", format!("is not one of {}", words.join(", ")));
+            } else if *format == Format::Uuid && uuid::Uuid::try_parse(text).is_err() {
+                fault("not_a_uuid", "is not a UUID".to_owned());
+            } else if *format == Format::Instant && Instant::from_text(text).is_err() {
+                fault("not_an_instant", NotAnInstant.to_string());
+            }
+        }
+        (Node::Integer { min, max }, Value::Number(number)) => match number.as_i64() {
+            Some(n) if (*min..=*max).contains(&n) => {}
+            Some(n) => fault("out_of_range", format!("is {n}, accepted are {min} to {max}")),
+            None => fault("wrong_type", "is not an integer".to_owned()),
+        },
+        (Node::Number { min, max }, Value::Number(number)) => match number.as_f64() {
+            Some(n) if n >= *min && n <= *max => {}
+            _ => fault(
+                "out_of_range",
+                format!("is {number}, accepted are {min} to {max}"),
+            ),
+        },
+        (_, Value::Null) => fault(
+            "null_not_allowed",
+            "cannot be null; leave it out instead".to_owned(),
+        ),
+        _ => fault(
+            "wrong_type",
+            format!("is {}, {} is expected", kind(value), expected(wanted)),
+        ),
+    }
+}
+
+fn with(at: &mut String, name: &str, run: impl FnOnce(&mut String)) {
+    let length = at.len();
+    at.push('/');
+    at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    run(at);
+    at.truncate(length);
+}
+
+fn missing(at: &str) -> Fault {
+    Fault {
+        pointer: at.to_owned(),
+        code: "required".to_owned(),
+        detail: "is required".to_owned(),
+    }
+}
+
+fn unknown(at: &str, members: &HashMap<String, Node>) -> Fault {
+    let mut known: Vec<&str> = members.keys().map(String::as_str).collect();
+    known.sort_unstable();
+    let detail = format!("is not known here; known are {}", known.join(", "));
+    Fault {
+        pointer: at.to_owned(),
+        code: "unknown_field".to_owned(),
+        detail,
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn expected(node: &Node) -> &'static str {
+    match node {
+        Node::Any => "anything",
+        Node::Object { .. } => "an object",
+        Node::Array { .. } => "an array",
+        Node::Text { .. } => "a string",
+        Node::Integer { .. } => "an integer",
+        Node::Number { .. } => "a number",
+        Node::Flag => "a boolean",
+        Node::Nullable(inner) => expected(inner),
+    }
+}
