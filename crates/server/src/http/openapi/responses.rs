@@ -1,0 +1,214 @@
+//! What an operation can answer: its success, its refusals, their headers.
+
+use searchwright_contract::{Code, Effect, Method, Problem, Scope};
+use searchwright_engine::Endpoint;
+use serde_json::{Map, Value, json};
+
+use super::{
+    has_version,
+    schemas::{example, lift_definitions},
+    tag,
+};
+
+/// The responses of an operation, by status.
+pub(super) fn of(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
+    let meta = &endpoint.meta;
+    let mut all = Map::new();
+    let mut shown = vec![
+        "X-Request-Id",
+        "RateLimit-Limit",
+        "RateLimit-Remaining",
+        "RateLimit-Reset",
+    ];
+    let mut success = json!({ "description": success(meta.effect) });
+    if meta.effect != Effect::Delete {
+        let mut answer = endpoint.answer.clone().to_value();
+        lift_definitions(&mut answer, schemas);
+        let name = answer["title"].as_str().unwrap_or(meta.name).to_owned();
+        if answer["properties"].get("nextCursor").is_some() {
+            shown.push("Link");
+        } else if has_version(endpoint) {
+            shown.push("ETag");
+        }
+        schemas.insert(name.clone(), answer);
+        let reference = json!({ "$ref": format!("#/components/schemas/{name}") });
+        let example = example(&reference, schemas, 0);
+        success["content"] = json!({ "application/json": { "schema": reference, "example": example } });
+    }
+    if meta.effect == Effect::Create || meta.effect.runs() {
+        shown.push("Location");
+    }
+    if meta.effect.runs() || matches!(tag(meta), "audits" | "jobs") && !meta.name.ends_with(".list") {
+        shown.push("Retry-After");
+    }
+    if meta.effect.writes() {
+        shown.push("Idempotency-Replayed");
+    }
+    if meta.method == Method::GET && has_version(endpoint) {
+        let headers: Map<String, Value> = shown
+            .iter()
+            .filter(|h| **h != "Retry-After")
+            .map(|h| header(h))
+            .collect();
+        let unchanged =
+            json!({ "description": "It is as it was when `If-None-Match` was read", "headers": headers });
+        all.insert("304".to_owned(), unchanged);
+    }
+    success["headers"] = shown.into_iter().map(header).collect::<Map<_, _>>().into();
+    all.insert(meta.effect.status().to_string(), success);
+    for code in codes(endpoint) {
+        let status = code.status().to_string();
+        let reference = format!("#/components/responses/{}", code.as_str());
+        match all.get_mut(&status) {
+            None => {
+                all.insert(status, json!({ "$ref": reference }));
+            }
+            // A status with several codes is written out, with an example of each.
+            Some(existing) => merge(existing, code),
+        }
+    }
+    all.into()
+}
+
+fn merge(existing: &mut Value, code: Code) {
+    if let Some(reference) = existing.get("$ref").and_then(Value::as_str) {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        if let Some(first) = Code::parse(name) {
+            *existing = problem(first);
+        }
+    }
+    let examples = problem(code);
+    let description = format!(
+        "{}; or {}",
+        existing["description"].as_str().unwrap_or_default(),
+        code.as_str()
+    );
+    existing["description"] = description.into();
+    let name = code.as_str();
+    existing["content"]["application/problem+json"]["examples"][name] =
+        examples["content"]["application/problem+json"]["examples"][name].clone();
+}
+
+const fn success(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "What was asked for",
+        Effect::Create => "The record that was made",
+        Effect::Change => "The record as it is now",
+        Effect::Start | Effect::Spend | Effect::Publish => "The work that was started, and its job",
+        Effect::Delete => "It is gone",
+    }
+}
+
+/// The codes an operation can answer.
+fn codes(endpoint: &Endpoint) -> Vec<Code> {
+    let meta = &endpoint.meta;
+    let members = endpoint.input.get("properties").and_then(Value::as_object);
+    let mut codes = vec![
+        Code::MalformedRequest,
+        Code::Unauthenticated,
+        Code::InvalidToken,
+        Code::TokenExpired,
+    ];
+    if meta.scope != Scope::Any {
+        codes.push(Code::InsufficientScope);
+    }
+    if meta.in_project() {
+        codes.push(Code::ProjectForbidden);
+    }
+    if meta.path_parameters().count() > 1 || meta.name == "audits.current" {
+        codes.push(Code::NotFound);
+    }
+    if meta.method == Method::GET {
+        if meta.name.ends_with(".list") || meta.name == "issues.occurrences" {
+            codes.push(Code::InvalidCursor);
+        }
+        codes.push(Code::ValidationFailed);
+    } else {
+        codes.extend([
+            Code::MalformedJson,
+            Code::InvalidIdempotencyKey,
+            Code::RequestTimeout,
+            Code::PayloadTooLarge,
+        ]);
+        codes.extend([
+            Code::UnsupportedMediaType,
+            Code::ValidationFailed,
+            Code::UnknownField,
+            Code::IdempotencyKeyReused,
+        ]);
+        if members.is_some_and(|all| all.values().any(|m| m.get("maxItems").is_some())) {
+            codes.push(Code::TooManyItems);
+        }
+        codes.push(Code::IdempotencyInProgress);
+        codes.push(Code::StorageFull);
+    }
+    match meta.effect {
+        Effect::Create => codes.push(Code::AlreadyExists),
+        Effect::Change if meta.method == Method::POST => codes.push(Code::InvalidState),
+        Effect::Change | Effect::Delete => codes.push(Code::PreconditionFailed),
+        _ => {}
+    }
+    codes.extend([
+        Code::UriTooLong,
+        Code::HeadersTooLarge,
+        Code::RateLimitExceeded,
+        Code::InternalError,
+    ]);
+    codes.extend([Code::Overloaded, Code::StorageUnavailable, Code::HandlerTimeout]);
+    codes
+}
+
+/// The response of a refusal, with an example.
+pub(super) fn problem(code: Code) -> Value {
+    let mut shown = vec!["X-Request-Id"];
+    match code.status() {
+        401 | 403 => shown.push("WWW-Authenticate"),
+        // Kept under an Idempotency-Key, or told to wait for the one that is being carried out.
+        409 => shown.extend(["Idempotency-Replayed", "Retry-After"]),
+        412 | 422 => shown.push("Idempotency-Replayed"),
+        429 => shown.extend([
+            "Retry-After",
+            "RateLimit-Limit",
+            "RateLimit-Remaining",
+            "RateLimit-Reset",
+        ]),
+        408 | 503 | 504 => shown.push("Retry-After"),
+        _ => {}
+    }
+    let headers: Map<String, Value> = shown.into_iter().map(header).collect();
+    let mut problem = Problem::new(code, code.title());
+    problem.request_id = "req_01936f31-5f0b-7a01-9d3c-6f5e4d3c2b1a".to_owned();
+    json!({
+        "description": format!("{} (`{}`)", code.title(), code.as_str()),
+        "headers": headers,
+        "content": { "application/problem+json": {
+            "schema": { "$ref": "#/components/schemas/Problem" },
+            "examples": { code.as_str(): { "value": problem } }
+        } }
+    })
+}
+
+/// Every header that answers carry.
+pub(super) fn headers() -> Value {
+    let text = |description: &str| json!({ "description": description, "schema": { "type": "string" } });
+    let number = |description: &str| json!({ "description": description, "schema": { "type": "integer", "minimum": 0 } });
+    json!({
+        "X-Request-Id": text("Identifies this request in the logs."),
+        "RateLimit-Limit": number("Units of the quota closest to its end."),
+        "RateLimit-Remaining": number("Units of it that are left."),
+        "RateLimit-Reset": number("Seconds until it is whole again; on 429 until one unit is free."),
+        "Retry-After": number("Seconds to wait."),
+        "ETag": text("Strong entity tag of the record, for If-Match and If-None-Match."),
+        "Link": text("`rel=\"next\"`: the next page, absent on the last."),
+        "Location": text("Where the record, or the job, is."),
+        "Idempotency-Replayed": text("`true` when this is the stored answer to an earlier request with the same key."),
+        "WWW-Authenticate": text("What is wrong with the credential (RFC 6750); absent when another one would not help."),
+    })
+}
+
+fn header(name: &str) -> (String, Value) {
+    (
+        name.to_owned(),
+        json!({ "$ref": format!("#/components/headers/{name}") }),
+    )
+}
