@@ -11,6 +11,7 @@ pub mod endpoint;
 pub mod failure;
 pub mod jobs;
 pub mod keys;
+pub mod keywords;
 mod operations;
 pub mod providers;
 

@@ -9,7 +9,6 @@ use searchwright_store::{
     access::Child,
     keywords::{self, New, Query},
 };
-use unicode_normalization::UnicodeNormalization as _;
 use uuid::Uuid;
 
 use crate::{
@@ -17,18 +16,8 @@ use crate::{
     call::{Call, Credential, fault, limit},
     endpoint::Handle,
     failure::Result,
+    keywords::normalize,
 };
-
-/// What makes two texts the same keyword: compatibility form, lower case, single spaces, plain quotes.
-pub(crate) fn normalize(text: &str) -> String {
-    let plain = |c: char| match c {
-        '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2032}' | '`' => '\'',
-        '\u{201c}' | '\u{201d}' | '\u{201f}' | '\u{2033}' => '"',
-        other => other,
-    };
-    let folded: String = text.nfkc().flat_map(char::to_lowercase).map(plain).collect();
-    folded.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 fn with_actions(call: &Call, mut keyword: Keyword) -> Keyword {
     keyword.allowed_actions = call.change_and_delete(Scope::KeywordsWrite);
@@ -146,26 +135,5 @@ impl Handle<DeleteKeyword> for Engine {
         let keyword = call.or_missing(tx, Child::Keyword, id, found).await?;
         call.check_match(&keyword.id, keyword.version)?;
         Ok(keywords::delete(tx, scope, id).await?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::normalize;
-
-    #[test]
-    fn spellings_of_one_keyword() {
-        for same in [
-            "Caf\u{e9}  au lait",
-            "  cafe\u{301} au\u{a0}lait ",
-            "CAF\u{c9} AU LAIT",
-        ] {
-            assert_eq!(normalize(same), "caf\u{e9} au lait");
-        }
-        assert_eq!(
-            normalize("Today\u{2019}s \u{201c}news\u{201d}"),
-            "today's \"news\""
-        );
-        assert_eq!(normalize(" \t\n "), "");
     }
 }

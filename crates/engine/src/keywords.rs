@@ -1,0 +1,93 @@
+//! What can be known of keywords without a database or a network: files of other tools, intent, ideas,
+//! clusters and scores.
+//!
+//! Everything here is a function of its arguments. Lists of words lie in `keywords/data`, one file per
+//! language.
+
+pub mod cannibalisation;
+pub mod cluster;
+pub mod import;
+pub mod intent;
+pub mod score;
+mod words;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Where a keyword came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// Texts of the project's own pages.
+    SiteContent,
+    /// The words of an address in a sitemap.
+    Sitemap,
+    /// Products, questions and competitors of the brand data.
+    BrandData,
+    /// A question or comparison built from a term by a pattern of the language.
+    QuestionPattern,
+    /// Titles and headings of competitors' pages.
+    CompetitorPage,
+    /// An export of Semrush.
+    CsvSemrush,
+    /// An export of Ahrefs.
+    CsvAhrefs,
+    /// An export of Google Keyword Planner.
+    CsvGkp,
+    /// An export of Google Search Console.
+    CsvGsc,
+}
+
+impl Source {
+    /// As on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SiteContent => "site_content",
+            Self::Sitemap => "sitemap",
+            Self::BrandData => "brand_data",
+            Self::QuestionPattern => "question_pattern",
+            Self::CompetitorPage => "competitor_page",
+            Self::CsvSemrush => "csv_semrush",
+            Self::CsvAhrefs => "csv_ahrefs",
+            Self::CsvGkp => "csv_gkp",
+            Self::CsvGsc => "csv_gsc",
+        }
+    }
+}
+
+/// What makes two texts the same keyword: compatibility form, lower case, single spaces, plain quotes.
+pub fn normalize(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2032}' | '`' => '\'',
+        '\u{201c}' | '\u{201d}' | '\u{201f}' | '\u{2033}' => '"',
+        other => other,
+    };
+    let folded: String = text.nfkc().flat_map(char::to_lowercase).map(plain).collect();
+    let mut out = String::with_capacity(folded.len());
+    for word in folded.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normalize;
+
+    #[test]
+    fn spellings_of_one_keyword() {
+        for same in [
+            "Caf\u{e9}  au lait",
+            "  cafe\u{301} au\u{a0}lait ",
+            "CAF\u{c9} AU LAIT",
+        ] {
+            assert_eq!(normalize(same), "caf\u{e9} au lait");
+        }
+        assert_eq!(
+            normalize("Today\u{2019}s \u{201c}news\u{201d}"),
+            "today's \"news\""
+        );
+        assert_eq!(normalize(" \t\n "), "");
+    }
+}
