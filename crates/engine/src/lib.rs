@@ -14,6 +14,7 @@ pub mod keys;
 pub mod keywords;
 mod operations;
 pub mod providers;
+pub mod writing;
 
 use std::sync::Arc;
 

@@ -1,0 +1,58 @@
+//! Abbreviations that end in a full stop without ending a sentence, by language.
+//!
+//! Only those that are always followed by something: after `etc.` a sentence may well end, and where it does
+//! not, the next word is in lower case, which UAX #29 sees by itself.
+
+const EN: &str = "mr mrs ms dr prof st vs e.g i.e cf fig figs no nos vol approx gen sen rep gov capt col lt sgt rev hon pp \
+    eds resp al ca viz";
+const DE: &str = "z.b d.h u.a o.ä i.d.r bzw ca dr prof hr fr nr str abs art vgl evtl inkl exkl ggf sog st bd abb aufl dipl \
+    ing mind max min tel zzgl hrsg kap";
+const FR: &str = "m mm dr pr p.ex cf av art chap env fig vol éd st ste boul pp tél";
+const ES: &str =
+    "sr sra srta dr dra dña p.ej núm pág págs av avda art ud uds vol fig cap prof gral aprox tel";
+const IT: &str = "sig dott dr prof ing avv p.es pag pagg art cfr fig vol cap tel ca on geom arch";
+const NL: &str =
+    "dhr mevr mw dr prof bijv bv blz d.w.z o.a m.b.t t.a.v nr ca ing ir drs mr st jl max min incl excl";
+const PT: &str = "sr sra dr dra prof p.ex av núm pág art vol fig cap tel aprox eng exmo";
+const RU: &str = "ул стр см рис им проф акад т.е напр ср гл табл доц корп обл просп пер";
+const PL: &str = "np dr prof ul tzn tj św ok nr str m.in al pl inż mgr rys tab ww";
+
+/// Whether the word before a full stop is one of these abbreviations; `word` without its last stop.
+pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
+    let list = match language {
+        "en" => EN,
+        "de" => DE,
+        "fr" => FR,
+        "es" => ES,
+        "it" => IT,
+        "nl" => NL,
+        "pt" => PT,
+        "ru" => RU,
+        "pl" => PL,
+        _ => return false,
+    };
+    let word = word.to_lowercase();
+    list.split_whitespace().any(|known| known == word)
+}
+
+/// Languages that write an ordinal number as digits and a full stop.
+pub(crate) fn has_stopped_ordinals(language: &str) -> bool {
+    matches!(
+        language,
+        "de" | "da"
+            | "nb"
+            | "no"
+            | "nn"
+            | "fi"
+            | "pl"
+            | "cs"
+            | "sk"
+            | "hu"
+            | "hr"
+            | "sl"
+            | "sr"
+            | "et"
+            | "lv"
+            | "tr"
+    )
+}

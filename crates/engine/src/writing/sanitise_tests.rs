@@ -1,0 +1,411 @@
+//! What comes out is read again by a browser's parser and held against an allowlist of its own.
+
+use std::time::{Duration, Instant};
+
+use html5ever::{ParseOpts, QualName, local_name, ns, parse_fragment, tendril::TendrilSink};
+use markup5ever_rcdom::{Handle, NodeData, RcDom};
+use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
+
+use super::{LinkPolicy, Target, anchor, sanitise};
+use crate::writing::markdown::{Refused, to_html};
+
+const ELEMENTS: &str = "a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption \
+    figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q s samp small span strong sub summary \
+    sup table tbody td tfoot th thead time tr u ul var wbr";
+const NAMES: &str = "href title class datetime open src alt width height type checked disabled value \
+    start reversed align colspan rowspan scope id lang dir rel";
+
+fn vectors() -> impl Iterator<Item = String> {
+    include_str!("testdata/xss.txt")
+        .lines()
+        .filter(|line| !line.starts_with("%%"))
+        .map(|line| {
+            [('␤', '\n'), ('␉', '\t'), ('␍', '\r'), ('␀', '\0'), ('␌', '\u{c}')]
+                .iter()
+                .fold(line.to_owned(), |line, (picture, control)| {
+                    line.replace(*picture, &control.to_string())
+                })
+        })
+}
+
+fn policy() -> LinkPolicy {
+    LinkPolicy {
+        own_host: Some("example.com".into()),
+        followed: vec!["https://source.example/a?b=1&a=2".into()],
+    }
+}
+
+/// The first thing in it that should not be there.
+fn fault(html: &str) -> Option<String> {
+    let context = QualName::new(None, ns!(html), local_name!("div"));
+    let dom = parse_fragment(RcDom::default(), ParseOpts::default(), context, vec![], false).one(html);
+    let mut nodes: Vec<Handle> = dom.document.children.borrow()[0].children.borrow().clone();
+    while let Some(node) = nodes.pop() {
+        nodes.extend(node.children.borrow().iter().cloned());
+        match &node.data {
+            NodeData::Text { .. } => {}
+            NodeData::Element { name, attrs, .. } => {
+                if name.ns != ns!(html) || !ELEMENTS.split_whitespace().any(|e| e == &*name.local) {
+                    return Some(format!("element {}", name.local));
+                }
+                for attribute in attrs.borrow().iter() {
+                    let (key, value) = (&*attribute.name.local, &*attribute.value);
+                    if !NAMES.split_whitespace().any(|n| n == key) {
+                        return Some(format!("attribute {key}"));
+                    }
+                    if matches!(key, "href" | "src")
+                        && let Some(scheme) = scheme(value)
+                        && !matches!(scheme.as_str(), "http" | "https" | "mailto")
+                    {
+                        return Some(format!("scheme {scheme}"));
+                    }
+                    if key == "id" && !value.starts_with("user-content-") {
+                        return Some(format!("id {value}"));
+                    }
+                    if key == "type" && value != "checkbox" {
+                        return Some(format!("type {value}"));
+                    }
+                }
+            }
+            other => return Some(format!("{other:?}")),
+        }
+    }
+    None
+}
+
+/// As a browser finds it: controls and spaces before it, tabs and line feeds in it do not count (URL 4.4).
+fn scheme(url: &str) -> Option<String> {
+    let bare: String = url
+        .trim_start_matches(|c| c <= ' ')
+        .chars()
+        .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
+        .collect();
+    let (scheme, _) = bare.split_once(':')?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme.then(|| scheme.to_ascii_lowercase())
+}
+
+fn assert_safe(input: &str, html: &str) {
+    assert_eq!(fault(html), None, "{input:?} became {html:?}");
+    let again = sanitise(html, &policy()).unwrap();
+    assert_eq!(again, html, "{input:?} is not settled");
+}
+
+#[test]
+fn no_vector_survives_as_html_or_as_markdown() {
+    let mut count = 0;
+    for vector in vectors() {
+        assert_safe(&vector, &to_html(&vector, &policy()).unwrap());
+        assert_safe(&vector, &sanitise(&vector, &policy()).unwrap());
+        let between = format!("before\n\n{vector}\n\n*after* <b>x</b>");
+        assert_safe(&between, &to_html(&between, &policy()).unwrap());
+        count += 1;
+    }
+    assert!(count >= 250, "only {count} vectors were read");
+}
+
+#[test]
+fn the_judge_of_these_tests_sees_what_is_wrong() {
+    let seen = vectors().filter(|vector| fault(vector).is_some()).count();
+    assert!(
+        seen > 200,
+        "only {seen} vectors are seen as harmful before they are sanitised"
+    );
+    assert_eq!(fault(r#"<p id="user-content-x">a <a href="/b">b</a></p>"#), None);
+}
+
+#[test]
+fn what_is_allowed_stays() {
+    let cases = [
+        ("# A & B", r#"<h1 id="user-content-a-b">A &amp; B</h1>"#),
+        (
+            "![A \"cat\"](c.png \"T\")",
+            r#"<p><img src="c.png" alt="A &quot;cat&quot;" title="T"></p>"#,
+        ),
+        ("[x](#a-b)", r##"<p><a href="#user-content-a-b">x</a></p>"##),
+        ("~~a~~", "<p><del>a</del></p>"),
+        (
+            "```rust\nx\n```",
+            "<pre><code class=\"language-rust\">x\n</code></pre>",
+        ),
+        ("<pre>\n\nx</pre>", "<pre>\n\nx</pre>"),
+        ("<kbd>A</kbd> <u>b</u>", "<p><kbd>A</kbd> <u>b</u></p>"),
+    ];
+    for (markdown, html) in cases {
+        assert_eq!(to_html(markdown, &policy()).unwrap().trim_end(), html);
+    }
+    let list = to_html("- [x] a\n- [ ] b", &policy()).unwrap();
+    assert!(
+        list.contains(r#"<input type="checkbox" checked="" disabled="">"#),
+        "{list}"
+    );
+    let table = to_html("|a|b|\n|:-:|-|\n|c|d|", &policy()).unwrap();
+    assert!(
+        table.contains(r#"<td align="center">c</td><td>d</td>"#),
+        "{table}"
+    );
+    let twice = to_html("## x\n\n## x", &policy()).unwrap();
+    assert!(twice.contains(r#"id="user-content-x-2""#), "{twice}");
+    let note = to_html("a[^1]\n\n[^1]: b", &policy()).unwrap();
+    assert!(
+        note.contains(r##"href="#user-content-fn-1""##) && note.contains(r#"id="user-content-fn-1""#),
+        "{note}"
+    );
+}
+
+#[test]
+fn links_say_whose_they_are() {
+    let rel = |href: &str| {
+        let html = to_html(&format!("[x](<{href}>)"), &policy()).unwrap();
+        html.split_once("rel=\"")
+            .map(|(_, rest)| rest.split('"').next().unwrap().to_owned())
+    };
+    for own in [
+        "/a",
+        "a.html",
+        "https://example.com/a",
+        "http://www.example.com",
+        "https://blog.example.com",
+    ] {
+        assert_eq!(rel(own), None, "{own}");
+    }
+    for foreign in [
+        "https://other.example",
+        "//other.example/a",
+        "https://notexample.com",
+    ] {
+        assert_eq!(rel(foreign).as_deref(), Some("nofollow noopener"), "{foreign}");
+    }
+    assert_eq!(
+        rel("https://source.example/a?a=2&b=1#c").as_deref(),
+        Some("noopener")
+    );
+    assert_eq!(rel("mailto:a@b.example"), None);
+    for trick in ["/\\other.example", "\\\\other.example", " //other.example"] {
+        assert_eq!(policy().target(trick), Target::External, "{trick}");
+    }
+    assert_eq!(policy().target("mailto:a@b.example"), Target::Other);
+}
+
+#[test]
+fn hostile_nesting_is_refused_or_rendered_in_time() {
+    const MANY: usize = 200_000;
+    let nested_list: String = (0..700)
+        .map(|depth| format!("{}- a\n", "  ".repeat(depth)))
+        .collect();
+    let attributes: String = (0..60_000).map(|n| format!(" a{n}")).collect();
+    let formatting: String = (0..200).map(|n| format!("<b a={n}>")).collect();
+    let texts = [
+        (">".repeat(MANY), Some(Refused::TooDeep)),
+        ("> ".repeat(MANY), Some(Refused::TooDeep)),
+        ("- ".repeat(MANY), None),
+        ("1. ".repeat(MANY), None),
+        (format!("{}x", "- ".repeat(MANY)), Some(Refused::TooDeep)),
+        (nested_list, Some(Refused::TooDeep)),
+        ("[".repeat(MANY), None),
+        ("![".repeat(MANY / 4), None),
+        ("[a](".repeat(MANY / 4), None),
+        ("[x](<".repeat(MANY / 4), None),
+        ("*".repeat(MANY), None),
+        ("*a ".repeat(MANY / 4), None),
+        ("*a_b".repeat(MANY / 4), None),
+        (
+            format!("{}a{}", "*".repeat(MANY), "*".repeat(MANY)),
+            Some(Refused::TooDeep),
+        ),
+        ("`".repeat(MANY), None),
+        ((1..1000).map(|n| "`".repeat(n) + " ").collect(), None),
+        ("<!--".repeat(MANY), None),
+        ("<a ".repeat(MANY / 4), None),
+        ("<?".repeat(MANY), None),
+        ("&".repeat(MANY), None),
+        ("~".repeat(MANY), None),
+        (
+            format!("|{}\n|{}", "a|".repeat(50_000), "-|".repeat(50_000)),
+            None,
+        ),
+        ("[a]: b\n".repeat(100_000), None),
+        ("<div>".repeat(MANY), Some(Refused::TooDeep)),
+        (format!("x {}", "<b>".repeat(MANY)), Some(Refused::TooDeep)),
+        (format!("<table>{}", "<td>".repeat(MANY)), None),
+        ("<div><table><td></div>".repeat(40_000), Some(Refused::TooDeep)),
+        ("<div><!--</div>-->".repeat(40_000), Some(Refused::TooDeep)),
+        ("<b><div></b>".repeat(80_000), Some(Refused::TooDeep)),
+        (
+            format!("{formatting}{}", "<p>".repeat(MANY)),
+            Some(Refused::TooManyElements),
+        ),
+        (format!("<div{attributes}>"), Some(Refused::TagTooLong)),
+        ("</p>".repeat(MANY), None),
+        ("<svg><style><div>".repeat(60_000), Some(Refused::TooDeep)),
+        ("<script".repeat(140_000), None),
+        ("a".repeat((1 << 20) + 1), Some(Refused::TooLong)),
+    ];
+    for (text, refused) in texts {
+        let start = Instant::now();
+        let answer = to_html(&text, &policy());
+        let took = start.elapsed();
+        let shown: String = text.chars().take(30).collect();
+        // a quadratic reading of these takes minutes; a linear one seconds at most, without optimisation
+        assert!(took < Duration::from_secs(100), "{shown:?} took {took:?}");
+        if let Some(refused) = refused {
+            assert_eq!(answer.as_ref().map(String::len), Err(&refused), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn anchors_are_names() {
+    assert_eq!(
+        anchor("  What is C++ – really?").as_deref(),
+        Some("what-is-c-really")
+    );
+    assert_eq!(anchor("Über Größe").as_deref(), Some("über-größe"));
+    assert_eq!(anchor("?!"), None);
+}
+
+/// Pieces that HTML and Markdown are made of, put together at random.
+const TOKENS: &[&str] = &[
+    "<",
+    ">",
+    "</",
+    "/>",
+    "\"",
+    "'",
+    "`",
+    "=",
+    " ",
+    "\n",
+    "\n\n",
+    "    ",
+    "<p>",
+    "</p>",
+    "<div>",
+    "</div>",
+    "<b>",
+    "</b>",
+    "<i a=1>",
+    "</i>",
+    "<a href=\"",
+    "<a href='javascript:x'>",
+    "</a>",
+    "<table>",
+    "<tr>",
+    "<td>",
+    "</td>",
+    "</table>",
+    "<caption>",
+    "<li>",
+    "<ul>",
+    "</ul>",
+    "<svg>",
+    "</svg>",
+    "<math>",
+    "<mtext>",
+    "<style>",
+    "</style>",
+    "<script>",
+    "</script>",
+    "<title>",
+    "<textarea>",
+    "</textarea>",
+    "<template>",
+    "<noscript>",
+    "</noscript>",
+    "<select>",
+    "<option>",
+    "<button>",
+    "</button>",
+    "<form>",
+    "</form>",
+    "<iframe>",
+    "<plaintext>",
+    "<pre>",
+    "<!--",
+    "-->",
+    "--!>",
+    "<![CDATA[",
+    "]]>",
+    "<img src=x onerror=y>",
+    "<input type=checkbox>",
+    "<input>",
+    "<h1>",
+    "</h1>",
+    "&lt;",
+    "&#60;",
+    "&",
+    ";",
+    "javascript:",
+    "x",
+    "é",
+    "\u{0}",
+    "\u{feff}",
+    "[",
+    "](",
+    ")",
+    "![",
+    "*",
+    "_",
+    "~~",
+    "# ",
+    "> ",
+    "- ",
+    "1. ",
+    "|",
+    "|-|",
+    "```",
+    "[x]: ",
+    "[^1]",
+    "[^1]: ",
+    "<details>",
+    "<summary>",
+    "<ruby>",
+    "<rt>",
+    "<font color=x>",
+    "<nobr>",
+    "<center>",
+    "<object>",
+    "<frameset>",
+    "<html>",
+    "<body x>",
+    "<col>",
+    "<br>",
+    "</br>",
+    "<hr>",
+    "id=a ",
+    "<span id=location>",
+    "<dd>",
+    "<dt>",
+    "<code class=language-x>",
+    "</code>",
+];
+
+proptest! {
+    #[test]
+    fn whatever_is_put_together_is_safe(parts in prop::collection::vec(prop::sample::select(TOKENS), 0..40)) {
+        let text = parts.concat();
+        for html in [to_html(&text, &policy()), sanitise(&text, &policy())] {
+            let html = match html {
+                Ok(html) => html,
+                Err(refused) => {
+                    prop_assert_eq!(refused, Refused::Unstable);
+                    continue;
+                }
+            };
+            prop_assert_eq!(fault(&html), None);
+            let again = sanitise(&html, &policy());
+            prop_assert_eq!(again, Ok(html));
+        }
+    }
+
+    #[test]
+    fn anchors_are_stable(text in ".{0,40}") {
+        if let Some(name) = anchor(&text) {
+            prop_assert!(!name.contains(char::is_whitespace));
+            prop_assert_eq!(anchor(&name), Some(name));
+        }
+    }
+}

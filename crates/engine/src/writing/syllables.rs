@@ -1,0 +1,261 @@
+//! Syllables of a word, by the letters of its language. Right for about nine words in ten, which is what a mean
+//! over a text needs; hyphenation patterns would find fewer, as they leave out short first and last ones.
+
+/// Counts the syllables of one word; `None` for a language without a rule here. At least 1.
+pub(crate) fn syllables(word: &str, language: &str) -> Option<u32> {
+    let word: Vec<char> = word
+        .chars()
+        .flat_map(char::to_lowercase)
+        .filter(|c| c.is_alphabetic())
+        .collect();
+    let count = match language {
+        "en" => english(&word),
+        "de" => groups(
+            &word,
+            "aeiouyäöü",
+            &["ei", "ai", "au", "eu", "äu", "ie", "aa", "ee", "oo", "ey", "ay"],
+        ),
+        "nl" => groups(
+            &word,
+            "aeiouyáéíóúàèëïöü",
+            &[
+                "aai", "ooi", "oei", "eeu", "ieu", "eau", "aa", "ee", "oo", "uu", "ie", "oe", "eu", "ui",
+                "ei", "ij", "au", "ou", "ai", "oi",
+            ],
+        ),
+        "es" => spanish(&word),
+        "fr" => french(&word),
+        "ru" => count_of(&word, "аеёиоуыэюя"),
+        _ => return None,
+    };
+    Some(count.max(1))
+}
+
+fn count_of(word: &[char], vowels: &str) -> u32 {
+    word.iter().filter(|c| vowels.contains(**c)).count() as u32
+}
+
+/// Every vowel is a syllable, but for those that are written as several letters.
+fn groups(word: &[char], vowels: &str, together: &[&str]) -> u32 {
+    let mut count = 0;
+    let mut at = 0;
+    while at < word.len() {
+        let starts = |group: &&&str| {
+            let mut letters = word[at..].iter();
+            group.chars().all(|c| letters.next() == Some(&c))
+        };
+        if let Some(group) = together.iter().find(starts) {
+            count += 1;
+            at += group.chars().count();
+        } else {
+            count += u32::from(vowels.contains(word[at]));
+            at += 1;
+        }
+    }
+    count
+}
+
+/// Endings that leave the `e` before them silent, with their syllables.
+const ENGLISH_ENDINGS: &[(&str, u32)] = &[
+    ("fully", 2),
+    ("ments", 1),
+    ("ment", 1),
+    ("less", 1),
+    ("ness", 1),
+    ("ful", 1),
+    ("ly", 1),
+];
+
+fn is_english_vowel(c: char) -> bool {
+    "aeiouy".contains(c)
+}
+
+/// Runs of vowels, less what is silent at the end, more where two vowels are two sounds.
+fn english(word: &[char]) -> u32 {
+    let text: String = word.iter().collect();
+    for (ending, syllables) in ENGLISH_ENDINGS {
+        let stem = word.len().saturating_sub(ending.len());
+        if stem > 3 && text.ends_with(ending) && word[..stem].iter().any(|c| is_english_vowel(*c)) {
+            return english(&word[..stem]) + syllables;
+        }
+    }
+    let word = &word[..sounded(&text, word)];
+    let mut count = 0;
+    let mut first = None;
+    for (at, c) in word.iter().copied().enumerate() {
+        if !is_english_vowel(c) || is_glide(word, at) {
+            first = None;
+            continue;
+        }
+        if first.is_none_or(|first| at == first + 1 && is_hiatus(word, at)) {
+            count += 1;
+            first = Some(at);
+        }
+    }
+    count
+}
+
+/// Letters of a word up to its silent end.
+fn sounded(text: &str, word: &[char]) -> usize {
+    let back = |n: usize| word.len().checked_sub(n).map_or(' ', |at| word[at]);
+    let consonant = |c: char| c.is_alphabetic() && !is_english_vowel(c);
+    let silent = if text.ends_with("es") {
+        let hissing =
+            "szxc".contains(back(3)) || ["ches", "shes", "ges"].iter().any(|end| text.ends_with(end));
+        let whole = back(3) == 'l' && consonant(back(4));
+        consonant(back(3)) && !hissing && !whole
+    } else if text.ends_with("ed") {
+        consonant(back(3)) && !"td".contains(back(3))
+    } else {
+        let whole = back(2) == 'l' && consonant(back(3));
+        text.ends_with('e') && consonant(back(2)) && !whole
+    };
+    let ending = if text.ends_with('e') { 1 } else { 2 };
+    if silent { word.len() - ending } else { word.len() }
+}
+
+/// `y` before a vowel at the start of a syllable, and `u` after `q`.
+fn is_glide(word: &[char], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|at| word[at]);
+    match word[at] {
+        'y' => {
+            word.get(at + 1)
+                .is_some_and(|next| is_english_vowel(*next) && *next != 'y')
+                && before.is_none_or(is_english_vowel)
+        }
+        'u' => before == Some('q'),
+        _ => false,
+    }
+}
+
+/// Whether the vowel here and the one before it are two sounds.
+fn is_hiatus(word: &[char], at: usize) -> bool {
+    let sounds = at.checked_sub(2).map_or(' ', |at| word[at]);
+    let next = |n: usize| word.get(at + n).copied().unwrap_or(' ');
+    match (word[at - 1], word[at]) {
+        ('i', 'a' | 'o' | 'u') => !"tscgx".contains(sounds),
+        ('i', 'e') => next(1) == 'n' && "ct".contains(next(2)) && !"tc".contains(sounds),
+        ('e', 'o') => sounds != 'p',
+        ('u', 'a') => !"gq".contains(sounds),
+        ('y', 'i') => true,
+        _ => false,
+    }
+}
+
+/// Strong vowels are a syllable each, weak ones only where no strong one is beside them or an accent parts them.
+fn spanish(word: &[char]) -> u32 {
+    let strong = |c: char| "aeoáéóíú".contains(c);
+    let weak = |c: char| "iuü".contains(c);
+    let mut count = 0;
+    let mut in_diphthong = false;
+    for (at, c) in word.iter().copied().enumerate() {
+        let next = word.get(at + 1).copied().unwrap_or(' ');
+        let silent =
+            c == 'u' && at > 0 && ((word[at - 1] == 'q') || (word[at - 1] == 'g' && "eiéí".contains(next)));
+        let vowel_y = c == 'y' && !strong(next) && !weak(next);
+        if silent {
+            continue;
+        }
+        if strong(c) {
+            let glides = at > 0 && weak(word[at - 1]) && in_diphthong;
+            count += u32::from(!glides || "íú".contains(c));
+            in_diphthong = true;
+        } else if weak(c) || vowel_y {
+            count += u32::from(!in_diphthong || (at > 0 && "íú".contains(word[at - 1])));
+            in_diphthong = true;
+        } else {
+            in_diphthong = false;
+        }
+    }
+    count
+}
+
+/// Runs of vowels, parted after `é` and at a diaeresis, without a silent `e` or `es` at the end.
+fn french(word: &[char]) -> u32 {
+    let is_vowel = |c: char| "aeiouyàâéèêëîïôûùüœæ".contains(c);
+    let mut count = 0;
+    let mut inside = false;
+    let mut before = ' ';
+    for (at, c) in word.iter().copied().enumerate() {
+        // the `e` of `année` is mute
+        let last = matches!(word[at..], ['e'] | ['e', 's']);
+        let parted = matches!(c, 'ï' | 'ë') || (before == 'é' && !last);
+        if is_vowel(c) {
+            count += u32::from(!inside || parted);
+        }
+        inside = is_vowel(c);
+        before = c;
+    }
+    let mute = match word {
+        [.., a, 'e'] | [.., a, 'e', 's'] => !is_vowel(*a),
+        _ => false,
+    };
+    count - u32::from(mute && count > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::syllables;
+
+    /// Share of the words whose syllables are found; each is written with its syllables parted.
+    fn share(language: &str, words: &str) -> f64 {
+        let mut right = 0;
+        let mut all = 0;
+        for word in words.split_whitespace() {
+            let expected = word.split('-').count() as u32;
+            let found = syllables(&word.replace('-', ""), language).unwrap();
+            right += u32::from(found == expected);
+            all += 1;
+        }
+        f64::from(right) / f64::from(all)
+    }
+
+    #[test]
+    fn nine_words_in_ten_are_right() {
+        let cases = [
+            (
+                "en",
+                "the quick brown fox jumped o-ver la-zy dogs el-e-ment cli-ent fam-i-ly ap-ply re-ply peo-ple make ta-ble ap-ple loved want-ed need-ed walked \
+                 wish-es watch-es box-es makes times ta-bles se-ri-ous me-di-a vid-e-o so-cial spe-cial na-tion \
+                 in-for-ma-tion ed-u-ca-tion u-ni-ver-si-ty yes yel-low be-yond queen quite ques-tion cre-ate i-de-a \
+                 ar-e-a ra-di-o pe-ri-od sci-ence qui-et ac-tu-al-ly us-u-al-ly read-ing writ-ing search en-gine \
+                 web-site con-tent au-di-ence key-word mar-ket-ing com-pa-ny through though e-nough bus-i-ness day \
+                 to-day play-ing eye free see three e-ven some-thing some-one care-ful-ly there-fore live lives \
+                 de-vel-op-ment de-vel-oped chang-es pag-es im-ag-es plac-es sto-ries re-sults a-nal-y-sis",
+            ),
+            (
+                "de",
+                "der Hund läuft schnell ü-ber die Stra-ße Häu-ser Leu-te Mei-nung lie-ben Boot Tee Un-ter-neh-men \
+                 Such-ma-schi-ne In-halt wich-tig schön grö-ßer The-a-ter Ent-wick-lung heu-te ges-tern Bäu-me Sys-tem \
+                 Zei-tung Kaf-fee In-for-ma-ti-on Au-to Mu-se-um",
+            ),
+            (
+                "nl",
+                "huis mooi le-zen schrij-ven nieuw sneeuw wa-ter bloem-en goed e-ten tui-nen zo-nen ij-zer kof-fie thee \
+                 zoek-ma-chi-ne in-for-ma-tie groot klein mo-gen au-to fraai i-de-e be-drijf op-los-sing da-gen",
+            ),
+            (
+                "es",
+                "ca-sa ni-ño tie-rra cie-lo bue-no dí-a pa-ís que-so gui-ta-rra pin-güi-no te-a-tro ciu-dad cui-da-do \
+                 le-er hé-ro-e rey muy yo ma-yo in-for-ma-ción em-pre-sa bús-que-da rá-pi-do a-é-re-o o-í-do Eu-ro-pa \
+                 a-gua can-ción a-ho-ra",
+            ),
+            (
+                "fr",
+                "mai-son chat table porte ga-teau beau é-cole é-coles na-ïf No-ël thé-âtre cré-er livre livres \
+                 rose an-née jo-lie eau voi-ture in-for-ma-tion re-cherche mo-teur page con-te-nu fille",
+            ),
+            (
+                "ru",
+                "дом ма-ма мо-ло-ко ин-фор-ма-ци-я сайт по-иск ёл-ка стра-ни-ца",
+            ),
+        ];
+        for (language, words) in cases {
+            let share = share(language, words);
+            // a mute `e` at the end of a French word is no syllable here
+            assert!(share >= 0.88, "{language}: {share}");
+        }
+        assert_eq!(syllables("hmm", "en"), Some(1));
+        assert_eq!(syllables("talo", "fi"), None);
+    }
+}
