@@ -4,6 +4,11 @@ use std::{
     convert::Infallible,
     future::Future,
     net::{IpAddr, SocketAddr},
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -18,8 +23,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
 
-/// Longest the headers of a request may take to arrive, and an idle connection may stay.
-const HEADERS: Duration = Duration::from_secs(10);
 /// Largest head of a request in bytes that is read, request line and headers together. What is smaller and
 /// still too large is refused with a problem that says so; what is larger gets a bare 431.
 const HEAD: usize = 64 * 1024;
@@ -39,17 +42,19 @@ pub async fn bind(address: SocketAddr, name: &str) -> std::io::Result<TcpListene
         .map_err(|e| std::io::Error::new(e.kind(), format!("{name} {address}: {e}")))
 }
 
-/// Serves until `stop`, then lets requests under way end.
+/// Serves until `stop`, then lets requests under way end. Within `headers` of its begin a connection has to
+/// have made its first request; as long it may stay idle between two, or take for the headers of the next.
 pub fn serve(
     listener: TcpListener,
     router: Router,
+    headers: Duration,
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + Send {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS)
+        .header_read_timeout(headers)
         .max_headers(FIELDS)
         .max_buf_size(HEAD);
     builder
@@ -76,7 +81,10 @@ pub fn serve(
             };
             let _ = stream.set_nodelay(true);
             let router = router.clone();
+            let begun = Arc::new(AtomicBool::new(false));
+            let begins = begun.clone();
             let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+                begins.store(true, Ordering::Release);
                 let mut router = router.clone();
                 async move {
                     let mut request = request.map(Body::new);
@@ -99,7 +107,15 @@ pub fn serve(
                     .into_owned(),
             );
             tokio::spawn(async move {
-                if let Err(error) = connection.await {
+                let mut connection = pin!(connection);
+                // hyper bounds the headers once it knows the version of HTTP; this bounds the time before, and
+                // what comes before the first request of HTTP/2.
+                let ended = match tokio::time::timeout(headers, &mut connection).await {
+                    Ok(ended) => ended,
+                    Err(_) if !begun.load(Ordering::Acquire) => return,
+                    Err(_) => connection.await,
+                };
+                if let Err(error) = ended {
                     tracing::trace!(%error, "connection ended");
                 }
             });

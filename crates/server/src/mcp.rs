@@ -23,7 +23,12 @@ use searchwright_engine::{Credential, Endpoint, Invocation};
 use serde_json::{Map, Value};
 
 use crate::{
-    http::{answer, body::LARGEST, operations, panics::caught},
+    http::{
+        answer,
+        body::{LARGEST, Sender},
+        operations,
+        panics::caught,
+    },
     listen::Peer,
     serve::App,
 };
@@ -78,7 +83,7 @@ pub fn router(app: Arc<App>) -> Router {
 }
 
 /// No request reaches the protocol without a credential.
-async fn authenticate(State(app): State<Arc<App>>, mut request: Request<Body>, next: Next) -> Response<Body> {
+async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next: Next) -> Response<Body> {
     let request_id = app.request_id();
     if request.method() == Method::OPTIONS {
         return answer::options(&request_id, "POST, OPTIONS");
@@ -90,7 +95,14 @@ async fn authenticate(State(app): State<Arc<App>>, mut request: Request<Body>, n
     let verified = operations::authenticate(&app, request.headers(), request.uri().query(), peer).await;
     match verified {
         Ok(credential) => {
-            request.extensions_mut().insert(credential);
+            let (mut parts, body) = request.into_parts();
+            let sender = Sender::Credential(credential.owner());
+            let body = match app.intake.collect(&parts.headers, sender, body).await {
+                Ok(body) => body,
+                Err(problem) => return answer::problem(&app, &request_id, "/mcp", problem, None),
+            };
+            parts.extensions.insert(credential);
+            let request = Request::from_parts(parts, Body::from(body));
             let mut response = next.run(request).await;
             answer::open_to_scripts(response.headers_mut());
             response
@@ -204,7 +216,7 @@ impl Tools {
                     if_match: None,
                     idempotency_key: None,
                 };
-                caught(self.app.engine.invoke(endpoint, invocation)).await
+                caught(operations::invoke(&self.app, endpoint, invocation)).await
             }
             Err(failure) => Err(failure),
         };

@@ -1,6 +1,6 @@
 //! A small website with real faults, served on loopback for a person who tries the product without one.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use axum::{Router, body::Body, extract::State};
 use http::{HeaderValue, Request, Response, StatusCode, header};
@@ -8,6 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{listen, open::OpenError};
 
+/// Longest the headers of a request may take to arrive.
+const HEADERS: Duration = Duration::from_secs(10);
 const STYLE: &str = "body{font:16px system-ui;max-width:40rem;margin:2rem auto}nav a{margin-right:1rem}";
 
 /// Begins to serve the sample on a free port of loopback; its address.
@@ -20,7 +22,7 @@ pub async fn start(stop: CancellationToken) -> Result<SocketAddr, OpenError> {
     let router = Router::new()
         .fallback(page)
         .with_state(format!("http://{address}"));
-    tokio::spawn(listen::serve(listener, router, stop));
+    tokio::spawn(listen::serve(listener, router, HEADERS, stop));
     Ok(address)
 }
 

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     Settings,
-    http::{bearer::Gate, concurrency::Concurrency, rate_limit::Limiter, router},
+    http::{bearer::Gate, body::Intake, concurrency::Concurrency, rate_limit::Limiter, router},
     listen, mcp,
     metrics::Metrics,
     open::{self, Installation, OpenError},
@@ -39,7 +39,9 @@ pub struct App {
     /// Places for requests under way.
     pub turns: Arc<Semaphore>,
     /// Places by credential.
-    pub concurrency: Concurrency,
+    pub concurrency: Concurrency<Uuid>,
+    /// Bodies on their way in.
+    pub intake: Intake,
     /// Quotas by owner and kind.
     pub limiter: Limiter<(Uuid, char)>,
     /// Quotas of addresses without a credential.
@@ -58,6 +60,7 @@ impl App {
             gate: Gate::new(engine.clone()),
             turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
             concurrency: Concurrency::default(),
+            intake: Intake::new(&settings.limits),
             limiter: Limiter::default(),
             strangers: Limiter::default(),
             metrics: Metrics::default(),
@@ -156,10 +159,12 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     }
     let app = Arc::new(App::new(settings, engine.clone()));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-    tasks.spawn(listen::serve(api, router(app.clone()), stop.clone()));
-    tasks.spawn(listen::serve(mcp, mcp::router(app.clone()), stop.clone()));
+    let headers = Duration::from_millis(app.settings.limits.headers_ms);
+    let open = |listener, router| tasks.spawn(listen::serve(listener, router, headers, stop.clone()));
+    open(api, router(app.clone()));
+    open(mcp, mcp::router(app.clone()));
     if let Some(listener) = metrics {
-        tasks.spawn(listen::serve(listener, metrics_router(app.clone()), stop.clone()));
+        open(listener, metrics_router(app.clone()));
     }
     tasks.spawn(upkeep(app.clone(), stop.clone()));
     if app.settings.worker.jobs > 0 {

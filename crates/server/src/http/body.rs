@@ -1,66 +1,157 @@
-//! Bodies on their way in: bounded in size and time, strict JSON, one object.
+//! Bodies on their way in: bounded in size, time and memory, strict JSON, one object.
 
-use std::time::Duration;
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, header};
+use http_body::Body as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use searchwright_contract::{Code, Problem, json};
 use serde_json::{Map, Value};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use uuid::Uuid;
+
+use super::concurrency::{Concurrency, Turn};
+use crate::config::Limits;
 
 /// Largest body.
 pub const LARGEST: usize = 1 << 20;
-/// Longest a body may take to arrive.
-const LONGEST: Duration = Duration::from_secs(30);
 
-/// Reads the object a request carries; empty for methods without a body and for empty bodies.
-pub async fn read(method: &Method, headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Problem> {
-    let too_large = || {
-        Problem::new(
-            Code::PayloadTooLarge,
-            format!("at most {LARGEST} bytes are accepted"),
-        )
-    };
-    let length = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|v| v.to_str().ok())
-        .and_then(|v| v.parse::<u64>().ok());
-    if length.is_some_and(|l| l > LARGEST as u64) {
-        return Err(too_large());
-    }
-    let collected = match tokio::time::timeout(LONGEST, Limited::new(body, LARGEST).collect()).await {
-        Err(_) => {
-            return Err(Problem::new(
-                Code::RequestTimeout,
-                "the body took more than 30 seconds to arrive",
-            )
-            .after(1));
+/// Who sends a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sender {
+    /// A credential.
+    Credential(Uuid),
+    /// A network address without one.
+    Stranger(IpAddr),
+}
+
+/// Reads bodies. What has arrived of those that are incomplete is bounded: in all, and by sender.
+#[derive(Debug)]
+pub struct Intake {
+    all: Arc<Semaphore>,
+    each: Concurrency<Sender>,
+    most_each: usize,
+    longest: Duration,
+}
+
+/// Memory for a body that is arriving; given back when dropped.
+struct Room<'a> {
+    intake: &'a Intake,
+    all: Option<OwnedSemaphorePermit>,
+    own: Turn<Sender>,
+}
+
+impl Room<'_> {
+    fn grow(&mut self, bytes: usize) -> bool {
+        let more = u32::try_from(bytes)
+            .ok()
+            .and_then(|n| self.intake.all.clone().try_acquire_many_owned(n).ok());
+        match (more, &mut self.all) {
+            (None, _) => return false,
+            (Some(more), Some(all)) => all.merge(more),
+            (more, all) => *all = more,
         }
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
-        Ok(Err(_)) => return Err(Problem::new(Code::MalformedRequest, "the body broke off")),
-        Ok(Ok(collected)) => collected.to_bytes(),
-    };
-    if collected.is_empty() {
-        return Ok(Map::new());
+        self.own.grow(bytes, self.intake.most_each)
     }
-    if *method != Method::POST && *method != Method::PATCH {
-        return Err(Problem::new(
-            Code::MalformedRequest,
-            format!("{method} takes no body here"),
-        ));
+}
+
+impl Intake {
+    /// An empty one.
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(limits.body_bytes.min(Semaphore::MAX_PERMITS))),
+            each: Concurrency::default(),
+            most_each: limits.body_bytes_per_credential,
+            longest: Duration::from_millis(limits.body_ms),
+        }
     }
-    check_type(method, headers)?;
-    match json::parse(&collected) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(Problem::new(
-            Code::MalformedJson,
-            "the body has to be a JSON object",
-        )),
-        Err(error) => Err(Problem::new(
-            Code::MalformedJson,
-            format!("the body is not acceptable JSON: {error}"),
-        )),
+
+    /// Every byte of a body.
+    pub async fn collect(&self, headers: &HeaderMap, sender: Sender, body: Body) -> Result<Bytes, Problem> {
+        let length = headers
+            .get(header::CONTENT_LENGTH)
+            .and_then(|v| v.to_str().ok())
+            .and_then(|v| v.parse::<u64>().ok());
+        if length.is_some_and(|l| l > LARGEST as u64) {
+            return Err(too_large());
+        }
+        if body.is_end_stream() {
+            return Ok(Bytes::new());
+        }
+        let late = |_| {
+            let detail = format!("the body took more than {:?} to arrive", self.longest);
+            Problem::new(Code::RequestTimeout, detail).after(1)
+        };
+        tokio::time::timeout(self.longest, self.arrive(sender, body))
+            .await
+            .map_err(late)?
     }
+
+    async fn arrive(&self, sender: Sender, body: Body) -> Result<Bytes, Problem> {
+        let mut room = Room {
+            intake: self,
+            all: None,
+            own: self.each.idle(sender),
+        };
+        let mut arrived = BytesMut::new();
+        let mut body = Limited::new(body, LARGEST);
+        while let Some(frame) = body.frame().await {
+            let frame = match frame {
+                Ok(frame) => frame,
+                Err(error) if error.is::<LengthLimitError>() => return Err(too_large()),
+                Err(_) => return Err(Problem::new(Code::MalformedRequest, "the body broke off")),
+            };
+            // What is no data is a trailer, which nobody reads here.
+            let Ok(data) = frame.into_data() else { continue };
+            if !room.grow(data.len()) {
+                let busy = "too many bytes of request bodies are on their way";
+                return Err(Problem::new(Code::Overloaded, busy).after(1));
+            }
+            arrived.extend_from_slice(&data);
+        }
+        Ok(arrived.freeze())
+    }
+
+    /// The object a request carries; empty for methods without a body and for empty bodies.
+    pub async fn read(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        sender: Sender,
+        body: Body,
+    ) -> Result<Map<String, Value>, Problem> {
+        let body = self.collect(headers, sender, body).await?;
+        if body.is_empty() {
+            return Ok(Map::new());
+        }
+        if *method != Method::POST && *method != Method::PATCH {
+            return Err(Problem::new(
+                Code::MalformedRequest,
+                format!("{method} takes no body here"),
+            ));
+        }
+        check_type(method, headers)?;
+        match json::parse(&body) {
+            Ok(Value::Object(object)) => Ok(object),
+            Ok(_) => Err(Problem::new(
+                Code::MalformedJson,
+                "the body has to be a JSON object",
+            )),
+            Err(error) => Err(Problem::new(
+                Code::MalformedJson,
+                format!("the body is not acceptable JSON: {error}"),
+            )),
+        }
+    }
+}
+
+fn too_large() -> Problem {
+    Problem::new(
+        Code::PayloadTooLarge,
+        format!("at most {LARGEST} bytes are accepted"),
+    )
 }
 
 fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {

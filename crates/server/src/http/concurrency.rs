@@ -1,48 +1,71 @@
-//! How many requests a credential has under way, so that one caller cannot take every place.
+//! How much each owner holds of what there is for all, so that one caller cannot take everything.
 
 use std::{
     collections::HashMap,
+    hash::Hash,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use uuid::Uuid;
+type Held<K> = Arc<Mutex<HashMap<K, usize>>>;
 
-/// Requests under way by credential.
-#[derive(Debug, Default)]
-pub struct Concurrency {
-    counts: Arc<Mutex<HashMap<Uuid, usize>>>,
-}
-
-/// A place among a credential's requests; given back when dropped.
+/// What is held, by owner.
 #[derive(Debug)]
-pub struct Turn {
-    owner: Uuid,
-    counts: Arc<Mutex<HashMap<Uuid, usize>>>,
+pub struct Concurrency<K> {
+    held: Held<K>,
 }
 
-impl Concurrency {
-    /// A place, unless the credential has `most` requests under way.
-    pub fn enter(&self, owner: Uuid, most: usize) -> Option<Turn> {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(owner).or_default();
-        if *count >= most {
-            return None;
-        }
-        *count += 1;
-        Some(Turn {
-            owner,
-            counts: self.counts.clone(),
-        })
+/// What one owner holds; given back when dropped.
+#[derive(Debug)]
+pub struct Turn<K: Copy + Eq + Hash> {
+    owner: K,
+    amount: usize,
+    held: Held<K>,
+}
+
+impl<K> Default for Concurrency<K> {
+    fn default() -> Self {
+        Self { held: Arc::default() }
     }
 }
 
-impl Drop for Turn {
+impl<K: Copy + Eq + Hash> Concurrency<K> {
+    /// One place, unless the owner holds `most`.
+    pub fn enter(&self, owner: K, most: usize) -> Option<Turn<K>> {
+        let mut turn = self.idle(owner);
+        turn.grow(1, most).then_some(turn)
+    }
+
+    /// Nothing yet, to grow from.
+    pub fn idle(&self, owner: K) -> Turn<K> {
+        Turn {
+            owner,
+            amount: 0,
+            held: self.held.clone(),
+        }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Turn<K> {
+    /// Takes more, unless the owner would then hold more than `most`.
+    pub fn grow(&mut self, more: usize, most: usize) -> bool {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = held.get(&self.owner).copied().unwrap_or_default() + more;
+        if all > most {
+            return false;
+        }
+        held.insert(self.owner, all);
+        self.amount += more;
+        true
+    }
+}
+
+impl<K: Copy + Eq + Hash> Drop for Turn<K> {
     fn drop(&mut self) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&self.owner) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.owner);
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = held.get_mut(&self.owner) {
+            *all -= self.amount;
+            if *all == 0 {
+                held.remove(&self.owner);
             }
         }
     }
@@ -50,18 +73,36 @@ impl Drop for Turn {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
+    use proptest::{
+        collection::vec,
+        prelude::{ProptestConfig, any, proptest},
+    };
 
     use super::Concurrency;
 
-    #[test]
-    fn places_come_back() {
-        let concurrency = Concurrency::default();
-        let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let held = concurrency.enter(one, 1);
-        assert!(held.is_some() && concurrency.enter(one, 1).is_none() && concurrency.enter(two, 1).is_some());
-        drop(held);
-        assert!(concurrency.enter(one, 1).is_some());
-        assert!(concurrency.counts.lock().unwrap().is_empty());
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        /// Against a plain sum per owner: nothing is granted beyond the bound, and everything comes back.
+        #[test]
+        fn nobody_holds_more_than_the_bound(
+            most in 0_usize..9,
+            steps in vec((any::<bool>(), 0_usize..4, 0_usize..5), 0..60),
+        ) {
+            let all = Concurrency::default();
+            let mut turns: Vec<_> = (0..4).map(|n| (all.idle(n % 2), 0)).collect();
+            for (grow, at, more) in steps {
+                let sum: usize = turns.iter().filter(|(t, _)| t.owner == at % 2).map(|(_, n)| n).sum();
+                if grow {
+                    let granted = turns[at].0.grow(more, most);
+                    assert_eq!(granted, sum + more <= most);
+                    turns[at].1 += if granted { more } else { 0 };
+                } else {
+                    turns[at] = (all.idle(at % 2), 0);
+                }
+            }
+            drop(turns);
+            assert!(all.held.lock().unwrap().is_empty());
+            assert_eq!(all.enter(0, most).is_some(), most > 0);
+        }
     }
 }

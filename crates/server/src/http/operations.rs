@@ -9,19 +9,19 @@ use searchwright_contract::{Code, Problem};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation, Reply};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
+use uuid::Uuid;
 
 use super::{
     answer,
     arguments::{entity_tags, gather, idempotency_key},
-    bearer, body, check_head,
+    bearer,
+    body::Sender,
+    check_head,
     concurrency::Turn,
     panics::caught,
     rate_limit::{Standing, tightest},
 };
 use crate::{listen::Peer, serve::App};
-
-/// Longest a call may take.
-const LONGEST: Duration = Duration::from_secs(30);
 
 /// Everything at one path.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ pub(crate) fn enter(app: &App) -> Result<OwnedSemaphorePermit, Failure> {
 }
 
 /// A place among the requests of a credential, given back when dropped.
-pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn, Failure> {
+pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn<Uuid>, Failure> {
     let most = app.settings.limits.concurrent_per_credential;
     let busy = || {
         Problem::new(
@@ -171,19 +171,28 @@ async fn carry_out(
     standing: &mut Option<Standing>,
     place: &mut Option<Place>,
 ) -> Result<Answered, Failure> {
-    let turn = enter(app)?;
     check_head(&request)?;
     let (parts, raw) = request.into_parts();
     let peer = parts
         .extensions
         .get::<Peer>()
         .map_or(IpAddr::from([0; 4]), |p| p.0);
-    let verified = authenticate(app, &parts.headers, parts.uri.query(), peer).await;
-    // Whoever has no credential holds no place while a body trickles in; what is wrong with the body is
-    // still what is answered first.
-    let _turn = verified.is_ok().then_some(turn);
-    let body = body::read(&parts.method, &parts.headers, raw).await?;
+    let verified = {
+        let _turn = enter(app)?;
+        authenticate(app, &parts.headers, parts.uri.query(), peer).await
+    };
+    // Nobody holds a place while a body trickles in. What is wrong with the body is answered before what is
+    // wrong with the credential.
+    let sender = match &verified {
+        Ok(credential) => Sender::Credential(credential.owner()),
+        Err(_) => Sender::Stranger(network(peer)),
+    };
+    let body = app
+        .intake
+        .read(&parts.method, &parts.headers, sender, raw)
+        .await?;
     let credential = verified.map_err(|refusal| refusal.shown(standing))?;
+    let _turn = enter(app)?;
     limit(app, endpoint, &credential)
         .map(|s| *standing = Some(s))
         .map_err(|refusal| refusal.shown(standing))?;
@@ -202,11 +211,7 @@ async fn carry_out(
         if_match: entity_tags(&parts.headers, header::IF_MATCH)?,
         idempotency_key: idempotency_key(&parts.headers)?,
     };
-    let reply = tokio::time::timeout(LONGEST, app.engine.invoke(endpoint, invocation))
-        .await
-        .map_err(|_| {
-            Problem::new(Code::HandlerTimeout, "the request took more than 30 seconds").after(5)
-        })??;
+    let reply = invoke(app, endpoint, invocation).await?;
     let unchanged = match (
         entity_tags(&parts.headers, header::IF_NONE_MATCH)?,
         &reply.head.etag,
@@ -220,6 +225,18 @@ async fn carry_out(
         Some(etag) if reply.status == StatusCode::OK => Answered::NotModified(etag),
         _ => Answered::Reply(reply),
     })
+}
+
+/// Carries a call out, within the time that it may take.
+pub(crate) async fn invoke(app: &App, endpoint: &Endpoint, invocation: Invocation) -> Result<Reply, Failure> {
+    let longest = Duration::from_millis(app.settings.limits.call_ms);
+    let late = |_| {
+        let detail = format!("the request took more than {longest:?}");
+        Problem::new(Code::HandlerTimeout, detail).after(5)
+    };
+    tokio::time::timeout(longest, app.engine.invoke(endpoint, invocation))
+        .await
+        .map_err(late)?
 }
 
 /// A refusal, with the standing of the quota that is used up if that is why.

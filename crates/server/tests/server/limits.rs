@@ -1,11 +1,8 @@
-//! Quotas and places: what is too much is refused with the time at which it is not.
+//! Quotas: what is too much is refused with the time at which it is not.
 
 use serde_json::json;
 
-use crate::{
-    harness::{Answer, Bench},
-    wire::Wire,
-};
+use crate::harness::{Answer, Bench};
 
 fn standing(answer: &Answer) -> (u32, u32, u32) {
     (
@@ -165,58 +162,4 @@ async fn guessing_is_slow_and_hurts_nobody_else() {
         .send()
         .await
         .refuses(401, "invalid_token");
-}
-
-#[tokio::test]
-async fn when_every_place_is_taken_the_next_is_refused() {
-    let bench = Bench::with(&["limits.concurrent=1"]).await;
-    let body = r#"{"keyword":"slow"}"#;
-    let head = format!(
-        "POST /v1/projects/{}/keywords HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        bench.project,
-        bench.key,
-        body.len()
-    );
-    let mut slow = Wire::open(bench.server.addresses.api).await;
-    slow.send(format!("{head}{}", &body[..5]).as_bytes()).await;
-    // The server takes its time to see the slow request, not the other way round.
-    let refused = loop {
-        let answer = bench.get("/me").await;
-        if answer.status != 200 {
-            break answer;
-        }
-    };
-    let problem = refused.refuses(503, "overloaded");
-    assert_eq!(
-        (refused.number("retry-after"), &problem["retryable"]),
-        (1, &json!(true))
-    );
-    let health = bench
-        .http
-        .get(format!("http://{}/healthz", bench.server.addresses.api))
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(health.status(), 200, "probes are let through");
-    slow.send(&body.as_bytes()[5..]).await;
-    assert_eq!(slow.answer().await.status, 201);
-    assert_eq!(bench.keywords().await, ["slow"], "the place is free again");
-}
-
-#[tokio::test]
-async fn a_stranger_holds_no_place_while_its_body_trickles_in() {
-    let bench = Bench::with(&["limits.concurrent=1"]).await;
-    let body = r#"{"keyword":"slow"}"#;
-    let head = format!(
-        "POST /v1/projects/{}/keywords HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        bench.project,
-        body.len()
-    );
-    let mut slow = Wire::open(bench.server.addresses.api).await;
-    slow.send(head.as_bytes()).await;
-    // The server asks for the body, so it is past the place where places are taken.
-    assert_eq!(slow.answer().await.status, 100);
-    assert_eq!(bench.get("/me").await.status, 200);
-    slow.send(body.as_bytes()).await;
-    assert_eq!(slow.answer().await.status, 401);
 }

@@ -20,6 +20,7 @@ mod headers;
 mod idempotency;
 mod keys;
 mod limits;
+mod load;
 mod mcp;
 mod process;
 mod projects;

@@ -1,0 +1,140 @@
+//! What the command line and the environment say, laid over the file and the defaults.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use toml::{Table, Value};
+
+use super::{ConfigError, DEFAULT, Settings};
+
+/// What flags and environment variables say; clap reads both.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Flags {
+    /// Configuration file (TOML); `searchwright config print` shows every setting.
+    #[arg(long, env = "SEARCHWRIGHT_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Folder of the embedded database and the keys of this installation.
+    #[arg(long, env = "SEARCHWRIGHT_DATA_DIR", value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Address of the API.
+    #[arg(long, env = "SEARCHWRIGHT_LISTEN", value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+    /// Address of the MCP server.
+    #[arg(long, env = "SEARCHWRIGHT_MCP_LISTEN", value_name = "ADDRESS")]
+    pub mcp_listen: Option<SocketAddr>,
+    /// Address of the metrics; off unless given.
+    #[arg(long, env = "SEARCHWRIGHT_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub metrics_listen: Option<SocketAddr>,
+    /// PostgreSQL instead of the embedded database.
+    #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// How the world reaches the API.
+    #[arg(long, env = "PUBLIC_URL", value_name = "URL")]
+    pub public_url: Option<String>,
+    /// How the world reaches the MCP server.
+    #[arg(long, env = "MCP_URL", value_name = "URL")]
+    pub mcp_url: Option<String>,
+    /// Private address that outbound requests may reach: PURPOSE=HOST:PORT.
+    #[arg(
+        long,
+        env = "SEARCHWRIGHT_ALLOW_OUTBOUND",
+        value_name = "PURPOSE=HOST:PORT",
+        value_delimiter = ','
+    )]
+    pub allow_outbound: Vec<String>,
+    /// Leave the schema as it is; refuse to start if it is behind.
+    #[arg(long)]
+    pub no_auto_migrate: bool,
+    /// error, warn, info, debug or trace.
+    #[arg(long, env = "SEARCHWRIGHT_LOG", value_name = "LEVEL")]
+    pub log: Option<String>,
+    /// text or json.
+    #[arg(long, env = "SEARCHWRIGHT_LOG_FORMAT", value_name = "FORMAT")]
+    pub log_format: Option<String>,
+    /// Any other setting: NAME=VALUE, as `limits.requests_per_minute=1000`.
+    #[arg(
+        long = "set",
+        env = "SEARCHWRIGHT_SET",
+        value_name = "NAME=VALUE",
+        value_delimiter = ','
+    )]
+    pub set: Vec<String>,
+}
+
+impl Settings {
+    /// Merges defaults, the file, the environment and the flags.
+    pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
+        let mut merged: Table = DEFAULT
+            .parse()
+            .map_err(|e| ConfigError(format!("config.default.toml: {e}")))?;
+        if let Some(path) = &flags.config {
+            let text =
+                std::fs::read_to_string(path).map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
+            let file: Table = text
+                .parse()
+                .map_err(|e| ConfigError(format!("{}: {e}", path.display())))?;
+            overlay(&mut merged, file, "")?;
+        }
+        for set in &flags.set {
+            overlay(&mut merged, assignment(set)?, "")?;
+        }
+        let mut settings: Self = Value::Table(merged)
+            .try_into()
+            .map_err(|e| ConfigError(format!("configuration: {e}")))?;
+        settings.take_flags(flags);
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn take_flags(&mut self, flags: &Flags) {
+        fn set<T: Clone>(to: &mut T, from: Option<&T>) {
+            if let Some(value) = from {
+                *to = value.clone();
+            }
+        }
+        set(&mut self.data_dir, flags.data_dir.as_ref());
+        set(&mut self.database_url, flags.database_url.as_ref());
+        set(&mut self.listen, flags.listen.as_ref());
+        set(&mut self.mcp_listen, flags.mcp_listen.as_ref());
+        set(
+            &mut self.metrics_listen,
+            flags.metrics_listen.map(|a| a.to_string()).as_ref(),
+        );
+        set(&mut self.public_url, flags.public_url.as_ref());
+        set(&mut self.mcp_url, flags.mcp_url.as_ref());
+        set(&mut self.log.level, flags.log.as_ref());
+        set(&mut self.log.format, flags.log_format.as_ref());
+        self.allow_outbound
+            .extend(flags.allow_outbound.iter().filter(|a| !a.is_empty()).cloned());
+        self.auto_migrate &= !flags.no_auto_migrate;
+        self.bound(self.listen, self.mcp_listen);
+        self.public_url = self.public_url.trim_end_matches('/').to_owned();
+    }
+}
+
+fn assignment(text: &str) -> Result<Table, ConfigError> {
+    let bad = |why: String| ConfigError(format!("--set {text}: {why}"));
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| bad("is not NAME=VALUE".to_owned()))?;
+    let parsed: Result<Table, _> = format!("{name} = {value}").parse();
+    parsed
+        .or_else(|_| format!("{name} = {value:?}").parse())
+        .map_err(|e| bad(e.to_string()))
+}
+
+/// Lays one table over another. A name that the default file lacks is refused: it would do nothing.
+fn overlay(base: &mut Table, over: Table, path: &str) -> Result<(), ConfigError> {
+    for (name, value) in over {
+        let path = format!("{path}{name}");
+        match (base.get_mut(&name), value) {
+            (Some(Value::Table(base)), Value::Table(over)) => overlay(base, over, &format!("{path}."))?,
+            (Some(slot), value) => *slot = value,
+            (None, _) => {
+                return Err(ConfigError(format!(
+                    "{path}: there is no such setting; `searchwright config print` shows all"
+                )));
+            }
+        }
+    }
+    Ok(())
+}

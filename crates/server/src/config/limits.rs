@@ -1,0 +1,88 @@
+//! What callers may take of the server: requests, places, time and memory.
+
+use serde::{Deserialize, Serialize};
+
+use crate::http::rate_limit::Quota;
+
+/// Limits, all at least 1.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Per credential.
+    pub requests_per_minute: u32,
+    /// Per credential, for what starts work.
+    pub runs_per_minute: u32,
+    /// Per project.
+    pub requests_per_minute_and_project: u32,
+    /// Per network address, for requests without a valid credential.
+    pub failed_authentications_per_minute: u32,
+    /// Requests at the same time.
+    pub concurrent: usize,
+    /// Requests of one credential at the same time.
+    pub concurrent_per_credential: usize,
+    /// Milliseconds until the headers of a request have to be there.
+    pub headers_ms: u64,
+    /// Milliseconds until a body has to be there, from the headers on.
+    pub body_ms: u64,
+    /// Milliseconds until a request has to be carried out, from its body on.
+    pub call_ms: u64,
+    /// Bytes of bodies on their way in at the same time.
+    pub body_bytes: usize,
+    /// Bytes of bodies on their way in of one credential, or of one network address without one.
+    pub body_bytes_per_credential: usize,
+}
+
+const MINUTE: i64 = 60_000;
+
+impl Limits {
+    pub(crate) const fn default(&self) -> Quota {
+        Quota {
+            units: self.requests_per_minute,
+            window_millis: MINUTE,
+        }
+    }
+
+    pub(crate) const fn run(&self) -> Quota {
+        Quota {
+            units: self.runs_per_minute,
+            window_millis: MINUTE,
+        }
+    }
+
+    pub(crate) const fn project(&self) -> Quota {
+        Quota {
+            units: self.requests_per_minute_and_project,
+            window_millis: MINUTE,
+        }
+    }
+
+    pub(crate) const fn strangers(&self) -> Quota {
+        Quota {
+            units: self.failed_authentications_per_minute,
+            window_millis: MINUTE,
+        }
+    }
+
+    /// Every limit by the name of its setting.
+    pub(super) fn all(&self) -> Vec<(&'static str, usize)> {
+        vec![
+            ("limits.requests_per_minute", self.requests_per_minute as usize),
+            ("limits.runs_per_minute", self.runs_per_minute as usize),
+            (
+                "limits.requests_per_minute_and_project",
+                self.requests_per_minute_and_project as usize,
+            ),
+            (
+                "limits.failed_authentications_per_minute",
+                self.failed_authentications_per_minute as usize,
+            ),
+            ("limits.concurrent", self.concurrent),
+            ("limits.concurrent_per_credential", self.concurrent_per_credential),
+            ("limits.headers_ms", self.headers_ms as usize),
+            ("limits.body_ms", self.body_ms as usize),
+            ("limits.call_ms", self.call_ms as usize),
+            ("limits.body_bytes", self.body_bytes),
+            ("limits.body_bytes_per_credential", self.body_bytes_per_credential),
+        ]
+    }
+}
