@@ -11,4 +11,8 @@ pub mod markdown;
 pub mod readability;
 pub mod sanitise;
 pub mod sentences;
+pub mod similarity;
+pub mod slug;
+pub mod structured_data;
 mod syllables;
+pub mod transitions;

@@ -7,18 +7,18 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Words of a text as UAX #29 finds them, in order.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.unicode_words()
 }
 
 /// The primary subtag of a BCP 47 tag in lower case: `de` of `de-AT`.
-pub(super) fn primary(language: &str) -> String {
+pub(crate) fn primary(language: &str) -> String {
     let end = language.find(['-', '_']).unwrap_or(language.len());
     language[..end].to_ascii_lowercase()
 }
 
 /// Without accents: people leave them out when they search.
-pub(super) fn fold_accents(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold_accents(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
@@ -26,14 +26,14 @@ pub(super) fn fold_accents(text: &str) -> Cow<'_, str> {
 }
 
 /// A year from 1900 to 2099.
-pub(super) fn is_year(token: &str) -> bool {
+pub(crate) fn is_year(token: &str) -> bool {
     token.len() == 4
         && (token.starts_with("19") || token.starts_with("20"))
         && token.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Stop words and the Snowball stemmer of one language; both empty where none are known.
-pub(super) struct Lexicon {
+pub(crate) struct Lexicon {
     stop: HashSet<&'static str>,
     stemmer: Option<Stemmer>,
 }
@@ -73,6 +73,11 @@ impl Lexicon {
     /// Whether a word in lower case says nothing by itself.
     pub fn is_stop(&self, word: &str) -> bool {
         self.stop.contains(word)
+    }
+
+    /// Whether the stop words of the language are known.
+    pub fn has_stop_words(&self) -> bool {
+        !self.stop.is_empty()
     }
 
     /// The stem of a word in lower case.
