@@ -6,10 +6,11 @@
 
 pub mod cannibalisation;
 pub mod cluster;
+pub mod ideas;
 pub mod import;
 pub mod intent;
 pub mod score;
-mod words;
+pub(crate) mod words;
 
 use unicode_normalization::UnicodeNormalization as _;
 

@@ -1,0 +1,273 @@
+//! Ideas for keywords from what is at hand without any account: own pages, sitemap, brand data, patterns
+//! of questions, and competitors' pages.
+//!
+//! Every idea carries the places it was found in. Nothing is invented beyond the patterns in
+//! `data/phrases`, whose ideas say so by their source, and no numbers are.
+
+mod brand;
+mod filters;
+mod patterns;
+mod profile;
+mod site;
+#[cfg(test)]
+mod tests;
+mod yake;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{
+    Source,
+    intent::{self, Brands, Verdict},
+    normalize,
+    score::{self, Parts},
+    words::Lexicon,
+};
+pub use filters::Rejected;
+
+/// Most ideas of one call.
+pub const MOST: usize = 200;
+/// Most places remembered of one idea.
+const MOST_EVIDENCE: usize = 5;
+
+/// A page as far as ideas are made of it.
+#[derive(Clone, Debug, Default)]
+pub struct Page<'a> {
+    /// Address.
+    pub url: &'a str,
+    /// Language it declares, BCP 47.
+    pub language: Option<&'a str>,
+    /// Title.
+    pub title: Option<&'a str>,
+    /// Main headings.
+    pub h1s: Vec<&'a str>,
+    /// Headings below them.
+    pub headings: Vec<&'a str>,
+    /// Texts of links to it.
+    pub anchors: Vec<&'a str>,
+    /// Main text, or what is kept of it.
+    pub text: &'a str,
+}
+
+/// What is known of the brand.
+#[derive(Clone, Debug, Default)]
+pub struct Brand<'a> {
+    /// Name, then aliases.
+    pub names: Vec<&'a str>,
+    /// Products.
+    pub products: Vec<Product<'a>>,
+    /// Questions that customers ask.
+    pub faqs: Vec<&'a str>,
+    /// Competitors, each by name and aliases.
+    pub competitors: Vec<Vec<&'a str>>,
+}
+
+/// A product.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Product<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// What kind of thing it is.
+    pub category: Option<&'a str>,
+}
+
+/// All that ideas are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Material<'a> {
+    /// Language of the ideas, BCP 47.
+    pub language: &'a str,
+    /// Own pages.
+    pub pages: Vec<Page<'a>>,
+    /// Addresses of the sitemap.
+    pub sitemap: Vec<&'a str>,
+    /// Brand data.
+    pub brand: Brand<'a>,
+    /// Pages of competitors.
+    pub competitor_pages: Vec<Page<'a>>,
+    /// Terms that the caller wants questions about.
+    pub seeds: Vec<&'a str>,
+    /// Words and phrases that no idea may hold.
+    pub blocked: Vec<&'a str>,
+    /// Keywords that the project has already.
+    pub known: Vec<&'a str>,
+    /// Most ideas wanted; never more than [`MOST`].
+    pub most: usize,
+}
+
+/// Where an idea was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Kind of place.
+    pub source: Source,
+    /// Address of the page, or the member of the brand data.
+    pub place: String,
+    /// What was found there.
+    pub detail: String,
+}
+
+/// A keyword that may be worth having.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Idea {
+    /// The text.
+    pub keyword: String,
+    /// The text as keywords are compared.
+    pub normalized: String,
+    /// Where it was found, the best place first; at least one.
+    pub evidence: Vec<Evidence>,
+    /// What a searcher wants.
+    pub intent: Verdict,
+    /// Likeness to the profile of the site, 0 to 1; `None` without pages.
+    pub relevance: Option<f64>,
+    /// Worth by what is known so far, 0 to 100; see [`score::score`].
+    pub score: Option<f64>,
+    /// The idea that this one differs from in word order, inflection or year only.
+    pub variant_of: Option<String>,
+}
+
+/// The ideas, best first, and how many were dropped for which reason.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ideas {
+    /// The ideas.
+    pub ideas: Vec<Idea>,
+    /// What was dropped.
+    pub rejected: BTreeMap<Rejected, usize>,
+}
+
+/// A text that a source offers, before it is judged.
+#[derive(Clone, Debug)]
+struct Draft {
+    keyword: String,
+    evidence: Vec<Evidence>,
+    /// A product or competitor may be one word.
+    one_word: bool,
+    /// A question of the brand data is taken as it is, however long.
+    verbatim: bool,
+}
+
+impl Draft {
+    fn new(keyword: impl Into<String>, source: Source, place: &str, detail: impl Into<String>) -> Self {
+        Self {
+            keyword: keyword.into(),
+            evidence: vec![Evidence {
+                source,
+                place: place.to_owned(),
+                detail: detail.into(),
+            }],
+            one_word: false,
+            verbatim: false,
+        }
+    }
+}
+
+/// Makes ideas.
+pub fn ideas(material: &Material<'_>) -> Ideas {
+    let lexicon = Lexicon::of(material.language);
+    let competitors = material.brand.competitors.iter().flatten().copied();
+    let brands = Brands::new(material.brand.names.iter().copied(), competitors);
+    let filters = filters::Filters::new(material, &brands);
+    let patterns = patterns::of(material.language);
+    let mut out = Ideas::default();
+    let profile = profile::Profile::of(&material.pages, material.language, &lexicon, &mut out.rejected);
+
+    // each source offers its best first
+    let offers = [
+        site::own_pages(material, &lexicon, &mut out.rejected),
+        brand::of(&material.brand, patterns),
+        site::gaps(material, &profile, &brands, &lexicon, &mut out.rejected),
+        site::sitemap(&material.sitemap),
+        brand::questions(material, patterns),
+    ];
+    let mut drafts: Vec<(String, Draft)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for draft in in_turn(offers) {
+        let normalized = normalize(&draft.keyword);
+        if let Some(known) = places.get(&normalized) {
+            let evidence = &mut drafts[*known].1.evidence;
+            let new = draft.evidence.into_iter().filter(|e| !evidence.contains(e));
+            let new: Vec<Evidence> = new.collect();
+            evidence.extend(new);
+            continue;
+        }
+        match filters.judge(&normalized, &draft) {
+            Some(reason) => *out.rejected.entry(reason).or_default() += 1,
+            None => {
+                places.insert(normalized.clone(), drafts.len());
+                drafts.push((normalized, draft));
+            }
+        }
+    }
+    let most = material.most.min(MOST);
+    let (heads, variants) = heads_and_variants(drafts, &lexicon);
+    let all = heads
+        .into_iter()
+        .map(|(normalized, draft)| (normalized, draft, None))
+        .chain(variants);
+    for (normalized, mut draft, variant_of) in all.take(most) {
+        let intent = intent::classify(&normalized, material.language, &brands);
+        let relevance = profile.relevance(&normalized, &lexicon);
+        let parts = Parts {
+            relevance,
+            intent: Some(intent.intent),
+            ..Parts::default()
+        };
+        draft.evidence.truncate(MOST_EVIDENCE);
+        out.ideas.push(Idea {
+            keyword: draft.keyword,
+            normalized,
+            evidence: draft.evidence,
+            intent,
+            relevance,
+            score: score::score(&parts),
+            variant_of,
+        });
+    }
+    // stable, so of equals those that their source put first stay first
+    let score = |idea: &Idea| idea.score.unwrap_or_default();
+    out.ideas.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    out
+}
+
+/// The first of each, then the second of each, and so on: no source crowds out another.
+fn in_turn<const N: usize>(offers: [Vec<Draft>; N]) -> impl Iterator<Item = Draft> {
+    let mut offers = offers.map(Vec::into_iter);
+    let mut empty = 0;
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        while empty < N {
+            let turn = next % N;
+            next += 1;
+            match offers[turn].next() {
+                Some(draft) => {
+                    empty = 0;
+                    return Some(draft);
+                }
+                None => empty += 1,
+            }
+        }
+        None
+    })
+}
+
+/// Variants behind all others, each with the text it is a variant of.
+type Variants = Vec<(String, Draft, Option<String>)>;
+
+fn heads_and_variants(drafts: Vec<(String, Draft)>, lexicon: &Lexicon) -> (Vec<(String, Draft)>, Variants) {
+    let mut known: HashMap<String, String> = HashMap::new();
+    let mut heads = Vec::new();
+    let mut variants = Vec::new();
+    for (normalized, draft) in drafts {
+        let key = lexicon.variant_key(&normalized);
+        match known.get(&key) {
+            Some(head) => variants.push((normalized, draft, Some(head.clone()))),
+            None => {
+                known.insert(key, draft.keyword.clone());
+                heads.push((normalized, draft));
+            }
+        }
+    }
+    (heads, variants)
+}
+
+/// Texts as keywords are compared.
+fn normalized_set(texts: &[&str]) -> HashSet<String> {
+    texts.iter().map(|text| normalize(text)).collect()
+}
