@@ -4,10 +4,13 @@
 //! from its sanitised HTML, so Markdown with raw HTML in it and posts kept as HTML are judged alike.
 
 mod abbreviations;
+mod dates;
 pub mod document;
+pub mod facts;
 mod guard;
 mod html;
 pub mod markdown;
+mod numbers;
 pub mod readability;
 pub mod sanitise;
 pub mod sentences;

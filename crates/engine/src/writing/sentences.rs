@@ -18,10 +18,9 @@ pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let language = primary(language);
     let mut out = Vec::new();
     let mut start = 0;
-    for (at, part) in text.split_sentence_bound_indices() {
-        let end = at + part.len();
+    let mut end_at = |end: usize| {
         if end < text.len() && goes_on(text[start..end].trim_end(), &language) {
-            continue;
+            return;
         }
         let sentence = text[start..end].trim();
         // a stop and a quotation mark alone are the end of what was before, not a sentence
@@ -29,6 +28,14 @@ pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
             out.push(sentence);
         }
         start = end;
+    };
+    for (at, part) in text.split_sentence_bound_indices() {
+        // UAX #29 sees no end before digits that a word in lower case follows
+        let stops = part.match_indices(". ").map(|(stop, _)| stop + 2);
+        for end in stops.filter(|end| part[*end..].starts_with(char::is_numeric)) {
+            end_at(at + end);
+        }
+        end_at(at + part.len());
     }
     out
 }
@@ -105,6 +112,11 @@ mod tests {
                 "ru",
                 "Он живёт на ул. Ленина. Она нет.",
                 &["Он живёт на ул. Ленина.", "Она нет."],
+            ),
+            (
+                "en",
+                "We agree. 45% of us, approx. 12 people.",
+                &["We agree.", "45% of us, approx. 12 people."],
             ),
             ("zh", "你好。再见！", &["你好。", "再见！"]),
             (

@@ -1,0 +1,407 @@
+//! What a text claims, and which source says so.
+//!
+//! A claim is a number, a percentage, a date, a quotation, or what somebody is said to have said. It is
+//! verified when a source that was fetched, or the brand data, has the same number, date or words. That a
+//! source has them does not make them true; that none has them means nobody has shown where they come from.
+
+use std::collections::BTreeSet;
+
+use searchwright_site::text::{folded, squeeze};
+use serde::Serialize;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{
+    dates::{Date, dates},
+    document::{Document, Kind},
+    numbers::{Amount, amounts},
+    sentences::{primary, sentences},
+};
+
+/// Words of a quotation that is one, and not a word somebody distrusts.
+const LEAST_QUOTED: usize = 3;
+/// Words of a name.
+const MOST_NAMED: usize = 5;
+
+/// Where something may be known from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Address, or the name of a piece of brand data.
+    pub name: &'a str,
+    /// Its plain text.
+    pub text: &'a str,
+}
+
+/// What is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimKind {
+    /// A number.
+    Number,
+    /// A number of hundredths.
+    Percentage,
+    /// A day or a month.
+    Date,
+    /// Words between quotation marks.
+    Quotation,
+    /// Somebody who is said to have said or found something.
+    Attribution,
+}
+
+/// One claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Claim {
+    /// What kind.
+    pub kind: ClaimKind,
+    /// The words of it.
+    pub text: String,
+    /// The first source that has it; `None`: no source has it.
+    pub source: Option<String>,
+}
+
+/// A sentence that claims something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sentence {
+    /// As it stands in the text.
+    pub text: String,
+    /// In reading order by kind, at least one.
+    pub claims: Vec<Claim>,
+}
+
+impl Sentence {
+    /// Whether every claim has a source.
+    pub fn is_verified(&self) -> bool {
+        self.claims.iter().all(|claim| claim.source.is_some())
+    }
+}
+
+/// What is read of a source once.
+struct Known<'a> {
+    name: &'a str,
+    amounts: Vec<Amount>,
+    dates: Vec<Date>,
+    years: BTreeSet<u16>,
+    words: String,
+}
+
+impl<'a> Known<'a> {
+    fn of(source: &Source<'a>) -> Self {
+        let dates = dates(source.text);
+        Self {
+            name: source.name,
+            amounts: amounts(source.text),
+            years: dates.iter().filter_map(|date| date.year).collect(),
+            dates,
+            words: words(source.text),
+        }
+    }
+
+    /// Whether these words stand in it, one after the other.
+    fn says(&self, text: &str) -> bool {
+        let wanted = words(text);
+        wanted.len() > 1 && self.words.contains(&wanted)
+    }
+
+    fn has_amount(&self, amount: &Amount) -> bool {
+        self.amounts.iter().any(|known| amount.agrees(known))
+            || amount.year().is_some_and(|year| self.years.contains(&year))
+    }
+
+    fn has_date(&self, date: &Date) -> bool {
+        self.dates.iter().any(|known| date.is_covered_by(known))
+    }
+}
+
+/// Folded words, a space before and after each.
+fn words(text: &str) -> String {
+    let mut out = String::from(" ");
+    for word in folded(&text.replace('’', "'")).unicode_words() {
+        out.push_str(word);
+        out.push(' ');
+    }
+    out
+}
+
+/// The sentences of a text that claim something, each claim with the first source that has it.
+pub fn trace(document: &Document, language: &str, sources: &[Source<'_>]) -> Vec<Sentence> {
+    let known: Vec<Known<'_>> = sources.iter().map(Known::of).collect();
+    let read = |kind: &Kind| matches!(kind, Kind::Paragraph | Kind::Item | Kind::Cell);
+    document
+        .blocks
+        .iter()
+        .filter(|block| read(&block.kind))
+        .flat_map(|block| spans(&block.text, language))
+        .filter_map(|text| {
+            let claims = claims(text, language, &known);
+            (!claims.is_empty()).then(|| Sentence {
+                text: text.to_owned(),
+                claims,
+            })
+        })
+        .collect()
+}
+
+/// Those of the sentences that no source bears out.
+pub fn unverified(sentences: &[Sentence]) -> impl Iterator<Item = &Sentence> {
+    sentences.iter().filter(|sentence| !sentence.is_verified())
+}
+
+/// Sentences, but a quotation is not torn apart.
+fn spans<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let mut out: Vec<&str> = Vec::new();
+    let mut start: Option<usize> = None;
+    for sentence in sentences(text, language) {
+        let at = sentence.as_ptr() as usize - text.as_ptr() as usize;
+        let from = start.unwrap_or(at);
+        let whole = &text[from..at + sentence.len()];
+        if is_open(whole) {
+            start = Some(from);
+        } else {
+            out.push(whole);
+            start = None;
+        }
+    }
+    out.extend(start.map(|from| text[from..].trim()));
+    out
+}
+
+fn is_open(text: &str) -> bool {
+    let count = |marks: &str| text.chars().filter(|c| marks.contains(*c)).count();
+    count("\"") % 2 == 1 || count("«") > count("»") || (count("“„") > count("”“") && count("„") <= count("“"))
+}
+
+fn claims(sentence: &str, language: &str, known: &[Known<'_>]) -> Vec<Claim> {
+    let find =
+        |has: &dyn Fn(&Known<'_>) -> bool| known.iter().find(|source| has(source)).map(|s| s.name.to_owned());
+    let mut found = Vec::new();
+    let dates = dates(sentence);
+    for amount in amounts(sentence) {
+        if dates
+            .iter()
+            .any(|date| date.span.start <= amount.span.start && amount.span.end <= date.span.end)
+        {
+            continue;
+        }
+        found.push(Claim {
+            kind: if amount.percent {
+                ClaimKind::Percentage
+            } else {
+                ClaimKind::Number
+            },
+            text: sentence[amount.span.clone()].to_owned(),
+            source: find(&|source| source.has_amount(&amount)),
+        });
+    }
+    for date in dates {
+        found.push(Claim {
+            kind: ClaimKind::Date,
+            text: sentence[date.span.clone()].to_owned(),
+            source: find(&|source| source.has_date(&date)),
+        });
+    }
+    for quotation in quotations(sentence) {
+        found.push(Claim {
+            kind: ClaimKind::Quotation,
+            source: find(&|source| source.says(quotation)),
+            text: quotation.to_owned(),
+        });
+    }
+    for name in attributions(sentence, language) {
+        found.push(Claim {
+            kind: ClaimKind::Attribution,
+            source: find(&|source| source.says(&name)),
+            text: name,
+        });
+    }
+    found
+}
+
+/// What stands between quotation marks and is long enough.
+fn quotations(sentence: &str) -> Vec<&str> {
+    const PAIRS: &[(char, &[char])] = &[
+        ('“', &['”']),
+        ('„', &['“', '”']),
+        ('«', &['»']),
+        ('»', &['«']),
+        ('"', &['"']),
+        ('「', &['」']),
+        ('『', &['』']),
+    ];
+    let mut found = Vec::new();
+    let mut rest = sentence;
+    while let Some((at, open)) = rest
+        .char_indices()
+        .find(|(_, c)| PAIRS.iter().any(|(open, _)| open == c))
+    {
+        let after = &rest[at + open.len_utf8()..];
+        let ends = PAIRS
+            .iter()
+            .find(|(known, _)| *known == open)
+            .map_or(&[][..], |(_, ends)| ends);
+        let Some(end) = after.find(ends) else {
+            rest = after;
+            continue;
+        };
+        let quoted = &after[..end];
+        if quoted.unicode_words().count() >= LEAST_QUOTED {
+            found.push(quoted.trim());
+        }
+        rest = &after[end..];
+        rest = rest.strip_prefix(ends).unwrap_or(rest);
+    }
+    found
+}
+
+/// Words after which somebody is named.
+fn leads(language: &str) -> &'static [&'static str] {
+    match language {
+        "en" => &[
+            "according to",
+            "study by",
+            "survey by",
+            "report by",
+            "research by",
+            "reported by",
+            "cited by",
+            "data from",
+        ],
+        "de" => &[
+            "laut",
+            "nach angaben von",
+            "nach angaben der",
+            "nach angaben des",
+            "studie von",
+            "studie der",
+            "umfrage von",
+        ],
+        "fr" => &["selon", "d'après", "étude de", "enquête de", "rapport de"],
+        "es" => &[
+            "según",
+            "de acuerdo con",
+            "estudio de",
+            "encuesta de",
+            "informe de",
+        ],
+        "it" => &["secondo", "studio di", "sondaggio di", "rapporto di"],
+        "nl" => &["volgens", "onderzoek van", "rapport van"],
+        "pt" => &[
+            "segundo",
+            "de acordo com",
+            "estudo da",
+            "estudo do",
+            "relatório da",
+        ],
+        "ru" => &["по данным", "согласно", "по словам", "по оценкам"],
+        _ => &[],
+    }
+}
+
+/// Words before which somebody is named.
+fn follows(language: &str) -> &'static [&'static str] {
+    match language {
+        "en" => &[
+            "said",
+            "says",
+            "found",
+            "finds",
+            "reports",
+            "reported",
+            "estimates",
+            "estimated",
+            "claims",
+            "claimed",
+            "argues",
+            "predicts",
+            "predicted",
+            "shows",
+            "show",
+            "say",
+            "suggest",
+            "suggests",
+        ],
+        "de" => &[
+            "zufolge",
+            "sagt",
+            "sagte",
+            "berichtet",
+            "schätzt",
+            "zeigen",
+            "zeigt",
+            "prognostiziert",
+        ],
+        "fr" => &["affirme", "estime", "montre", "montrent", "rapporte"],
+        "es" => &["afirma", "estima", "muestra", "muestran", "informa"],
+        "it" => &["afferma", "stima", "mostra", "mostrano", "riporta"],
+        "nl" => &["zegt", "schat", "meldt", "toont"],
+        "pt" => &["afirma", "estima", "mostra", "mostram", "relata"],
+        "ru" => &["сообщает", "заявил", "показывает", "показывают", "оценивает"],
+        _ => &[],
+    }
+}
+
+/// Who is said to have said something, as far as the sentence names them.
+fn attributions(sentence: &str, language: &str) -> Vec<String> {
+    let language = primary(language);
+    let text = squeeze(&sentence.replace('’', "'"));
+    let tokens: Vec<&str> = text.split(' ').collect();
+    let bare = |token: &str| token.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let is_name = |token: &str| {
+        token
+            .trim_start_matches(|c: char| !c.is_alphanumeric())
+            .starts_with(char::is_uppercase)
+    };
+    let ends = |token: &str| token.ends_with([',', '.', ':', ';', '?', '!', ')']);
+    let mut found = Vec::new();
+    for lead in leads(&language) {
+        let width = lead.split(' ').count();
+        for at in 0..tokens.len().saturating_sub(width) {
+            let here = tokens[at..at + width].join(" ").to_lowercase();
+            if here.trim_start_matches(['(', '"', '“']) != *lead {
+                continue;
+            }
+            let mut after = &tokens[at + width..];
+            if let [article, name, ..] = after
+                && article.chars().count() <= 3
+                && !is_name(article)
+                && is_name(name)
+            {
+                after = &after[1..];
+            }
+            // somebody without a name is one or two words
+            let named = after.iter().take_while(|token| is_name(token)).count();
+            let most = if named > 0 { named.min(MOST_NAMED) } else { 2 };
+            let end = after.iter().take(most).position(|token| ends(token));
+            let name: Vec<String> = after
+                .iter()
+                .take(end.map_or(most, |end| end + 1))
+                .map(|token| bare(token))
+                .collect();
+            found.push(name.join(" "));
+        }
+    }
+    for (at, token) in tokens.iter().enumerate().skip(1) {
+        if !follows(&language).contains(&bare(token).to_lowercase().as_str()) || ends(tokens[at - 1]) {
+            continue;
+        }
+        let before = tokens[..at].iter().rev().take(MOST_NAMED);
+        let mut name: Vec<String> = before.take_while(|t| is_name(t)).map(|t| bare(t)).collect();
+        name.reverse();
+        // a pronoun names nobody; who is meant was named before
+        if !name.is_empty()
+            && !matches!(
+                name.join(" ").as_str(),
+                "I" | "It" | "He" | "She" | "We" | "They" | "This" | "That" | "Er" | "Sie" | "Es" | "Das"
+            )
+        {
+            found.push(name.join(" "));
+        }
+    }
+    found.retain(|name| !name.is_empty());
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+#[path = "facts_tests.rs"]
+mod tests;

@@ -1,0 +1,166 @@
+//! What is found, what is not, and that nothing is verified out of nothing.
+
+use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+use super::{ClaimKind, Source, trace, unverified};
+use crate::writing::document::Document;
+
+const SURVEY: Source<'static> = Source {
+    name: "https://survey.example/2024",
+    text: "In the Gartner survey of 3 May 2024, 2,500,000 people took part. 45% of them said that tea is the better drink. Sales \
+        rose by 1.5 billion euros.",
+};
+const BRAND: Source<'static> = Source {
+    name: "brand: products",
+    text: "The Leaf costs 12.50 euros.",
+};
+
+fn traced(text: &str, language: &str) -> Vec<(ClaimKind, String, Option<String>)> {
+    trace(&Document::of_markdown(text).unwrap(), language, &[SURVEY, BRAND])
+        .into_iter()
+        .flat_map(|sentence| sentence.claims)
+        .map(|claim| (claim.kind, claim.text, claim.source))
+        .collect()
+}
+
+#[test]
+fn what_a_source_has_is_found_there() {
+    let survey = Some(SURVEY.name.to_owned());
+    let cases = [
+        (
+            "Some 2.5 million took part.",
+            "en",
+            ClaimKind::Number,
+            "2.5",
+            &survey,
+        ),
+        ("Es waren 2,5 Millionen.", "de", ClaimKind::Number, "2,5", &survey),
+        (
+            "Nearly 45 percent agree.",
+            "en",
+            ClaimKind::Percentage,
+            "45",
+            &survey,
+        ),
+        (
+            "It was on May 3rd, 2024.",
+            "en",
+            ClaimKind::Date,
+            "May 3rd, 2024",
+            &survey,
+        ),
+        ("That was in 2024.", "en", ClaimKind::Number, "2024", &survey),
+        (
+            "They hold “tea is the better drink” dear.",
+            "en",
+            ClaimKind::Quotation,
+            "tea is the better drink",
+            &survey,
+        ),
+        (
+            "According to Gartner, people like tea.",
+            "en",
+            ClaimKind::Attribution,
+            "Gartner",
+            &survey,
+        ),
+        (
+            "Laut Gartner ist das besser.",
+            "de",
+            ClaimKind::Attribution,
+            "Gartner",
+            &survey,
+        ),
+        (
+            "Gartner found tea.",
+            "en",
+            ClaimKind::Attribution,
+            "Gartner",
+            &survey,
+        ),
+        (
+            "Ours costs €12.50.",
+            "en",
+            ClaimKind::Number,
+            "12.50",
+            &Some(BRAND.name.to_owned()),
+        ),
+        ("Some 45 agree.", "en", ClaimKind::Number, "45", &None),
+        ("Some 46% agree.", "en", ClaimKind::Percentage, "46", &None),
+        (
+            "It was on May 4, 2024.",
+            "en",
+            ClaimKind::Date,
+            "May 4, 2024",
+            &None,
+        ),
+        (
+            "He said “tea is the worst drink” twice.",
+            "en",
+            ClaimKind::Quotation,
+            "tea is the worst drink",
+            &None,
+        ),
+        (
+            "According to Forrester, tea wins.",
+            "en",
+            ClaimKind::Attribution,
+            "Forrester",
+            &None,
+        ),
+        (
+            "Studies show that tea wins.",
+            "en",
+            ClaimKind::Attribution,
+            "Studies",
+            &None,
+        ),
+    ];
+    for (text, language, kind, words, source) in cases {
+        let found = traced(text, language);
+        assert_eq!(found, [(kind, words.to_owned(), source.clone())], "{text}");
+    }
+}
+
+#[test]
+fn sentences_without_claims_are_left_alone() {
+    let text = "# 7 ways to brew\n\nTea is hot. He calls it “fine”. It says so.\n\n```\nx = 42\n```";
+    assert_eq!(traced(text, "en"), []);
+}
+
+#[test]
+fn a_sentence_is_unverified_as_a_whole() {
+    let text = "45% of 2.5 million agree. 45% of 77 agree.\n\n- 12.50 euros\n\n|a|\n|-|\n|99|";
+    let sentences = trace(&Document::of_markdown(text).unwrap(), "en", &[SURVEY, BRAND]);
+    assert_eq!(sentences.len(), 4);
+    let open: Vec<&str> = unverified(&sentences).map(|s| s.text.as_str()).collect();
+    assert_eq!(open, ["45% of 77 agree.", "99"]);
+}
+
+#[test]
+fn a_quotation_of_two_sentences_is_one() {
+    let text = "He wrote: \"Tea is good. Coffee is not.\" Then he left.";
+    let found = traced(text, "en");
+    assert_eq!(
+        found,
+        [(ClaimKind::Quotation, "Tea is good. Coffee is not.".into(), None)]
+    );
+}
+
+proptest! {
+    #[test]
+    fn without_sources_every_claim_is_open(text in "([A-Za-z]{1,6}|[0-9.,%]{1,5}|[“”\"„«»]|[ .]){0,30}") {
+        let document = Document::of_markdown(&text).unwrap();
+        let sentences = trace(&document, "en", &[]);
+        prop_assert_eq!(unverified(&sentences).count(), sentences.len());
+        prop_assert!(sentences.iter().all(|s| !s.claims.is_empty()));
+    }
+
+    #[test]
+    fn a_text_is_its_own_source(text in "([A-Z][a-z]{1,6} |[0-9]{1,5}(%|,[0-9]{3}| million)? |on 3 May 2024 |“one two three” |[a-z]{1,5}[.,]? ){0,20}") {
+        let document = Document::of_markdown(&text).unwrap();
+        let plain = document.plain_text();
+        let sentences = trace(&document, "en", &[Source { name: "self", text: &plain }]);
+        prop_assert_eq!(unverified(&sentences).count(), 0, "{:?}", sentences);
+    }
+}
