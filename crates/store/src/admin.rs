@@ -3,7 +3,7 @@
 use searchwright_contract::Instant;
 use uuid::Uuid;
 
-use crate::{Error, Result, Tx, sql};
+use crate::{Error, Result, Tx, access::ProjectScope, sql};
 
 /// A project to be made.
 #[derive(Clone, Debug)]
@@ -71,6 +71,14 @@ pub async fn project_by_domain(tx: &mut Tx, domain: &str) -> Result<Option<Uuid>
     sql("SELECT id FROM projects WHERE domain = $1 ORDER BY id LIMIT 1")
         .bind(domain)
         .optional(tx, |c| c.take())
+        .await
+}
+
+/// The scope of a project by its id, for the operator; [`Error::Missing`] without the project.
+pub async fn enter(tx: &mut Tx, project: Uuid) -> Result<ProjectScope> {
+    sql("SELECT id FROM projects WHERE id = $1")
+        .bind(project)
+        .one(tx, |c| Ok(ProjectScope::proven(c.take()?)))
         .await
 }
 

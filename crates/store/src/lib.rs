@@ -19,9 +19,11 @@ mod migrate;
 pub mod pages;
 mod postgres;
 pub mod projects;
+pub mod providers;
 pub mod seal;
 mod sqlite;
 mod statement;
+pub mod usage;
 mod value;
 
 pub use db::{Boxed, Db, Settings, Tx};

@@ -27,6 +27,8 @@ macro_rules! migrations {
 }
 const MIGRATIONS: &[Migration] = migrations! {
     1 "0001_base",
+    2 "0002_usage",
+    5 "0005_providers",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -22,5 +22,7 @@ mod keywords;
 mod lifecycle;
 mod migrate;
 mod pages;
+mod providers;
 mod seal;
+mod usage;
 mod write;
