@@ -23,6 +23,7 @@ pub mod pages;
 pub mod patch;
 pub mod projects;
 pub mod shape;
+pub mod usage;
 mod words;
 
 pub use error::{Code, Fault, Problem};

@@ -1,0 +1,431 @@
+//! What is counted against quotas, and what is spent against budgets.
+
+use searchwright_contract::{Instant, usage::Metric};
+use searchwright_store::{
+    Error,
+    access::ProjectScope,
+    usage::{self, Charge, Exceeded, Intent, Month, NewIntent, OverBudget, Spent, Standing},
+};
+use uuid::Uuid;
+
+use crate::harness::{Place, Store, id, later, now};
+
+on_both!(
+    a_quota_is_never_exceeded,
+    what_was_not_used_is_given_back,
+    months_are_counted_apart,
+    no_quota_is_no_limit,
+    transactions_at_once_do_not_exceed_a_quota,
+    a_charge_is_known_before_the_call,
+    a_step_is_charged_once,
+    a_price_nobody_tells_stays_uncertain,
+    a_budget_is_never_exceeded,
+    transactions_at_once_do_not_exceed_a_budget,
+    another_project_is_not_concerned,
+    limits_belong_to_a_project_that_exists,
+);
+
+#[test]
+fn a_month_is_one_of_the_calendar_in_utc() {
+    for (at, start, end) in [
+        (
+            "2026-11-21T10:00:00.123Z",
+            "2026-11-01T00:00:00.000Z",
+            "2026-12-01T00:00:00.000Z",
+        ),
+        (
+            "2026-12-31T23:59:59.999Z",
+            "2026-12-01T00:00:00.000Z",
+            "2027-01-01T00:00:00.000Z",
+        ),
+        (
+            "2028-02-01T00:00:00.000Z",
+            "2028-02-01T00:00:00.000Z",
+            "2028-03-01T00:00:00.000Z",
+        ),
+    ] {
+        let month = Month::of(at.parse().unwrap());
+        assert_eq!(
+            (month.start.to_string().as_str(), month.end.to_string().as_str()),
+            (start, end)
+        );
+    }
+}
+
+const METRIC: Metric = Metric::PostsGenerated;
+
+async fn limit(store: &Store, scope: ProjectScope, limit: Option<i64>) {
+    commit!(store.db, |tx| usage::set_quota(
+        tx,
+        scope.project(),
+        METRIC,
+        limit
+    )
+    .await)
+    .unwrap();
+}
+
+async fn take(store: &Store, scope: ProjectScope, n: i64, at: Instant) -> Result<(), Exceeded> {
+    commit!(store.db, |tx| usage::take(tx, scope, METRIC, n, at).await).unwrap()
+}
+
+/// The quota and what is used of it.
+async fn count(store: &Store, scope: ProjectScope, at: Instant) -> (Option<i64>, i64) {
+    let counts = usage::counts(&mut store.read().await, scope, at).await.unwrap();
+    assert_eq!(counts.iter().map(|c| c.metric).collect::<Vec<_>>(), Metric::ALL);
+    let count = counts.iter().find(|c| c.metric == METRIC).unwrap();
+    assert!(
+        counts
+            .iter()
+            .all(|c| c.metric == METRIC || (c.limit, c.used) == (None, 0))
+    );
+    (count.limit, count.used)
+}
+
+async fn a_quota_is_never_exceeded(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    limit(&store, scope, Some(10)).await;
+    assert_eq!(take(&store, scope, 7, now()).await, Ok(()));
+    let refused = Exceeded {
+        metric: METRIC,
+        limit: 10,
+        used: 7,
+        resets_at: Month::of(now()).end,
+    };
+    assert_eq!(take(&store, scope, 4, now()).await, Err(refused));
+    assert_eq!(
+        count(&store, scope, now()).await,
+        (Some(10), 7),
+        "a refusal takes nothing"
+    );
+    assert_eq!(take(&store, scope, 3, now()).await, Ok(()));
+    assert_eq!(
+        take(&store, scope, 0, now()).await,
+        Ok(()),
+        "nothing is always allowed"
+    );
+    limit(&store, scope, Some(2)).await;
+    let refused = take(&store, scope, 1, now()).await.unwrap_err();
+    assert_eq!(
+        (refused.limit, refused.used),
+        (2, 10),
+        "a lower quota forgets nothing"
+    );
+    limit(&store, scope, Some(0)).await;
+    assert_eq!(count(&store, scope, now()).await, (Some(0), 10));
+    limit(&store, scope, None).await;
+    assert_eq!(take(&store, scope, 1_000_000, now()).await, Ok(()));
+    assert_eq!(count(&store, scope, now()).await, (None, 1_000_010));
+    let negative = commit!(store.db, |tx| usage::take(tx, scope, METRIC, -1, now()).await);
+    assert!(matches!(negative, Err(Error::Defect(_))), "{negative:?}");
+}
+
+async fn what_was_not_used_is_given_back(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let next = Month::of(now()).end;
+    take(&store, scope, 5, now()).await.unwrap();
+    take(&store, scope, 5, next).await.unwrap();
+    let give = async |n: i64| {
+        commit!(store.db, |tx| usage::give_back(tx, scope, METRIC, n, now()).await).unwrap();
+    };
+    give(2).await;
+    assert_eq!(
+        count(&store, scope, now()).await,
+        (None, 3),
+        "in the month it was taken in"
+    );
+    assert_eq!(count(&store, scope, next).await, (None, 5));
+    give(9).await;
+    assert_eq!(
+        count(&store, scope, now()).await,
+        (None, 0),
+        "never below nothing"
+    );
+}
+
+async fn months_are_counted_apart(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    limit(&store, scope, Some(3)).await;
+    let end = Month::of(now()).end;
+    take(&store, scope, 3, end.plus_millis(-1)).await.unwrap();
+    assert_eq!(
+        take(&store, scope, 1, end.plus_millis(-1))
+            .await
+            .unwrap_err()
+            .resets_at,
+        end
+    );
+    take(&store, scope, 3, end).await.unwrap();
+    take(&store, scope, 1, end).await.unwrap_err();
+}
+
+async fn no_quota_is_no_limit(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    assert_eq!(count(&store, scope, now()).await, (None, 0));
+    take(&store, scope, 12, now()).await.unwrap();
+    assert_eq!(count(&store, scope, now()).await, (None, 12));
+    let rolled_back: Result<(), Error> = commit!(store.db, |tx| {
+        usage::take(tx, scope, METRIC, 5, now()).await?.unwrap();
+        Err(Error::Missing)
+    });
+    rolled_back.unwrap_err();
+    assert_eq!(
+        count(&store, scope, now()).await,
+        (None, 12),
+        "part of the caller's transaction"
+    );
+}
+
+async fn transactions_at_once_do_not_exceed_a_quota(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    limit(&store, scope, Some(20)).await;
+    let at_once: Vec<_> = (0..16)
+        .map(|_| {
+            let db = store.db.clone();
+            tokio::spawn(
+                async move { commit!(db, |tx| usage::take(tx, scope, METRIC, 3, now()).await).unwrap() },
+            )
+        })
+        .collect();
+    let mut taken = 0;
+    for one in at_once {
+        taken += i64::from(one.await.unwrap().is_ok());
+    }
+    assert_eq!((taken, count(&store, scope, now()).await), (6, (Some(20), 18)));
+}
+
+fn step(job: Uuid, step: &str, estimate: i64) -> NewIntent {
+    NewIntent {
+        id: id(),
+        job,
+        step: step.to_owned(),
+        provider: "openai".to_owned(),
+        what: "a post".to_owned(),
+        estimate,
+    }
+}
+
+async fn intend(store: &Store, scope: ProjectScope, new: NewIntent) -> Result<Intent, OverBudget> {
+    commit!(store.db, |tx| usage::intend(tx, scope, new, now()).await).unwrap()
+}
+
+async fn settle(store: &Store, scope: ProjectScope, intent: Uuid, actual: Option<i64>, at: Instant) -> bool {
+    commit!(store.db, |tx| usage::settle(tx, scope, intent, actual, at).await).unwrap()
+}
+
+async fn spent(store: &Store, scope: ProjectScope) -> Vec<Spent> {
+    usage::spent(&mut store.read().await, scope, now()).await.unwrap()
+}
+
+fn openai(budget: Option<i64>, settled: i64, uncertain: i64, uncertain_calls: i64) -> Vec<Spent> {
+    vec![Spent {
+        provider: "openai".to_owned(),
+        budget,
+        settled,
+        uncertain,
+        uncertain_calls,
+    }]
+}
+
+async fn a_charge_is_known_before_the_call(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    assert_eq!(spent(&store, scope).await, []);
+    let new = step(id(), "draft", 900);
+    let wanted = Intent {
+        id: new.id,
+        standing: Standing::New,
+    };
+    assert_eq!(intend(&store, scope, new).await, Ok(wanted));
+    assert_eq!(spent(&store, scope).await, openai(None, 0, 900, 1));
+    assert!(settle(&store, scope, wanted.id, Some(750), now()).await);
+    assert_eq!(spent(&store, scope).await, openai(None, 750, 0, 0));
+    assert!(
+        !settle(&store, scope, wanted.id, Some(1), now()).await,
+        "the first price stays"
+    );
+    assert!(
+        !settle(&store, scope, id(), Some(1), now()).await,
+        "nothing was intended"
+    );
+    let direct = Charge {
+        id: id(),
+        provider: "openai".to_owned(),
+        what: "a probe".to_owned(),
+        actual: Some(50),
+    };
+    commit!(store.db, |tx| usage::spend(tx, scope, direct, now()).await).unwrap();
+    assert_eq!(spent(&store, scope).await, openai(None, 800, 0, 0));
+    let next = Month::of(now()).end;
+    assert_eq!(
+        usage::spent(&mut store.read().await, scope, next).await.unwrap(),
+        []
+    );
+}
+
+async fn a_step_is_charged_once(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = id();
+    let first = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
+    let again = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
+    assert_eq!(
+        again,
+        Intent {
+            id: first.id,
+            standing: Standing::Uncertain
+        },
+        "an attempt that died"
+    );
+    assert_eq!(spent(&store, scope).await, openai(None, 0, 900, 1));
+    intend(&store, scope, step(job, "title", 100)).await.unwrap();
+    intend(&store, scope, step(id(), "draft", 10)).await.unwrap();
+    assert_eq!(spent(&store, scope).await, openai(None, 0, 1010, 3));
+    let next = Month::of(now()).end;
+    assert!(settle(&store, scope, first.id, Some(800), next).await);
+    assert_eq!(
+        spent(&store, scope).await,
+        openai(None, 800, 110, 2),
+        "in the month it began in"
+    );
+    let after = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
+    assert_eq!(after.standing, Standing::Ended(Some(800)));
+    assert_eq!(spent(&store, scope).await, openai(None, 800, 110, 2));
+}
+
+async fn a_price_nobody_tells_stays_uncertain(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = id();
+    let intent = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
+    assert!(settle(&store, scope, intent.id, None, now()).await);
+    assert_eq!(spent(&store, scope).await, openai(None, 0, 900, 1));
+    let again = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
+    assert_eq!(
+        again.standing,
+        Standing::Ended(None),
+        "made, so not to be made again"
+    );
+    assert!(
+        settle(&store, scope, intent.id, Some(0), later(5)).await,
+        "the invoice says more"
+    );
+    assert_eq!(spent(&store, scope).await, openai(None, 0, 0, 0));
+    let direct = Charge {
+        id: id(),
+        provider: "openai".to_owned(),
+        what: "a probe".to_owned(),
+        actual: None,
+    };
+    commit!(store.db, |tx| usage::spend(tx, scope, direct, now()).await).unwrap();
+    assert_eq!(
+        spent(&store, scope).await,
+        openai(None, 0, 0, 1),
+        "unknown is not 0"
+    );
+}
+
+async fn budget(store: &Store, scope: ProjectScope, limit: Option<i64>) {
+    commit!(store.db, |tx| usage::set_budget(
+        tx,
+        scope.project(),
+        "openai",
+        limit
+    )
+    .await)
+    .unwrap();
+}
+
+async fn left(store: &Store, scope: ProjectScope) -> Option<i64> {
+    usage::budget_left(&mut store.read().await, scope, "openai", now())
+        .await
+        .unwrap()
+}
+
+async fn a_budget_is_never_exceeded(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    assert_eq!(left(&store, scope).await, None);
+    budget(&store, scope, Some(1000)).await;
+    assert_eq!(left(&store, scope).await, Some(1000));
+    assert_eq!(spent(&store, scope).await, openai(Some(1000), 0, 0, 0));
+    let job = id();
+    let first = intend(&store, scope, step(job, "a", 600)).await.unwrap();
+    let refused = OverBudget {
+        provider: "openai".to_owned(),
+        limit: 1000,
+        used: 600,
+        resets_at: Month::of(now()).end,
+    };
+    assert_eq!(intend(&store, scope, step(job, "b", 401)).await, Err(refused));
+    assert_eq!(
+        spent(&store, scope).await,
+        openai(Some(1000), 0, 600, 1),
+        "a refusal leaves nothing"
+    );
+    intend(&store, scope, step(job, "b", 400)).await.unwrap();
+    assert_eq!(left(&store, scope).await, Some(0));
+    settle(&store, scope, first.id, Some(1600), now()).await;
+    assert_eq!(
+        left(&store, scope).await,
+        Some(-1000),
+        "what has happened is told"
+    );
+    intend(&store, scope, step(job, "c", 0)).await.unwrap_err();
+    budget(&store, scope, None).await;
+    assert_eq!(left(&store, scope).await, None);
+    intend(&store, scope, step(job, "c", 0)).await.unwrap();
+}
+
+async fn transactions_at_once_do_not_exceed_a_budget(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    budget(&store, scope, Some(20)).await;
+    let job = id();
+    let at_once: Vec<_> = (0..16)
+        .map(|n| {
+            let db = store.db.clone();
+            let new = step(job, &n.to_string(), 3);
+            tokio::spawn(async move { commit!(db, |tx| usage::intend(tx, scope, new, now()).await).unwrap() })
+        })
+        .collect();
+    let mut allowed = 0;
+    for one in at_once {
+        allowed += i64::from(one.await.unwrap().is_ok());
+    }
+    assert_eq!(allowed, 6);
+    assert_eq!(spent(&store, scope).await, openai(Some(20), 0, 18, 6));
+}
+
+async fn another_project_is_not_concerned(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    limit(&store, scope, Some(1)).await;
+    budget(&store, scope, Some(1)).await;
+    take(&store, scope, 1, now()).await.unwrap();
+    take(&store, foreign, 5, now()).await.unwrap();
+    assert_eq!(count(&store, foreign, now()).await, (None, 5));
+    let job = id();
+    let theirs = intend(&store, foreign, step(job, "a", 9)).await.unwrap();
+    intend(&store, scope, step(job, "a", 1)).await.unwrap();
+    assert!(!settle(&store, scope, theirs.id, Some(1), now()).await);
+    assert_eq!(spent(&store, foreign).await, openai(None, 0, 9, 1));
+    assert_eq!(spent(&store, scope).await, openai(Some(1), 0, 1, 1));
+}
+
+async fn limits_belong_to_a_project_that_exists(place: &Place) {
+    let store = place.store().await;
+    let nobody = id();
+    for limit in [Some(1), None] {
+        let quota = commit!(store.db, |tx| usage::set_quota(tx, nobody, METRIC, limit).await);
+        assert!(matches!(quota, Err(Error::Dangling)), "{quota:?}");
+        let budget = commit!(store.db, |tx| usage::set_budget(tx, nobody, "openai", limit)
+            .await);
+        assert!(matches!(budget, Err(Error::Dangling)), "{budget:?}");
+    }
+}
