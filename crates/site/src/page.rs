@@ -7,6 +7,7 @@ mod directives;
 mod elements;
 mod entities;
 mod headers;
+mod link_list;
 mod links;
 mod open;
 mod prose;
@@ -17,6 +18,7 @@ mod tags;
 mod tokens;
 
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable};
+pub use link_list::{Link, Links};
 pub use read::read;
 
 use serde::{Deserialize, Serialize};
@@ -220,7 +222,7 @@ pub struct HtmlFacts {
     /// Headings in all (the list is cut).
     pub headings_total: u32,
     /// `<a href>` and `<area href>`, in order.
-    pub links: Vec<Link>,
+    pub links: Links,
     /// Links in all (the list is cut at the crawl's limit).
     pub links_total: u32,
     /// `<a>` without a usable href: as written.
@@ -339,21 +341,6 @@ pub struct Heading {
     pub line: u32,
     /// Words of the paragraph that follows at once; 0 when none does.
     pub answer_words: u32,
-}
-
-/// One hyperlink.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Link {
-    /// As written.
-    pub href: Box<str>,
-    /// Where it points; `None` when malformed or not http(s).
-    pub target: Option<UrlId>,
-    /// Text, alt, aria-label or title; cut to 80 grapheme clusters.
-    pub anchor: Box<str>,
-    /// [`REL_NOFOLLOW`] and its neighbours.
-    pub flags: u8,
-    /// 1-based line in the source.
-    pub line: u32,
 }
 
 /// The link has rel nofollow, ugc or sponsored.

@@ -51,6 +51,13 @@ impl Score {
         self.error_free += u32::from(errors == 0);
     }
 
+    /// Pages that were added up elsewhere.
+    pub fn merge(&mut self, other: &Self) {
+        self.sum += other.sum;
+        self.pages += other.pages;
+        self.error_free += other.error_free;
+    }
+
     /// The score, with the scored errors and warnings of the site as a whole.
     pub fn finish(&self, site_errors: u32, site_warnings: u32) -> Health {
         if self.pages == 0 {

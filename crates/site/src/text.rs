@@ -115,7 +115,11 @@ pub fn squeeze(text: &str) -> String {
 
 /// White space folded, NFC, lower case: two texts that differ in none of what is left are the same text.
 pub fn folded(text: &str) -> String {
-    let text = squeeze(text);
+    folded_case(squeeze(text))
+}
+
+/// The same, of a text whose white space is folded already.
+pub(crate) fn folded_case(text: String) -> String {
     // below U+0300, and in most of Cyrillic, nothing composes
     let composed = text
         .bytes()
@@ -132,9 +136,10 @@ pub fn folded(text: &str) -> String {
 /// Lower case, character by character: unlike `str::to_lowercase`, a final sigma is any sigma.
 fn lower(mut text: String) -> String {
     text.make_ascii_lowercase();
-    let Some(first) = text.bytes().position(|b| !b.is_ascii()) else {
+    if text.is_ascii() {
         return text;
-    };
+    }
+    let first = text.bytes().position(|b| !b.is_ascii()).unwrap_or(text.len());
     let mut out = String::with_capacity(text.len() + 8);
     out.push_str(&text[..first]);
     let mut rest = &text[first..];

@@ -8,9 +8,9 @@
 #[cfg(test)]
 mod tests;
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use url::{Position, Url};
 
 use crate::{
@@ -49,7 +49,7 @@ pub struct UrlTable {
     keys: String,
     key_ends: Vec<u32>,
     ids: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     /// Forms as first seen, of the few URLs whose form differs from their key; ids ascend.
     raws: String,
     raw_ends: Vec<(u32, u32)>,
@@ -64,7 +64,7 @@ impl UrlTable {
             keys: String::new(),
             key_ends: Vec::new(),
             ids: HashTable::new(),
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
             raws: String::new(),
             raw_ends: Vec::new(),
             provenance: Vec::new(),
@@ -233,7 +233,7 @@ pub struct PageUrls {
     hashes: Vec<u64>,
     ids: HashTable<u32>,
     raws: Vec<(u32, Box<str>)>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 impl PageUrls {
@@ -300,6 +300,6 @@ pub(crate) fn for_each_target(facts: &mut PageFacts, mut visit: impl FnMut(&mut 
         html.pagination
             .iter_mut()
             .for_each(|link| visit(&mut link.target));
-        html.links.iter_mut().for_each(|link| visit(&mut link.target));
+        html.links.targets_mut().for_each(visit);
     }
 }

@@ -187,44 +187,82 @@ pub async fn record(
     Ok(())
 }
 
-/// Settles what an audit did not find again: resolved where it looked, stale where it could not.
+/// Every issue of the project.
+pub async fn ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
+    sql("SELECT id FROM issues WHERE project_id = $1 ORDER BY id")
+        .bind(scope.project())
+        .all(tx, |c| c.take())
+        .await
+}
+
+/// Pages on which an audit did not find an open issue again, by page id.
+pub async fn unseen(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    issue: Uuid,
+    after: Option<Uuid>,
+    limit: usize,
+) -> Result<Vec<Uuid>> {
+    sql(
+        "SELECT page_id FROM occurrences WHERE project_id = $1 AND issue_id = $2 AND page_id > $3
+           AND last_seen_audit_id <> $4 AND state NOT IN ('resolved', 'ignored')
+         ORDER BY page_id LIMIT $5",
+    )
+    .bind(scope.project())
+    .bind(issue)
+    .bind(after.unwrap_or(Uuid::nil()))
+    .bind(audit)
+    .bind(limit as i64)
+    .all(tx, |c| c.take())
+    .await
+}
+
+/// Settles what an audit did not find again on these pages: resolved where it looked, stale where it could not.
 ///
 /// `looked_everywhere` also resolves what was on pages that this audit no longer knows.
 pub async fn settle(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
+    issue: Uuid,
+    pages: Vec<Uuid>,
     looked_everywhere: bool,
     now: Instant,
 ) -> Result<()> {
-    sql("UPDATE occurrences SET state = 'resolved', resolved_at = $3, checked_at = $3, stale = $4,
+    let rows = || pages.iter().map(|page| vec![(*page).into()]).collect();
+    sql("UPDATE occurrences SET state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5,
            resolution = CASE WHEN EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.status_code BETWEEN 300 AND 499)
              THEN 'page_gone' ELSE 'fixed' END
-         WHERE project_id = $1 AND last_seen_audit_id <> $2 AND state NOT IN ('resolved', 'ignored')
-           AND EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $2 AND p.failure IS NULL)")
+         WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
+           AND EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3 AND p.failure IS NULL)")
     .bind(scope.project())
+    .bind(issue)
     .bind(audit)
     .bind(now)
     .bind(false)
-    .run(tx)
+    .run_each(tx, rows())
     .await?;
     if looked_everywhere {
-        sql("UPDATE occurrences SET state = 'resolved', resolved_at = $3, checked_at = $3, stale = $4, resolution = 'page_gone'
-             WHERE project_id = $1 AND last_seen_audit_id <> $2 AND state NOT IN ('resolved', 'ignored')
-               AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $2)")
+        sql("UPDATE occurrences SET state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5, resolution = 'page_gone'
+             WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
+               AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3)")
         .bind(scope.project())
+        .bind(issue)
         .bind(audit)
         .bind(now)
         .bind(false)
-        .run(tx)
+        .run_each(tx, rows())
         .await?;
     }
-    sql("UPDATE occurrences SET stale = $3 WHERE project_id = $1 AND last_seen_audit_id <> $2 AND state NOT IN ('resolved', 'ignored')")
-        .bind(scope.project())
-        .bind(audit)
-        .bind(true)
-        .run(tx)
-        .await?;
+    sql("UPDATE occurrences SET stale = $4
+         WHERE project_id = $1 AND issue_id = $2 AND page_id = $5 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')")
+    .bind(scope.project())
+    .bind(issue)
+    .bind(audit)
+    .bind(true)
+    .run_each(tx, rows())
+    .await?;
     Ok(())
 }
 
@@ -243,21 +281,8 @@ pub struct Summary {
     pub impact: f64,
 }
 
-/// Writes the issues of an audit and recounts all of the project's. Returns, per issue whose activity
-/// turned, its id, its check, and whether it is active now and whether it is new.
-pub async fn summarize(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    found: Vec<Summary>,
-    now: Instant,
-) -> Result<Vec<Turned>> {
-    let before: BTreeMap<Uuid, (String, u64)> =
-        sql("SELECT id, check_id, active FROM issues WHERE project_id = $1")
-            .bind(scope.project())
-            .all(tx, |c| Ok((c.take()?, (c.take()?, c.take()?))))
-            .await?
-            .into_iter()
-            .collect();
+/// Writes the issues of an audit; [`recount`] counts them.
+pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now: Instant) -> Result<()> {
     let rows = found
         .into_iter()
         .map(|s| {
@@ -278,48 +303,49 @@ pub async fn summarize(
     .bind(now)
     .run_each(tx, rows)
     .await?;
-    let mut counts: BTreeMap<Uuid, BTreeMap<String, u64>> = BTreeMap::new();
-    sql("SELECT issue_id, state, count(*) FROM occurrences WHERE project_id = $1 GROUP BY issue_id, state")
+    Ok(())
+}
+
+/// Counts the occurrences of an issue. How it turned, if it did.
+pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Option<Turned>> {
+    let before = get(tx, scope, issue).await?;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    sql("SELECT state, count(*) FROM occurrences WHERE project_id = $1 AND issue_id = $2 GROUP BY state")
         .bind(scope.project())
+        .bind(issue)
         .each(tx, |c| {
-            let (issue, state, count): (Uuid, String, u64) = (c.take()?, c.take()?, c.take()?);
-            counts.entry(issue).or_default().insert(state, count);
+            counts.insert(c.take()?, c.take()?);
             Ok(())
         })
         .await?;
-    let mut turned = Vec::new();
-    let mut rows = Vec::new();
-    for (issue, by_state) in counts {
-        let active: u64 = by_state
-            .iter()
-            .filter(|(s, _)| !matches!(s.as_str(), "resolved" | "ignored"))
-            .map(|(_, n)| n)
-            .sum();
-        let was = before.get(&issue).map(|(_, n)| *n);
-        if was.unwrap_or(0) > 0 && active == 0 || was.unwrap_or(0) == 0 && active > 0 {
-            turned.push(Turned {
-                issue,
-                active: active > 0,
-                new: was.is_none(),
-            });
-        }
-        let json = serde_json::to_value(&by_state).map_err(|e| Error::Defect(e.to_string()))?;
-        rows.push(vec![issue.into(), active.into(), Json(json).into()]);
-    }
+    let active: u64 = counts
+        .iter()
+        .filter(|(state, _)| !matches!(state.as_str(), "resolved" | "ignored"))
+        .map(|(_, n)| n)
+        .sum();
+    let json = serde_json::to_value(&counts).map_err(|e| Error::Defect(e.to_string()))?;
     sql("UPDATE issues SET active = $3, counts = $4, impact = CASE WHEN CAST($3 AS BIGINT) = 0 THEN 0 ELSE impact END WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
-        .run_each(tx, rows)
+        .bind(issue)
+        .bind(active)
+        .bind(Json(json))
+        .run(tx)
         .await?;
-    Ok(turned)
+    let turned = Turned {
+        issue,
+        active: active > 0,
+        new: before.counts.is_empty(),
+    };
+    Ok((turned.active != (before.active > 0)).then_some(turned))
 }
 
-/// An issue that an audit made active or inactive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How an audit left an issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turned {
     /// The issue.
     pub issue: Uuid,
     /// It occurs now.
     pub active: bool,
-    /// It had never been seen before.
+    /// It had never been counted before.
     pub new: bool,
 }

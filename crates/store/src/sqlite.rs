@@ -1,7 +1,7 @@
 //! Embedded SQLite: one writer that commits in groups, readers apart.
 //!
 //! A durable commit costs an fsync. Transactions that wait while one is under way share the next: each
-//! runs as a savepoint, one COMMIT covers them all, and only then is each answered.
+//! but the first runs as a savepoint, one COMMIT covers them all, and only then is each answered.
 
 use std::{
     io::Write as _,
@@ -73,8 +73,17 @@ impl Drop for Reader {
 
 /// Runs inside the commit under way; what it returns is called with the outcome of that commit.
 /// Without a transaction, because none could begin, it does not run.
-type Work = Box<dyn FnOnce(Option<&mut Tx>) -> Answer + Send>;
+type Work = Box<dyn FnOnce(Option<(&mut Tx, Undo)>) -> Answer + Send>;
 type Answer = Box<dyn FnOnce(Result<(), CommitFailed>) + Send>;
+
+/// How work that fails is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Undo {
+    /// Nothing else is in the transaction: it begins anew. A savepoint would keep a copy of every page it changes.
+    Transaction,
+    /// To the savepoint before it.
+    Savepoint,
+}
 
 /// Why a commit failed, for each of those it carried.
 #[derive(Clone, Debug)]
@@ -161,7 +170,7 @@ impl Sqlite {
     {
         let (answer, answered) = oneshot::channel();
         let boxed: Work = Box::new(move |tx| {
-            let done = tx.map(|tx| savepoint(tx, work));
+            let done = tx.map(|(tx, undo)| attempt(tx, undo, work));
             Box::new(move |commit| {
                 let _ = answer.send(match (done, commit) {
                     (Some(Ok(value)), Ok(())) => Ok(value),
@@ -234,8 +243,8 @@ fn connect(path: &Path, write: bool) -> Result<Connection> {
     if write {
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "full")?;
-        // 16 MiB: a page that many transactions touch is folded in once, not every 4 MiB.
-        connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
+        // 64 MiB: a page that many transactions touch is folded in once, not every 4 MiB.
+        connection.pragma_update(None, "wal_autocheckpoint", 16_384)?;
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     }
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -245,12 +254,14 @@ fn connect(path: &Path, write: bool) -> Result<Connection> {
     Ok(connection)
 }
 
-fn savepoint<T, E, F>(tx: &mut Tx, work: F) -> Result<T, E>
+fn attempt<T, E, F>(tx: &mut Tx, undo: Undo, work: F) -> Result<T, E>
 where
     E: From<Error>,
     F: for<'a> FnOnce(&'a mut Tx) -> Boxed<'a, Result<T, E>>,
 {
-    step(tx, "SAVEPOINT work").map_err(E::from)?;
+    if undo == Undo::Savepoint {
+        step(tx, "SAVEPOINT work").map_err(E::from)?;
+    }
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(tx).now_or_never()));
     let done = match done {
         Ok(Some(done)) => done,
@@ -259,13 +270,22 @@ where
         ))),
         Err(_) => Err(E::from(Error::Defect("a write transaction panicked".to_owned()))),
     };
-    if done.is_err() {
-        if is_cut(tx) {
-            return done;
-        }
-        step(tx, "ROLLBACK TO work").map_err(E::from)?;
+    if done.is_err() && is_cut(tx) {
+        return done;
     }
-    step(tx, "RELEASE work").map_err(E::from)?;
+    match (undo, done.is_err()) {
+        (Undo::Transaction, false) => {}
+        (Undo::Transaction, true) => {
+            step(tx, "ROLLBACK").map_err(E::from)?;
+            step(tx, "BEGIN IMMEDIATE").map_err(E::from)?;
+        }
+        (Undo::Savepoint, failed) => {
+            if failed {
+                step(tx, "ROLLBACK TO work").map_err(E::from)?;
+            }
+            step(tx, "RELEASE work").map_err(E::from)?;
+        }
+    }
     done
 }
 
@@ -298,7 +318,7 @@ fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &Ato
         let begun = Instant::now();
         let outcome = match step(&tx, "BEGIN IMMEDIATE") {
             Ok(()) => {
-                answers.push(first(Some(&mut tx)));
+                answers.push(first(Some((&mut tx, Undo::Transaction))));
                 gather(&mut tx, queue, &mut answers, begun, last);
                 last = answers.len();
                 commit(&tx, broken)
@@ -333,7 +353,7 @@ fn gather(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, begun:
             },
             Err(TryRecvError::Empty) => return,
         };
-        answers.push(next(Some(tx)));
+        answers.push(next(Some((tx, Undo::Savepoint))));
     }
 }
 

@@ -158,10 +158,20 @@ impl Statement {
         match &mut tx.on {
             On::Sqlite(connection) => {
                 let mut statement = connection.get()?.prepare_cached(self.text)?;
+                bind_sqlite(&mut statement, &self.params)?;
+                // What is bound stays bound from row to row, and names are looked up once.
+                let width = rows.first().map_or(0, Vec::len);
+                let places = (0..width)
+                    .map(|i| place(&statement, self.params.len() + i))
+                    .collect::<Result<Vec<_>>>()?;
                 let mut touched = 0;
                 for row in &rows {
-                    bind_sqlite(&mut statement, &self.params)?;
-                    bind_sqlite_from(&mut statement, self.params.len(), row)?;
+                    if row.len() != width {
+                        return Err(Error::Defect("rows of different lengths".to_owned()));
+                    }
+                    for (param, place) in row.iter().zip(&places) {
+                        statement.raw_bind_parameter(*place, param)?;
+                    }
                     touched += statement.raw_execute()? as u64;
                 }
                 Ok(touched)
@@ -189,24 +199,24 @@ fn refs(params: &[Param]) -> Vec<&(dyn ToSql + Sync)> {
 }
 
 fn bind_sqlite(statement: &mut rusqlite::Statement<'_>, params: &[Param]) -> Result<()> {
-    bind_sqlite_from(statement, 0, params)
+    for (i, param) in params.iter().enumerate() {
+        let place = place(statement, i)?;
+        statement.raw_bind_parameter(place, param)?;
+    }
+    Ok(())
 }
 
 /// `$2` is a name to SQLite, numbered by where it first appears: bind by name.
-fn bind_sqlite_from(statement: &mut rusqlite::Statement<'_>, offset: usize, params: &[Param]) -> Result<()> {
+fn place(statement: &rusqlite::Statement<'_>, i: usize) -> Result<usize> {
     const NAMES: [&str; 32] = [
         "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15",
         "$16", "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27", "$28", "$29",
         "$30", "$31", "$32",
     ];
-    for (i, param) in params.iter().enumerate() {
-        let name = NAMES
-            .get(offset + i)
-            .ok_or_else(|| Error::Defect("more than 32 parameters".to_owned()))?;
-        let index = statement
-            .parameter_index(name)?
-            .ok_or_else(|| Error::Defect(format!("the text has no {name}")))?;
-        statement.raw_bind_parameter(index, param)?;
-    }
-    Ok(())
+    let name = NAMES
+        .get(i)
+        .ok_or_else(|| Error::Defect("more than 32 parameters".to_owned()))?;
+    statement
+        .parameter_index(name)?
+        .ok_or_else(|| Error::Defect(format!("the text has no {name}")))
 }

@@ -1,38 +1,32 @@
 //! The second half of an audit: every saved page goes through every check, in batches, with the whole
 //! crawl as context; then what was found is settled against what was known.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod evaluate;
 
-use searchwright_contract::{
-    audits::{AuditStatus, AuditTotals},
-    events::EventType,
-    pages::Page,
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
 };
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
 use searchwright_site::{
-    checks::{self, Check, Context, Severity, Thresholds},
+    checks::{self, Severity, Thresholds},
     crawl::{Ending, Termination},
-    fetch::FetchError,
-    graph::{Index, flag},
-    origin::Origin,
-    page::{Outcome, PageFacts, UrlId, not_indexable},
-    score::{self, Score},
 };
 use searchwright_store::{Db, audits, crawls, events, issues, pages};
 use serde_json::json;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::{
-    JobError,
-    audit::{fenced, unpack},
-    worker::Run,
-};
+use self::evaluate::{Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id};
+use super::{JobError, audit::fenced, worker::Run};
 use crate::{failure::defect, operations::word};
 
-/// Findings gathered before they are written. They are written in the order of their key, so that each leaf
-/// of the tree is touched once per gathering and not once per batch of pages.
-const GATHERED: usize = 16 * 1024;
 /// Rows of one transaction: others wait for it.
-const ROWS: usize = 4 * 1024;
+const ROWS: usize = 8 * 1024;
+/// Issues that are settled at once, to share commits.
+const AT_ONCE: usize = 32;
 
 /// Weight of a severity in the impact of an issue.
 const fn weight(severity: Severity) -> f64 {
@@ -40,51 +34,6 @@ const fn weight(severity: Severity) -> f64 {
         Severity::Error => 10.0,
         Severity::Warning => 3.0,
         Severity::Notice => 1.0,
-    }
-}
-
-/// Stable id of a page: the same URL of the same project, whatever the audit.
-pub fn page_id(project: Uuid, key: &str) -> Uuid {
-    Uuid::new_v5(&project, key.as_bytes())
-}
-
-/// Stable id of an issue: one per project and check.
-pub fn issue_id(project: Uuid, check: &str) -> Uuid {
-    Uuid::new_v5(&project, check.as_bytes())
-}
-
-/// What the whole analysis adds up to.
-#[derive(Default)]
-struct Sums {
-    score: Score,
-    totals: AuditTotals,
-    impact: HashMap<&'static str, f64>,
-    site: Vec<&'static Check>,
-}
-
-/// Everything pages are evaluated with.
-struct Shared {
-    index: Index,
-    origin: Origin,
-    thresholds: Thresholds,
-    project: Uuid,
-    ignored: HashSet<(Uuid, Uuid)>,
-    issue_ids: HashMap<&'static str, Uuid>,
-    now_ms: i64,
-}
-
-/// Pages that were evaluated, and what was found on them.
-#[derive(Default)]
-struct Evaluated {
-    seen: Vec<pages::Seen>,
-    findings: Vec<issues::Finding>,
-}
-
-impl Evaluated {
-    fn sorted(mut self) -> Self {
-        self.seen.sort_unstable_by_key(|s| s.id);
-        self.findings.sort_unstable_by_key(|f| (f.issue, f.page));
-        self
     }
 }
 
@@ -102,7 +51,7 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
     let project = scope.project();
     let now = run.engine.clock.now();
     let termination = ending.termination;
-    let shared = Shared {
+    let shared = Arc::new(Shared {
         index: ending.index,
         origin: ending.origin,
         thresholds: Thresholds::default(),
@@ -116,11 +65,11 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
             .map(|c| (c.id, issue_id(project, c.id)))
             .collect(),
         now_ms: now.millis(),
-    };
+    });
     // Three stages at once: read a batch, evaluate the one before, write the one before that.
-    let (saved, evaluated) = (tokio::sync::mpsc::channel(1), tokio::sync::mpsc::channel(1));
-    let (give, take) = saved;
-    let (done, mut results) = evaluated;
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
+    let (give, take) = tokio::sync::mpsc::channel(1);
+    let (done, mut results) = tokio::sync::mpsc::channel(1);
     let loading = async move {
         for number in 0.. {
             let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
@@ -132,200 +81,56 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
         }
         Ok::<_, JobError>(())
     };
-    let evaluating = tokio::task::spawn_blocking(move || evaluate_all(&shared, take, &done));
+    let take = Arc::new(Mutex::new(take));
+    let gathered = Arc::new(Mutex::new(Evaluated::default()));
+    let mut evaluators = JoinSet::new();
+    for _ in 0..threads {
+        let (shared, take) = (shared.clone(), take.clone());
+        let (gathered, done) = (gathered.clone(), done.clone());
+        evaluators.spawn_blocking(move || evaluate_batches(&shared, &take, &gathered, &done));
+    }
+    drop((take, done));
     let writing = async {
-        while let Some(Evaluated { seen, findings }) = results.recv().await {
-            for seen in portions(seen) {
-                fenced(db, run.leased.clone(), move |tx, scope| {
-                    Box::pin(async move { pages::record(tx, scope, audit, seen).await })
-                })
-                .await?;
-            }
-            for findings in portions(findings) {
-                fenced(db, run.leased.clone(), move |tx, scope| {
-                    Box::pin(async move { issues::record(tx, scope, audit, findings, now).await })
-                })
-                .await?;
-            }
+        while let Some(evaluated) = results.recv().await {
+            write(run, db, audit, evaluated, now).await?;
         }
         // Dropped here, so that an evaluation whose results cannot be written stops.
         drop(results);
         Ok::<_, JobError>(())
     };
-    let (loaded, evaluated, written) = tokio::join!(loading, evaluating, writing);
+    let (loaded, evaluated, written) = tokio::join!(loading, evaluators.join_all(), writing);
     written?;
     loaded?;
-    let (sums, site) = evaluated.map_err(|e| defect("analysis", e))??;
+    let rest = std::mem::take(&mut *gathered.lock().unwrap_or_else(PoisonError::into_inner));
+    write(run, db, audit, rest.sorted(), now).await?;
+    let (mut sums, mut home) = (Sums::default(), None);
+    for evaluated in evaluated {
+        let (part, page) = evaluated?;
+        sums.merge(part);
+        home = home.or(page);
+    }
+    let site = tokio::task::spawn_blocking(move || {
+        let site = evaluate_site(&shared, home.as_ref(), &mut sums);
+        (sums, site)
+    });
+    let (sums, site) = site.await.map_err(|e| defect("analysis", e))?;
     finish(run, db, audit, termination, sums, site).await
 }
 
-fn evaluate_all(
-    shared: &Shared,
-    mut saved: tokio::sync::mpsc::Receiver<Vec<u8>>,
-    done: &tokio::sync::mpsc::Sender<Evaluated>,
-) -> Result<(Sums, Vec<issues::Finding>), JobError> {
-    let context = Context::new(&shared.index, &shared.origin, &shared.thresholds, shared.now_ms);
-    let mut sums = Sums::default();
-    let mut home = None;
-    let mut gathered = Evaluated::default();
-    while let Some(data) = saved.blocking_recv() {
-        let (_, _, pages) = unpack(&data)?;
-        evaluate(shared, &context, &pages, &mut sums, &mut gathered);
-        home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
-        if gathered.findings.len() >= GATHERED
-            && done
-                .blocking_send(std::mem::take(&mut gathered).sorted())
-                .is_err()
-        {
-            break;
-        }
+async fn write(run: &Run, db: &Db, audit: Uuid, evaluated: Evaluated, now: Instant) -> Result<(), JobError> {
+    for seen in portions(evaluated.seen) {
+        fenced(db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { pages::record(tx, scope, audit, seen).await })
+        })
+        .await?;
     }
-    // Refused only by a writer that has failed, which says so itself.
-    let _ = done.blocking_send(gathered.sorted());
-    let site = evaluate_site(shared, &context, home.as_ref(), &mut sums);
-    Ok((sums, site))
-}
-
-fn evaluate(
-    shared: &Shared,
-    context: &Context<'_>,
-    pages: &[PageFacts],
-    sums: &mut Sums,
-    out: &mut Evaluated,
-) {
-    let index = &shared.index;
-    let mut found = Vec::new();
-    for facts in pages {
-        if !index.has(facts.id, flag::INTERNAL) {
-            continue;
-        }
-        let id = page_id(shared.project, index.key(facts.id));
-        out.seen.push(seen(index, facts, id));
-        checks::evaluate(facts, context, &mut found);
-        let (mut errors, mut warnings) = (HashSet::new(), HashSet::new());
-        let rank = f64::from(index.rank(facts.id));
-        for finding in found.drain(..) {
-            let issue = shared
-                .issue_ids
-                .get(finding.check.id)
-                .copied()
-                .unwrap_or_default();
-            if !shared.ignored.contains(&(issue, id)) {
-                *sums.impact.entry(finding.check.id).or_default() += rank;
-                sums.count(finding.check);
-                match finding.check.severity {
-                    Severity::Error if finding.check.scored => drop(errors.insert(finding.check.id)),
-                    Severity::Warning if finding.check.scored => drop(warnings.insert(finding.check.id)),
-                    _ => {}
-                }
-            }
-            out.findings.push(issues::Finding {
-                issue,
-                page: id,
-                evidence: finding.evidence.to_string(),
-            });
-        }
-        if score::is_scored(facts) {
-            sums.score.add(errors.len() as u32, warnings.len() as u32);
-        }
+    for findings in portions(evaluated.findings) {
+        fenced(db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { issues::record(tx, scope, audit, findings, now).await })
+        })
+        .await?;
     }
-}
-
-fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
-    let status_code = match &facts.outcome {
-        Outcome::Status(status) | Outcome::Redirect { status, .. } => Some(*status),
-        Outcome::Failed(_) | Outcome::Blocked(_) => None,
-    };
-    let failure = match &facts.outcome {
-        Outcome::Failed(error) => Some(
-            match error {
-                FetchError::Denied => "denied",
-                FetchError::Dns => "dns",
-                FetchError::Connect => "connect",
-                FetchError::Tls => "tls",
-                FetchError::Timeout => "timeout",
-                FetchError::Broken => "broken",
-            }
-            .to_owned(),
-        ),
-        Outcome::Blocked(_) => Some("blocked".to_owned()),
-        Outcome::Status(_) | Outcome::Redirect { .. } => None,
-    };
-    let hops = index.hops(facts.id);
-    let last = hops.urls.last().copied().unwrap_or(facts.id);
-    let html = facts.html.as_deref();
-    let indexable = index.has(facts.id, flag::INDEXABLE);
-    pages::Seen {
-        id,
-        page: Page {
-            id: String::new(),
-            url: facts.url.to_string(),
-            final_url: (status_code.is_some() && !hops.looped).then(|| {
-                if last == facts.id {
-                    facts.url.to_string()
-                } else {
-                    index.key(last).to_owned()
-                }
-            }),
-            status_code,
-            failure,
-            depth: index.depth(facts.id),
-            inlinks: index.inlinks(facts.id).filter(|(_, nofollow)| !nofollow).count() as u32,
-            outlinks: html.map_or(0, |h| h.links_total),
-            link_score: index.link_score(facts.id),
-            indexable,
-            non_indexable_reason: if indexable {
-                None
-            } else {
-                not_indexable(facts).map(|why| why.code().to_owned())
-            },
-            title: html.and_then(|h| h.titles.first()).map(ToString::to_string),
-            word_count: html.map(|h| h.main_words),
-            last_crawled_at: searchwright_contract::Instant::default(),
-        },
-        crawled_at: searchwright_contract::Instant::from_millis(facts.fetched_at_ms),
-    }
-}
-
-fn evaluate_site(
-    shared: &Shared,
-    context: &Context<'_>,
-    home: Option<&PageFacts>,
-    sums: &mut Sums,
-) -> Vec<issues::Finding> {
-    let mut found = Vec::new();
-    checks::evaluate_site(home, context, &mut found);
-    let index = &shared.index;
-    let mut findings = Vec::new();
-    for finding in found {
-        let page = page_id(shared.project, index.key(UrlId(0)));
-        let issue = shared
-            .issue_ids
-            .get(finding.check.id)
-            .copied()
-            .unwrap_or_default();
-        if !shared.ignored.contains(&(issue, page)) {
-            *sums.impact.entry(finding.check.id).or_default() += 1.0;
-            sums.count(finding.check);
-            sums.site.push(finding.check);
-        }
-        findings.push(issues::Finding {
-            issue,
-            page,
-            evidence: finding.evidence.to_string(),
-        });
-    }
-    findings
-}
-
-impl Sums {
-    fn count(&mut self, check: &'static Check) {
-        match check.severity {
-            Severity::Error => self.totals.errors += 1,
-            Severity::Warning => self.totals.warnings += 1,
-            Severity::Notice => self.totals.notices += 1,
-        }
-    }
+    Ok(())
 }
 
 async fn finish(
@@ -348,7 +153,7 @@ async fn finish(
     let health = sums
         .score
         .finish(scored(Severity::Error), scored(Severity::Warning));
-    sums.totals.issues = sums.impact.len() as u64;
+    sums.totals.issues = sums.issues();
     let complete = termination == Termination::Complete;
     let outcome = audits::Outcome {
         termination: Some(termination.code().to_owned()),
@@ -362,7 +167,7 @@ async fn finish(
     let summaries = checks::registry()
         .iter()
         .filter_map(|check| {
-            let rank = sums.impact.get(check.id)?;
+            let rank = sums.rank(check.id)?;
             Some(issues::Summary {
                 id: issue_id(project, check.id),
                 check_id: check.id,
@@ -372,10 +177,6 @@ async fn finish(
             })
         })
         .collect();
-    let checks_by_issue: BTreeMap<Uuid, &'static str> = checks::registry()
-        .iter()
-        .map(|c| (issue_id(project, c.id), c.id))
-        .collect();
     let status = if complete {
         AuditStatus::Completed
     } else {
@@ -384,16 +185,13 @@ async fn finish(
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             issues::record(tx, scope, audit, site_findings, now).await?;
-            issues::settle(tx, scope, audit, complete, now).await?;
-            for turned in issues::summarize(tx, scope, summaries, now).await? {
-                let kind = match (turned.active, turned.new) {
-                    (true, true) => EventType::IssueOpened,
-                    (true, false) => EventType::IssueReopened,
-                    (false, _) => EventType::IssueResolved,
-                };
-                let data = json!({ "issueId": turned.issue, "checkId": checks_by_issue.get(&turned.issue), "auditId": audit });
-                events::write(tx, scope, clock.id(), kind, &data, now).await?;
-            }
+            issues::announce(tx, scope, summaries, now).await
+        })
+    })
+    .await?;
+    settle(run, db, audit, complete, now).await?;
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
             let score = outcome.health_score;
             if audits::finish(tx, scope, audit, status, outcome, now).await? {
@@ -405,4 +203,53 @@ async fn finish(
     })
     .await?;
     Ok(health.score)
+}
+
+/// Settles issue after issue what the audit did not find again, in portions, so that others never wait
+/// long. Doing it twice changes nothing: the count of an issue and the event that it turned are one
+/// transaction.
+async fn settle(run: &Run, db: &Db, audit: Uuid, complete: bool, now: Instant) -> Result<(), JobError> {
+    let scope = run.leased.scope;
+    let project = scope.project();
+    let ids = issues::ids(&mut db.read().await?, scope).await?;
+    let checks: HashMap<Uuid, &'static str> = checks::registry()
+        .iter()
+        .map(|c| (issue_id(project, c.id), c.id))
+        .collect();
+    let checks = &checks;
+    futures_util::stream::iter(ids)
+        .map(Ok)
+        .try_for_each_concurrent(AT_ONCE, |issue| async move {
+            let mut after = None;
+            loop {
+                let unseen = issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
+                let Some(last) = unseen.last().copied() else {
+                    break;
+                };
+                fenced(db, run.leased.clone(), move |tx, scope| {
+                    Box::pin(
+                        async move { issues::settle(tx, scope, audit, issue, unseen, complete, now).await },
+                    )
+                })
+                .await?;
+                after = Some(last);
+            }
+            let (check, event) = (checks.get(&issue).copied(), run.engine.clock.id());
+            fenced(db, run.leased.clone(), move |tx, scope| {
+                Box::pin(async move {
+                    let Some(turned) = issues::recount(tx, scope, issue).await? else {
+                        return Ok(());
+                    };
+                    let kind = match (turned.active, turned.new) {
+                        (true, true) => EventType::IssueOpened,
+                        (true, false) => EventType::IssueReopened,
+                        (false, _) => EventType::IssueResolved,
+                    };
+                    let data = json!({ "issueId": issue, "checkId": check, "auditId": audit });
+                    events::write(tx, scope, event, kind, &data, now).await
+                })
+            })
+            .await
+        })
+        .await
 }

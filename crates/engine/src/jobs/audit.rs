@@ -134,18 +134,16 @@ where
 async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Ending, JobError> {
     let settings = &run.settings;
     let start = Url::parse(&audit.start_url).map_err(|e| defect("start url", e))?;
-    let allowed_by_name = settings.allow.iter().any(|a| {
-        a.purpose == Purpose::Crawl && {
-            let _ = &start;
-            let _ = a;
-            true
-        }
-    });
+    // Politeness is owed to strangers; the operator named this site as their own.
+    let is_own = settings
+        .allow
+        .iter()
+        .any(|a| a.purpose == Purpose::Crawl && a.names(&start));
     let mut config = Config::new(start, audit.config.max_pages);
     config.max_depth = audit.config.max_depth;
     config.include.clone_from(&audit.config.include);
     config.exclude.clone_from(&audit.config.exclude);
-    (config.connections, config.delay) = if allowed_by_name {
+    (config.connections, config.delay) = if is_own {
         (settings.connections_to_allowed, Duration::ZERO)
     } else {
         (settings.connections, settings.delay)

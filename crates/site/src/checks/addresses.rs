@@ -242,7 +242,7 @@ fn url_repetitive_path(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 
 /// Links and resources that are spelled with a host of their own.
 fn absolute(html: &HtmlFacts) -> impl Iterator<Item = &str> {
-    let links = html.links.iter().map(|link| &*link.href);
+    let links = html.links.iter().map(|link| link.href);
     let resources = html.resources.iter().map(|resource| &*resource.url);
     let canonicals = html.canonicals.iter().map(|link| &*link.href);
     links.chain(resources).chain(canonicals).filter(|url| {

@@ -150,7 +150,7 @@ impl<'a> Page<'a> {
     }
 
     /// The internal targets of its links, each once, with the first link that leads there.
-    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, &'h Link)> {
+    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, Link<'h>)> {
         let targets = self.targets.get_or_init(|| {
             let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
             let links = html.links.iter().enumerate();

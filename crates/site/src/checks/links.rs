@@ -172,8 +172,8 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn link(page: &Page<'_>, link: &Link) -> Value {
-    let url = link.target.map_or(&*link.href, |id| page.key(id));
+fn link(page: &Page<'_>, link: Link<'_>) -> Value {
+    let url = link.target.map_or(link.href, |id| page.key(id));
     json!({"linkUrl": url, "href": link.href, "anchor": link.anchor, "line": link.line})
 }
 
@@ -282,7 +282,7 @@ fn anchor_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list(
         "links",
         crawled
-            .filter(|link| is_generic_anchor(&link.anchor, language))
+            .filter(|link| is_generic_anchor(link.anchor, language))
             .map(|found| link(page, found)),
     )
 }
@@ -357,12 +357,12 @@ fn insecure(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.is_https() {
         return None;
     }
-    let written = |link: &&Link| {
+    let written = |link: &Link<'_>| {
         link.href
             .get(..5)
             .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
     };
-    let internal = |link: &&Link| link.target.is_some_and(|id| page.context.is_internal(id));
+    let internal = |link: &Link<'_>| link.target.is_some_and(|id| page.context.is_internal(id));
     list(
         "links",
         html.links

@@ -31,11 +31,11 @@ fn html(id: u32, links: &[u32]) -> PageFacts {
     }
 }
 
-fn link(target: u32, flags: u8) -> Link {
+fn link(target: u32, flags: u8) -> Link<'static> {
     Link {
-        href: "".into(),
+        href: "",
         target: Some(UrlId(target)),
-        anchor: "".into(),
+        anchor: "",
         flags,
         line: 1,
     }
@@ -134,7 +134,9 @@ fn links_to_redirects_and_copies_count_for_where_they_end() {
 #[test]
 fn nofollow_and_dangling_pages_pass_no_rank_on() {
     let mut start = html(0, &[]);
-    facts(&mut start).links = vec![link(1, REL_NOFOLLOW), link(2, 0), link(2, REL_NOFOLLOW)];
+    facts(&mut start).links = [link(1, REL_NOFOLLOW), link(2, 0), link(2, REL_NOFOLLOW)]
+        .into_iter()
+        .collect();
     let index = index(&[start, html(1, &[]), html(2, &[])]);
     let ranks = ranks(&index);
     assert!(ranks[1] < ranks[2] && ranks[0] == ranks[1]);

@@ -121,14 +121,14 @@ impl<'a> Reader<'a, '_> {
                     .filter(|alt| !alt.is_empty())
                     .or_else(label)
                     .unwrap_or_default();
-                text::cut(&text::squeeze(&alt), 80).into()
+                text::squeeze(&alt)
             } else {
-                Box::default()
+                String::new()
             };
             self.out.links.push(Link {
-                href: href.as_ref().into(),
+                href: &href,
                 target,
-                anchor,
+                anchor: text::cut(&anchor, 80),
                 flags,
                 line,
             });

@@ -361,18 +361,16 @@ impl<'a, 'u> Reader<'a, 'u> {
 
     pub(super) fn finish_link(&mut self) {
         let Some(link) = self.link.take() else { return };
-        let Some(entry) = link.index.and_then(|index| self.out.links.get_mut(index)) else {
-            return;
-        };
+        let Some(place) = link.index else { return };
         let text = self.prose.since(link.mark);
         let anchor = [text, link.alt.trim(), &link.label]
             .into_iter()
             .find(|name| !name.is_empty());
-        entry.anchor = text::cut(anchor.unwrap_or_default(), ANCHOR).into();
         let inside = !text.is_empty() && self.code.is_some_and(|mark| mark <= link.mark);
-        if inside || self.prose.is_code_since(link.mark) {
-            entry.flags |= LINK_CODE;
-        }
+        let code = inside || self.prose.is_code_since(link.mark);
+        let anchor = text::cut(anchor.unwrap_or_default(), ANCHOR);
+        let flags = if code { LINK_CODE } else { 0 };
+        self.out.links.name(place, anchor, flags);
     }
 
     fn finish_heading(&mut self) {

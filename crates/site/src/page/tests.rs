@@ -149,7 +149,7 @@ fn links_with_their_names_and_lines() {
         .map(|l| {
             (
                 l.target.map_or("-", |t| urls[t.0 as usize].as_str()),
-                &*l.anchor,
+                l.anchor,
                 l.flags,
                 l.line,
             )
@@ -177,7 +177,7 @@ fn beyond_the_limit_only_new_targets_are_kept() {
     let same: String = (0..1_500).map(|i| link(i % 7)).collect();
     let facts = html(&(same + &link(8) + &link(8) + &link(3) + &link(9)));
     assert_eq!((facts.links.len(), facts.links_total), (1_002, 1_504));
-    let last: Vec<_> = facts.links[1_000..].iter().map(|link| &*link.href).collect();
+    let last: Vec<_> = facts.links.iter().skip(1_000).map(|link| link.href).collect();
     assert_eq!(last, ["/8", "/9"]);
     let facts = html(&(0..5_000).map(link).collect::<String>());
     assert_eq!((facts.links.len(), facts.links_total), (2_000, 5_000));
@@ -210,7 +210,7 @@ fn elements_are_those_of_the_document_a_browser_makes() {
 fn a_link_ends_where_the_next_begins() {
     let facts = html("<p><a href=/a>one<div>x</div><a href=/b>two</a><p>three");
     assert_eq!(
-        facts.links.iter().map(|l| &*l.anchor).collect::<Vec<_>>(),
+        facts.links.iter().map(|l| l.anchor).collect::<Vec<_>>(),
         ["one x", "two"]
     );
 }

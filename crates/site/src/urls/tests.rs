@@ -67,9 +67,9 @@ fn every_target_of_a_page_gets_its_id() {
         in_head: true,
     };
     let link = |target| Link {
-        href: "".into(),
+        href: "",
         target,
-        anchor: "".into(),
+        anchor: "",
         flags: 0,
         line: 1,
     };
@@ -92,11 +92,13 @@ fn every_target_of_a_page_gets_its_id() {
         canonicals: vec![rel(next("https://example.com/c")), rel(Some(own))],
         hreflangs: vec![rel(next("https://example.com/known")), rel(None)],
         pagination: vec![rel(next("https://example.com/2?z=1&y=2"))],
-        links: vec![
+        links: [
             link(next("https://example.com/c")),
             link(next("https://example.com/e")),
             link(next("https://example.com/full")),
-        ],
+        ]
+        .into_iter()
+        .collect(),
         ..HtmlFacts::default()
     }));
     table.adopt(&page, &mut facts);

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     harness::{Place, id, now},
-    issues::{audit_pages, finding, seen, set_state, summary},
+    issues::{audit_pages, finding, seen, set_state, settle_all, summary},
 };
 
 on_both!(lists_by_impact, occurrences_by_page,);
@@ -43,7 +43,7 @@ async fn lists_by_impact(place: &Place) {
             severity: w.2.into(),
             ..summary(w.0, w.3)
         });
-        issues::summarize(tx, scope, summaries.collect(), now()).await
+        settle_all(tx, scope, audit, true, summaries.collect(), now()).await
     })
     .unwrap();
     let list = async |query: Query| -> Vec<Uuid> {

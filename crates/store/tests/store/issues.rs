@@ -1,6 +1,7 @@
 //! Issues: what an audit leaves of each pair of issue and page, and how they are counted and listed.
 
 use searchwright_contract::{
+    Instant,
     issues::{Occurrence, OccurrenceState},
     pages::Page,
 };
@@ -98,16 +99,36 @@ pub async fn audit_pages(
         issues.dedup();
         pages::record(tx, scope, audit, seen).await?;
         issues::record(tx, scope, audit, found, now()).await?;
-        issues::settle(tx, scope, audit, everywhere, later(9)).await?;
-        issues::summarize(
-            tx,
-            scope,
-            issues.into_iter().map(|i| summary(i, 1.0)).collect(),
-            later(9),
-        )
-        .await
+        let summaries = issues.into_iter().map(|i| summary(i, 1.0)).collect();
+        settle_all(tx, scope, audit, everywhere, summaries, later(9)).await
     })
     .unwrap()
+}
+
+/// Settles every issue, in portions of two pages.
+pub async fn settle_all(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    everywhere: bool,
+    summaries: Vec<Summary>,
+    now: Instant,
+) -> Result<Vec<Turned>, Error> {
+    issues::announce(tx, scope, summaries, now).await?;
+    let mut turned = Vec::new();
+    for issue in issues::ids(tx, scope).await? {
+        let mut after = None;
+        loop {
+            let unseen = issues::unseen(tx, scope, audit, issue, after, 2).await?;
+            after = unseen.last().copied();
+            if after.is_none() {
+                break;
+            }
+            issues::settle(tx, scope, audit, issue, unseen, everywhere, now).await?;
+        }
+        turned.extend(issues::recount(tx, scope, issue).await?);
+    }
+    Ok(turned)
 }
 
 async fn only(store: &Store, scope: ProjectScope, issue: Uuid) -> Occurrence {

@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use crate::{
     harness::{Place, Store, id, later, now},
-    issues::{finding, seen, set_state, summary},
+    issues::{finding, seen, set_state, settle_all, summary},
 };
 
 on_both!(follows_the_model,);
@@ -177,13 +177,12 @@ async fn apply(
         }
         pages::record(tx, scope, audit, looked).await?;
         issues::record(tx, scope, audit, found.clone(), now()).await?;
-        issues::settle(tx, scope, audit, everywhere, later(1)).await?;
         let summaries = all
             .iter()
             .filter(|i| found.iter().any(|f| f.issue == **i))
             .map(|i| summary(*i, 1.0))
             .collect();
-        issues::summarize(tx, scope, summaries, later(1)).await
+        settle_all(tx, scope, audit, everywhere, summaries, later(1)).await
     })
     .unwrap()
 }

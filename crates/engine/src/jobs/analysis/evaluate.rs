@@ -1,0 +1,294 @@
+//! Pages through checks: no store, no waiting but for the next batch.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, PoisonError},
+};
+
+use searchwright_contract::{audits::AuditTotals, pages::Page};
+use searchwright_site::{
+    checks::{self, Check, Context, Severity, Thresholds},
+    fetch::FetchError,
+    graph::{Index, flag},
+    origin::Origin,
+    page::{Outcome, PageFacts, UrlId, not_indexable},
+    score::{self, Score},
+};
+use searchwright_store::{issues, pages};
+use tokio::sync::mpsc::{Receiver, Sender};
+use uuid::Uuid;
+
+use super::super::{JobError, audit::unpack};
+
+/// Bytes of findings gathered before they are written. They are written in the order of their key: each leaf of the
+/// tree once per gathering and not once per batch of pages.
+const GATHERED: usize = 6 << 20;
+/// Pages gathered before they are written.
+const GATHERED_PAGES: usize = 2 * 1024;
+
+/// Stable id of a page: the same URL of the same project, whatever the audit.
+fn page_id(project: Uuid, key: &str) -> Uuid {
+    Uuid::new_v5(&project, key.as_bytes())
+}
+
+/// Stable id of an issue: one per project and check.
+pub(super) fn issue_id(project: Uuid, check: &str) -> Uuid {
+    Uuid::new_v5(&project, check.as_bytes())
+}
+
+/// What the whole analysis adds up to.
+#[derive(Default)]
+pub(super) struct Sums {
+    pub(super) score: Score,
+    pub(super) totals: AuditTotals,
+    /// Ranks of the pages concerned, summed as integers so that the order of pages does not matter.
+    ranks: HashMap<&'static str, u64>,
+    pub(super) site: Vec<&'static Check>,
+}
+
+/// One in the sums of ranks.
+const RANK_UNIT: f64 = (1_u64 << 40) as f64;
+
+impl Sums {
+    /// What another thread has counted.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.score.merge(&other.score);
+        self.totals.errors += other.totals.errors;
+        self.totals.warnings += other.totals.warnings;
+        self.totals.notices += other.totals.notices;
+        for (check, rank) in other.ranks {
+            *self.ranks.entry(check).or_default() += rank;
+        }
+        self.site.extend(other.site);
+    }
+
+    /// Checks that found something.
+    pub(super) fn issues(&self) -> u64 {
+        self.ranks.len() as u64
+    }
+
+    /// Share of the site's visitors, by link rank, that meet what a check found; `None` when it found nothing.
+    pub(super) fn rank(&self, check: &str) -> Option<f64> {
+        self.ranks.get(check).map(|rank| *rank as f64 / RANK_UNIT)
+    }
+
+    fn add(&mut self, check: &'static Check, rank: f64) {
+        *self.ranks.entry(check.id).or_default() += (rank * RANK_UNIT).round() as u64;
+        match check.severity {
+            Severity::Error => self.totals.errors += 1,
+            Severity::Warning => self.totals.warnings += 1,
+            Severity::Notice => self.totals.notices += 1,
+        }
+    }
+}
+
+/// Everything pages are evaluated with.
+pub(super) struct Shared {
+    pub(super) index: Index,
+    pub(super) origin: Origin,
+    pub(super) thresholds: Thresholds,
+    pub(super) project: Uuid,
+    pub(super) ignored: HashSet<(Uuid, Uuid)>,
+    pub(super) issue_ids: HashMap<&'static str, Uuid>,
+    pub(super) now_ms: i64,
+}
+
+/// Pages that were evaluated, and what was found on them.
+#[derive(Default)]
+pub(super) struct Evaluated {
+    pub(super) seen: Vec<pages::Seen>,
+    pub(super) findings: Vec<issues::Finding>,
+    bytes: usize,
+}
+
+impl Evaluated {
+    /// Takes in what another gathered; what has become too much is handed over.
+    fn gather(&mut self, mut more: Self) -> Option<Self> {
+        self.seen.append(&mut more.seen);
+        self.findings.append(&mut more.findings);
+        self.bytes += more.bytes;
+        let mut full = Self::default();
+        if self.seen.len() >= GATHERED_PAGES {
+            full.seen = std::mem::take(&mut self.seen);
+        }
+        if self.bytes >= GATHERED {
+            full.findings = std::mem::take(&mut self.findings);
+            self.bytes = 0;
+        }
+        (!full.seen.is_empty() || !full.findings.is_empty()).then(|| full.sorted())
+    }
+
+    /// In the order of their keys.
+    pub(super) fn sorted(mut self) -> Self {
+        self.seen.sort_unstable_by_key(|s| s.id);
+        self.findings.sort_unstable_by_key(|f| (f.issue, f.page));
+        self
+    }
+}
+
+/// Evaluates batches until there are no more; several of these run at once on the same batches.
+pub(super) fn evaluate_batches(
+    shared: &Shared,
+    saved: &Mutex<Receiver<Vec<u8>>>,
+    gathered: &Mutex<Evaluated>,
+    done: &Sender<Evaluated>,
+) -> Result<(Sums, Option<PageFacts>), JobError> {
+    let context = Context::new(&shared.index, &shared.origin, &shared.thresholds, shared.now_ms);
+    let mut sums = Sums::default();
+    let mut home = None;
+    loop {
+        let next = saved
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .blocking_recv();
+        let Some(data) = next else { break };
+        let (_, _, pages) = unpack(&data)?;
+        let mut found = Evaluated::default();
+        evaluate(shared, &context, &pages, &mut sums, &mut found);
+        home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
+        let full = gathered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .gather(found);
+        if let Some(full) = full
+            && done.blocking_send(full).is_err()
+        {
+            // Refused only by a writer that has failed, which says so itself.
+            break;
+        }
+    }
+    Ok((sums, home))
+}
+
+fn evaluate(
+    shared: &Shared,
+    context: &Context<'_>,
+    pages: &[PageFacts],
+    sums: &mut Sums,
+    out: &mut Evaluated,
+) {
+    let index = &shared.index;
+    let mut found = Vec::new();
+    for facts in pages {
+        if !index.has(facts.id, flag::INTERNAL) {
+            continue;
+        }
+        let id = page_id(shared.project, index.key(facts.id));
+        out.seen.push(seen(index, facts, id));
+        checks::evaluate(facts, context, &mut found);
+        let (mut errors, mut warnings) = (HashSet::new(), HashSet::new());
+        let rank = f64::from(index.rank(facts.id));
+        for finding in found.drain(..) {
+            let issue = shared
+                .issue_ids
+                .get(finding.check.id)
+                .copied()
+                .unwrap_or_default();
+            if !shared.ignored.contains(&(issue, id)) {
+                sums.add(finding.check, rank);
+                match finding.check.severity {
+                    Severity::Error if finding.check.scored => drop(errors.insert(finding.check.id)),
+                    Severity::Warning if finding.check.scored => drop(warnings.insert(finding.check.id)),
+                    _ => {}
+                }
+            }
+            let evidence = finding.evidence.to_string();
+            out.bytes += evidence.len() + size_of::<issues::Finding>();
+            out.findings.push(issues::Finding {
+                issue,
+                page: id,
+                evidence,
+            });
+        }
+        if score::is_scored(facts) {
+            sums.score.add(errors.len() as u32, warnings.len() as u32);
+        }
+    }
+}
+
+fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
+    let status_code = match &facts.outcome {
+        Outcome::Status(status) | Outcome::Redirect { status, .. } => Some(*status),
+        Outcome::Failed(_) | Outcome::Blocked(_) => None,
+    };
+    let failure = match &facts.outcome {
+        Outcome::Failed(error) => Some(
+            match error {
+                FetchError::Denied => "denied",
+                FetchError::Dns => "dns",
+                FetchError::Connect => "connect",
+                FetchError::Tls => "tls",
+                FetchError::Timeout => "timeout",
+                FetchError::Broken => "broken",
+            }
+            .to_owned(),
+        ),
+        Outcome::Blocked(_) => Some("blocked".to_owned()),
+        Outcome::Status(_) | Outcome::Redirect { .. } => None,
+    };
+    let hops = index.hops(facts.id);
+    let last = hops.urls.last().copied().unwrap_or(facts.id);
+    let html = facts.html.as_deref();
+    let indexable = index.has(facts.id, flag::INDEXABLE);
+    pages::Seen {
+        id,
+        page: Page {
+            id: String::new(),
+            url: facts.url.to_string(),
+            final_url: (status_code.is_some() && !hops.looped).then(|| {
+                if last == facts.id {
+                    facts.url.to_string()
+                } else {
+                    index.key(last).to_owned()
+                }
+            }),
+            status_code,
+            failure,
+            depth: index.depth(facts.id),
+            inlinks: index.inlinks(facts.id).filter(|(_, nofollow)| !nofollow).count() as u32,
+            outlinks: html.map_or(0, |h| h.links_total),
+            link_score: index.link_score(facts.id),
+            indexable,
+            non_indexable_reason: if indexable {
+                None
+            } else {
+                not_indexable(facts).map(|why| why.code().to_owned())
+            },
+            title: html.and_then(|h| h.titles.first()).map(ToString::to_string),
+            word_count: html.map(|h| h.main_words),
+            last_crawled_at: searchwright_contract::Instant::default(),
+        },
+        crawled_at: searchwright_contract::Instant::from_millis(facts.fetched_at_ms),
+    }
+}
+
+/// What is wrong with the site as a whole.
+pub(super) fn evaluate_site(
+    shared: &Shared,
+    home: Option<&PageFacts>,
+    sums: &mut Sums,
+) -> Vec<issues::Finding> {
+    let context = Context::new(&shared.index, &shared.origin, &shared.thresholds, shared.now_ms);
+    let mut found = Vec::new();
+    checks::evaluate_site(home, &context, &mut found);
+    let index = &shared.index;
+    let mut findings = Vec::new();
+    for finding in found {
+        let page = page_id(shared.project, index.key(UrlId(0)));
+        let issue = shared
+            .issue_ids
+            .get(finding.check.id)
+            .copied()
+            .unwrap_or_default();
+        if !shared.ignored.contains(&(issue, page)) {
+            sums.add(finding.check, 1.0);
+            sums.site.push(finding.check);
+        }
+        findings.push(issues::Finding {
+            issue,
+            page,
+            evidence: finding.evidence.to_string(),
+        });
+    }
+    findings
+}

@@ -1,0 +1,123 @@
+//! The links of a page. There may be thousands: their texts lie in one text, not in an allocation each.
+
+use serde::{Deserialize, Serialize};
+
+use super::UrlId;
+
+/// One hyperlink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link<'a> {
+    /// As written.
+    pub href: &'a str,
+    /// Where it points; `None` when malformed or not http(s).
+    pub target: Option<UrlId>,
+    /// Text, alt, aria-label or title; cut to 80 grapheme clusters.
+    pub anchor: &'a str,
+    /// [`super::REL_NOFOLLOW`] and its neighbours.
+    pub flags: u8,
+    /// 1-based line in the source.
+    pub line: u32,
+}
+
+/// Hyperlinks in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Links {
+    text: String,
+    entries: Vec<Entry>,
+}
+
+/// A stretch of the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Span(u32, u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    href: Span,
+    target: Option<UrlId>,
+    anchor: Span,
+    flags: u8,
+    line: u32,
+}
+
+impl Links {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// None at all.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// A link by its place.
+    pub fn get(&self, place: usize) -> Option<Link<'_>> {
+        self.entries.get(place).map(|entry| self.link(entry))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Link<'_>> + ExactSizeIterator {
+        self.entries.iter().map(|entry| self.link(entry))
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, link: Link<'_>) {
+        let (href, anchor) = (self.keep(link.href), self.keep(link.anchor));
+        self.entries.push(Entry {
+            href,
+            target: link.target,
+            anchor,
+            flags: link.flags,
+            line: link.line,
+        });
+    }
+
+    /// Names a link, once its text is known, and adds flags.
+    pub(super) fn name(&mut self, place: usize, anchor: &str, flags: u8) {
+        let span = self.keep(anchor);
+        if let Some(entry) = self.entries.get_mut(place) {
+            entry.anchor = span;
+            entry.flags |= flags;
+        }
+    }
+
+    /// Where each points, to be changed.
+    pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Option<UrlId>> {
+        self.entries.iter_mut().map(|entry| &mut entry.target)
+    }
+
+    fn keep(&mut self, text: &str) -> Span {
+        let start = self.text.len();
+        match (u32::try_from(start), u32::try_from(start + text.len())) {
+            (Ok(from), Ok(to)) => {
+                self.text.push_str(text);
+                Span(from, to)
+            }
+            _ => Span::default(),
+        }
+    }
+
+    fn link(&self, entry: &Entry) -> Link<'_> {
+        // what was stored may have been damaged
+        let text = |span: Span| {
+            self.text
+                .get(span.0 as usize..span.1 as usize)
+                .unwrap_or_default()
+        };
+        Link {
+            href: text(entry.href),
+            target: entry.target,
+            anchor: text(entry.anchor),
+            flags: entry.flags,
+            line: entry.line,
+        }
+    }
+}
+
+impl<'a> FromIterator<Link<'a>> for Links {
+    fn from_iter<I: IntoIterator<Item = Link<'a>>>(links: I) -> Self {
+        let mut all = Self::default();
+        links.into_iter().for_each(|link| all.push(link));
+        all
+    }
+}
