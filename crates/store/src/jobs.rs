@@ -17,6 +17,11 @@ pub const LEASE_MILLIS: i64 = 60_000;
 /// Crashes after which a job is given up as poison.
 pub const MOST_CRASHES: i64 = 5;
 
+/// Jobs of one project that may wait; one more is refused as overload.
+pub const MOST_QUEUED: i64 = 100;
+/// Jobs of one project that run at once; the rest of the room is for others.
+pub const MOST_RUNNING: i64 = 4;
+
 /// A job to be queued.
 #[derive(Clone, Debug)]
 pub struct New {
@@ -87,6 +92,13 @@ fn read<T: serde::de::DeserializeOwned>(value: Option<Json>) -> Result<Option<T>
 
 /// Queues a job in the transaction of the change that needs it.
 pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Job> {
+    let queued: i64 = sql("SELECT count(*) FROM jobs WHERE project_id = $1 AND status = 'queued'")
+        .bind(scope.project())
+        .one(tx, |c| c.take())
+        .await?;
+    if queued >= MOST_QUEUED {
+        return Err(Error::Overloaded);
+    }
     let links = serde_json::to_value(&new.links).map_err(|e| Error::Defect(e.to_string()))?;
     sql(columns!("INSERT INTO jobs (project_id, id, kind, payload, status, run_after, attempt, crashes, cancel_requested, fence, links, created_at)
          VALUES ($1, $2, $3, $4, 'queued', $5, 0, 0, $8, 0, $6, $7) RETURNING" ""))
@@ -128,21 +140,34 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Job> {
         .await
 }
 
-/// Takes the job that has been due the longest, if there is one. Fair between projects by time alone.
+/// Takes a due job, if there is one: of the project that has the fewest running, the one that has waited the
+/// longest. Of a project with [`MOST_RUNNING`] none; workers that look at the same moment may each take one more.
 pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<Leased>> {
+    macro_rules! text {
+        ($lock:literal) => {
+            concat!(
+                "UPDATE jobs SET status = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until = $2, started_at = coalesce(started_at, $3)
+                 WHERE (project_id, id) = (
+                   SELECT j.project_id, j.id FROM jobs j WHERE j.status = 'queued' AND (j.project_id, j.id) IN (
+                     SELECT project_id, id FROM jobs WHERE status = 'queued' AND run_after <= $3
+                       AND project_id NOT IN (SELECT project_id FROM jobs WHERE status = 'running' GROUP BY project_id HAVING count(*) >= $4)
+                     ORDER BY run_after, id LIMIT 1000)
+                   ORDER BY (SELECT count(*) FROM jobs r WHERE r.status = 'running' AND r.project_id = j.project_id), j.run_after, j.id LIMIT 1",
+                $lock,
+                ") RETURNING id, project_id, payload, attempt, crashes, fence"
+            )
+        };
+    }
     let text = if tx.is_postgres() {
-        "UPDATE jobs SET status = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until = $2, started_at = coalesce(started_at, $3)
-         WHERE (project_id, id) IN (SELECT project_id, id FROM jobs WHERE status = 'queued' AND run_after <= $3 ORDER BY run_after, id LIMIT 1 FOR UPDATE SKIP LOCKED)
-         RETURNING id, project_id, payload, attempt, crashes, fence"
+        text!(" FOR UPDATE OF j SKIP LOCKED")
     } else {
-        "UPDATE jobs SET status = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = $1, lease_until = $2, started_at = coalesce(started_at, $3)
-         WHERE (project_id, id) IN (SELECT project_id, id FROM jobs WHERE status = 'queued' AND run_after <= $3 ORDER BY run_after, id LIMIT 1)
-         RETURNING id, project_id, payload, attempt, crashes, fence"
+        text!("")
     };
     sql(text)
         .bind(owner)
         .bind(now.plus_millis(LEASE_MILLIS))
         .bind(now)
+        .bind(MOST_RUNNING)
         .optional(tx, |c| {
             Ok(Leased {
                 id: c.take()?,

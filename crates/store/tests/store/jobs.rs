@@ -28,6 +28,8 @@ on_both!(
     retries_wait_for_their_time,
     work_is_given_back_untouched,
     what_another_process_held_is_reclaimed,
+    projects_take_turns,
+    a_project_may_not_flood_the_queue,
 );
 
 /// Queues a job that is due after so many milliseconds.
@@ -73,6 +75,43 @@ async fn cancel(store: &Store, scope: ProjectScope, job: Uuid) -> Result<JobStat
 
 async fn get(store: &Store, scope: ProjectScope, job: Uuid) -> searchwright_contract::jobs::Job {
     jobs::get(&mut store.read().await, scope, job).await.unwrap()
+}
+
+async fn projects_take_turns(place: &Place) {
+    let store = place.store().await;
+    let (busy, quiet) = (store.project().await, store.project().await);
+    let mut first = Vec::new();
+    for due in 0..6 {
+        first.push(queue(&store, busy, due).await);
+    }
+    let late = queue(&store, quiet, 9).await;
+    let take = async || lease(&store, later(20)).await;
+    assert_eq!(take().await.unwrap().id, first[0], "the oldest, where none runs");
+    assert_eq!(take().await.unwrap().id, late, "then who has nothing running");
+    let more = [
+        take().await.unwrap(),
+        take().await.unwrap(),
+        take().await.unwrap(),
+    ];
+    assert_eq!(more.each_ref().map(|job| job.id), [first[1], first[2], first[3]]);
+    assert!(take().await.is_none(), "four of one project run, no more");
+    assert!(finish(&store, &more[0], End::Succeeded(json!({})), later(21)).await);
+    assert_eq!(take().await.unwrap().id, first[4]);
+    assert!(take().await.is_none());
+}
+
+async fn a_project_may_not_flood_the_queue(place: &Place) {
+    let store = place.store().await;
+    let (busy, quiet) = (store.project().await, store.project().await);
+    for _ in 0..jobs::MOST_QUEUED {
+        queue(&store, busy, 0).await;
+    }
+    let one_more = new(0);
+    let refused = commit!(store.db, |tx| jobs::enqueue(tx, busy, one_more, now()).await);
+    assert!(matches!(refused, Err(Error::Overloaded)));
+    queue(&store, quiet, 0).await;
+    lease(&store, later(1)).await.unwrap();
+    queue(&store, busy, 0).await;
 }
 
 async fn what_was_queued_is_read_again(place: &Place) {
@@ -161,12 +200,17 @@ async fn lists_by_status_and_place(place: &Place) {
 
 async fn eight_workers_take_four_hundred_jobs_once_each(place: &Place) {
     let store = place.store().await;
-    let (one, two) = (store.project().await, store.project().await);
+    let mut projects = Vec::new();
+    for _ in 0..5 {
+        projects.push(store.project().await);
+    }
     commit!(store.db, |tx| {
-        for n in 0..400 {
-            jobs::enqueue(tx, if n % 3 == 0 { one } else { two }, new(0), now()).await?;
+        for scope in projects {
+            for _ in 0..80 {
+                jobs::enqueue(tx, scope, new(0), now()).await?;
+            }
         }
-        // PostgreSQL's plan depends on what it knows of the table; a nested loop would take more than one job.
+        // PostgreSQL's plan depends on what it knows of the table; no plan may take more than one job.
         sql("ANALYZE jobs").run(tx).await
     })
     .unwrap();
@@ -177,6 +221,14 @@ async fn eight_workers_take_four_hundred_jobs_once_each(place: &Place) {
                 let mut taken = Vec::new();
                 while let Some(job) = commit!(db, |tx| jobs::lease(tx, id(), later(1)).await).unwrap() {
                     taken.push((job.id, job.fence));
+                    let done = commit!(db, |tx| jobs::finish(
+                        tx,
+                        &job,
+                        End::Succeeded(json!({})),
+                        later(2)
+                    )
+                    .await);
+                    assert!(done.unwrap());
                 }
                 taken
             })
