@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::exit::CliError;
 
-/// Columns of the lists, as heading and member.
+/// Columns of the lists, as heading and member (or the way to one, as in a JSON Pointer).
 const COLUMNS: &[(&str, &[(&str, &str)])] = &[
     (
         "projects.list",
@@ -76,6 +76,15 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
             ("created", "createdAt"),
         ],
     ),
+    (
+        "activity.list",
+        &[
+            ("when", "createdAt"),
+            ("action", "action"),
+            ("subject", "subject"),
+            ("credential", "credential/name"),
+        ],
+    ),
 ];
 
 /// Prints an answer.
@@ -115,7 +124,11 @@ fn table(columns: &[(&str, &str)], rows: &[Value]) -> Table {
     }
     table.set_header(columns.iter().map(|(heading, _)| heading.to_uppercase()));
     for row in rows {
-        table.add_row(columns.iter().map(|(_, member)| cell(&row[*member])));
+        table.add_row(
+            columns
+                .iter()
+                .map(|(_, member)| cell(row.pointer(&format!("/{member}")).unwrap_or(&Value::Null))),
+        );
     }
     table
 }

@@ -132,6 +132,8 @@ fn about(resource: &str) -> &'static str {
         "issues" => "What is wrong with the website, and where",
         "pages" => "The URLs of the website",
         "jobs" => "Work that takes time",
+        "usage" => "What was used this month, and what may be",
+        "activity" => "Who changed what",
         _ => "",
     }
 }

@@ -92,5 +92,105 @@ macro_rules! operation {
 }
 pub(crate) use operation;
 
+/// Declares the members of a record once, for those who make one, who read one and who change one:
+///
+/// a struct of them, and an operation that takes first its own members, then each of these as one that may
+/// be left out. Its `apply` writes what was named into a record. Members are as in [`operation!`]:
+///
+/// | member | when made | when changed |
+/// |---|---|---|
+/// | `name: Option<T>` | may be left out or `null` | `Patch<T>`: `null` clears it |
+/// | `name: Vec<T>` | may be left out | replaced as a whole |
+/// | `name: String` | required | replaced |
+/// | `name: T` | `T::default()` unless given | replaced |
+/// | `name: bool = true` | `true` unless given | replaced |
+macro_rules! item {
+    (
+        $(#[$doc:meta])* $name:ident,
+        $(#[$update_doc:meta])* $update:ident { $($own:tt)* }
+        { $($members:tt)* }
+    ) => {
+        $crate::declare::item!(@members [$(#[$doc])* $name $(#[$update_doc])* $update { $($own)* }] [] [] [] $($members)*);
+    };
+
+    (@members [$(#[$doc:meta])* $name:ident $(#[$update_doc:meta])* $update:ident { $($own:tt)* }]
+        [$($made:tt)*] [$($changed:tt)*] [$(($member:ident $how:ident))*]) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub struct $name { $($made)* }
+
+        $crate::declare::operation! {
+            $(#[$update_doc])*
+            $update { $($own)* $($changed)* }
+        }
+
+        impl $update {
+            /// Writes what was named into a record.
+            pub fn apply(self, record: &mut $name) {
+                $($crate::declare::item!(@$how self record $member);)*
+            }
+        }
+    };
+    (@set $self:ident $record:ident $member:ident) => {
+        if let Some(value) = $self.$member {
+            $record.$member = value;
+        }
+    };
+    (@patch $self:ident $record:ident $member:ident) => {
+        $record.$member = $self.$member.apply($record.$member.take());
+    };
+
+    (@members $head:tt [$($made:tt)*] [$($changed:tt)*] [$($how:tt)*]
+        $(#[$meta:meta])* json $member:ident: Option<$type:ty>, $($rest:tt)*) => {
+        $crate::declare::item!(@members $head [$($made)* $(#[$meta])*
+            #[serde(default)]
+            #[schemars(extend("x-nullable" = true))]
+            pub $member: Option<$type>,
+        ] [$($changed)* $(#[$meta])* json $member: Patch<$type>,] [$($how)* ($member patch)] $($rest)*);
+    };
+    (@members $head:tt [$($made:tt)*] [$($changed:tt)*] [$($how:tt)*]
+        $(#[$meta:meta])* $member:ident: Option<$type:ty>, $($rest:tt)*) => {
+        $crate::declare::item!(@members $head [$($made)* $(#[$meta])*
+            #[serde(default)]
+            #[schemars(extend("x-nullable" = true))]
+            pub $member: Option<$type>,
+        ] [$($changed)* $(#[$meta])* $member: Patch<$type>,] [$($how)* ($member patch)] $($rest)*);
+    };
+    (@members $head:tt [$($made:tt)*] [$($changed:tt)*] [$($how:tt)*]
+        $(#[$meta:meta])* json $member:ident: Vec<$type:ty>, $($rest:tt)*) => {
+        $crate::declare::item!(@members $head [$($made)* $(#[$meta])*
+            #[serde(default)]
+            pub $member: Vec<$type>,
+        ] [$($changed)* $(#[$meta])* json $member: Option<Vec<$type>>,] [$($how)* ($member set)] $($rest)*);
+    };
+    (@members $head:tt [$($made:tt)*] [$($changed:tt)*] [$($how:tt)*]
+        $(#[$meta:meta])* $member:ident: String, $($rest:tt)*) => {
+        $crate::declare::item!(@members $head [$($made)* $(#[$meta])*
+            pub $member: String,
+        ] [$($changed)* $(#[$meta])* $member: Option<String>,] [$($how)* ($member set)] $($rest)*);
+    };
+    (@members $head:tt [$($made:tt)*] [$($changed:tt)*] [$($how:tt)*]
+        $(#[$meta:meta])* $member:ident: bool = true, $($rest:tt)*) => {
+        $crate::declare::item!(@members $head [$($made)* $(#[$meta])*
+            #[serde(default = "crate::declare::yes")]
+            pub $member: bool,
+        ] [$($changed)* $(#[$meta])* $member: Option<bool>,] [$($how)* ($member set)] $($rest)*);
+    };
+    (@members $head:tt [$($made:tt)*] [$($changed:tt)*] [$($how:tt)*]
+        $(#[$meta:meta])* $member:ident: $type:ty, $($rest:tt)*) => {
+        $crate::declare::item!(@members $head [$($made)* $(#[$meta])*
+            #[serde(default)]
+            pub $member: $type,
+        ] [$($changed)* $(#[$meta])* $member: Option<$type>,] [$($how)* ($member set)] $($rest)*);
+    };
+}
+pub(crate) use item;
+
+/// The default of members that are `true` unless given.
+pub(crate) const fn yes() -> bool {
+    true
+}
+
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,7 @@ codes! {
     RateLimitExceeded 429 "rate_limit_exceeded" "The rate limit is hit",
     HeadersTooLarge 431 "headers_too_large" "The headers are too large",
     InternalError 500 "internal_error" "Something went wrong on the server",
+    ProviderError 502 "provider_error" "A provider refused or failed",
     Overloaded 503 "overloaded" "The server is busy",
     StorageFull 503 "storage_full" "The storage is full",
     StorageUnavailable 503 "storage_unavailable" "The storage is not available",
@@ -162,7 +163,8 @@ pub struct Problem {
     /// The next step for the caller, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Members of this code: `existingId`, `from`, `to`, `allowed`, `resource`, `scope`.
+    /// Members of this code: `existingId`, `from`, `to`, `allowed`, `resource`, `scope`,
+    /// `metric`, `limit`, `used`, `resetsAt`.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// Seconds until a retry is worth it; sent as `Retry-After`.

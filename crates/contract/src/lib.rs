@@ -6,11 +6,16 @@
 //! runtime.
 
 pub mod actions;
+pub mod activity;
 pub mod argument;
 pub mod audits;
+pub mod brand;
+pub mod competitors;
+pub mod ctas;
 mod declare;
 pub mod error;
 pub mod events;
+pub mod faqs;
 pub mod instant;
 pub mod issues;
 pub mod jobs;
@@ -21,6 +26,7 @@ pub mod me;
 pub mod operation;
 pub mod pages;
 pub mod patch;
+pub mod products;
 pub mod projects;
 pub mod shape;
 pub mod usage;
@@ -67,6 +73,8 @@ macro_rules! operations {
             jobs::ListJobs => "jobs.list" GET "/projects/{projectId}/jobs" -> $crate::List<jobs::Job>, ProjectsRead, Read;
             jobs::GetJob => "jobs.get" GET "/projects/{projectId}/jobs/{jobId}" -> jobs::Job, ProjectsRead, Read;
             jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, AuditsWrite, Change;
+            usage::GetUsage => "usage.get" GET "/projects/{projectId}/usage" -> usage::Usage, ProjectsRead, Read;
+            activity::ListActivity => "activity.list" GET "/projects/{projectId}/activity" -> $crate::List<activity::Activity>, ProjectsRead, Read;
         }
     };
 }

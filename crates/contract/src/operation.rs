@@ -110,7 +110,7 @@ macro_rules! scopes {
     };
 }
 scopes! {
-    ProjectsRead "projects:read" "read the project and its jobs",
+    ProjectsRead "projects:read" "read the project, its jobs, usage and activity",
     KeywordsRead "keywords:read" "read keywords",
     KeywordsWrite "keywords:write" "add, change and delete keywords",
     PostsRead "posts:read" "read posts",

@@ -5,12 +5,15 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::Schema;
 use searchwright_contract::{
-    Answer as _, Code, Effect, Head, Meta, Operation, Problem, audits, issues, jobs, keywords, me,
+    Answer as _, Code, Effect, Head, Meta, Operation, Problem, activity,
+    activity::CredentialKind,
+    audits, issues, jobs, keywords, me,
     operation::{answer_schema, input_schema},
     operations, pages, projects,
     shape::Shape,
+    usage,
 };
-use searchwright_store::{Tx, access::ProjectScope, idempotency};
+use searchwright_store::{Tx, access::ProjectScope, activity as activities, idempotency};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -171,6 +174,11 @@ where
             arguments,
             idempotency,
         } = prepared;
+        let subject = O::META
+            .path_parameters()
+            .filter(|name| *name != "projectId")
+            .last()
+            .and_then(|name| Some(arguments.get(name)?.as_str()?.to_owned()));
         let operation: O =
             serde_json::from_value(arguments).map_err(|e| Problem::fault("", "invalid", e.to_string()))?;
         if !O::META.effect.writes() {
@@ -180,9 +188,7 @@ where
         let Some((slot, fingerprint)) = idempotency else {
             return engine
                 .db
-                .write(move |tx| {
-                    Box::pin(async move { reply::<O>(Engine::handle(&call, tx, operation).await?) })
-                })
+                .write(move |tx| Box::pin(async move { change::<O>(&call, tx, operation, subject).await }))
                 .await;
         };
         let (scope, now) = (call.scope()?, call.now);
@@ -192,7 +198,7 @@ where
                 if let Some(reply) = replay(tx, scope, &slot, &fingerprint, now).await? {
                     return Ok(reply);
                 }
-                let reply = reply::<O>(Engine::handle(&call, tx, operation).await?)?;
+                let reply = change::<O>(&call, tx, operation, subject).await?;
                 keep::<O>(tx, scope, &slot, fingerprint, &reply, now).await?;
                 Ok(reply)
             };
@@ -217,6 +223,30 @@ where
             .await?;
         Err(failure)
     })
+}
+
+/// Carries a change out and notes who made it: here and nowhere else, so that no handler can forget. The
+/// subject is the record the path names, else the one that was made or the job that was started.
+async fn change<O>(call: &Call, tx: &mut Tx, operation: O, subject: Option<String>) -> Result<Reply>
+where
+    O: Operation,
+    Engine: Handle<O>,
+{
+    let answer = Engine::handle(call, tx, operation).await?;
+    if let Some(scope) = call.scope {
+        let made = || Some(answer.head().location?.rsplit('/').next()?.to_owned());
+        let Credential::Key(access) = &call.credential;
+        let entry = activities::New {
+            id: call.engine.clock.id(),
+            action: O::META.name,
+            subject: subject.or_else(made),
+            kind: CredentialKind::ApiKey,
+            credential: access.key.id,
+            name: access.key.name.clone(),
+        };
+        activities::write(tx, scope, entry, call.now).await?;
+    }
+    reply::<O>(answer)
 }
 
 /// Refusals that came from carrying the request out: the same request gets the same refusal again.

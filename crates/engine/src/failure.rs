@@ -1,7 +1,10 @@
 //! A problem on its way out. Boxed, because a result should be small where nothing goes wrong.
 
 use searchwright_contract::{Code, Problem};
-use searchwright_store::Error;
+use searchwright_store::{
+    Error,
+    usage::{Exceeded, OverBudget},
+};
 
 /// Result of whatever a caller asked for.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -39,6 +42,52 @@ impl From<Error> for Failure {
             }
         };
         problem.into()
+    }
+}
+
+impl From<Exceeded> for Failure {
+    fn from(exceeded: Exceeded) -> Self {
+        let Exceeded {
+            metric,
+            limit,
+            used,
+            resets_at,
+        } = exceeded;
+        Problem::new(
+            Code::QuotaExceeded,
+            format!("{used} of {limit} {metric} are used this month"),
+        )
+        .hint("wait until resetsAt, or let the operator raise the quota")
+        .with("metric", metric.as_str())
+        .with("limit", limit)
+        .with("used", used)
+        .with("resetsAt", resets_at.to_string())
+        .into()
+    }
+}
+
+impl From<OverBudget> for Failure {
+    fn from(over: OverBudget) -> Self {
+        let OverBudget {
+            provider,
+            limit,
+            used,
+            resets_at,
+        } = over;
+        let dollars = |micros: i64| format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+        let detail = format!(
+            "{} of {} USD are spent at {provider} this month, and this may cost more than is left",
+            dollars(used),
+            dollars(limit),
+        );
+        Problem::new(Code::QuotaExceeded, detail)
+            .hint("wait until resetsAt, or let the operator raise the budget")
+            .with("metric", "spend_micros_usd")
+            .with("provider", provider)
+            .with("limit", limit)
+            .with("used", used)
+            .with("resetsAt", resets_at.to_string())
+            .into()
     }
 }
 

@@ -1,5 +1,7 @@
 //! `searchwright admin …`: projects and keys, on the data folder or database beside a running server.
 
+mod limits;
+
 use std::io::Write as _;
 
 use clap::{Args, Subcommand};
@@ -7,6 +9,7 @@ use searchwright_cli::{CliError, Exit};
 use searchwright_contract::Problem;
 use searchwright_server::{admin::Grant, config::Flags, open};
 
+use self::limits::{BudgetCommand, QuotaCommand};
 use crate::commands::settings;
 
 const DAY_MILLIS: i64 = 86_400_000;
@@ -23,6 +26,16 @@ pub enum AdminCommand {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// Quotas: what a project may use per month.
+    Quota {
+        #[command(subcommand)]
+        command: QuotaCommand,
+    },
+    /// Budgets: what a project may spend per month.
+    Budget {
+        #[command(subcommand)]
+        command: BudgetCommand,
     },
 }
 
@@ -122,6 +135,8 @@ fn duration(text: &str) -> Result<Span, String> {
 /// Carries it out.
 pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     match command {
+        AdminCommand::Quota { command } => limits::quota(command, json).await,
+        AdminCommand::Budget { command } => limits::budget(command, json).await,
         AdminCommand::Project {
             command: ProjectCommand::Create { name, domain, flags },
         } => {
@@ -155,14 +170,11 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
                 read_only,
                 lifetime_millis: lifetime.expires.0,
             };
-            let created = match project.parse() {
-                Ok(project) => installation
-                    .engine
-                    .create_key(project, &name, grant)
-                    .await
-                    .map_err(refused)?,
-                Err(_) => return Err(refused(Problem::not_found("project"))),
-            };
+            let created = installation
+                .engine
+                .create_key(self::project(&project)?, &name, grant)
+                .await
+                .map_err(refused)?;
             installation.engine.db.close().await;
             show(
                 json,
@@ -222,6 +234,11 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
             )
         }
     }
+}
+
+/// A project's id; what is no UUID names none.
+fn project<Id: std::str::FromStr>(id: &str) -> Result<Id, CliError> {
+    id.parse().map_err(|_| refused(Problem::not_found("project")))
 }
 
 async fn open(flags: &Flags) -> Result<open::Installation, CliError> {

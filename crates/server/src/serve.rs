@@ -11,7 +11,7 @@ use std::{
 };
 
 use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
-use searchwright_store::{idempotency, jobs};
+use searchwright_store::{activity, idempotency, jobs};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -264,7 +264,12 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
         let swept = app
             .engine
             .db
-            .write(move |tx| Box::pin(async move { idempotency::sweep(tx, now).await }))
+            .write(move |tx| {
+                Box::pin(async move {
+                    idempotency::sweep(tx, now).await?;
+                    activity::sweep(tx, now).await
+                })
+            })
             .await;
         if let Err(error) = swept {
             tracing::warn!(%error, "upkeep failed; trying again in a minute");

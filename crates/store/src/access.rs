@@ -164,6 +164,10 @@ children! {
     Issue "issues" "issue";
     Page "pages" "page";
     Job "jobs" "job";
+    Product "(SELECT project_id, id FROM brand_items WHERE resource = 'products')" "product";
+    Competitor "(SELECT project_id, id FROM brand_items WHERE resource = 'competitors')" "competitor";
+    Faq "(SELECT project_id, id FROM brand_items WHERE resource = 'faqs')" "faq";
+    Cta "(SELECT project_id, id FROM brand_items WHERE resource = 'ctas')" "cta";
 }
 
 /// Whether any project has such a record: tells a foreign id (403) from an unknown one (404).

@@ -5,8 +5,10 @@
 //! which only the database can make, so forgetting the check does not compile.
 
 pub mod access;
+pub mod activity;
 pub mod admin;
 pub mod audits;
+pub mod brand;
 pub mod crawls;
 mod db;
 mod error;

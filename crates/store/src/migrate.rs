@@ -28,6 +28,7 @@ macro_rules! migrations {
 const MIGRATIONS: &[Migration] = migrations! {
     1 "0001_base",
     2 "0002_usage",
+    3 "0003_brand",
     5 "0005_providers",
 };
 

@@ -8,9 +8,10 @@ use searchwright_contract::{
     audits::{
         Audit, AuditConfig, AuditStarted, CancelAudit, GetAudit, GetCurrentAudit, ListAudits, StartAudit,
     },
+    usage::Metric,
 };
 use searchwright_site::{checks, score};
-use searchwright_store::{Tx, access::Child, audits, jobs, projects};
+use searchwright_store::{Tx, access::Child, audits, jobs, projects, usage};
 use uuid::Uuid;
 
 use super::jobs::with_actions as job_with_actions;
@@ -70,6 +71,7 @@ impl Handle<StartAudit> for Engine {
                 already_running: true,
             });
         }
+        usage::take(tx, scope, Metric::Audits, 1, call.now).await??;
         let Credential::Key(access) = &call.credential;
         let (audit_id, job_id) = (call.engine.clock.id(), call.engine.clock.id());
         let new = audits::New {

@@ -1,5 +1,6 @@
 //! A handler per operation of the table, one file per resource.
 
+mod activity;
 mod audits;
 mod issues;
 mod jobs;
@@ -7,6 +8,7 @@ mod keywords;
 mod me;
 mod pages;
 mod projects;
+mod usage;
 
 /// The wire form of a word of the crawler, which knows no contract.
 pub(crate) fn word(value: &impl serde::Serialize) -> String {

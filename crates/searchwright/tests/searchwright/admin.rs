@@ -156,3 +156,55 @@ fn what_cannot_be_made_says_why() {
     }
     create(&["--project", &project]).refuses(4, &["25 live keys", "hint: revoke"]);
 }
+
+#[test]
+fn limits_are_set_and_lifted() {
+    let user = User::new();
+    let project = user.project("example.com");
+    let set = |kind: &str, name: &[&str], limit: &[&str]| {
+        let arguments = [
+            &["admin", kind, "set", "--project", project.as_str()],
+            name,
+            limit,
+        ]
+        .concat();
+        user.run(&arguments)
+    };
+    let (metric, provider) = (["--metric", "posts_generated"], ["--provider", "openai"]);
+    assert_eq!(
+        set("quota", &metric, &["--limit", "20", "--json"]).json(),
+        json!({ "projectId": project, "metric": "posts_generated", "limit": 20 })
+    );
+    assert_eq!(
+        set("quota", &metric, &["--limit", "unlimited", "--json"]).json()["limit"],
+        json!(null)
+    );
+    assert_eq!(
+        set("quota", &metric, &["--limit", "0"]).out,
+        "posts_generated per month: at most 0\n"
+    );
+    assert_eq!(
+        set("budget", &provider, &["--usd", "12.5", "--json"]).json(),
+        json!({ "projectId": project, "provider": "openai", "budgetMicrosUsd": 12_500_000 })
+    );
+    assert_eq!(
+        set("budget", &provider, &["--usd", "unlimited"]).out,
+        "openai per month: unlimited\n"
+    );
+    set("quota", &metric, &["--limit", "many"]).refuses(2, &["--limit", "unlimited"]);
+    set("quota", &["--metric", "posts"], &["--limit", "1"]).refuses(2, &["/metric", "posts_generated"]);
+    set("budget", &provider, &["--usd", "1,50"]).refuses(2, &["/usd"]);
+    set("budget", &["--provider", "Open AI"], &["--usd", "1"]).refuses(2, &["/provider"]);
+    let elsewhere = [
+        "admin",
+        "quota",
+        "set",
+        "--project",
+        "x",
+        "--metric",
+        "audits",
+        "--limit",
+        "1",
+    ];
+    user.run(&elsewhere).refuses(4, &["no such project"]);
+}

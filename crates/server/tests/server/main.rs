@@ -10,6 +10,7 @@ mod document;
 mod harness;
 mod wire;
 
+mod activity;
 mod audits;
 mod authentication;
 mod bodies;
@@ -26,3 +27,4 @@ mod process;
 mod projects;
 mod queries;
 mod smuggling;
+mod usage;

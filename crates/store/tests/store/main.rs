@@ -9,6 +9,7 @@
 mod harness;
 
 mod access;
+mod activity;
 mod admin;
 mod audits;
 mod durability;

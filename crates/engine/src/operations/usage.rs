@@ -1,0 +1,40 @@
+//! Usage.
+
+use searchwright_contract::usage::{GetUsage, Quota, Spend, Usage};
+use searchwright_store::{
+    Tx,
+    usage::{self, Month},
+};
+
+use crate::{Engine, call::Call, endpoint::Handle, failure::Result};
+
+impl Handle<GetUsage> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, _: GetUsage) -> Result<Usage> {
+        let (scope, month) = (call.scope()?, Month::of(call.now));
+        let counts = usage::counts(tx, scope, call.now).await?;
+        let spent = usage::spent(tx, scope, call.now).await?;
+        Ok(Usage {
+            period_start: month.start,
+            quotas: counts
+                .into_iter()
+                .map(|count| Quota {
+                    metric: count.metric,
+                    limit: count.limit,
+                    used: count.used,
+                    resets_at: month.end,
+                })
+                .collect(),
+            spend: spent
+                .into_iter()
+                .map(|spent| Spend {
+                    provider: spent.provider,
+                    budget_micros_usd: spent.budget,
+                    spent_micros_usd: spent.settled,
+                    uncertain_micros_usd: spent.uncertain,
+                    uncertain_calls: spent.uncertain_calls,
+                    resets_at: month.end,
+                })
+                .collect(),
+        })
+    }
+}

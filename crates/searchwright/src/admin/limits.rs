@@ -1,0 +1,114 @@
+//! `searchwright admin quota …` and `admin budget …`: what a project may use per month.
+
+use clap::Subcommand;
+use searchwright_cli::{CliError, Exit};
+use searchwright_server::{admin::limits::micros_of_usd, config::Flags};
+
+use super::{open, project, refused, show};
+
+/// Quotas.
+#[derive(Clone, Debug, Subcommand)]
+pub enum QuotaCommand {
+    /// Set how much of something a project may use per month.
+    Set {
+        /// Project id.
+        #[arg(long)]
+        project: String,
+        /// What is counted, such as posts_generated.
+        #[arg(long)]
+        metric: String,
+        /// Most per calendar month (UTC), or unlimited.
+        #[arg(long, value_parser = count)]
+        limit: Limit<i64>,
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+/// Budgets.
+#[derive(Clone, Debug, Subcommand)]
+pub enum BudgetCommand {
+    /// Set how much a project may spend at a provider per month.
+    Set {
+        /// Project id.
+        #[arg(long)]
+        project: String,
+        /// Who charges, such as openai.
+        #[arg(long)]
+        provider: String,
+        /// Most US dollars per calendar month (UTC), or unlimited.
+        #[arg(long, value_parser = amount)]
+        usd: Limit<String>,
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+/// A limit, `None` for none. A type of its own, because clap reads `Option` as "may be left out".
+#[derive(Clone, Debug)]
+pub struct Limit<T>(Option<T>);
+
+fn count(text: &str) -> Result<Limit<i64>, String> {
+    match text {
+        "unlimited" => Ok(Limit(None)),
+        _ => text
+            .parse()
+            .map(|n| Limit(Some(n)))
+            .map_err(|_| "is neither a number nor unlimited".to_owned()),
+    }
+}
+
+fn amount(text: &str) -> Result<Limit<String>, String> {
+    Ok(Limit((text != "unlimited").then(|| text.to_owned())))
+}
+
+/// Carries out what is said about quotas.
+pub async fn quota(command: QuotaCommand, json: bool) -> Result<Exit, CliError> {
+    let QuotaCommand::Set {
+        project: id,
+        metric,
+        limit,
+        flags,
+    } = command;
+    let installation = open(&flags).await?;
+    let set = installation
+        .engine
+        .set_quota(project(&id)?, &metric, limit.0)
+        .await;
+    installation.engine.db.close().await;
+    let set = set.map_err(refused)?;
+    let most = set
+        .limit
+        .map_or("unlimited".to_owned(), |l| format!("at most {l}"));
+    show(
+        json,
+        &serde_json::json!(set),
+        &format!("{} per month: {most}", set.metric),
+    )
+}
+
+/// Carries out what is said about budgets.
+pub async fn budget(command: BudgetCommand, json: bool) -> Result<Exit, CliError> {
+    let BudgetCommand::Set {
+        project: id,
+        provider,
+        usd,
+        flags,
+    } = command;
+    let micros = usd.0.as_deref().map(micros_of_usd).transpose().map_err(refused)?;
+    let installation = open(&flags).await?;
+    let set = installation
+        .engine
+        .set_budget(project(&id)?, &provider, micros)
+        .await;
+    installation.engine.db.close().await;
+    let set = set.map_err(refused)?;
+    let most = usd
+        .0
+        .map_or("unlimited".to_owned(), |usd| format!("at most {usd} USD"));
+    show(
+        json,
+        &serde_json::json!(set),
+        &format!("{} per month: {most}", set.provider),
+    )
+}

@@ -1,0 +1,228 @@
+//! Usage: counts with their quotas and money with its budgets, as the operator set them.
+
+use searchwright_contract::usage::Metric;
+use searchwright_engine::failure::Failure;
+use searchwright_store::{
+    access::{self, ProjectScope},
+    usage::{self, Charge, NewIntent},
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::harness::Bench;
+
+async fn scope(bench: &Bench) -> ProjectScope {
+    let digest = searchwright_engine::keys::digest(&bench.key);
+    let mut tx = bench.server.app.engine.db.read().await.unwrap();
+    access::key_by_digest(&mut tx, &digest)
+        .await
+        .unwrap()
+        .unwrap()
+        .own()
+}
+
+fn quota<'a>(usage: &'a Value, metric: &str) -> &'a Value {
+    let quotas = usage["quotas"].as_array().unwrap();
+    quotas.iter().find(|q| q["metric"] == metric).unwrap()
+}
+
+#[tokio::test]
+async fn a_fresh_project_has_used_nothing_and_may_use_all() {
+    let bench = Bench::start().await;
+    let usage = bench.get("P/usage").await;
+    assert_eq!(usage.status, 200);
+    let usage = usage.json();
+    assert_eq!(
+        (&usage["periodStart"], &usage["spend"]),
+        (&json!("2026-11-01T00:00:00.000Z"), &json!([]))
+    );
+    let metrics: Vec<&Value> = usage["quotas"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|q| &q["metric"])
+        .collect();
+    assert_eq!(
+        metrics,
+        [
+            "keywords_generated",
+            "keyword_metrics",
+            "posts_generated",
+            "posts_published",
+            "audits",
+            "answers_tracked"
+        ]
+    );
+    for quota in usage["quotas"].as_array().unwrap() {
+        let expected = json!({
+            "metric": quota["metric"], "limit": null, "used": 0, "resetsAt": "2026-12-01T00:00:00.000Z"
+        });
+        assert_eq!(*quota, expected);
+    }
+}
+
+#[tokio::test]
+async fn an_audit_is_counted_when_it_starts() {
+    let bench = Bench::start().await;
+    for _ in 0..2 {
+        assert_eq!(bench.post("P/audits", json!({})).await.status, 202);
+    }
+    let usage = bench.get("P/usage").await.json();
+    assert_eq!(
+        quota(&usage, "audits")["used"],
+        1,
+        "the second call found it running"
+    );
+}
+
+#[tokio::test]
+async fn what_the_operator_sets_is_shown_and_enforced() {
+    let bench = Bench::start().await;
+    let engine = &bench.server.app.engine;
+    engine
+        .set_quota(bench.project, "posts_generated", Some(3))
+        .await
+        .unwrap();
+    engine
+        .set_budget(bench.project, "openai", Some(20_000_000))
+        .await
+        .unwrap();
+    let (scope, now) = (scope(&bench).await, bench.clock.now());
+    let ids: Vec<Uuid> = (0..4).map(|_| bench.clock.id()).collect();
+    let step = move |n: usize, estimate| NewIntent {
+        id: ids[n],
+        job: ids[0],
+        step: n.to_string(),
+        provider: "openai".to_owned(),
+        what: "a post".to_owned(),
+        estimate,
+    };
+    let (first, second, third) = (step(0, 5_000_000), step(1, 250_000), step(2, 19_000_000));
+    let (settled, probe) = (first.id, bench.clock.id());
+    engine
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                usage::take(tx, scope, Metric::PostsGenerated, 2, now).await??;
+                usage::intend(tx, scope, first, now).await??;
+                usage::settle(tx, scope, settled, Some(3_150_000), now).await?;
+                usage::intend(tx, scope, second, now).await??;
+                let unpriced = Charge {
+                    id: probe,
+                    provider: "anthropic".to_owned(),
+                    what: "a probe".to_owned(),
+                    actual: None,
+                };
+                usage::spend(tx, scope, unpriced, now).await?;
+                Ok::<(), Failure>(())
+            })
+        })
+        .await
+        .unwrap();
+    let usage = bench.get("P/usage").await.json();
+    let resets = "2026-12-01T00:00:00.000Z";
+    assert_eq!(
+        *quota(&usage, "posts_generated"),
+        json!({ "metric": "posts_generated", "limit": 3, "used": 2, "resetsAt": resets })
+    );
+    assert_eq!(
+        usage["spend"],
+        json!([
+            { "provider": "anthropic", "budgetMicrosUsd": null, "spentMicrosUsd": 0, "uncertainMicrosUsd": 0,
+              "uncertainCalls": 1, "resetsAt": resets },
+            { "provider": "openai", "budgetMicrosUsd": 20_000_000, "spentMicrosUsd": 3_150_000,
+              "uncertainMicrosUsd": 250_000, "uncertainCalls": 1, "resetsAt": resets },
+        ])
+    );
+    let refused = engine
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                Ok::<(), Failure>(usage::take(tx, scope, Metric::PostsGenerated, 2, now).await??)
+            })
+        })
+        .await
+        .unwrap_err();
+    let problem = serde_json::to_value(&refused.0).unwrap();
+    let shown = |names: [&str; 4]| names.map(|n| problem[n].clone());
+    assert_eq!(
+        shown(["status", "code", "metric", "limit"]),
+        [
+            json!(403),
+            json!("quota_exceeded"),
+            json!("posts_generated"),
+            json!(3)
+        ]
+    );
+    assert_eq!(
+        shown(["used", "resetsAt", "retryable", "provider"]),
+        [json!(2), json!(resets), json!(false), json!(null)]
+    );
+    let refused = engine
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                usage::intend(tx, scope, third, now).await??;
+                Ok::<(), Failure>(())
+            })
+        })
+        .await
+        .unwrap_err();
+    let problem = serde_json::to_value(&refused.0).unwrap();
+    let shown = |names: [&str; 4]| names.map(|n| problem[n].clone());
+    assert_eq!(
+        shown(["status", "code", "provider", "limit"]),
+        [
+            json!(403),
+            json!("quota_exceeded"),
+            json!("openai"),
+            json!(20_000_000)
+        ]
+    );
+    assert_eq!(
+        shown(["used", "resetsAt", "retryable", "metric"]),
+        [
+            json!(3_400_000),
+            json!(resets),
+            json!(false),
+            json!("spend_micros_usd")
+        ]
+    );
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .starts_with("3.40 of 20.00 USD"),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn the_operator_is_told_what_cannot_be() {
+    let bench = Bench::start().await;
+    let engine = &bench.server.app.engine;
+    let code = |failure: Failure| {
+        let problem = failure.0;
+        let fault = problem.errors.first().map(|f| f.code.clone());
+        (problem.status, fault.unwrap_or_default())
+    };
+    let nobody = Uuid::nil();
+    for (project, metric, limit, expected) in [
+        (bench.project, "posts", Some(1), (422, "unknown_value")),
+        (bench.project, "audits", Some(1), (422, "unlimited")),
+        (bench.project, "posts_generated", Some(-1), (422, "out_of_range")),
+        (nobody, "posts_generated", Some(1), (404, "")),
+    ] {
+        let refused = engine.set_quota(project, metric, limit).await.unwrap_err();
+        assert_eq!(code(refused), (expected.0, expected.1.to_owned()));
+    }
+    for (project, provider, micros, expected) in [
+        (bench.project, "Open AI", Some(1), (422, "not_a_provider")),
+        (bench.project, "", Some(1), (422, "not_a_provider")),
+        (bench.project, "openai", Some(-1), (422, "out_of_range")),
+        (nobody, "openai", Some(1), (404, "")),
+    ] {
+        let refused = engine.set_budget(project, provider, micros).await.unwrap_err();
+        assert_eq!(code(refused), (expected.0, expected.1.to_owned()));
+    }
+}

@@ -1,0 +1,265 @@
+//! Brand data: a profile per project, and items of four resources that are kept alike. What makes an item
+//! unique is a row of `brand_keys`; a resource may have several such keys per item.
+
+use searchwright_contract::{
+    Instant,
+    actions::AllowedActions,
+    brand::{Item, Profile},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
+
+use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+
+/// A kind of item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// Products.
+    Products,
+    /// Competitors.
+    Competitors,
+    /// Questions with answers.
+    Faqs,
+    /// Calls to action.
+    Ctas,
+}
+
+impl Resource {
+    /// As in paths.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Products => "products",
+            Self::Competitors => "competitors",
+            Self::Faqs => "faqs",
+            Self::Ctas => "ctas",
+        }
+    }
+}
+
+/// A profile as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// What it holds.
+    pub profile: Profile,
+    /// Counts changes.
+    pub version: i64,
+    /// When it last changed.
+    pub updated_at: Instant,
+}
+
+fn write<T: Serialize>(value: &T) -> Result<Json> {
+    serde_json::to_value(value)
+        .map(Json)
+        .map_err(|e| Error::Defect(e.to_string()))
+}
+
+fn read<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<T> {
+    let Json(value) = c.take()?;
+    serde_json::from_value(value).map_err(|e| Error::Defect(e.to_string()))
+}
+
+/// The profile, if anybody has set one.
+pub async fn profile(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Stored>> {
+    sql("SELECT data, version, updated_at FROM brand_profiles WHERE project_id = $1")
+        .bind(scope.project())
+        .optional(tx, stored)
+        .await
+}
+
+fn stored(c: &mut Cells<'_>) -> Result<Stored> {
+    Ok(Stored {
+        profile: read(c)?,
+        version: c.take()?,
+        updated_at: c.take()?,
+    })
+}
+
+/// Writes the profile whose version is `version` (0 for none), and counts it up; [`Error::Missing`] if it is
+/// another one by now.
+pub async fn set_profile(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    profile: &Profile,
+    version: i64,
+    now: Instant,
+) -> Result<Stored> {
+    sql(
+        "INSERT INTO brand_profiles (project_id, data, version, updated_at) VALUES ($1, $2, $3 + 1, $4)
+         ON CONFLICT (project_id) DO UPDATE SET data = $2, version = $3 + 1, updated_at = $4
+         WHERE brand_profiles.version = $3 RETURNING data, version, updated_at",
+    )
+    .bind(scope.project())
+    .bind(write(profile)?)
+    .bind(version)
+    .bind(now)
+    .one(tx, stored)
+    .await
+}
+
+fn item<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<Item<T>> {
+    Ok(Item {
+        id: c.take::<Uuid>()?.to_string(),
+        data: read(c)?,
+        version: c.take()?,
+        created_at: c.take()?,
+        updated_at: c.take()?,
+        allowed_actions: AllowedActions::default(),
+    })
+}
+
+/// Items older than this one, newest first.
+pub async fn list<T: DeserializeOwned>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    resource: Resource,
+    before: Option<Uuid>,
+    limit: u32,
+) -> Result<Vec<Item<T>>> {
+    sql("SELECT id, data, version, created_at, updated_at FROM brand_items
+         WHERE project_id = $1 AND resource = $2 AND id < $3 ORDER BY id DESC LIMIT $4")
+    .bind(scope.project())
+    .bind(resource.as_str())
+    .bind(before.unwrap_or(Uuid::max()))
+    .bind(limit)
+    .all(tx, item)
+    .await
+}
+
+/// One item; [`Error::Missing`] if the project has none of this id.
+pub async fn get<T: DeserializeOwned>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    resource: Resource,
+    id: Uuid,
+) -> Result<Item<T>> {
+    sql("SELECT id, data, version, created_at, updated_at FROM brand_items
+         WHERE project_id = $1 AND resource = $2 AND id = $3")
+    .bind(scope.project())
+    .bind(resource.as_str())
+    .bind(id)
+    .one(tx, item)
+    .await
+}
+
+/// How many items there are.
+pub async fn count(tx: &mut Tx, scope: ProjectScope, resource: Resource) -> Result<u64> {
+    sql("SELECT count(*) FROM brand_items WHERE project_id = $1 AND resource = $2")
+        .bind(scope.project())
+        .bind(resource.as_str())
+        .one(tx, |c| c.take())
+        .await
+}
+
+/// The item that has this key.
+pub async fn holder(tx: &mut Tx, scope: ProjectScope, resource: Resource, key: &str) -> Result<Option<Uuid>> {
+    sql("SELECT item_id FROM brand_keys WHERE project_id = $1 AND resource = $2 AND key = $3")
+        .bind(scope.project())
+        .bind(resource.as_str())
+        .bind(key)
+        .optional(tx, |c| c.take())
+        .await
+}
+
+/// An item to be added, with its keys.
+#[derive(Clone, Debug)]
+pub struct New<T> {
+    /// Identifier, UUIDv7 of now.
+    pub id: Uuid,
+    /// What it holds.
+    pub data: T,
+    /// What no other may have.
+    pub keys: Vec<String>,
+}
+
+/// Adds items; [`Error::Duplicate`] if one has a key that another has.
+pub async fn create<T: Serialize>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    resource: Resource,
+    new: &[New<T>],
+    now: Instant,
+) -> Result<()> {
+    let mut rows = Vec::with_capacity(new.len());
+    for item in new {
+        rows.push(vec![item.id.into(), write(&item.data)?.into()]);
+    }
+    sql(
+        "INSERT INTO brand_items (project_id, resource, created_at, updated_at, version, id, data)
+         VALUES ($1, $2, $3, $3, 1, $4, $5)",
+    )
+    .bind(scope.project())
+    .bind(resource.as_str())
+    .bind(now)
+    .run_each(tx, rows)
+    .await?;
+    let keys = new.iter().flat_map(|item| key_rows(item.id, &item.keys));
+    add_keys(tx, scope, resource, keys.collect()).await
+}
+
+fn key_rows(id: Uuid, keys: &[String]) -> impl Iterator<Item = Vec<Param>> {
+    keys.iter().map(move |key| vec![key.into(), id.into()])
+}
+
+async fn add_keys(tx: &mut Tx, scope: ProjectScope, resource: Resource, rows: Vec<Vec<Param>>) -> Result<()> {
+    sql("INSERT INTO brand_keys (project_id, resource, key, item_id) VALUES ($1, $2, $3, $4)")
+        .bind(scope.project())
+        .bind(resource.as_str())
+        .run_each(tx, rows)
+        .await?;
+    Ok(())
+}
+
+/// Writes an item whose version is `version`, and counts it up; [`Error::Missing`] if it is another one by
+/// now, [`Error::Duplicate`] if another has one of its keys.
+pub async fn update<T: Serialize + DeserializeOwned>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    resource: Resource,
+    changed: &New<T>,
+    version: i64,
+    now: Instant,
+) -> Result<Item<T>> {
+    let written = sql(
+        "UPDATE brand_items SET data = $4, version = version + 1, updated_at = $6
+         WHERE project_id = $1 AND resource = $2 AND id = $3 AND version = $5
+         RETURNING id, data, version, created_at, updated_at",
+    )
+    .bind(scope.project())
+    .bind(resource.as_str())
+    .bind(changed.id)
+    .bind(write(&changed.data)?)
+    .bind(version)
+    .bind(now)
+    .one(tx, item)
+    .await?;
+    sql("DELETE FROM brand_keys WHERE project_id = $1 AND resource = $2 AND item_id = $3")
+        .bind(scope.project())
+        .bind(resource.as_str())
+        .bind(changed.id)
+        .run(tx)
+        .await?;
+    let keys = key_rows(changed.id, &changed.keys).collect();
+    add_keys(tx, scope, resource, keys).await?;
+    Ok(written)
+}
+
+/// Deletes an item with its keys; [`Error::Missing`] if the project has none of this id.
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, resource: Resource, id: Uuid) -> Result<()> {
+    let gone = sql("DELETE FROM brand_items WHERE project_id = $1 AND resource = $2 AND id = $3")
+        .bind(scope.project())
+        .bind(resource.as_str())
+        .bind(id)
+        .run(tx)
+        .await?;
+    if gone == 0 { Err(Error::Missing) } else { Ok(()) }
+}
+
+/// How many calls to action are about a product.
+pub async fn ctas_of_product(tx: &mut Tx, scope: ProjectScope, product: Uuid) -> Result<u64> {
+    sql("SELECT count(*) FROM brand_items
+         WHERE project_id = $1 AND resource = 'ctas' AND data ->> 'productId' = $2")
+    .bind(scope.project())
+    .bind(product.to_string())
+    .one(tx, |c| c.take())
+    .await
+}

@@ -1,0 +1,129 @@
+//! Activity: written with the change, read newest first, forgotten after 400 days.
+
+use searchwright_contract::{
+    Instant,
+    activity::{Activity, CredentialKind, UsedCredential},
+};
+use searchwright_store::{
+    Error,
+    access::ProjectScope,
+    activity::{self, KEPT_DAYS, New},
+};
+use uuid::Uuid;
+
+use crate::harness::{Place, Store, id, now};
+
+on_both!(
+    what_was_written_is_read_newest_first,
+    it_goes_with_its_change,
+    another_project_sees_nothing,
+    it_is_kept_for_400_days,
+);
+
+const DAY: i64 = 86_400_000;
+
+fn new(action: &'static str, subject: Option<&str>) -> New {
+    New {
+        id: id(),
+        action,
+        subject: subject.map(str::to_owned),
+        kind: CredentialKind::ApiKey,
+        credential: Uuid::from_u128(7),
+        name: "agent 🪴".to_owned(),
+    }
+}
+
+async fn write(store: &Store, scope: ProjectScope, new: New, at: Instant) -> String {
+    let id = new.id.to_string();
+    commit!(store.db, |tx| activity::write(tx, scope, new, at).await).unwrap();
+    id
+}
+
+async fn list(store: &Store, scope: ProjectScope, before: Option<Uuid>, limit: u32) -> Vec<Activity> {
+    activity::list(&mut store.read().await, scope, before, limit)
+        .await
+        .unwrap()
+}
+
+async fn what_was_written_is_read_newest_first(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let mut ids = Vec::new();
+    for n in 0..5 {
+        ids.push(
+            write(
+                &store,
+                scope,
+                new("keywords.create", (n == 2).then_some("x")),
+                now(),
+            )
+            .await,
+        );
+    }
+    ids.reverse();
+    let mut walked = Vec::new();
+    let mut before = None;
+    loop {
+        let page = list(&store, scope, before, 2).await;
+        let Some(last) = page.last() else { break };
+        before = Some(last.id.parse().unwrap());
+        walked.extend(page);
+    }
+    assert_eq!(
+        walked.iter().map(|a| &a.id).collect::<Vec<_>>(),
+        ids.iter().collect::<Vec<_>>()
+    );
+    let expected = Activity {
+        id: ids[2].clone(),
+        action: "keywords.create".to_owned(),
+        subject: Some("x".to_owned()),
+        credential: UsedCredential {
+            kind: CredentialKind::ApiKey,
+            id: Uuid::from_u128(7).to_string(),
+            name: "agent 🪴".to_owned(),
+        },
+        created_at: now(),
+    };
+    assert_eq!(walked[2], expected);
+    assert_eq!(walked[1].subject, None);
+}
+
+async fn it_goes_with_its_change(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let undone: Result<(), Error> = commit!(store.db, |tx| {
+        activity::write(tx, scope, new("keywords.create", None), now()).await?;
+        Err(Error::Missing)
+    });
+    undone.unwrap_err();
+    assert!(list(&store, scope, None, 10).await.is_empty());
+}
+
+async fn another_project_sees_nothing(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    write(&store, scope, new("keywords.create", None), now()).await;
+    assert!(list(&store, foreign, None, 10).await.is_empty());
+    assert_eq!(list(&store, scope, None, 10).await.len(), 1);
+}
+
+async fn it_is_kept_for_400_days(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    assert_eq!(KEPT_DAYS, 400);
+    let oldest = now().plus_millis(-400 * DAY);
+    write(
+        &store,
+        scope,
+        new("keywords.create", None),
+        oldest.plus_millis(-1),
+    )
+    .await;
+    let kept = write(&store, scope, new("keywords.create", None), oldest).await;
+    assert_eq!(
+        commit!(store.db, |tx| activity::sweep(tx, now()).await).unwrap(),
+        1
+    );
+    let left = list(&store, scope, None, 10).await;
+    assert_eq!(left.iter().map(|a| &a.id).collect::<Vec<_>>(), [&kept]);
+}
