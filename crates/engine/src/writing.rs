@@ -4,13 +4,18 @@
 //! from its sanitised HTML, so Markdown with raw HTML in it and posts kept as HTML are judged alike.
 
 mod abbreviations;
+mod attributions;
+pub mod content_checks;
 mod dates;
 pub mod document;
 pub mod facts;
+pub mod from_html;
 mod guard;
 mod html;
+pub mod internal_links;
 pub mod markdown;
 mod numbers;
+mod phrases;
 pub mod readability;
 pub mod sanitise;
 pub mod sentences;

@@ -4,11 +4,8 @@ use searchwright_site::text::{is_cjk, words};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{
-    document::Document,
-    sentences::{primary, sentences},
-    syllables::syllables,
-};
+use super::{document::Document, sentences::sentences, syllables::syllables};
+use crate::keywords::words::primary;
 
 /// Words of a sentence that is long.
 pub const LONG_SENTENCE: u32 = 20;

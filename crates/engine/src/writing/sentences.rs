@@ -3,15 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::abbreviations::{has_stopped_ordinals, is_abbreviation};
-
-/// First subtag of a language tag in lower case: `de` of `de-AT`.
-pub fn primary(language: &str) -> String {
-    language
-        .split(['-', '_'])
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase()
-}
+use crate::keywords::words::primary;
 
 /// The sentences of a paragraph, trimmed, none empty. Those of several paragraphs are those of each.
 pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
@@ -67,7 +59,7 @@ fn goes_on(part: &str, language: &str) -> bool {
 mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-    use super::{primary, sentences};
+    use super::sentences;
 
     #[test]
     fn sentences_by_language() {
@@ -129,7 +121,6 @@ mod tests {
         for (language, text, expected) in cases {
             assert_eq!(sentences(text, language), *expected);
         }
-        assert_eq!(primary("pt_BR"), "pt");
     }
 
     proptest! {

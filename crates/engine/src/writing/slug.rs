@@ -2,7 +2,7 @@
 
 use deunicode::deunicode_with_tofu;
 
-use super::sentences::primary;
+use crate::keywords::words::primary;
 
 /// Bytes of a slug, all of them ASCII.
 pub const MOST_SLUG: usize = 75;
