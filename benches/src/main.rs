@@ -22,7 +22,7 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
-use crate::report::Report;
+use crate::{baseline::crawl::Pass, report::Report};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", about = "Measure Searchwright beside baselines")]
@@ -87,6 +87,9 @@ enum Task {
     BaselineCrawl {
         #[arg(long)]
         urls: PathBuf,
+        /// What the pass over each page hands out
+        #[arg(long, value_enum, default_value_t = Pass::Page)]
+        pass: Pass,
     },
 }
 
@@ -116,8 +119,8 @@ fn run(arguments: Arguments) -> Result<bool> {
             baseline::postgres::serve(*listen, database_url)?;
             return Ok(true);
         }
-        Task::BaselineCrawl { urls } => {
-            println!("{}", serde_json::to_string(&baseline::crawl::run(urls)?)?);
+        Task::BaselineCrawl { urls, pass } => {
+            println!("{}", serde_json::to_string(&baseline::crawl::run(urls, *pass)?)?);
             return Ok(true);
         }
         Task::All | Task::Crawl | Task::Http | Task::Startup => {}

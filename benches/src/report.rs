@@ -37,6 +37,8 @@ pub enum Target {
     Below(f64),
     /// Product's median divided by the baseline's is below this.
     RatioBelow(f64),
+    /// The ratio is shown and nothing is asked of it.
+    Shown,
 }
 
 impl Figure {
@@ -67,6 +69,7 @@ impl Figure {
         match self.target {
             Target::RatioAtLeast(bound) => Some(value >= bound),
             Target::Below(bound) | Target::RatioBelow(bound) => Some(value < bound),
+            Target::Shown => None,
         }
     }
 }
@@ -108,6 +111,7 @@ fn line(figure: &Figure) -> String {
         Target::RatioAtLeast(bound) => (format!("≥ {bound}"), true),
         Target::RatioBelow(bound) => (format!("< {bound}"), true),
         Target::Below(bound) => (format!("< {bound}"), false),
+        Target::Shown => (String::new(), true),
     };
     let value = if ratio {
         figure

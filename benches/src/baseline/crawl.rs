@@ -1,5 +1,9 @@
 //! The least that can be called a crawl: fetch a known list of URLs with the product's HTTP client and
 //! pass over each page once with lol_html. No frontier, no store, no checks, no politeness.
+//!
+//! There are two passes. One takes links, title and metas, which is the least that a crawl needs to go on. The
+//! other hands out every element and every text as well, which is the least that an audit needs: headings,
+//! images, words. Nothing is done with them but to keep them until the page is over.
 
 use std::{
     fs,
@@ -12,12 +16,31 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use lol_html::{HtmlRewriter, Settings, element, text};
+use lol_html::{HtmlRewriter, Settings, doc_text, element, text};
 use reqwest::{Client, header, redirect};
 use serde::{Deserialize, Serialize};
 
 /// Requests that are under way at any time.
 const IN_FLIGHT: usize = 64;
+
+/// What `lol_html` hands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Pass {
+    /// Links, title, metas.
+    Links,
+    /// Every element and every text.
+    Page,
+}
+
+impl Pass {
+    /// As on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Links => "links",
+            Self::Page => "page",
+        }
+    }
+}
 
 /// What one run did and how long it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,10 +64,12 @@ struct Found {
     links: Vec<String>,
     title: String,
     metas: Vec<(String, String)>,
+    elements: usize,
+    text: String,
 }
 
 /// Fetches the URLs of a file, one a line.
-pub fn run(urls: &Path) -> Result<Outcome> {
+pub fn run(urls: &Path, pass: Pass) -> Result<Outcome> {
     let text = fs::read_to_string(urls).context("cannot read the list of URLs")?;
     let urls: Arc<[url::Url]> = text.lines().map(url::Url::parse).collect::<Result<_, _>>()?;
     // the same number of threads as the product on two cores
@@ -57,7 +82,7 @@ pub fn run(urls: &Path) -> Result<Outcome> {
         let start = Instant::now();
         let next = Arc::new(AtomicUsize::new(0));
         let tasks: Vec<_> = (0..IN_FLIGHT)
-            .map(|_| tokio::spawn(fetch_all(client.clone(), urls.clone(), next.clone())))
+            .map(|_| tokio::spawn(fetch_all(client.clone(), urls.clone(), next.clone(), pass)))
             .collect();
         let mut sum = Outcome::default();
         for task in tasks {
@@ -87,7 +112,12 @@ fn client() -> Result<Client> {
         .build()?)
 }
 
-async fn fetch_all(client: Client, urls: Arc<[url::Url]>, next: Arc<AtomicUsize>) -> Result<Outcome> {
+async fn fetch_all(
+    client: Client,
+    urls: Arc<[url::Url]>,
+    next: Arc<AtomicUsize>,
+    kind: Pass,
+) -> Result<Outcome> {
     let mut sum = Outcome::default();
     while let Some(url) = urls.get(next.fetch_add(1, Ordering::Relaxed)) {
         let request = client
@@ -106,7 +136,11 @@ async fn fetch_all(client: Client, urls: Arc<[url::Url]>, next: Arc<AtomicUsize>
         sum.fetched += 1;
         if page {
             sum.pages += 1;
-            sum.links += pass(&body)?.links.len() as u64;
+            let found = match kind {
+                Pass::Links => links(&body)?,
+                Pass::Page => whole(&body)?,
+            };
+            sum.links += found.links.len() as u64;
         }
     }
     Ok(sum)
@@ -114,7 +148,7 @@ async fn fetch_all(client: Client, urls: Arc<[url::Url]>, next: Arc<AtomicUsize>
 
 /// One pass with handlers for links, title and metas. What is found is kept until the page is done,
 /// as any use of it would need.
-fn pass(html: &[u8]) -> Result<Found> {
+fn links(html: &[u8]) -> Result<Found> {
     let mut found = Found::default();
     let (links, title, metas) = (&mut found.links, &mut found.title, &mut found.metas);
     let settings = Settings::new()
@@ -137,16 +171,56 @@ fn pass(html: &[u8]) -> Result<Found> {
     Ok(found)
 }
 
+/// One pass with handlers for every element and every text.
+fn whole(html: &[u8]) -> Result<Found> {
+    let mut found = Found::default();
+    let (links, metas) = (&mut found.links, &mut found.metas);
+    let (elements, text) = (&mut found.elements, &mut found.text);
+    let settings = Settings::new()
+        .append_element_content_handler(element!("*", |element| {
+            *elements += 1;
+            match element.tag_name().as_str() {
+                "a" => links.extend(element.get_attribute("href")),
+                "meta" => {
+                    let name = element.get_attribute("name").unwrap_or_default();
+                    metas.push((name, element.get_attribute("content").unwrap_or_default()));
+                }
+                _ => {}
+            }
+            Ok(())
+        }))
+        .append_document_content_handler(doc_text!(|chunk| {
+            text.push_str(chunk.as_str());
+            Ok(())
+        }));
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+    rewriter.write(html)?;
+    rewriter.end()?;
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::pass;
+    use super::{links, whole};
+
+    const HTML: &[u8] = b"<!doctype html><title>Two words</title><meta name=robots content=noindex><a href=/x>x</a><a>no</a><a href='/y'>y</a>";
 
     #[test]
     fn a_pass_finds_links_title_and_metas() {
-        let html = b"<!doctype html><title>Two words</title><meta name=robots content=noindex><a href=/x>x</a><a>no</a><a href='/y'>y</a>";
-        let found = pass(html).unwrap();
+        let found = links(HTML).unwrap();
         assert_eq!(found.links, ["/x", "/y"]);
         assert_eq!(found.title, "Two words");
         assert_eq!(found.metas, [("robots".to_owned(), "noindex".to_owned())]);
+    }
+
+    #[test]
+    fn a_whole_pass_sees_every_element_and_text() {
+        let found = whole(HTML).unwrap();
+        assert_eq!(
+            (found.links, found.elements),
+            (vec!["/x".to_owned(), "/y".to_owned()], 5)
+        );
+        assert_eq!(found.metas, [("robots".to_owned(), "noindex".to_owned())]);
+        assert_eq!(found.text, "Two wordsxnoy");
     }
 }
