@@ -123,8 +123,9 @@ pub(crate) fn attributions(sentence: &str, language: &str) -> Vec<String> {
                 after = &after[1..];
             }
             // somebody without a name is one or two words
-            let named = after.iter().take_while(|token| is_name(token)).count();
-            let most = if named > 0 { named.min(MOST_NAMED) } else { 2 };
+            let capitals = after.iter().take(MOST_NAMED).take_while(|token| is_name(token));
+            let named = capitals.count();
+            let most = if named > 0 { named } else { 2 };
             let end = after.iter().take(most).position(|token| ends(token));
             let name: Vec<String> = after
                 .iter()

@@ -4,7 +4,7 @@
 //! verified when a source that was fetched, or the brand data, has the same number, date or words. That a
 //! source has them does not make them true; that none has them means nobody has shown where they come from.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use searchwright_site::text::folded;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
     attributions::attributions,
-    dates::{Date, dates},
+    dates::{Date, Key, dates},
     document::{Document, Kind},
     numbers::{Amount, amounts},
     sentences::sentences,
@@ -20,6 +20,8 @@ use super::{
 
 /// Words of a quotation that is one, and not a word somebody distrusts.
 const LEAST_QUOTED: usize = 3;
+/// Bytes of a quotation; after more than that, a mark that is not closed was none.
+const MOST_QUOTED: usize = 2 << 10;
 
 /// Where something may be known from.
 #[derive(Clone, Copy, Debug)]
@@ -78,9 +80,9 @@ impl Sentence {
 /// What is read of a source once.
 struct Known<'a> {
     name: &'a str,
-    amounts: Vec<Amount>,
-    dates: Vec<Date>,
-    years: BTreeSet<u16>,
+    amounts: HashSet<String>,
+    dates: HashSet<Key>,
+    years: HashSet<u16>,
     words: String,
 }
 
@@ -89,9 +91,9 @@ impl<'a> Known<'a> {
         let dates = dates(source.text);
         Self {
             name: source.name,
-            amounts: amounts(source.text),
+            amounts: amounts(source.text).iter().flat_map(Amount::keys).collect(),
             years: dates.iter().filter_map(|date| date.year).collect(),
-            dates,
+            dates: dates.iter().flat_map(Date::implied).collect(),
             words: words(source.text),
         }
     }
@@ -103,12 +105,12 @@ impl<'a> Known<'a> {
     }
 
     fn has_amount(&self, amount: &Amount) -> bool {
-        self.amounts.iter().any(|known| amount.agrees(known))
+        amount.keys().iter().any(|key| self.amounts.contains(key))
             || amount.year().is_some_and(|year| self.years.contains(&year))
     }
 
     fn has_date(&self, date: &Date) -> bool {
-        self.dates.iter().any(|known| date.is_covered_by(known))
+        date.keys().any(|key| self.dates.contains(&key))
     }
 }
 
@@ -154,7 +156,7 @@ fn spans<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
         let at = sentence.as_ptr() as usize - text.as_ptr() as usize;
         let from = start.unwrap_or(at);
         let whole = &text[from..at + sentence.len()];
-        if is_open(whole) {
+        if whole.len() <= MOST_QUOTED && is_open(whole) {
             start = Some(from);
         } else {
             out.push(whole);
@@ -176,9 +178,11 @@ fn claims(sentence: &str, language: &str, known: &[Known<'_>]) -> Vec<Claim> {
     let mut found = Vec::new();
     let dates = dates(sentence);
     for amount in amounts(sentence) {
+        // dates stand in order and do not overlap
+        let next = dates.partition_point(|date| date.span.end < amount.span.end);
         if dates
-            .iter()
-            .any(|date| date.span.start <= amount.span.start && amount.span.end <= date.span.end)
+            .get(next)
+            .is_some_and(|date| date.span.start <= amount.span.start)
         {
             continue;
         }
@@ -238,7 +242,8 @@ fn quotations(sentence: &str) -> Vec<&str> {
             .iter()
             .find(|(known, _)| *known == open)
             .map_or(&[][..], |(_, ends)| ends);
-        let Some(end) = after.find(ends) else {
+        let near = &after[..after.floor_char_boundary(MOST_QUOTED)];
+        let Some(end) = near.find(ends) else {
             rest = after;
             continue;
         };

@@ -147,6 +147,34 @@ fn a_quotation_of_two_sentences_is_one() {
     );
 }
 
+/// Anything quadratic in these would take minutes.
+#[test]
+fn long_texts_take_no_longer_than_they_are() {
+    for part in [
+        "“",
+        "\"a. ",
+        "“a b c. ",
+        "1 ",
+        "2024-05-03 ",
+        "According To ",
+        "A said ",
+        "1.2.3 ",
+        "5% of ",
+    ] {
+        let text = part.repeat(150_000 / part.len());
+        let document = Document::of_markdown(&text).unwrap();
+        let sentences = trace(
+            &document,
+            "en",
+            &[Source {
+                name: "self",
+                text: &text,
+            }],
+        );
+        assert_eq!(unverified(&sentences).count(), 0, "{part}");
+    }
+}
+
 proptest! {
     #[test]
     fn without_sources_every_claim_is_open(text in "([A-Za-z]{1,6}|[0-9.,%]{1,5}|[“”\"„«»]|[ .]){0,30}") {

@@ -16,17 +16,16 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// Whether both may be the same number.
-    pub fn agrees(&self, other: &Self) -> bool {
-        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
+    /// What it may be, as words that are equal where two numbers are; rounding of the tenth digit does not count.
+    pub fn keys(&self) -> Vec<String> {
         if self.values.is_empty() {
-            return self.digits == other.digits;
+            return vec![format!("={}", self.digits)];
         }
-        self.percent == other.percent
-            && self
-                .values
-                .iter()
-                .any(|a| other.values.iter().any(|b| close(*a, *b)))
+        let sign = if self.percent { "%" } else { "" };
+        self.values
+            .iter()
+            .map(|value| format!("{value:.9e}{sign}"))
+            .collect()
     }
 
     /// The year it may be: four digits, 1900 to 2099.
@@ -80,6 +79,9 @@ const SCALES: &[(&str, &[f64])] = &[
     ("trillion trillions", &[1e12, 1e18]),
 ];
 
+/// Bytes after a number in which its scale and percent sign stand.
+const MOST_AHEAD: usize = 64;
+
 const PERCENT: &[&str] = &[
     "%",
     "٪",
@@ -109,7 +111,8 @@ pub(crate) fn amounts(text: &str) -> Vec<Amount> {
         let (groups, end) = groups(&chars, at);
         let to = chars.get(end).map_or(text.len(), |(byte, _)| *byte);
         if !inside {
-            let (scale, rest) = scale(&text[to..]);
+            let ahead = text[to..].floor_char_boundary(MOST_AHEAD);
+            let (scale, rest) = scale(&text[to..to + ahead]);
             let rest = rest
                 .trim_start_matches([' ', '\u{a0}', '\u{202f}', '-'])
                 .to_lowercase();
@@ -229,7 +232,8 @@ mod tests {
     fn same(a: &str, b: &str) -> bool {
         let (a, b) = (amounts(a), amounts(b));
         assert!(a.len() == 1 && b.len() == 1, "{a:?} {b:?}");
-        a[0].agrees(&b[0])
+        let (a, b) = (a[0].keys(), b[0].keys());
+        a.iter().any(|key| b.contains(key))
     }
 
     #[test]
