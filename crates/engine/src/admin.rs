@@ -1,6 +1,7 @@
 //! What the operator does on the server: projects and keys. Works beside a running server.
 
 pub mod limits;
+pub mod providers;
 
 use searchwright_contract::{Code, Instant, Problem, Scope};
 use searchwright_store::{

@@ -1,6 +1,7 @@
 //! `searchwright admin …`: projects and keys, on the data folder or database beside a running server.
 
 mod limits;
+mod providers;
 
 use std::io::Write as _;
 
@@ -9,7 +10,10 @@ use searchwright_cli::{CliError, Exit};
 use searchwright_contract::Problem;
 use searchwright_server::{admin::Grant, config::Flags, open};
 
-use self::limits::{BudgetCommand, QuotaCommand};
+use self::{
+    limits::{BudgetCommand, QuotaCommand},
+    providers::ProviderCommand,
+};
 use crate::commands::settings;
 
 const DAY_MILLIS: i64 = 86_400_000;
@@ -26,6 +30,11 @@ pub enum AdminCommand {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// Accounts with language models and sources of keyword data.
+    Provider {
+        #[command(subcommand)]
+        command: ProviderCommand,
     },
     /// Quotas: what a project may use per month.
     Quota {
@@ -135,6 +144,7 @@ fn duration(text: &str) -> Result<Span, String> {
 /// Carries it out.
 pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     match command {
+        AdminCommand::Provider { command } => providers::run(command, json).await,
         AdminCommand::Quota { command } => limits::quota(command, json).await,
         AdminCommand::Budget { command } => limits::budget(command, json).await,
         AdminCommand::Project {

@@ -15,6 +15,7 @@ mod client;
 #[cfg(test)]
 mod hostile;
 mod resolve;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ pub use addresses::{Block, Denied, denied};
 pub use allow::{AllowError, AllowOutbound, Purpose, Target};
 pub use client::Guarded;
 pub use resolve::{Lookup, SystemLookup};
+pub use stream::{Piece, Streamed};
 
 use resolve::{Guard, GuardedResolver};
 
@@ -41,19 +43,22 @@ pub struct Times {
     pub connect: Duration,
     /// From the start to the headers of the answer, connecting included.
     pub first_byte: Duration,
+    /// Between two pieces of the answer's body.
+    pub idle: Duration,
     /// The whole exchange.
     pub total: Duration,
 }
 
 impl Times {
     /// The limits for a purpose: 3 s DNS, 5 s connect, 15 s first byte, 30 s total; a model may think
-    /// for 120 s.
+    /// and speak for 120 s, but not fall silent for 30 s once it has begun.
     pub fn of(purpose: Purpose) -> Self {
         let long = purpose == Purpose::Provider;
         Self {
             dns: Duration::from_secs(3),
             connect: Duration::from_secs(5),
             first_byte: Duration::from_secs(if long { 120 } else { 15 }),
+            idle: Duration::from_secs(30),
             total: Duration::from_secs(if long { 120 } else { 30 }),
         }
     }

@@ -10,5 +10,6 @@ mod calls;
 mod configuration;
 mod help;
 mod profiles;
+mod providers;
 mod secrets;
 mod serving;

@@ -60,6 +60,8 @@ enum Decoder {
 /// Where decoded bytes end up.
 struct Kept {
     bytes: Vec<u8>,
+    /// Bytes that were handed out before those.
+    gone: usize,
     limit: usize,
     /// Bytes on the wire so far, the piece being decoded included.
     wire: u64,
@@ -68,10 +70,11 @@ struct Kept {
 
 impl Write for Kept {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let room = self.limit - self.bytes.len();
+        let room = self.limit - self.gone - self.bytes.len();
         let fits = piece.len().min(room);
         self.bytes.extend_from_slice(&piece[..fits]);
-        if self.bytes.len() > RATIO_FROM && self.bytes.len() as u64 > self.wire.saturating_mul(RATIO) {
+        let decoded = self.gone + self.bytes.len();
+        if decoded > RATIO_FROM && decoded as u64 > self.wire.saturating_mul(RATIO) {
             self.cut = Some(Cut::Ratio);
         } else if fits < piece.len() {
             self.cut = Some(Cut::Size);
@@ -97,6 +100,7 @@ impl Body {
             .min(limit);
         let kept = Kept {
             bytes: Vec::with_capacity(hint),
+            gone: 0,
             limit,
             wire: 0,
             cut: None,
@@ -132,6 +136,13 @@ impl Body {
             (Ok(()), None) => Ok(true),
             (Err(_), None) => Err(Undecodable),
         }
+    }
+
+    /// Hands out what has been decoded so far.
+    pub(super) fn drain(&mut self) -> Bytes {
+        let kept = self.kept();
+        kept.gone += kept.bytes.len();
+        Bytes::from(std::mem::take(&mut kept.bytes))
     }
 
     /// The end of the body was reached: the coded stream has to be whole too.

@@ -12,6 +12,7 @@ use super::{
     Times,
     body::{Body, Coding},
     resolve::{Guard, NameError},
+    stream::Streamed,
 };
 
 /// The client of one purpose. Cheap to clone; clones share connections.
@@ -52,27 +53,51 @@ impl Guarded {
         self.perform(request, body_limit).await
     }
 
-    async fn perform(&self, mut request: reqwest::Request, body_limit: usize) -> Fetched {
+    /// Sends any request and hands out the answer's body as it comes, at most `body_limit` bytes of it.
+    /// Errors mean what they mean in [`Guarded::send`].
+    pub async fn stream(
+        &self,
+        request: http::Request<Bytes>,
+        body_limit: usize,
+    ) -> Result<Streamed, FetchError> {
+        let request = reqwest::Request::try_from(request).map_err(|_| FetchError::Denied)?;
+        let start = Deadline::now();
+        let (answer, headers, coding) = self.begin(request, start).await?;
+        let body = Body::new(coding, body_limit, answer.content_length());
+        Ok(Streamed::new(answer, headers, body, start, self.shared.times))
+    }
+
+    /// Sends, and waits for the headers.
+    async fn begin(
+        &self,
+        mut request: reqwest::Request,
+        start: Deadline,
+    ) -> Result<(reqwest::Response, http::HeaderMap, Coding), FetchError> {
         let client = self.client_for(request.url())?;
         request
             .headers_mut()
             .entry(header::ACCEPT_ENCODING)
             .or_insert(HeaderValue::from_static("gzip, br"));
         let times = &self.shared.times;
-        let (clock, start) = (Instant::now(), Deadline::now());
         let sent = timeout_at(start + times.first_byte.min(times.total), client.execute(request));
         let mut answer = match sent.await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(reason(&error)),
             Err(_) => return Err(FetchError::Timeout),
         };
-        let ttfb = clock.elapsed();
-        let status = answer.status().as_u16();
         let headers = std::mem::take(answer.headers_mut());
         let coding = Coding::of(&headers).ok_or(FetchError::Broken)?;
+        Ok((answer, headers, coding))
+    }
+
+    async fn perform(&self, request: reqwest::Request, body_limit: usize) -> Fetched {
+        let (clock, start) = (Instant::now(), Deadline::now());
+        let (mut answer, headers, coding) = self.begin(request, start).await?;
+        let ttfb = clock.elapsed();
+        let status = answer.status().as_u16();
         let mut body = Body::new(coding, body_limit, answer.content_length());
         let (body, wire_bytes, cut) = loop {
-            match timeout_at(start + times.total, answer.chunk()).await {
+            match timeout_at(start + self.shared.times.total, answer.chunk()).await {
                 Ok(Ok(Some(piece))) => match body.take(&piece) {
                     Ok(true) => {}
                     Ok(false) => break body.cut_short(None),
@@ -143,7 +168,7 @@ impl Fetch for Guarded {
 }
 
 /// Finds the cause of a client error in its chain.
-fn reason(error: &reqwest::Error) -> FetchError {
+pub(super) fn reason(error: &reqwest::Error) -> FetchError {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(at) = cause {
         if let Some(name) = at.downcast_ref::<NameError>() {

@@ -179,6 +179,7 @@ async fn attack() -> (Pages, Ending, Vec<String>) {
             dns: Duration::from_secs(1),
             connect: Duration::from_secs(1),
             first_byte: Duration::from_secs(1),
+            idle: Duration::from_secs(2),
             total: Duration::from_secs(2),
         }),
         ..Settings::new("SearchwrightBot/1.0 (+http://localhost/bot)")

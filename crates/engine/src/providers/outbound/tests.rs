@@ -388,6 +388,7 @@ const SHORT: Times = Times {
     dns: Duration::from_millis(200),
     connect: Duration::from_millis(200),
     first_byte: Duration::from_millis(200),
+    idle: Duration::from_millis(400),
     total: Duration::from_millis(400),
 };
 

@@ -1,0 +1,106 @@
+//! Accounts with providers, set by the operator. A secret goes in and never comes out.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use searchwright_contract::{Instant, Problem};
+use searchwright_store::{
+    Error, admin,
+    providers::{self, Account, New},
+    seal::Keyring,
+};
+use secrecy::{ExposeSecret as _, SecretString};
+use uuid::Uuid;
+
+use crate::{Engine, call::fault, failure::Result, providers::Provider};
+
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderAccount {
+    /// The provider's word.
+    pub provider: String,
+    /// Address, model and the like.
+    pub settings: BTreeMap<String, String>,
+    /// Whether a secret is stored.
+    pub has_secret: bool,
+    /// When it was first set.
+    pub created_at: Instant,
+    /// When it was last set.
+    pub updated_at: Instant,
+}
+
+impl From<Account> for ProviderAccount {
+    fn from(account: Account) -> Self {
+        Self {
+            provider: account.name,
+            settings: account.settings,
+            has_secret: account.has_secret,
+            created_at: account.created_at,
+            updated_at: account.updated_at,
+        }
+    }
+}
+
+impl Engine {
+    /// Sets an account over the one there was; the stored secret stays if none is given.
+    pub async fn set_provider(
+        &self,
+        keyring: Arc<Keyring>,
+        project: Uuid,
+        provider: &str,
+        settings: BTreeMap<String, String>,
+        secret: Option<String>,
+    ) -> Result<ProviderAccount> {
+        let secret = secret.map(SecretString::from);
+        let provider = Provider::parse(provider)?;
+        provider.check_settings(&settings)?;
+        if let Some(secret) = &secret {
+            provider.check_secret(secret.expose_secret())?;
+        }
+        let new = New {
+            id: self.clock.id(),
+            name: provider.word().to_owned(),
+            settings,
+            secret,
+        };
+        let now = self.clock.now();
+        let done = self.db.write(move |tx| {
+            Box::pin(async move {
+                let scope = admin::enter(tx, project).await.map_err(no_project)?;
+                let account = providers::set(tx, scope, &keyring, new, now).await?;
+                if !account.has_secret && !provider.works_without_secret() {
+                    return Err(fault("/secret", "required", "a secret is required"));
+                }
+                Ok(account)
+            })
+        });
+        done.await.map(ProviderAccount::from)
+    }
+
+    /// The accounts of a project, by provider.
+    pub async fn list_providers(&self, project: Uuid) -> Result<Vec<ProviderAccount>> {
+        let mut tx = self.db.read().await?;
+        let scope = admin::enter(&mut tx, project).await.map_err(no_project)?;
+        let accounts = providers::list(&mut tx, scope).await?;
+        Ok(accounts.into_iter().map(ProviderAccount::from).collect())
+    }
+
+    /// Forgets an account and its secret; `false` if there was none.
+    pub async fn remove_provider(&self, project: Uuid, provider: &str) -> Result<bool> {
+        let word = Provider::parse(provider)?.word();
+        let done = self.db.write(move |tx| {
+            Box::pin(async move {
+                let scope = admin::enter(tx, project).await.map_err(no_project)?;
+                Ok(providers::remove(tx, scope, word).await?)
+            })
+        });
+        done.await
+    }
+}
+
+fn no_project(error: Error) -> crate::Failure {
+    match error {
+        Error::Missing => Problem::not_found("project").into(),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,300 @@
+//! How a provider fails, in the five ways that decide what happens next.
+
+use std::{fmt, time::Duration};
+
+use searchwright_contract::{Code, Problem};
+use searchwright_site::fetch::FetchError;
+
+use crate::jobs::JobError;
+
+/// Wait when a provider asks for patience without saying how long.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Wait before a provider that was not there is asked again.
+const ABSENCE: Duration = Duration::from_secs(10);
+/// Longest text of a provider that is passed on, in characters.
+const LONGEST_SAID: usize = 300;
+
+/// What was consumed. `None` is unknown, never 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens read.
+    pub input_tokens: Option<u64>,
+    /// Tokens written, those of thinking included.
+    pub output_tokens: Option<u64>,
+    /// Price in millionths of a US dollar.
+    pub cost_micros_usd: Option<u64>,
+}
+
+/// What came, and was perhaps charged, before it went wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partial {
+    /// The text so far.
+    pub text: String,
+    /// What is known of its cost.
+    pub usage: Usage,
+}
+
+/// Why a provider's answer is a no that asking again will not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The credential is wrong or lacks a right.
+    Credential,
+    /// Credit or quota is used up.
+    Quota,
+    /// It does not take this request: unknown model, parameter out of range, too long.
+    Request,
+    /// It does not serve this country or language, or none is set.
+    Market,
+    /// It has no such function.
+    Unsupported,
+    /// Our own limit of requests per job is reached.
+    Capped,
+    /// The address guard forbids the address.
+    Address,
+    /// Its content filter stopped the answer.
+    Filtered,
+    /// The answer was cut at the token limit.
+    Truncated,
+    /// There is nothing in the answer.
+    Empty,
+    /// The answer is not what its interface promises: HTML, broken JSON, another shape.
+    Unreadable,
+}
+
+impl Why {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Credential => "the provider does not accept the credential",
+            Self::Quota => "the credit or quota at the provider is used up",
+            Self::Request => "the provider does not accept the request",
+            Self::Market => "the provider needs a country and language that it serves",
+            Self::Unsupported => "the provider cannot do this",
+            Self::Capped => "the limit of requests per job is reached",
+            Self::Address => "the provider's address is not allowed",
+            Self::Filtered => "the provider's content filter stopped the answer",
+            Self::Truncated => "the answer was cut at the token limit",
+            Self::Empty => "the provider's answer is empty",
+            Self::Unreadable => "the provider's answer is not what its interface promises",
+        }
+    }
+
+    const fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::Credential | Self::Quota => {
+                Some("look at the account, then set it anew with `searchwright admin provider set`")
+            }
+            Self::Address => {
+                Some("an operator opens a private address with --allow-outbound provider=HOST:PORT")
+            }
+            Self::Unreadable => Some("look at the base URL of the provider"),
+            Self::Market => Some("set the project's country and language"),
+            _ => None,
+        }
+    }
+}
+
+/// A no.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Why, in our words.
+    pub why: Why,
+    /// What the provider said: data, to be shown as such; cut, and without our secret.
+    pub said: Option<String>,
+    /// What came before, where something may have been charged.
+    pub came: Option<Partial>,
+}
+
+/// How a provider fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProviderError {
+    /// No account is set for what is needed; the word of the provider or of the need.
+    NotConfigured(&'static str),
+    /// Too many requests; ask again after this time, if it was said. Nothing was charged.
+    RateLimited(Option<Duration>),
+    /// It will not do it.
+    Refused(Box<Refusal>),
+    /// It was not reached or not able. Nothing was charged: ask again.
+    Unavailable,
+    /// It was asked and may have done and charged it, but the answer is lost or half. Never repeated
+    /// by itself.
+    Uncertain(Box<Partial>),
+}
+
+impl ProviderError {
+    /// A no without words of the provider.
+    pub fn refused(why: Why) -> Self {
+        Self::refused_with(why, None)
+    }
+
+    /// A no with the provider's words, see [`said`].
+    pub fn refused_with(why: Why, said: Option<String>) -> Self {
+        Self::Refused(Box::new(Refusal {
+            why,
+            said,
+            came: None,
+        }))
+    }
+
+    /// A no after something came.
+    pub fn refused_after(why: Why, came: Partial) -> Self {
+        Self::Refused(Box::new(Refusal {
+            why,
+            said: None,
+            came: Some(came),
+        }))
+    }
+
+    /// What a failed exchange means. Whoever answers for free may be asked again; whoever charges may
+    /// not, once the request was sent.
+    pub(super) fn of_fetch(error: &FetchError, charges: bool) -> Self {
+        match error {
+            FetchError::Denied => Self::refused(Why::Address),
+            FetchError::Dns | FetchError::Connect | FetchError::Tls => Self::Unavailable,
+            FetchError::Timeout | FetchError::Broken if charges => Self::Uncertain(Box::default()),
+            FetchError::Timeout | FetchError::Broken => Self::Unavailable,
+        }
+    }
+}
+
+/// What a provider said, fit to be passed on: one line, cut, and without what must not be seen.
+pub(super) fn said(text: &str, secrets: &[&str]) -> Option<String> {
+    let mut text = text.to_owned();
+    for secret in secrets.iter().filter(|s| s.len() >= 4) {
+        text = text.replace(secret, "[secret]");
+    }
+    let plain: String = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let cut: String = plain.chars().take(LONGEST_SAID).collect();
+    Some(cut).filter(|t| !t.is_empty())
+}
+
+impl fmt::Display for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConfigured(what) => write!(f, "no {what} is configured"),
+            Self::RateLimited(_) => f.write_str("the provider asks for fewer requests"),
+            Self::Refused(refusal) => f.write_str(refusal.why.text()),
+            Self::Unavailable => f.write_str("the provider is not available"),
+            Self::Uncertain(_) => {
+                f.write_str("the provider's answer was lost; it may have been carried out and charged")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ProviderError {}
+
+impl From<&ProviderError> for Problem {
+    fn from(error: &ProviderError) -> Self {
+        let detail = error.to_string();
+        match error {
+            ProviderError::NotConfigured(_) => Self::new(Code::ProviderNotConfigured, detail)
+                .hint("an operator sets one with `searchwright admin provider set`"),
+            ProviderError::RateLimited(after) => {
+                let seconds = after.unwrap_or(PATIENCE).as_secs_f64().ceil() as u32;
+                Self::new(Code::ProviderError, detail).after(seconds)
+            }
+            ProviderError::Refused(refusal) => {
+                let mut problem = Self::new(Code::ProviderError, detail);
+                if let Some(hint) = refusal.why.hint() {
+                    problem = problem.hint(hint);
+                }
+                match &refusal.said {
+                    Some(said) => problem.with("providerMessage", said.as_str()),
+                    None => problem,
+                }
+            }
+            ProviderError::Unavailable => Self::new(Code::ProviderError, detail),
+            ProviderError::Uncertain(_) => Self::new(Code::ProviderError, detail)
+                .with("uncertain", true)
+                .hint("look at the provider's own record before starting it again"),
+        }
+    }
+}
+
+impl From<ProviderError> for JobError {
+    fn from(error: ProviderError) -> Self {
+        let retry = |after: Duration| Self::Retry(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+        match &error {
+            ProviderError::RateLimited(after) => retry(after.unwrap_or(PATIENCE)),
+            ProviderError::Unavailable => retry(ABSENCE),
+            ProviderError::NotConfigured(_) | ProviderError::Refused(_) | ProviderError::Uncertain(_) => {
+                Self::GiveUp(Box::new(Problem::from(&error)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_way_to_fail_decides_what_a_job_does() {
+        let of = |error: ProviderError| JobError::from(error);
+        assert!(matches!(
+            of(ProviderError::RateLimited(Some(Duration::from_secs(7)))),
+            JobError::Retry(7_000)
+        ));
+        assert!(matches!(
+            of(ProviderError::RateLimited(None)),
+            JobError::Retry(60_000)
+        ));
+        assert!(matches!(of(ProviderError::Unavailable), JobError::Retry(10_000)));
+        let JobError::GiveUp(problem) = of(ProviderError::NotConfigured("language model")) else {
+            panic!("retrying does not configure a provider")
+        };
+        assert_eq!(
+            (problem.status, problem.detail.as_str()),
+            (409, "no language model is configured")
+        );
+        let refused = ProviderError::refused_with(Why::Credential, said("bad key", &[]));
+        let JobError::GiveUp(problem) = of(refused) else {
+            panic!("a no stays a no")
+        };
+        assert_eq!((problem.status, problem.retryable), (502, false));
+        assert_eq!(problem.extra["providerMessage"], "bad key");
+        assert!(!problem.detail.contains("bad key"), "{problem:?}");
+        let JobError::GiveUp(problem) = of(ProviderError::Uncertain(Box::default())) else {
+            panic!("what may have been charged is not repeated")
+        };
+        assert_eq!(problem.extra["uncertain"], true);
+    }
+
+    #[test]
+    fn what_was_not_sent_may_be_sent_again() {
+        use FetchError::{Broken, Connect, Denied, Dns, Timeout, Tls};
+        for charges in [true, false] {
+            for error in [Dns, Connect, Tls] {
+                assert_eq!(
+                    ProviderError::of_fetch(&error, charges),
+                    ProviderError::Unavailable
+                );
+            }
+            assert_eq!(
+                ProviderError::of_fetch(&Denied, charges),
+                ProviderError::refused(Why::Address)
+            );
+        }
+        for error in [Timeout, Broken] {
+            assert!(matches!(
+                ProviderError::of_fetch(&error, true),
+                ProviderError::Uncertain(_)
+            ));
+            assert_eq!(ProviderError::of_fetch(&error, false), ProviderError::Unavailable);
+        }
+    }
+
+    #[test]
+    fn a_providers_words_are_cut_flattened_and_without_the_secret() {
+        assert_eq!(
+            said("Incorrect API key:\n sk-4711\u{7}!", &["sk-4711", ""]).unwrap(),
+            "Incorrect API key: [secret] !"
+        );
+        assert_eq!(said(" \n", &[]), None);
+        assert_eq!(said(&"é".repeat(999), &[]).unwrap().chars().count(), 300);
+    }
+}
