@@ -85,6 +85,44 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
             ("credential", "credential/name"),
         ],
     ),
+    (
+        "products.list",
+        &[
+            ("id", "id"),
+            ("name", "name"),
+            ("category", "category"),
+            ("status", "status"),
+            ("url", "url"),
+        ],
+    ),
+    (
+        "competitors.list",
+        &[
+            ("id", "id"),
+            ("name", "name"),
+            ("domain", "domain"),
+            ("active", "active"),
+        ],
+    ),
+    (
+        "faqs.list",
+        &[
+            ("id", "id"),
+            ("question", "question"),
+            ("language", "language"),
+            ("verified", "verifiedAt"),
+        ],
+    ),
+    (
+        "ctas.list",
+        &[
+            ("id", "id"),
+            ("label", "label"),
+            ("placement", "placement"),
+            ("priority", "priority"),
+            ("url", "url"),
+        ],
+    ),
 ];
 
 /// Prints an answer.

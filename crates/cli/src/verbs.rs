@@ -134,6 +134,11 @@ fn about(resource: &str) -> &'static str {
         "jobs" => "Work that takes time",
         "usage" => "What was used this month, and what may be",
         "activity" => "Who changed what",
+        "brand" => "What the brand is called and how it speaks",
+        "products" => "What the brand sells",
+        "competitors" => "Whom the brand is compared with",
+        "faqs" => "Questions with the brand's answers",
+        "ctas" => "What texts invite their readers to do",
         _ => "",
     }
 }

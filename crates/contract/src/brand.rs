@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, Head, Instant, List,
+    Answer, Head, Instant,
     actions::AllowedActions,
     declare::{item, operation},
     words::words,
@@ -136,9 +136,6 @@ where
         }
     }
 }
-
-/// A page of items.
-pub type Items<T> = List<Item<T>>;
 
 /// What became of the items of a request, in their order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -94,6 +94,7 @@ item! {
         #[schemars(length(max = 4))]
         intents: Vec<Intent>,
         /// The product it is about.
+        #[schemars(length(max = 36), example = &"01936f33-8a1e-7c44-b1d2-0d4b8f2f7a10")]
         product_id: Option<String>,
         /// From when on it is used.
         active_from: Option<Instant>,

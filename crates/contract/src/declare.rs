@@ -118,6 +118,7 @@ macro_rules! item {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        #[schemars(extend("x-answered" = true))]
         pub struct $name { $($made)* }
 
         $crate::declare::operation! {

@@ -69,7 +69,7 @@ item! {
         /// Where the answer is on record.
         #[schemars(length(min = 1, max = 2048))]
         source_url: Option<String>,
-        /// Language, BCP 47; `null` is the project's.
+        /// Language, BCP 47; the project's unless given.
         #[schemars(length(min = 2, max = 35), example = &"en")]
         language: Option<String>,
         /// Labels.

@@ -75,6 +75,29 @@ macro_rules! operations {
             jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, AuditsWrite, Change;
             usage::GetUsage => "usage.get" GET "/projects/{projectId}/usage" -> usage::Usage, ProjectsRead, Read;
             activity::ListActivity => "activity.list" GET "/projects/{projectId}/activity" -> $crate::List<activity::Activity>, ProjectsRead, Read;
+
+            brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read;
+            brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change;
+            products::ListProducts => "products.list" GET "/projects/{projectId}/brand/products" -> $crate::List<brand::Item<products::Product>>, BrandRead, Read;
+            products::CreateProducts => "products.create" POST "/projects/{projectId}/brand/products" -> brand::Added<products::Product>, BrandWrite, Create;
+            products::GetProduct => "products.get" GET "/projects/{projectId}/brand/products/{productId}" -> brand::Item<products::Product>, BrandRead, Read;
+            products::UpdateProduct => "products.update" PATCH "/projects/{projectId}/brand/products/{productId}" -> brand::Item<products::Product>, BrandWrite, Change;
+            products::DeleteProduct => "products.delete" DELETE "/projects/{projectId}/brand/products/{productId}" -> (), BrandWrite, Delete;
+            competitors::ListCompetitors => "competitors.list" GET "/projects/{projectId}/brand/competitors" -> $crate::List<brand::Item<competitors::Competitor>>, BrandRead, Read;
+            competitors::CreateCompetitors => "competitors.create" POST "/projects/{projectId}/brand/competitors" -> brand::Added<competitors::Competitor>, BrandWrite, Create;
+            competitors::GetCompetitor => "competitors.get" GET "/projects/{projectId}/brand/competitors/{competitorId}" -> brand::Item<competitors::Competitor>, BrandRead, Read;
+            competitors::UpdateCompetitor => "competitors.update" PATCH "/projects/{projectId}/brand/competitors/{competitorId}" -> brand::Item<competitors::Competitor>, BrandWrite, Change;
+            competitors::DeleteCompetitor => "competitors.delete" DELETE "/projects/{projectId}/brand/competitors/{competitorId}" -> (), BrandWrite, Delete;
+            faqs::ListFaqs => "faqs.list" GET "/projects/{projectId}/brand/faqs" -> $crate::List<brand::Item<faqs::Faq>>, BrandRead, Read;
+            faqs::CreateFaqs => "faqs.create" POST "/projects/{projectId}/brand/faqs" -> brand::Added<faqs::Faq>, BrandWrite, Create;
+            faqs::GetFaq => "faqs.get" GET "/projects/{projectId}/brand/faqs/{faqId}" -> brand::Item<faqs::Faq>, BrandRead, Read;
+            faqs::UpdateFaq => "faqs.update" PATCH "/projects/{projectId}/brand/faqs/{faqId}" -> brand::Item<faqs::Faq>, BrandWrite, Change;
+            faqs::DeleteFaq => "faqs.delete" DELETE "/projects/{projectId}/brand/faqs/{faqId}" -> (), BrandWrite, Delete;
+            ctas::ListCtas => "ctas.list" GET "/projects/{projectId}/brand/ctas" -> $crate::List<brand::Item<ctas::Cta>>, BrandRead, Read;
+            ctas::CreateCtas => "ctas.create" POST "/projects/{projectId}/brand/ctas" -> brand::Added<ctas::Cta>, BrandWrite, Create;
+            ctas::GetCta => "ctas.get" GET "/projects/{projectId}/brand/ctas/{ctaId}" -> brand::Item<ctas::Cta>, BrandRead, Read;
+            ctas::UpdateCta => "ctas.update" PATCH "/projects/{projectId}/brand/ctas/{ctaId}" -> brand::Item<ctas::Cta>, BrandWrite, Change;
+            ctas::DeleteCta => "ctas.delete" DELETE "/projects/{projectId}/brand/ctas/{ctaId}" -> (), BrandWrite, Delete;
         }
     };
 }

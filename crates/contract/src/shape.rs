@@ -17,6 +17,13 @@ use crate::error::Fault;
 /// Marks a member that `null` clears ([`crate::Patch`]); every other optional member refuses `null`.
 pub const NULLABLE: &str = "x-nullable";
 
+/// Marks an object that answers carry too, with more members than a caller may set: those are named as what
+/// they are, not as unknown.
+pub const ANSWERED: &str = "x-answered";
+
+/// What is said for [`Shape`] alone, and taken out of documents.
+pub const MARKS: &[&str] = &[NULLABLE, ANSWERED];
+
 /// Takes `null` out of optional members: absent and `null` are different things here.
 pub fn forbid_null(schema: &mut Schema) {
     if let Some(root) = schema.as_object_mut() {
@@ -70,6 +77,7 @@ enum Node {
         members: HashMap<String, Node>,
         required: Vec<String>,
         closed: bool,
+        answered: bool,
         rest: Option<Box<Node>>,
     },
     Array {

@@ -10,7 +10,7 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use crate::{Engine, call::fault, failure::Result, keys};
+use crate::{Engine, call::fault, domain, failure::Result, keys};
 
 /// Live keys a project may have.
 const MOST_KEYS: u64 = 25;
@@ -57,34 +57,9 @@ pub struct Grant {
     pub lifetime_millis: Option<i64>,
 }
 
-/// Checks that a text is a website's domain: a host, or http(s), host and port without a path.
-pub fn check_domain(domain: &str) -> Result<String> {
-    let bad = |why: &str| fault("/domain", "not_a_domain", format!("{domain:?} {why}"));
-    let carries_scheme = domain.contains("://");
-    let url = url::Url::parse(&if carries_scheme {
-        domain.to_owned()
-    } else {
-        format!("https://{domain}")
-    })
-    .map_err(|e| bad(&format!("is not a domain: {e}")))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad("is neither http nor https"));
-    }
-    if !url.username().is_empty()
-        || url.password().is_some()
-        || url.query().is_some()
-        || url.fragment().is_some()
-        || url.path() != "/"
-    {
-        return Err(bad("has more than scheme, host and port; leave the rest out"));
-    }
-    let host = url.host_str().ok_or_else(|| bad("has no host"))?;
-    let port = url.port().map(|p| format!(":{p}")).unwrap_or_default();
-    Ok(if carries_scheme {
-        format!("{}://{host}{port}", url.scheme())
-    } else {
-        format!("{host}{port}")
-    })
+/// Checks that a text is a website's domain.
+fn check_domain(domain: &str) -> Result<String> {
+    domain::read(domain).map_err(|why| fault("/domain", "not_a_domain", format!("{domain:?} {why}")))
 }
 
 impl Engine {

@@ -7,9 +7,9 @@ use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Code, Effect, Head, Meta, Operation, Problem, activity,
     activity::CredentialKind,
-    audits, issues, jobs, keywords, me,
+    audits, brand, competitors, ctas, faqs, issues, jobs, keywords, me,
     operation::{answer_schema, input_schema},
-    operations, pages, projects,
+    operations, pages, products, projects,
     shape::Shape,
     usage,
 };

@@ -4,9 +4,11 @@
 //! call [`Engine::invoke`] with an endpoint of the table, a verified credential and arguments.
 
 pub mod admin;
+mod brand;
 pub mod call;
 pub mod clock;
 pub mod cursor;
+mod domain;
 pub mod endpoint;
 pub mod failure;
 pub mod jobs;

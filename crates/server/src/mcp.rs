@@ -18,7 +18,7 @@ use rmcp::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
-use searchwright_contract::{Effect, Problem};
+use searchwright_contract::{Effect, Problem, shape::MARKS};
 use searchwright_engine::{Credential, Endpoint, Invocation};
 use serde_json::{Map, Value};
 
@@ -172,7 +172,9 @@ fn object(value: Value) -> Map<String, Value> {
 fn remove_marks(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            object.shift_remove(searchwright_contract::shape::NULLABLE);
+            for mark in MARKS {
+                object.shift_remove(*mark);
+            }
             object.values_mut().for_each(remove_marks);
         }
         Value::Array(items) => items.iter_mut().for_each(remove_marks),

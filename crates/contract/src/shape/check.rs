@@ -10,6 +10,16 @@ use crate::{Fault, Instant, instant::NotAnInstant};
 /// Faults reported per request; a client that has 100 of them reads the first ones anyway.
 const MOST_FAULTS: usize = 100;
 
+/// Members that answers carry and no caller sets: a record that was read and is sent back has them.
+const READ_ONLY: &[&str] = &[
+    "id",
+    "projectId",
+    "version",
+    "createdAt",
+    "updatedAt",
+    "allowedActions",
+];
+
 /// Adds the faults of a value, whose pointer is `at`.
 pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut Vec<Fault>) {
     if faults.len() >= MOST_FAULTS {
@@ -30,6 +40,7 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
                 members,
                 required,
                 closed,
+                answered,
                 rest,
             },
             Value::Object(object),
@@ -41,6 +52,9 @@ pub(super) fn node(wanted: &Node, value: &Value, at: &mut String, faults: &mut V
                 with(at, name, |at| match (members.get(name), rest) {
                     (Some(member), _) => node(member, value, at, faults),
                     (None, Some(rest)) => node(rest, value, at, faults),
+                    (None, None) if *answered && READ_ONLY.contains(&name.as_str()) => {
+                        faults.push(read_only(at));
+                    }
                     (None, None) if *closed => faults.push(unknown(at, members)),
                     (None, None) => {}
                 });
@@ -129,6 +143,14 @@ fn missing(at: &str) -> Fault {
         pointer: at.to_owned(),
         code: "required".to_owned(),
         detail: "is required".to_owned(),
+    }
+}
+
+fn read_only(at: &str) -> Fault {
+    Fault {
+        pointer: at.to_owned(),
+        code: "read_only".to_owned(),
+        detail: "is set by the server; leave it out".to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{Format, NULLABLE, Node};
+use super::{ANSWERED, Format, NULLABLE, Node};
 use crate::json::MAX_INTEGER;
 
 /// What a schema asks for. The definitions are those its references name.
@@ -45,6 +45,7 @@ pub(super) fn node(
             "minimum",
             "maximum",
             NULLABLE,
+            ANSWERED,
         ];
         if !KNOWN.contains(&keyword.as_str()) {
             return Err(format!("keyword {keyword}"));
@@ -159,6 +160,7 @@ fn object(schema: &Map<String, Value>, definitions: Option<&Map<String, Value>>)
         members,
         required: required.filter_map(Value::as_str).map(str::to_owned).collect(),
         closed,
+        answered: schema.get(ANSWERED) == Some(&Value::Bool(true)),
         rest,
     })
 }

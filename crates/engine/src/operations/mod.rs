@@ -2,11 +2,17 @@
 
 mod activity;
 mod audits;
+mod brand;
+mod competitors;
+mod ctas;
+mod faqs;
 mod issues;
+mod items;
 mod jobs;
 mod keywords;
 mod me;
 mod pages;
+mod products;
 mod projects;
 mod usage;
 

@@ -250,3 +250,88 @@ async fn an_audit_is_waited_for_and_a_threshold_decides() {
     .unwrap();
     stop.cancel();
 }
+
+#[test]
+fn items_come_from_a_file_and_are_shown_in_a_table() {
+    let user = User::new();
+    let (_, key) = user.key(&user.project("example.com"), &[]);
+    let server = user.serve(&[]);
+    let mine = User::new()
+        .with("SEARCHWRIGHT_URL", &server.url)
+        .with("SEARCHWRIGHT_KEY", &key);
+    let file = mine.path("products.json");
+    let items = json!([
+        { "name": "Oak desk", "price": { "amount": 499.5, "currency": "EUR" }, "features": ["two motors"] },
+        { "name": "Pine desk", "url": "https://example.com/pine" },
+    ]);
+    std::fs::write(&file, items.to_string()).unwrap();
+    let at = format!("@{}", file.display());
+    let added = mine.run(&["products", "create", &at, "--json"]).json();
+    let oak = &added["data"][0]["item"];
+    assert_eq!(
+        (&oak["price"], &oak["features"]),
+        (&items[0]["price"], &items[0]["features"])
+    );
+    assert_eq!(added["data"][1]["item"]["url"], items[1]["url"]);
+    mine.run(&["products", "create", &at])
+        .refuses(4, &["already_exists", "/items/0/name", "onDuplicate"]);
+    let again = mine
+        .tell(
+            &["products", "create", "@-", "--on-duplicate", "skip", "--json"],
+            &items.to_string(),
+        )
+        .json();
+    assert_eq!(again["data"][0]["existingId"], oak["id"]);
+    let table = mine.run(&["products", "list"]);
+    let lines: Vec<&str> = table.out.lines().collect();
+    assert!(
+        lines[0].contains("NAME") && lines[1].contains("Pine desk") && lines[2].contains("Oak desk"),
+        "{table:?}"
+    );
+    let id = oak["id"].as_str().unwrap();
+    let changed = mine
+        .run(&[
+            "products",
+            "update",
+            id,
+            "--price",
+            "null",
+            "--features",
+            "",
+            "--status",
+            "retired",
+            "--json",
+        ])
+        .json();
+    assert_eq!(
+        (&changed["price"], &changed["features"], &changed["status"]),
+        (&json!(null), &json!([]), &json!("retired"))
+    );
+    mine.run(&["products", "create", r#"[{"name":" "}]"#])
+        .refuses(2, &["/items/0/name"]);
+    let brand = mine
+        .run(&[
+            "brand",
+            "update",
+            "--aliases",
+            "FF",
+            "--aliases",
+            "Fern",
+            "--ambiguous",
+            "true",
+            "--json",
+        ])
+        .json();
+    assert_eq!(
+        (&brand["aliases"], &brand["ambiguous"]),
+        (&json!(["FF", "Fern"]), &json!(true))
+    );
+    let activity = mine.run(&["activity", "list"]);
+    assert!(
+        activity.out.contains("brand.update") && activity.out.contains("test"),
+        "{activity:?}"
+    );
+    assert!(mine.run(&["usage", "get"]).out.contains("posts_generated"));
+    mine.run(&["products", "delete", id, "--yes"]);
+    mine.run(&["products", "get", id]).refuses(4, &["not_found"]);
+}

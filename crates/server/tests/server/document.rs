@@ -162,6 +162,19 @@ impl Document {
                         return wrong();
                     }
                 }
+                "minLength" | "maxLength" | "minItems" | "maxItems" => {
+                    let wanted = wanted.as_u64().unwrap() as usize;
+                    let size = match value {
+                        Value::String(text) => text.chars().count(),
+                        Value::Array(items) => items.len(),
+                        _ => wanted,
+                    };
+                    if keyword.starts_with("min") && size < wanted
+                        || keyword.starts_with("max") && size > wanted
+                    {
+                        return wrong();
+                    }
+                }
                 "required" => {
                     let lacks =
                         |name: &Value| value.is_object() && value.get(name.as_str().unwrap()).is_none();

@@ -177,6 +177,35 @@ async fn a_handshake_and_then_tools() {
     )
     .await;
     assert_eq!(gone["isError"], false);
+    let items = json!([{ "name": "Oak desk", "price": { "amount": 499.5, "currency": "EUR" } }, { "name": "Pine desk" }]);
+    let added = tool(&bench, "products_create", json!({ "items": items })).await;
+    assert_eq!(added["isError"], false, "{added:#}");
+    let desk = &added["structuredContent"]["data"][0]["item"];
+    assert_eq!(desk["price"], items[0]["price"]);
+    let retired = json!({ "productId": desk["id"], "status": "retired" });
+    let retired = tool(&bench, "products_update", retired).await;
+    assert_eq!(retired["structuredContent"]["status"], "retired");
+    let again = tool(
+        &bench,
+        "products_create",
+        json!({ "items": [{ "name": "oak desk" }], "onDuplicate": "skip" }),
+    )
+    .await;
+    assert_eq!(again["structuredContent"]["data"][0]["existingId"], desk["id"]);
+    let faulty = tool(
+        &bench,
+        "products_create",
+        json!({ "items": [{ "name": "x" }, { "id": "y", "name": "z" }] }),
+    )
+    .await;
+    assert_eq!(faulty["isError"], true);
+    let problem: Value = serde_json::from_str(faulty["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&problem["errors"][0]["pointer"], &problem["errors"][0]["code"]),
+        (&json!("/items/1/id"), &json!("read_only"))
+    );
+    let brand = tool(&bench, "brand_update", json!({ "tone": "plain" })).await;
+    assert_eq!(brand["structuredContent"]["tone"], "plain");
     let started = tool(&bench, "audits_start", json!({ "maxPages": 3 })).await;
     assert_eq!(started["structuredContent"]["alreadyRunning"], false);
 }

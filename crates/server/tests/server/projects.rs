@@ -2,7 +2,7 @@
 //! are refused, unknown ones are not found.
 
 use searchwright_contract::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{harness::Bench, wire};
@@ -95,6 +95,18 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
         .await
         .json();
     let (audit, job, keyword) = (&started["audit"]["id"], &started["job"]["id"], &added["id"]);
+    let item = async |resource: &str, item: Value| {
+        let path = format!("/projects/{foreign}/brand/{resource}");
+        let call = bench
+            .call("POST", &path)
+            .key(&key)
+            .json(&json!({ "items": [item] }));
+        call.send().await.json()["data"][0]["item"]["id"].clone()
+    };
+    let product = &item("products", json!({ "name": "desk" })).await;
+    let competitor = &item("competitors", json!({ "name": "Elm", "domain": "elm.example" })).await;
+    let faq = &item("faqs", json!({ "question": "q", "answer": "a" })).await;
+    let cta = &item("ctas", json!({ "label": "l", "url": "https://oak.example" })).await;
     for endpoint in bench.endpoints() {
         let Some(child) = endpoint.meta.path_parameters().nth(1) else {
             continue;
@@ -122,6 +134,10 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             "keywordId" => keyword,
             "auditId" => audit,
             "jobId" => job,
+            "productId" => product,
+            "competitorId" => competitor,
+            "faqId" => faq,
+            "ctaId" => cta,
             // Their rows take an audit: see `audits.rs`.
             "issueId" | "pageId" => continue,
             other => panic!("how is a foreign {other} made?"),

@@ -12,6 +12,7 @@ mod access;
 mod activity;
 mod admin;
 mod audits;
+mod brand;
 mod durability;
 mod events;
 mod idempotency;

@@ -145,7 +145,8 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
     match meta.effect {
         Effect::Create => codes.push(Code::AlreadyExists),
         Effect::Change if meta.method == Method::POST => codes.push(Code::InvalidState),
-        Effect::Change | Effect::Delete => codes.push(Code::PreconditionFailed),
+        Effect::Change => codes.extend([Code::AlreadyExists, Code::InvalidState, Code::PreconditionFailed]),
+        Effect::Delete => codes.extend([Code::InvalidState, Code::PreconditionFailed]),
         _ => {}
     }
     codes.extend([

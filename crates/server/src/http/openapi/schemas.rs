@@ -25,7 +25,9 @@ pub(super) fn lift_definitions(schema: &mut Value, schemas: &mut Map<String, Val
 fn turn_references(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            object.shift_remove(searchwright_contract::shape::NULLABLE);
+            for mark in searchwright_contract::shape::MARKS {
+                object.shift_remove(*mark);
+            }
             if let Some(Value::String(reference)) = object.get_mut("$ref") {
                 *reference = reference.replace("#/$defs/", "#/components/schemas/");
             }

@@ -1,0 +1,110 @@
+//! The brand profile.
+
+use searchwright_contract::{
+    Scope,
+    actions::AllowedActions,
+    brand::{Brand, GetBrand, Profile, UpdateBrand},
+    projects::Project,
+};
+use searchwright_store::{
+    Tx,
+    brand::{self, Resource, Stored},
+    projects,
+};
+
+use super::items::{changed_meanwhile, refuse};
+use crate::{
+    Engine,
+    brand::{Check, Own, check_profile, domain_key},
+    call::Call,
+    domain,
+    endpoint::Handle,
+    failure::Result,
+};
+
+/// What a project that has set nothing has.
+fn unset(project: &Project) -> Profile {
+    Profile {
+        name: project.name.clone(),
+        aliases: Vec::new(),
+        domains: Vec::new(),
+        category: None,
+        tone: None,
+        banned_phrases: Vec::new(),
+        language: None,
+        ambiguous: false,
+        negative_context: Vec::new(),
+    }
+}
+
+/// What is known of the project when its items are checked.
+pub(super) async fn own(call: &Call, tx: &mut Tx) -> Result<Own> {
+    let scope = call.scope()?;
+    let project = projects::get(tx, scope).await?;
+    let stored = brand::profile(tx, scope).await?;
+    let further = stored.map(|s| s.profile.domains).unwrap_or_default();
+    let domains = std::iter::once(&project.domain).chain(&further);
+    Ok(Own {
+        owners: domains.map(|d| domain::owner(d)).collect(),
+        language: project.language,
+    })
+}
+
+fn shown(call: &Call, project: &Project, stored: Option<Stored>) -> Brand {
+    let allowed_actions = AllowedActions::default().with("update", call.permission(Scope::BrandWrite));
+    let (profile, version, updated_at) = match stored {
+        Some(s) => (s.profile, s.version, Some(s.updated_at)),
+        None => (unset(project), 0, None),
+    };
+    Brand {
+        project_id: project.id.clone(),
+        profile,
+        version,
+        updated_at,
+        allowed_actions,
+    }
+}
+
+impl Handle<GetBrand> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, _: GetBrand) -> Result<Brand> {
+        let scope = call.scope()?;
+        let project = projects::get(tx, scope).await?;
+        let stored = brand::profile(tx, scope).await?;
+        Ok(shown(call, &project, stored))
+    }
+}
+
+impl Handle<UpdateBrand> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: UpdateBrand) -> Result<Brand> {
+        let scope = call.scope()?;
+        projects::lock(tx, scope).await?;
+        let project = projects::get(tx, scope).await?;
+        let stored = brand::profile(tx, scope).await?;
+        let mut brand = shown(call, &project, stored);
+        call.check_match(&brand.project_id, brand.version)?;
+        operation.apply(&mut brand.profile);
+        let mut faults = Vec::new();
+        check_profile(&mut brand.profile, &mut Check::new(String::new(), &mut faults));
+        if faults.is_empty() {
+            let mut check = Check::new(String::new(), &mut faults);
+            for (at, domain) in brand.profile.domains.iter().enumerate() {
+                let key = domain_key(domain);
+                if brand::holder(tx, scope, Resource::Competitors, &key)
+                    .await?
+                    .is_some()
+                {
+                    check.fault(
+                        &format!("domains/{at}"),
+                        "competitor_domain",
+                        "is the domain of a competitor",
+                    );
+                }
+            }
+        }
+        refuse(faults)?;
+        let written = brand::set_profile(tx, scope, &brand.profile, brand.version, call.now)
+            .await
+            .map_err(changed_meanwhile)?;
+        Ok(shown(call, &project, Some(written)))
+    }
+}

@@ -1,0 +1,3 @@
+//! Calls to action: see `items.rs`.
+
+super::items::handle_items!(ctas::Cta by cta_id: ListCtas CreateCtas GetCta UpdateCta DeleteCta);
