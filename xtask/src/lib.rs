@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod lockfile;
 pub mod packages;
+pub mod peers;
 pub mod postgres;
 pub mod process;
 pub mod random;

@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{bench, postgres, test, website};
+use xtask::{bench, peers, postgres, test, website};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "Test, measure and try out Searchwright")]
@@ -43,9 +43,22 @@ enum Task {
         #[arg(long, default_value_t = 8099)]
         port: u16,
     },
+    /// Run the product against software and documents of others
+    #[command(subcommand)]
+    Peers(PeersTask),
     /// A private PostgreSQL to look into
     #[command(subcommand)]
     Postgres(PostgresTask),
+}
+
+#[derive(Debug, Subcommand)]
+enum PeersTask {
+    /// Requests to language models and sources of keyword data against the vendors' documents
+    Providers {
+        /// Folder with openai.json, anthropic.yaml, gemini.json and dataforseo.yaml
+        #[arg(long)]
+        documents: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -90,6 +103,7 @@ fn run(task: Task) -> Result<()> {
             );
             Ok(())
         }
+        Task::Peers(PeersTask::Providers { documents }) => peers::providers(&documents),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);
             Ok(())

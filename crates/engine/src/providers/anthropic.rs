@@ -1,7 +1,7 @@
 //! Anthropic Messages.
 //!
-//! Requests were validated against the OpenAPI document of the Messages API (`messages_post`) and answered
-//! by an independent server that streams, see `cargo xtask peers providers`.
+//! Requests, with a form asked for, were validated against a published copy of the OpenAPI document of the
+//! Messages API and answered by an independent server that streams, see `cargo xtask peers providers`.
 
 use std::sync::Arc;
 
@@ -39,13 +39,14 @@ impl Anthropic {
     /// The model of an account.
     pub fn new(client: Guarded, account: &Opened) -> Result<Self, ProviderError> {
         let settings = Account(&account.settings);
+        let base = settings.base_url(ADDRESS);
         let model = settings.need("model")?.to_owned();
         Ok(Self {
-            url: format!("{}/v1/messages", settings.base_url(ADDRESS)),
+            url: format!("{base}/v1/messages"),
             wire: Arc::new(Wire {
                 client,
                 secret: account.secret.clone(),
-                price: Price::set(&account.settings).or_else(|| Price::listed("anthropic", &model)),
+                price: Price::of("anthropic", &model, &account.settings, base == ADDRESS),
                 read,
             }),
             model,

@@ -1,7 +1,7 @@
 //! DataForSEO, version 3: ideas, suggestions, volume, difficulty and intent.
 //!
-//! Requests were validated against DataForSEO's own OpenAPI document, and its documented answers were read,
-//! see `cargo xtask peers providers`. What fails is told twice there: by the status of HTTP, and in a 200 by
+//! Requests of all five were validated against DataForSEO's own OpenAPI document, and answers made from its
+//! schemas were read, see `cargo xtask peers providers`. What fails is told twice there: by the status of HTTP, and in a 200 by
 //! the `status_code` of the answer and of its task.
 
 use std::{collections::HashMap, fmt};

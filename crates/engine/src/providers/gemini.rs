@@ -1,7 +1,7 @@
 //! Gemini's `streamGenerateContent`.
 //!
-//! Requests were validated against the OpenAPI document of the Gemini API and answered by an independent
-//! server that streams, see `cargo xtask peers providers`.
+//! Requests, with a form asked for, were validated against a published copy of the OpenAPI document of the
+//! Gemini API and answered by an independent server that streams, see `cargo xtask peers providers`.
 
 use std::sync::Arc;
 
@@ -37,17 +37,15 @@ impl Gemini {
     /// The model of an account.
     pub fn new(client: Guarded, account: &Opened) -> Result<Self, ProviderError> {
         let settings = Account(&account.settings);
+        let base = settings.base_url(ADDRESS);
         let model = settings.need("model")?;
         let model = model.strip_prefix("models/").unwrap_or(model).to_owned();
         Ok(Self {
-            url: format!(
-                "{}/models/{model}:streamGenerateContent?alt=sse",
-                settings.base_url(ADDRESS)
-            ),
+            url: format!("{base}/models/{model}:streamGenerateContent?alt=sse"),
             wire: Arc::new(Wire {
                 client,
                 secret: account.secret.clone(),
-                price: Price::set(&account.settings).or_else(|| Price::listed("gemini", &model)),
+                price: Price::of("gemini", &model, &account.settings, base == ADDRESS),
                 read,
             }),
             model,

@@ -1,7 +1,8 @@
 //! Chat Completions, as OpenAI has them and as Ollama, vLLM, llama.cpp and most others copy them.
 //!
-//! Requests were validated against OpenAI's own OpenAPI document (`createChatCompletion`) and answered by
-//! an independent server that streams, see `cargo xtask peers providers`.
+//! Requests, with a form asked for, were validated against OpenAI's own OpenAPI document
+//! (`createChatCompletion`) and answered by an independent server that streams, usage included, see
+//! `cargo xtask peers providers`.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use super::{
     sse::Event,
 };
 
-/// OpenAI's own address: the only one whose prices are in the table.
+/// OpenAI's own address.
 pub(super) const ADDRESS: &str = "https://api.openai.com/v1";
 
 /// A model behind Chat Completions.
@@ -42,7 +43,6 @@ impl OpenAi {
         let base = settings.base_url(ADDRESS);
         let own = base == ADDRESS;
         let model = settings.need("model")?.to_owned();
-        let listed = || Price::listed("openai", &model).filter(|_| own);
         Ok(Self {
             url: format!("{base}/chat/completions"),
             limit_name: if own {
@@ -53,7 +53,7 @@ impl OpenAi {
             wire: Arc::new(Wire {
                 client,
                 secret: account.secret.clone(),
-                price: Price::set(&account.settings).or_else(listed),
+                price: Price::of("openai", &model, &account.settings, own),
                 read,
             }),
             model,

@@ -1,7 +1,8 @@
 //! Vendors against a server of the tests: what they are sent, and what is made of answers that are whole,
 //! refused, stalled, cut or lies.
 
-mod keywords;
+mod dataforseo;
+mod google;
 mod models;
 mod server;
 mod streaming;

@@ -15,7 +15,7 @@ const TABLE: &str = include_str!("../data/prices.csv");
 
 impl Price {
     /// The price in the table of a vendor's own interface.
-    pub fn listed(provider: &str, model: &str) -> Option<Self> {
+    fn listed(provider: &str, model: &str) -> Option<Self> {
         TABLE
             .lines()
             .filter(|line| !line.starts_with('#'))
@@ -31,8 +31,13 @@ impl Price {
             })
     }
 
+    /// The price an operator set, else the one in the table; that one holds at the vendor's `own` address only.
+    pub fn of(provider: &str, model: &str, settings: &BTreeMap<String, String>, own: bool) -> Option<Self> {
+        Self::set(settings).or_else(|| Self::listed(provider, model).filter(|_| own))
+    }
+
     /// The price an operator set: US dollars per million tokens, both or none.
-    pub fn set(settings: &BTreeMap<String, String>) -> Option<Self> {
+    fn set(settings: &BTreeMap<String, String>) -> Option<Self> {
         let price = |name| dollars(settings.get(name)?);
         Some(Self {
             input: price("inputPrice")?,
@@ -116,6 +121,13 @@ mod tests {
                 input: 100_000,
                 output: 2_000_000
             })
+        );
+        let none = BTreeMap::new();
+        assert!(Price::of("openai", "gpt-4o-mini", &none, true).is_some());
+        assert_eq!(
+            Price::of("openai", "gpt-4o-mini", &none, false),
+            None,
+            "somebody else's server"
         );
         assert_eq!(settings(&[("inputPrice", "0.1")]), None);
         assert_eq!(settings(&[("inputPrice", "x"), ("outputPrice", "2")]), None);
