@@ -18,7 +18,14 @@ const DEFAULT_PROFILE: &str = "default";
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Connection {
     /// Server; http://127.0.0.1:8787 unless given.
-    #[arg(long, env = "SEARCHWRIGHT_URL", global = true, help_heading = "Connection")]
+    #[arg(
+        id = "server_url",
+        long = "url",
+        value_name = "URL",
+        env = "SEARCHWRIGHT_URL",
+        global = true,
+        help_heading = "Connection"
+    )]
     pub url: Option<String>,
     /// Profile to take server and key from. The key itself comes from SEARCHWRIGHT_KEY or a profile, never from a flag.
     #[arg(

@@ -20,6 +20,13 @@ use crate::{
     profile::Connection,
 };
 
+/// Flags of every command, and what a member of an operation is called that would be one of them.
+const TAKEN: &[(&str, &str)] = &[
+    ("url", "its-url"),
+    ("profile", "its-profile"),
+    ("json", "its-json"),
+];
+
 /// One operation as a command.
 struct Verb {
     meta: Meta,
@@ -41,6 +48,12 @@ impl Visitor for Verbs {
         let verb = O::META.name.split('.').nth(1).unwrap_or_default();
         let (first, _) = description.split_once("\n\n").unwrap_or((&description, ""));
         let mut command = O::augment_args(Command::new(verb))
+            .mut_args(
+                |arg| match TAKEN.iter().find(|(flag, _)| arg.get_long() == Some(*flag)) {
+                    Some((_, other)) => arg.long(*other),
+                    None => arg,
+                },
+            )
             .about(first.trim_end_matches('.').to_owned())
             .long_about(description.clone());
         if O::META.name == StartAudit::META.name {

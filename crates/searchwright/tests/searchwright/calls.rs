@@ -307,6 +307,21 @@ fn items_come_from_a_file_and_are_shown_in_a_table() {
         (&changed["price"], &changed["features"], &changed["status"]),
         (&json!(null), &json!([]), &json!("retired"))
     );
+    let moved = mine.run(&[
+        "products",
+        "update",
+        id,
+        "--its-url",
+        "https://example.com/oak",
+        "--url",
+        &server.url,
+        "--json",
+    ]);
+    assert_eq!(
+        moved.json()["url"],
+        "https://example.com/oak",
+        "beside the server's"
+    );
     mine.run(&["products", "create", r#"[{"name":" "}]"#])
         .refuses(2, &["/items/0/name"]);
     let brand = mine
