@@ -26,6 +26,27 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "posts.list",
+        &[
+            ("id", "id"),
+            ("status", "status"),
+            ("title", "title"),
+            ("keyword", "keyword"),
+            ("words", "wordCount"),
+            ("score", "seoScore"),
+            ("version", "version"),
+        ],
+    ),
+    (
+        "posts.revisions",
+        &[
+            ("number", "number"),
+            ("words", "wordCount"),
+            ("title", "title"),
+            ("replaced", "replacedAt"),
+        ],
+    ),
+    (
         "audits.list",
         &[
             ("id", "id"),

@@ -141,6 +141,7 @@ fn about(resource: &str) -> &'static str {
         "project" => "The project of the API key",
         "projects" => "The projects that can be reached",
         "keywords" => "What people search for",
+        "posts" => "What is written and published",
         "audits" => "Crawls of the website and their results",
         "issues" => "What is wrong with the website, and where",
         "pages" => "The URLs of the website",

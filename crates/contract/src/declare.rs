@@ -13,6 +13,8 @@
 /// | `name: Option<T>` | may be left out | `--name` |
 /// | `name: Option<Vec<T>>` | may be left out | `--name`, once per item; `--name ""` is the empty list |
 /// | `name: Patch<T>` | may be left out, `null` clears it | `--name`; the word `null` clears it |
+/// | `file name: String` | required | the text itself, `@file`, or `@-` for standard input |
+/// | `text name: Option<String>` | may be left out | as `file`, as `--name`; has to be UTF-8 |
 /// | `json name: …` | as without `json` | JSON, `@file` that holds it, or `@-` for standard input |
 ///
 /// What is a word, a number or a text parses by its `FromStr`; an object or a list of objects needs `json`.
@@ -66,6 +68,19 @@ macro_rules! operation {
         $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
             #[arg(value_name = "JSON|@FILE", value_parser = $crate::argument::json::<$type>)]
             pub $name: $crate::argument::Json<$type>,
+        ] $($rest)*);
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* file $name:ident: String, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(value_name = "@FILE", value_parser = $crate::argument::file)]
+            pub $name: String,
+        ] $($rest)*);
+    };
+    (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* text $name:ident: Option<String>, $($rest:tt)*) => {
+        $crate::declare::operation!(@members $head [$($done)* $(#[$meta])*
+            #[arg(long, value_name = "TEXT|@FILE", value_parser = $crate::argument::text)]
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $name: Option<String>,
         ] $($rest)*);
     };
     (@members $head:tt [$($done:tt)*] $(#[$meta:meta])* $name:ident: Option<$type:ty>, $($rest:tt)*) => {

@@ -8,6 +8,10 @@ use crate::{Instant, words::words};
 words! {
     /// Kind of an event.
     EventType {
+        /// A post was made.
+        PostCreated = "post.created",
+        /// A post was changed.
+        PostUpdated = "post.updated",
         /// An audit has finished, wholly or partly.
         AuditCompleted = "audit.completed",
         /// An audit could not be done.

@@ -26,6 +26,7 @@ pub mod me;
 pub mod operation;
 pub mod pages;
 pub mod patch;
+pub mod posts;
 pub mod products;
 pub mod projects;
 pub mod shape;
@@ -57,6 +58,13 @@ macro_rules! operations {
             keywords::GetKeyword => "keywords.get" GET "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsRead, Read;
             keywords::UpdateKeyword => "keywords.update" PATCH "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsWrite, Change;
             keywords::DeleteKeyword => "keywords.delete" DELETE "/projects/{projectId}/keywords/{keywordId}" -> (), KeywordsWrite, Delete;
+
+            posts::ListPosts => "posts.list" GET "/projects/{projectId}/posts" -> $crate::List<posts::PostSummary>, PostsRead, Read;
+            posts::CreatePost => "posts.create" POST "/projects/{projectId}/posts" -> posts::Post, PostsWrite, Create;
+            posts::GetPost => "posts.get" GET "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsRead, Read;
+            posts::UpdatePost => "posts.update" PATCH "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsWrite, Change;
+            posts::ListRevisions => "posts.revisions" GET "/projects/{projectId}/posts/{postId}/revisions" -> $crate::List<posts::Revision>, PostsRead, Read;
+            posts::RestoreRevision => "posts.restore" POST "/projects/{projectId}/posts/{postId}/revisions/{number}/restore" -> posts::Post, PostsWrite, Change;
 
             audits::StartAudit => "audits.start" POST "/projects/{projectId}/audits" -> audits::AuditStarted, AuditsWrite, Start;
             audits::ListAudits => "audits.list" GET "/projects/{projectId}/audits" -> $crate::List<audits::Audit>, AuditsRead, Read;

@@ -82,7 +82,7 @@ impl<'a> Check<'a> {
     }
 
     /// A text that has to say something; spaces around it go.
-    fn said(&mut self, member: &str, text: &mut String) {
+    pub(crate) fn said(&mut self, member: &str, text: &mut String) {
         let trimmed = text.trim();
         if trimmed.is_empty() {
             self.fault(member, "blank", "has nothing but spaces");
@@ -91,13 +91,13 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn said_if_any(&mut self, member: &str, text: &mut Option<String>) {
+    pub(crate) fn said_if_any(&mut self, member: &str, text: &mut Option<String>) {
         if let Some(text) = text {
             self.said(member, text);
         }
     }
 
-    fn all_said(&mut self, member: &str, texts: &mut [String]) {
+    pub(crate) fn all_said(&mut self, member: &str, texts: &mut [String]) {
         for (at, text) in texts.iter_mut().enumerate() {
             self.said(&format!("{member}/{at}"), text);
         }
@@ -115,7 +115,7 @@ impl<'a> Check<'a> {
         self.fault(member, "not_a_url", why);
     }
 
-    fn url_if_any(&mut self, member: &str, text: Option<&str>) {
+    pub(crate) fn url_if_any(&mut self, member: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.url(member, text);
         }
@@ -134,7 +134,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn language(&mut self, member: &str, tag: &mut Option<String>) {
+    pub(crate) fn language(&mut self, member: &str, tag: &mut Option<String>) {
         let Some(text) = tag else { return };
         match LanguageIdentifier::try_from_str(text) {
             Ok(language) if !language.language.is_unknown() => *text = language.to_string(),

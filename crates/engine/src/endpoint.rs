@@ -9,7 +9,7 @@ use searchwright_contract::{
     activity::CredentialKind,
     audits, brand, competitors, ctas, faqs, issues, jobs, keywords, me,
     operation::{answer_schema, input_schema},
-    operations, pages, products, projects,
+    operations, pages, posts, products, projects,
     shape::Shape,
     usage,
 };

@@ -15,6 +15,7 @@ pub mod jobs;
 pub mod keys;
 pub mod keywords;
 mod operations;
+mod posts;
 pub mod providers;
 pub mod writing;
 

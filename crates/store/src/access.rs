@@ -160,6 +160,7 @@ macro_rules! children {
 }
 children! {
     Keyword "keywords" "keyword";
+    Post "posts" "post";
     Audit "audits" "audit";
     Issue "issues" "issue";
     Page "pages" "page";

@@ -20,6 +20,7 @@ pub mod keywords;
 mod migrate;
 pub mod pages;
 mod postgres;
+pub mod posts;
 pub mod projects;
 pub mod providers;
 pub mod seal;

@@ -30,6 +30,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     2 "0002_usage",
     3 "0003_brand",
     5 "0005_providers",
+    6 "0006_posts",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -1,7 +1,7 @@
 //! A handler per operation of the table, one file per resource.
 
 mod activity;
-mod audits;
+pub(crate) mod audits;
 mod brand;
 mod competitors;
 mod ctas;
@@ -12,6 +12,7 @@ mod jobs;
 mod keywords;
 mod me;
 mod pages;
+mod posts;
 mod products;
 mod projects;
 mod usage;

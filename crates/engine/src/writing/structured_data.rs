@@ -34,8 +34,8 @@ pub struct Posting {
     pub headline: String,
     /// Meta description or excerpt.
     pub description: Option<String>,
-    /// Absolute address of the post.
-    pub url: String,
+    /// Absolute address of the post; `None` while it has none.
+    pub url: Option<String>,
     /// Absolute address of the featured image.
     pub image: Option<String>,
     /// RFC 3339; `None` before the first publication.
@@ -129,7 +129,10 @@ fn blog_posting(posting: &Posting) -> Value {
     );
     set(
         "mainEntityOfPage",
-        Some(json!({ "@type": "WebPage", "@id": posting.url })),
+        posting
+            .url
+            .as_ref()
+            .map(|url| json!({ "@type": "WebPage", "@id": url })),
     );
     set("inLanguage", Some(posting.language.as_str().into()));
     Value::Object(node)
@@ -147,14 +150,16 @@ fn person(author: &Author) -> Value {
 }
 
 fn breadcrumbs(posting: &Posting) -> Value {
-    let own = (posting.headline.clone(), posting.url.clone());
-    let items: Vec<Value> = posting
-        .breadcrumbs
-        .iter()
-        .chain([&own])
+    let above = posting.breadcrumbs.iter().map(|(name, url)| (name, Some(url)));
+    let items: Vec<Value> = above
+        .chain([(&posting.headline, posting.url.as_ref())])
         .zip(1..)
         .map(|((name, url), position)| {
-            json!({ "@type": "ListItem", "position": position, "name": name, "item": url })
+            let mut item = json!({ "@type": "ListItem", "position": position, "name": name });
+            if let Some(url) = url {
+                item["item"] = json!(url);
+            }
+            item
         })
         .collect();
     json!({ "@type": "BreadcrumbList", "itemListElement": items })
@@ -185,7 +190,7 @@ mod tests {
     fn posting() -> Posting {
         Posting {
             headline: "Tea".into(),
-            url: "https://x.example/blog/tea".into(),
+            url: Some("https://x.example/blog/tea".into()),
             published_at: Some("2026-01-02T03:04:05Z".into()),
             author: Some(Author {
                 name: "Ada".into(),
@@ -208,6 +213,21 @@ mod tests {
         assert!(graph[0].get("image").is_none() && graph[0].get("dateModified").is_none());
         assert_eq!(graph[1]["itemListElement"][1]["name"], "Tea");
         assert_eq!(graph[1]["itemListElement"][1]["position"], 2);
+    }
+
+    #[test]
+    fn a_post_without_an_address_names_none() {
+        let posting = Posting {
+            url: None,
+            ..posting()
+        };
+        let data = structured_data(&posting, &Document::of_markdown("Text.").unwrap());
+        assert!(data["@graph"][0].get("mainEntityOfPage").is_none());
+        let last = &data["@graph"][1]["itemListElement"][1];
+        assert_eq!(
+            last,
+            &json!({ "@type": "ListItem", "position": 2, "name": "Tea" })
+        );
     }
 
     #[test]

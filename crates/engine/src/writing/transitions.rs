@@ -2,51 +2,8 @@
 //!
 //! One table. What a caller may do next and why something is refused are both read from it.
 
+pub use searchwright_contract::posts::PostStatus as Status;
 use serde::{Deserialize, Serialize};
-
-/// Where a post is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Being written by people.
-    Draft,
-    /// Waiting for the worker.
-    Queued,
-    /// The worker writes.
-    Generating,
-    /// Written, to be read by people.
-    Review,
-    /// To be published at its time.
-    Scheduled,
-    /// On its way to the provider.
-    Publishing,
-    /// Live.
-    Published,
-    /// The last job failed.
-    Failed,
-    /// Put away.
-    Archived,
-}
-
-impl Status {
-    /// All, in the order of a post's life.
-    pub const ALL: [Self; 9] = [
-        Self::Draft,
-        Self::Queued,
-        Self::Generating,
-        Self::Review,
-        Self::Scheduled,
-        Self::Publishing,
-        Self::Published,
-        Self::Failed,
-        Self::Archived,
-    ];
-
-    /// Whether the text may be changed: not while a job reads or writes it.
-    pub const fn is_editable(self) -> bool {
-        !matches!(self, Self::Generating | Self::Publishing)
-    }
-}
 
 /// Who causes a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -336,14 +293,14 @@ pub fn transition(from: Status, to: Status, by: Actor, facts: &Facts) -> Result<
 /// The statuses an actor could set now.
 pub fn allowed(from: Status, by: Actor, facts: &Facts) -> Vec<Status> {
     let can = |to: &Status| rules(from, *to, by).any(|rule| failing(rule, facts).is_none());
-    Status::ALL.into_iter().filter(can).collect()
+    Status::ALL.iter().copied().filter(can).collect()
 }
 
 /// What callers can do with a post, and what stands in the way of the rest.
 pub fn allowed_actions(from: Status, facts: &Facts) -> Vec<Action> {
     let mut actions = Vec::new();
     for by in [Actor::Patch, Actor::Generate, Actor::Publish] {
-        for to in Status::ALL {
+        for to in Status::ALL.iter().copied() {
             if from == to && by == Actor::Patch || rules(from, to, by).next().is_none() {
                 continue;
             }

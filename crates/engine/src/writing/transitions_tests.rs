@@ -60,9 +60,10 @@ fn every_row_of_the_specification() {
         ),
     ];
     for by in [Patch, Generate, Publish, Autopilot, Scheduler, Worker] {
-        for from in Status::ALL {
+        for from in Status::ALL.iter().copied() {
             let expected: Vec<Status> = Status::ALL
-                .into_iter()
+                .iter()
+                .copied()
                 .filter(|to| {
                     rows.iter()
                         .any(|(f, t, b)| f.contains(&from) && t == to && b.contains(&by))

@@ -26,6 +26,7 @@ mod keys;
 mod limits;
 mod load;
 mod mcp;
+mod posts;
 mod process;
 mod projects;
 mod queries;

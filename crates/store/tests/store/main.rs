@@ -24,6 +24,7 @@ mod keywords;
 mod lifecycle;
 mod migrate;
 mod pages;
+mod posts;
 mod providers;
 mod seal;
 mod usage;

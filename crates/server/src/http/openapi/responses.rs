@@ -115,11 +115,16 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
     if meta.in_project() {
         codes.push(Code::ProjectForbidden);
     }
-    if meta.path_parameters().count() > 1 || meta.name == "audits.current" {
+    let has = |name: &str| members.is_some_and(|all| all.contains_key(name));
+    // The record of the path, or one that a member names.
+    if meta.path_parameters().count() > 1 || meta.name == "audits.current" || has("keywordId") {
         codes.push(Code::NotFound);
     }
+    if has("ifVersion") {
+        codes.extend([Code::PreconditionFailed, Code::PreconditionRequired]);
+    }
     if meta.method == Method::GET {
-        if meta.name.ends_with(".list") || meta.name == "issues.occurrences" {
+        if has("cursor") {
             codes.push(Code::InvalidCursor);
         }
         codes.push(Code::ValidationFailed);
@@ -156,6 +161,13 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
         Code::InternalError,
     ]);
     codes.extend([Code::Overloaded, Code::StorageUnavailable, Code::HandlerTimeout]);
+    let mut seen = Vec::new();
+    codes.retain(|code| {
+        !seen.contains(code) && {
+            seen.push(*code);
+            true
+        }
+    });
     codes
 }
 

@@ -1,0 +1,481 @@
+//! Posts as people and agents write them. What follows from a text is `posts.rs`, generation `post_generation.rs`.
+
+use searchwright_contract::{
+    Code, List, Patch, Problem,
+    actions::AllowedActions,
+    events::EventType,
+    posts::{
+        Author, CreatePost, FeaturedImage, GetPost, ListPosts, ListRevisions, Post, PostDetails,
+        PostFindings, PostOrigin, PostStatus, PostSummary, RestoreRevision, Revision, UpdatePost,
+    },
+};
+use searchwright_store::{
+    Tx,
+    access::Child,
+    keywords,
+    posts::{self, Query, Record},
+    projects,
+};
+use uuid::Uuid;
+
+use super::items::{changed_meanwhile, refuse};
+use crate::{
+    Engine,
+    brand::Check,
+    call::{Call, Credential, fault, limit},
+    endpoint::Handle,
+    failure::Result,
+    keywords::normalize,
+    posts::{BRIEF_ONLY, Site, actions, advance, announce, facts, judge},
+    writing::{
+        slug::{is_slug, slugify, unique},
+        transitions::{Actor, Effect},
+    },
+};
+
+/// Bytes by which slugs are looked up whose number is to be found: less than any number takes off the end.
+const SLUG_START: usize = 50;
+
+/// What people write of a post, as far as a request names it.
+struct Edit {
+    title: Option<String>,
+    content: Option<String>,
+    slug: Option<String>,
+    language: Option<String>,
+    keyword_id: Patch<String>,
+    excerpt: Patch<String>,
+    meta_title: Patch<String>,
+    meta_description: Patch<String>,
+    secondary_keywords: Option<Vec<String>>,
+    tags: Option<Vec<String>>,
+    categories: Option<Vec<String>>,
+    featured_image: Patch<FeaturedImage>,
+    author: Patch<Author>,
+    canonical_url: Patch<String>,
+}
+
+macro_rules! edit {
+    ($operation:ident, $patch:path) => {
+        Edit {
+            title: $operation.title,
+            content: $operation.content,
+            slug: $operation.slug,
+            language: $operation.language,
+            keyword_id: $patch($operation.keyword_id),
+            excerpt: $patch($operation.excerpt),
+            meta_title: $patch($operation.meta_title),
+            meta_description: $patch($operation.meta_description),
+            secondary_keywords: $operation.secondary_keywords,
+            tags: $operation.tags,
+            categories: $operation.categories,
+            featured_image: $patch($operation.featured_image),
+            author: $patch($operation.author),
+            canonical_url: $patch($operation.canonical_url),
+        }
+    };
+}
+
+fn given<T>(value: Option<T>) -> Patch<T> {
+    value.map_or(Patch::Absent, Patch::Value)
+}
+
+impl Edit {
+    /// Whether it names nothing.
+    fn is_empty(&self) -> bool {
+        self.title.is_none()
+            && self.content.is_none()
+            && self.slug.is_none()
+            && self.language.is_none()
+            && self.keyword_id.is_absent()
+            && self.excerpt.is_absent()
+            && self.meta_title.is_absent()
+            && self.meta_description.is_absent()
+            && self.secondary_keywords.is_none()
+            && self.tags.is_none()
+            && self.categories.is_none()
+            && self.featured_image.is_absent()
+            && self.author.is_absent()
+            && self.canonical_url.is_absent()
+    }
+
+    /// Writes what is named into a record, and checks it. The slug is not looked up here.
+    async fn apply(self, call: &Call, tx: &mut Tx, record: &mut Record) -> Result<()> {
+        let (summary, details) = (&mut record.post.summary, &mut record.post.details);
+        summary.title = self.title.or(summary.title.take());
+        record.post.content = self.content.unwrap_or(std::mem::take(&mut record.post.content));
+        summary.language = self.language.unwrap_or(std::mem::take(&mut summary.language));
+        details.excerpt = self.excerpt.apply(details.excerpt.take());
+        details.meta_title = self.meta_title.apply(details.meta_title.take());
+        details.meta_description = self.meta_description.apply(details.meta_description.take());
+        details.secondary_keywords = self
+            .secondary_keywords
+            .unwrap_or(std::mem::take(&mut details.secondary_keywords));
+        details.tags = self.tags.unwrap_or(std::mem::take(&mut details.tags));
+        details.categories = self.categories.unwrap_or(std::mem::take(&mut details.categories));
+        details.featured_image = self.featured_image.apply(details.featured_image.take());
+        details.author = self.author.apply(details.author.take());
+        details.canonical_url = self.canonical_url.apply(details.canonical_url.take());
+        check(summary, details)?;
+        match self.keyword_id {
+            Patch::Absent => {}
+            Patch::Null => (summary.keyword_id, summary.keyword) = (None, None),
+            Patch::Value(id) => {
+                let id = call.child(Child::Keyword, &id)?;
+                let found = keywords::get(tx, call.scope()?, id).await;
+                let keyword = call.or_missing(tx, Child::Keyword, id, found).await?;
+                (summary.keyword_id, summary.keyword) = (Some(keyword.id), Some(keyword.keyword));
+            }
+        }
+        if let Some(slug) = self.slug {
+            if !is_slug(&slug) {
+                return Err(fault(
+                    "/slug",
+                    "not_a_slug",
+                    "has to consist of a-z and 0-9, parted by single hyphens",
+                ));
+            }
+            summary.slug = slug;
+        }
+        Ok(())
+    }
+}
+
+/// Brings what people wrote into the form that is kept, and names its faults.
+fn check(summary: &mut PostSummary, details: &mut PostDetails) -> Result<()> {
+    let mut faults = Vec::new();
+    let mut check = Check::new(String::new(), &mut faults);
+    check.said_if_any("title", &mut summary.title);
+    let mut language = Some(std::mem::take(&mut summary.language));
+    check.language("language", &mut language);
+    summary.language = language.unwrap_or_default();
+    check.said_if_any("excerpt", &mut details.excerpt);
+    check.said_if_any("metaTitle", &mut details.meta_title);
+    check.said_if_any("metaDescription", &mut details.meta_description);
+    check.all_said("secondaryKeywords", &mut details.secondary_keywords);
+    check.all_said("tags", &mut details.tags);
+    check.all_said("categories", &mut details.categories);
+    check.url_if_any("canonicalUrl", details.canonical_url.as_deref());
+    check.url_if_any(
+        "featuredImage/url",
+        details.featured_image.as_ref().map(|image| image.url.as_str()),
+    );
+    if let Some(author) = &mut details.author {
+        check.said("author/name", &mut author.name);
+        check.url_if_any("author/url", author.url.as_deref());
+        for (at, profile) in author.same_as.iter().enumerate() {
+            check.url_if_any(&format!("author/sameAs/{at}"), Some(profile));
+        }
+    }
+    refuse(faults)
+}
+
+fn uuid(id: &str) -> Uuid {
+    Uuid::try_parse(id).unwrap_or_default()
+}
+
+pub(super) fn shown(call: &Call, record: Record) -> Post {
+    let mut post = record.post;
+    post.summary.allowed_actions = actions(call, &post.summary, &post.findings.warnings);
+    post
+}
+
+pub(super) async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<Record> {
+    let id = call.child(Child::Post, id)?;
+    let found = posts::get(tx, call.scope()?, id).await;
+    call.or_missing(tx, Child::Post, id, found).await
+}
+
+fn site(call: &Call) -> Site {
+    let Credential::Key(access) = &call.credential;
+    Site::of(&access.project)
+}
+
+/// Works out what follows from a post that is about to be written.
+async fn settle(call: &Call, tx: &mut Tx, record: &mut Record) -> Result<()> {
+    let summary = &record.post.summary;
+    let uses = match &summary.keyword_id {
+        Some(keyword) => {
+            Some(posts::others_with_keyword(tx, call.scope()?, uuid(keyword), uuid(&summary.id)).await?)
+        }
+        None => None,
+    };
+    judge(record, &site(call), uses, call.now)?;
+    Ok(())
+}
+
+/// `409 already_exists` if another post has the slug.
+async fn refuse_taken(call: &Call, tx: &mut Tx, slug: &str, own: &str) -> Result<()> {
+    match posts::by_slug(tx, call.scope()?, slug).await? {
+        Some(existing) if existing.to_string() != own => {
+            let mut problem = Problem::new(Code::AlreadyExists, "another post has this slug")
+                .hint("choose another slug, or leave it out when creating a post")
+                .with("existingId", existing.to_string());
+            problem.errors =
+                Problem::fault("/slug", "already_exists", format!("is that of {existing}")).errors;
+            Err(problem.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a change to a text that is not the one the caller read, or of which the caller does not say.
+fn check_version(call: &Call, post: &Post, named: Option<i64>, changes_text: bool) -> Result<()> {
+    call.check_match(&post.summary.id, post.summary.version)?;
+    match named {
+        Some(version) if version != post.summary.version => Err(Problem::new(
+            Code::PreconditionFailed,
+            "the record has changed since it was read",
+        )
+        .hint("read it again, look at what changed, and repeat with its version")
+        .with("currentVersion", post.summary.version)
+        .into()),
+        None if changes_text && call.if_match.is_none() => Err(Problem::new(
+            Code::PreconditionRequired,
+            "who changes the text has to say which version was read",
+        )
+        .hint("read the post, and repeat with its ETag as If-Match or its version as ifVersion")
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_unless_editable(status: PostStatus) -> Result<()> {
+    if status.is_editable() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Code::InvalidState,
+        format!("the post is {status}: a job works on its text"),
+    )
+    .hint("wait until the job has ended, or cancel it")
+    .with("from", status.as_str())
+    .with("allowed", Vec::<String>::new())
+    .into())
+}
+
+/// Writes a changed post, keeps the text it had, and says so.
+async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Post> {
+    let scope = call.scope()?;
+    if record.post.content != old.content && !old.content.is_empty() {
+        posts::keep_revision(tx, scope, old, call.now).await?;
+    }
+    let written = posts::update(tx, scope, &record, call.now)
+        .await
+        .map_err(changed_meanwhile)?;
+    let kind = EventType::PostUpdated;
+    announce(
+        tx,
+        scope,
+        call.engine.clock.id(),
+        kind,
+        &written.post.summary,
+        call.now,
+    )
+    .await?;
+    Ok(shown(call, written))
+}
+
+/// A text that people changed is no brief any more.
+fn forget_brief(record: &mut Record) {
+    record
+        .post
+        .findings
+        .warnings
+        .retain(|warning| warning.code != BRIEF_ONLY);
+}
+
+impl Handle<ListPosts> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListPosts) -> Result<List<PostSummary>> {
+        let limit = limit(operation.limit);
+        let keyword = match operation.keyword_id.as_deref().map(Uuid::try_parse) {
+            Some(Err(_)) => return Err(fault("/keywordId", "not_an_id", "is no id of a keyword")),
+            Some(Ok(id)) => Some(id),
+            None => None,
+        };
+        let query = Query {
+            status: operation.status,
+            keyword,
+            contains: operation.q.as_deref().map(normalize).filter(|q| !q.is_empty()),
+            before: call.after(&operation, operation.cursor.as_deref())?,
+            limit: limit + 1,
+        };
+        let mut rows = posts::list(tx, call.scope()?, query).await?;
+        for row in &mut rows {
+            row.allowed_actions = actions(call, row, &[]);
+        }
+        call.page(&operation, limit, rows, |last| uuid(&last.id))
+    }
+}
+
+impl Handle<CreatePost> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: CreatePost) -> Result<Post> {
+        let scope = call.scope()?;
+        let Credential::Key(access) = &call.credential;
+        if operation.title.is_none() && operation.keyword_id.is_none() {
+            return Err(fault("/title", "required", "a post needs a title or a keyword"));
+        }
+        projects::lock(tx, scope).await?;
+        let edit = edit!(operation, given);
+        let mut record = Record {
+            post: Post {
+                summary: PostSummary {
+                    id: call.engine.clock.id().to_string(),
+                    title: None,
+                    slug: String::new(),
+                    status: PostStatus::Draft,
+                    keyword_id: None,
+                    keyword: None,
+                    language: access.language.clone(),
+                    origin: PostOrigin::Api,
+                    word_count: 0,
+                    reading_time_minutes: 0,
+                    seo_score: None,
+                    has_unpublished_changes: false,
+                    scheduled_at: None,
+                    published_at: None,
+                    published_url: None,
+                    archived_at: None,
+                    version: 1,
+                    created_at: call.now,
+                    updated_at: call.now,
+                    allowed_actions: AllowedActions::default(),
+                },
+                content: String::new(),
+                content_html: String::new(),
+                details: PostDetails::default(),
+                findings: PostFindings::default(),
+                generation: None,
+                failure: None,
+            },
+            title_key: String::new(),
+            content_hash: Vec::new(),
+            published_hash: None,
+            job: None,
+        };
+        edit.apply(call, tx, &mut record).await?;
+        let summary = &mut record.post.summary;
+        if summary.slug.is_empty() {
+            let named = summary.title.as_deref().or(summary.keyword.as_deref());
+            let slug =
+                slugify(named.unwrap_or_default(), &summary.language).unwrap_or_else(|| "post".to_owned());
+            let taken = posts::slugs(tx, scope, &slug[..slug.len().min(SLUG_START)]).await?;
+            summary.slug = unique(&slug, |slug| taken.iter().any(|taken| taken == slug));
+        } else {
+            refuse_taken(call, tx, &summary.slug, &summary.id).await?;
+        }
+        settle(call, tx, &mut record).await?;
+        let created = posts::create(tx, scope, &record, call.now).await?;
+        let (id, kind) = (call.engine.clock.id(), EventType::PostCreated);
+        announce(tx, scope, id, kind, &created.post.summary, call.now).await?;
+        Ok(shown(call, created))
+    }
+}
+
+impl Handle<GetPost> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetPost) -> Result<Post> {
+        Ok(shown(call, find(call, tx, &operation.post_id).await?))
+    }
+}
+
+impl Handle<UpdatePost> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: UpdatePost) -> Result<Post> {
+        let scope = call.scope()?;
+        projects::lock(tx, scope).await?;
+        let mut record = find(call, tx, &operation.post_id).await?;
+        let old = record.post.clone();
+        check_version(call, &old, operation.if_version, operation.content.is_some())?;
+        let UpdatePost {
+            status,
+            ref scheduled_at,
+            unpublish,
+            allow_empty_content,
+            ..
+        } = operation;
+        let scheduled_at = scheduled_at.clone();
+        let edit = edit!(operation, std::convert::identity);
+        if !edit.is_empty() {
+            refuse_unless_editable(old.summary.status)?;
+            edit.apply(call, tx, &mut record).await?;
+        }
+        let is_blank = |text: &str| text.trim().is_empty();
+        if is_blank(&record.post.content) && !is_blank(&old.content) && allow_empty_content != Some(true) {
+            return Err(fault(
+                "/content",
+                "would_erase_content",
+                "would erase the text; send allowEmptyContent: true if that is meant",
+            ));
+        }
+        if record.post.summary.slug != old.summary.slug {
+            refuse_taken(call, tx, &record.post.summary.slug, &old.summary.id).await?;
+        }
+        if let Patch::Value(at) = scheduled_at
+            && at <= call.now
+        {
+            return Err(fault(
+                "/scheduledAt",
+                "not_in_the_future",
+                "has to be in the future",
+            ));
+        }
+        record.post.summary.scheduled_at = scheduled_at.apply(record.post.summary.scheduled_at);
+        if record.post.content != old.content {
+            forget_brief(&mut record);
+        }
+        settle(call, tx, &mut record).await?;
+        if let Some(to) = status {
+            let facts = crate::writing::transitions::Facts {
+                unpublish: unpublish == Some(true),
+                ..facts(&record.post.summary, &record.post.findings.warnings, call.now)
+            };
+            let effects = advance(&mut record, to, Actor::Patch, &facts, call.now)?;
+            if effects.contains(&Effect::CancelJob)
+                && let Some(job) = record.job
+            {
+                searchwright_store::jobs::cancel(tx, scope, job, call.now).await?;
+            }
+        }
+        if record.post.summary.status == PostStatus::Scheduled && record.post.summary.scheduled_at.is_none() {
+            return Err(fault(
+                "/scheduledAt",
+                "required",
+                "a scheduled post needs a time; set its status to draft to take it off the schedule",
+            ));
+        }
+        write(call, tx, record, &old).await
+    }
+}
+
+impl Handle<ListRevisions> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListRevisions) -> Result<List<Revision>> {
+        let post = find(call, tx, &operation.post_id).await?.post;
+        let limit = limit(operation.limit);
+        let before: Option<i64> = call.after(&operation, operation.cursor.as_deref())?;
+        let rows = posts::revisions(tx, call.scope()?, uuid(&post.summary.id), before, limit + 1).await?;
+        call.page(&operation, limit, rows, |last| last.number)
+    }
+}
+
+impl Handle<RestoreRevision> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: RestoreRevision) -> Result<Post> {
+        let scope = call.scope()?;
+        projects::lock(tx, scope).await?;
+        let mut record = find(call, tx, &operation.post_id).await?;
+        let old = record.post.clone();
+        // What is no number names no revision.
+        let number = operation.number.parse().unwrap_or_default();
+        let revision = posts::revision_of(tx, scope, uuid(&old.summary.id), number)
+            .await
+            .map_err(|error| match error {
+                searchwright_store::Error::Missing => Problem::not_found("revision").into(),
+                other => crate::Failure::from(other),
+            })?;
+        check_version(call, &old, operation.if_version, true)?;
+        refuse_unless_editable(old.summary.status)?;
+        record.post.content = revision.content;
+        if record.post.content != old.content {
+            forget_brief(&mut record);
+        }
+        settle(call, tx, &mut record).await?;
+        write(call, tx, record, &old).await
+    }
+}

@@ -1,0 +1,317 @@
+//! Posts between what people and jobs write of them and what is kept: what follows from a text, and what may
+//! be done with it.
+
+use searchwright_contract::{
+    Instant, Problem, Scope,
+    actions::{AllowedActions, Permission},
+    events::EventType,
+    posts::{
+        CheckOutcome, PostFindings, PostReadability, PostStatus, PostSummary, PostWarning, SeoCheck, TextLink,
+    },
+    projects::ProjectRef,
+};
+use searchwright_store::{Tx, access::ProjectScope, events, posts::Record};
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use url::Url;
+use uuid::Uuid;
+
+use crate::{
+    call::Call,
+    failure::Result,
+    keywords::normalize,
+    operations::word,
+    writing::{
+        content_checks::{self, Checked, Outcome},
+        document::Document,
+        markdown::to_html,
+        readability::Readability,
+        sanitise::{LinkPolicy, Target},
+        structured_data::{self, Posting, structured_data},
+        transitions::{Action, Actor, Effect, Facts, Stage, allowed_actions, transition},
+    },
+};
+
+/// Code of the warning about a text that is a brief and no article.
+pub(crate) const BRIEF_ONLY: &str = "brief_only";
+
+/// The site that posts belong to.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    /// Name of the project.
+    pub(crate) name: String,
+    /// Its home page.
+    pub(crate) home: String,
+}
+
+impl Site {
+    /// Of a project.
+    pub(crate) fn of(project: &ProjectRef) -> Self {
+        Self {
+            name: project.name.clone(),
+            home: crate::operations::audits::start_url(&project.domain),
+        }
+    }
+
+    /// Which links are its own.
+    pub(crate) fn links(&self) -> LinkPolicy {
+        let home = Url::parse(&self.home).ok();
+        LinkPolicy {
+            own_host: home.and_then(|url| url.host_str().map(str::to_owned)),
+            followed: Vec::new(),
+        }
+    }
+}
+
+/// Works out what follows from title, text and the rest: rendering, checks, score, structured data, links, and
+/// which warnings still hold. `keyword_uses` counts the other posts that aim at its keyword.
+pub(crate) fn judge(
+    record: &mut Record,
+    site: &Site,
+    keyword_uses: Option<u32>,
+    now: Instant,
+) -> Result<Document> {
+    let post = &mut record.post;
+    let links = site.links();
+    post.content_html = to_html(&post.content, &links)
+        .map_err(|refused| Problem::fault("/content", &word(&refused), refused.to_string()))?;
+    let document = Document::of_html(&post.content_html);
+    let summary = &mut post.summary;
+    summary.word_count = document.words();
+    summary.reading_time_minutes = document.reading_minutes();
+    record.title_key = summary.title.as_deref().map(normalize).unwrap_or_default();
+    let has_text = !post.content.trim().is_empty();
+    let report = has_text.then(|| {
+        content_checks::check(&content_checks::Input {
+            title: summary.title.as_deref().unwrap_or_default(),
+            meta_title: post.details.meta_title.as_deref(),
+            meta_description: post.details.meta_description.as_deref(),
+            slug: &summary.slug,
+            document: &document,
+            keyword: summary.keyword.as_deref(),
+            language: &summary.language,
+            target_words: None,
+            featured_image_alt: post
+                .details
+                .featured_image
+                .as_ref()
+                .map(|image| image.alt.as_deref().unwrap_or_default()),
+            links: &links,
+            others: None,
+            keyword_uses,
+        })
+    });
+    summary.seo_score = report.as_ref().map(|report| report.score);
+    let plain = document.plain_text();
+    let old = std::mem::take(&mut post.findings);
+    post.findings = PostFindings {
+        readability: report.as_ref().and_then(|report| report.readability.map(shown)),
+        seo_checks: report.map_or_else(Vec::new, |report| report.checks.into_iter().map(check).collect()),
+        structured_data: None,
+        internal_links: links_to(&document, &links, &[Target::Internal]),
+        external_sources: links_to(&document, &links, &[Target::Source, Target::External]),
+        warnings: old
+            .warnings
+            .into_iter()
+            .filter(|w| w.text.as_ref().is_none_or(|text| plain.contains(text.as_str())))
+            .collect(),
+    };
+    let posting = posting(record, site, now).filter(|_| has_text);
+    record.post.findings.structured_data = posting.map(|posting| structured_data(&posting, &document));
+    record.content_hash = digest(&published(record)).to_vec();
+    Ok(document)
+}
+
+/// What readers get to see of a post: what its digest is made of.
+fn published(record: &Record) -> Value {
+    let post = &record.post;
+    json!([
+        post.summary.title,
+        post.summary.slug,
+        post.summary.language,
+        post.content,
+        post.details
+    ])
+}
+
+/// SHA-256 of a value as JSON.
+pub(crate) fn digest(value: &Value) -> [u8; 32] {
+    Sha256::digest(value.to_string()).into()
+}
+
+fn shown(readability: Readability) -> PostReadability {
+    PostReadability {
+        score: readability.score,
+        formula: word(&readability.formula),
+        band: word(&readability.band),
+    }
+}
+
+fn check(checked: Checked) -> SeoCheck {
+    SeoCheck {
+        id: checked.id.to_owned(),
+        weight: checked.weight,
+        outcome: match checked.outcome {
+            Outcome::Pass => CheckOutcome::Pass,
+            Outcome::Partial => CheckOutcome::Partial,
+            Outcome::Fail => CheckOutcome::Fail,
+            Outcome::NotApplicable => CheckOutcome::NotApplicable,
+        },
+        points: checked.points,
+        value: checked.value,
+        advice: checked.advice.map(str::to_owned),
+    }
+}
+
+fn links_to(document: &Document, policy: &LinkPolicy, targets: &[Target]) -> Vec<TextLink> {
+    let links = document
+        .links
+        .iter()
+        .filter(|link| !link.href.starts_with('#') && targets.contains(&policy.target(&link.href)));
+    links
+        .map(|link| TextLink {
+            url: link.href.clone(),
+            title: link.text.clone(),
+        })
+        .collect()
+}
+
+/// What structured data say of a post; nothing without a title.
+fn posting(record: &Record, site: &Site, now: Instant) -> Option<Posting> {
+    let (summary, details) = (&record.post.summary, &record.post.details);
+    Some(Posting {
+        headline: summary.title.clone()?,
+        description: details
+            .meta_description
+            .clone()
+            .or_else(|| details.excerpt.clone()),
+        url: details
+            .canonical_url
+            .clone()
+            .or_else(|| summary.published_url.clone()),
+        image: details.featured_image.as_ref().map(|image| image.url.clone()),
+        published_at: summary.published_at.map(|at| at.to_string()),
+        modified_at: Some(now.to_string()),
+        author: details.author.as_ref().map(|author| structured_data::Author {
+            name: author.name.clone(),
+            url: author.url.clone(),
+            same_as: author.same_as.clone(),
+        }),
+        publisher: Some((site.name.clone(), None)),
+        language: summary.language.clone(),
+        breadcrumbs: vec![(site.name.clone(), site.home.clone())],
+    })
+}
+
+/// What is true of a post as it is now. No integration can be connected yet, so none is ready.
+pub(crate) fn facts(summary: &PostSummary, warnings: &[PostWarning], now: Instant) -> Facts {
+    Facts {
+        has_title: summary.title.is_some(),
+        has_keyword: summary.keyword_id.is_some(),
+        has_content: summary.seo_score.is_some(),
+        has_active_job: matches!(
+            summary.status,
+            PostStatus::Queued | PostStatus::Generating | PostStatus::Publishing
+        ),
+        is_time_ahead: summary.scheduled_at.is_some_and(|at| at > now),
+        is_blocked: warnings.iter().any(|warning| warning.blocks_publishing),
+        was_live: summary.published_at.is_some(),
+        failed_at: (summary.status == PostStatus::Failed).then_some(if summary.published_at.is_some() {
+            Stage::Publish
+        } else {
+            Stage::Generate
+        }),
+        ..Facts::default()
+    }
+}
+
+/// Moves a post to another status, or refuses with what would have been possible.
+pub(crate) fn advance(
+    record: &mut Record,
+    to: PostStatus,
+    by: Actor,
+    facts: &Facts,
+    now: Instant,
+) -> Result<&'static [Effect]> {
+    let summary = &mut record.post.summary;
+    let effects = transition(summary.status, to, by, facts).map_err(|refusal| {
+        let allowed: Vec<&str> = refusal.allowed.iter().map(|status| status.as_str()).collect();
+        let mut problem = Problem::invalid_state(summary.status.as_str(), to.as_str(), &allowed)
+            .with("reason", refusal.code)
+            .hint(refusal.reason);
+        problem.detail = format!("{}: {}", problem.detail, refusal.reason);
+        problem
+    })?;
+    if effects.contains(&Effect::ClearSchedule) {
+        summary.scheduled_at = None;
+    }
+    summary.archived_at = match to {
+        PostStatus::Archived => summary.archived_at.or(Some(now)),
+        _ => None,
+    };
+    summary.status = to;
+    Ok(effects)
+}
+
+/// What the caller may do with a post now: every transition of the table it could cause, and `update`.
+pub(crate) fn actions(call: &Call, summary: &PostSummary, warnings: &[PostWarning]) -> AllowedActions {
+    let write = call.permission(Scope::PostsWrite);
+    let update = match &write {
+        Permission::Yes(_) if !summary.status.is_editable() => {
+            Permission::no("invalid_state", "a job for this post is under way")
+        }
+        _ => write.clone(),
+    };
+    let mut actions = AllowedActions::default().with("update", update);
+    for Action {
+        by,
+        to,
+        allowed,
+        reason,
+        ..
+    } in allowed_actions(summary.status, &facts(summary, warnings, call.now))
+    {
+        let (name, permission) = match (by, to) {
+            (Actor::Patch, PostStatus::Draft) => ("draft", write.clone()),
+            (Actor::Patch, PostStatus::Review) => ("review", write.clone()),
+            (Actor::Patch, PostStatus::Scheduled) => ("schedule", write.clone()),
+            (Actor::Patch, PostStatus::Archived) => ("archive", write.clone()),
+            _ => continue,
+        };
+        let permission = match permission {
+            Permission::Yes(_) if !allowed => Permission::no("invalid_state", reason.unwrap_or_default()),
+            other => other,
+        };
+        actions = actions.with(name, permission);
+    }
+    actions
+}
+
+/// Writes an event about a post. Thin: whoever wants more reads the post.
+pub(crate) async fn announce(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    kind: EventType,
+    summary: &PostSummary,
+    now: Instant,
+) -> Result<()> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Data<'a> {
+        post_id: &'a str,
+        version: i64,
+        status: PostStatus,
+        title: Option<&'a str>,
+        url: Option<&'a str>,
+    }
+    let data = json!(Data {
+        post_id: &summary.id,
+        version: summary.version,
+        status: summary.status,
+        title: summary.title.as_deref(),
+        url: summary.published_url.as_deref(),
+    });
+    Ok(events::write(tx, scope, id, kind, &data, now).await?)
+}

@@ -1,0 +1,326 @@
+//! Posts, and the texts they had before.
+
+use searchwright_contract::{
+    Instant,
+    actions::AllowedActions,
+    posts::{
+        Generation, Post, PostDetails, PostFailure, PostFindings, PostOrigin, PostStatus, PostSummary,
+        Revision,
+    },
+};
+use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
+
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+
+/// Earlier texts that are kept of a post.
+pub const KEPT_REVISIONS: i64 = 50;
+
+/// Filters and place of a list.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Only this status.
+    pub status: Option<PostStatus>,
+    /// Only this keyword.
+    pub keyword: Option<Uuid>,
+    /// Only titles whose key contains this.
+    pub contains: Option<String>,
+    /// Last row of the page before.
+    pub before: Option<Uuid>,
+    /// Rows, at most.
+    pub limit: u32,
+}
+
+/// A post with what is kept beside it and not shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// What is shown.
+    pub post: Post,
+    /// The title as it is searched.
+    pub title_key: String,
+    /// Digest of what is published of it.
+    pub content_hash: Vec<u8>,
+    /// The same as it went out last.
+    pub published_hash: Option<Vec<u8>>,
+    /// The job that works on it, or did last.
+    pub job: Option<Uuid>,
+}
+
+macro_rules! summary {
+    () => {
+        "p.id, p.title, p.slug, p.status, k.id, k.keyword, p.language, p.origin, p.word_count, p.reading_time_minutes, p.seo_score,
+         p.published_hash IS NOT NULL AND p.published_hash <> p.content_hash, p.scheduled_at, p.published_at, p.published_url, p.archived_at,
+         p.version, p.created_at, p.updated_at"
+    };
+}
+macro_rules! from {
+    () => {
+        " FROM posts p LEFT JOIN keywords k ON k.project_id = p.project_id AND k.id = p.keyword_id WHERE p.project_id = $1 "
+    };
+}
+
+fn summary(c: &mut Cells<'_>) -> Result<PostSummary> {
+    Ok(PostSummary {
+        id: c.take::<Uuid>()?.to_string(),
+        title: c.take()?,
+        slug: c.take()?,
+        status: c.word()?,
+        keyword_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
+        keyword: c.take()?,
+        language: c.take()?,
+        origin: c.word()?,
+        word_count: c.take()?,
+        reading_time_minutes: c.take()?,
+        seo_score: c.take()?,
+        has_unpublished_changes: c.take()?,
+        scheduled_at: c.take()?,
+        published_at: c.take()?,
+        published_url: c.take()?,
+        archived_at: c.take()?,
+        version: c.take()?,
+        created_at: c.take()?,
+        updated_at: c.take()?,
+        allowed_actions: AllowedActions::default(),
+    })
+}
+
+fn record(c: &mut Cells<'_>) -> Result<Record> {
+    Ok(Record {
+        post: Post {
+            summary: summary(c)?,
+            content: c.take()?,
+            content_html: c.take()?,
+            details: read::<PostDetails>(c.take()?)?,
+            findings: read::<PostFindings>(c.take()?)?,
+            generation: c.take::<Option<Json>>()?.map(read::<Generation>).transpose()?,
+            failure: c.take::<Option<Json>>()?.map(read::<PostFailure>).transpose()?,
+        },
+        title_key: c.take()?,
+        content_hash: c.take()?,
+        published_hash: c.take()?,
+        job: c.take()?,
+    })
+}
+
+fn read<T: DeserializeOwned>(Json(value): Json) -> Result<T> {
+    serde_json::from_value(value).map_err(|e| Error::Defect(e.to_string()))
+}
+
+fn json(value: &impl Serialize) -> Result<Json> {
+    serde_json::to_value(value)
+        .map(Json)
+        .map_err(|e| Error::Defect(e.to_string()))
+}
+
+/// One page, newest first, without texts.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<PostSummary>> {
+    sql(concat!("SELECT ", summary!(), from!(),
+        "AND p.id < $2 AND (CAST($4 AS TEXT) IS NULL OR p.status = $4) AND (CAST($5 AS UUID) IS NULL OR p.keyword_id = $5)
+         AND (CAST($6 AS TEXT) IS NULL OR replace(p.title_key, $6, '') <> p.title_key) ORDER BY p.id DESC LIMIT $3"))
+    .bind(scope.project())
+    .bind(query.before.unwrap_or(Uuid::max()))
+    .bind(query.limit)
+    .bind(query.status.map(PostStatus::as_str))
+    .bind(query.keyword)
+    .bind(query.contains)
+    .all(tx, summary)
+    .await
+}
+
+/// One post; [`Error::Missing`] if the project has none of this id.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Record> {
+    sql(concat!(
+        "SELECT ",
+        summary!(),
+        ", p.content, p.content_html, p.details, p.findings, p.generation, p.failure, p.title_key, p.content_hash, p.published_hash, p.job_id",
+        from!(),
+        "AND p.id = $2"
+    ))
+    .bind(scope.project())
+    .bind(id)
+    .one(tx, record)
+    .await
+}
+
+fn id_of(text: &str) -> Result<Uuid> {
+    Uuid::try_parse(text).map_err(|e| Error::Defect(e.to_string()))
+}
+
+/// Adds a post; its version is 1.
+pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &Record, now: Instant) -> Result<Record> {
+    let (post, summary) = (&new.post, &new.post.summary);
+    let id = id_of(&summary.id)?;
+    let keyword = summary.keyword_id.as_deref().map(id_of).transpose()?;
+    sql("INSERT INTO posts (project_id, id, title, title_key, slug, status, keyword_id, language, origin, content, content_html, details, findings,
+            word_count, reading_time_minutes, seo_score, content_hash, version, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18)")
+    .bind(scope.project())
+    .bind(id)
+    .bind(summary.title.as_ref())
+    .bind(&new.title_key)
+    .bind(&summary.slug)
+    .bind(summary.status.as_str())
+    .bind(keyword)
+    .bind(&summary.language)
+    .bind(PostOrigin::as_str(summary.origin))
+    .bind(&post.content)
+    .bind(&post.content_html)
+    .bind(json(&post.details)?)
+    .bind(json(&post.findings)?)
+    .bind(summary.word_count)
+    .bind(summary.reading_time_minutes)
+    .bind(summary.seo_score)
+    .bind(new.content_hash.as_slice())
+    .bind(now)
+    .run(tx)
+    .await?;
+    get(tx, scope, id).await
+}
+
+/// Writes what can change, and counts the version up; [`Error::Missing`] if its version is another one by now.
+pub async fn update(tx: &mut Tx, scope: ProjectScope, changed: &Record, now: Instant) -> Result<Record> {
+    let (post, summary) = (&changed.post, &changed.post.summary);
+    let id = id_of(&summary.id)?;
+    let keyword = summary.keyword_id.as_deref().map(id_of).transpose()?;
+    let touched = sql("UPDATE posts SET version = version + 1, title = $4, title_key = $5, slug = $6, status = $7, keyword_id = $8, language = $9,
+            content = $10, content_html = $11, details = $12, findings = $13, word_count = $14, reading_time_minutes = $15, seo_score = $16,
+            content_hash = $17, generation = $18, failure = $19, job_id = $20, scheduled_at = $21, published_at = $22, published_url = $23,
+            archived_at = $24, published_hash = $25, updated_at = $26
+         WHERE project_id = $1 AND id = $2 AND version = $3")
+    .bind(scope.project())
+    .bind(id)
+    .bind(summary.version)
+    .bind(summary.title.as_ref())
+    .bind(&changed.title_key)
+    .bind(&summary.slug)
+    .bind(summary.status.as_str())
+    .bind(keyword)
+    .bind(&summary.language)
+    .bind(&post.content)
+    .bind(&post.content_html)
+    .bind(json(&post.details)?)
+    .bind(json(&post.findings)?)
+    .bind(summary.word_count)
+    .bind(summary.reading_time_minutes)
+    .bind(summary.seo_score)
+    .bind(changed.content_hash.as_slice())
+    .bind(post.generation.as_ref().map(json).transpose()?)
+    .bind(post.failure.as_ref().map(json).transpose()?)
+    .bind(changed.job)
+    .bind(summary.scheduled_at)
+    .bind(summary.published_at)
+    .bind(summary.published_url.as_ref())
+    .bind(summary.archived_at)
+    .bind(changed.published_hash.as_deref())
+    .bind(now)
+    .run(tx)
+    .await?;
+    if touched == 0 {
+        return Err(Error::Missing);
+    }
+    get(tx, scope, id).await
+}
+
+/// The post that has this slug.
+pub async fn by_slug(tx: &mut Tx, scope: ProjectScope, slug: &str) -> Result<Option<Uuid>> {
+    sql("SELECT id FROM posts WHERE project_id = $1 AND slug = $2")
+        .bind(scope.project())
+        .bind(slug)
+        .optional(tx, |c| c.take())
+        .await
+}
+
+/// The slugs that begin with this text, which consists of what slugs consist of.
+pub async fn slugs(tx: &mut Tx, scope: ProjectScope, start: &str) -> Result<Vec<String>> {
+    sql("SELECT slug FROM posts WHERE project_id = $1 AND slug >= $2 AND slug < $3")
+        .bind(scope.project())
+        .bind(start)
+        .bind(format!("{start}~"))
+        .all(tx, |c| c.take())
+        .await
+}
+
+/// How many other posts aim at a keyword; those put away do not count.
+pub async fn others_with_keyword(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    keyword: Uuid,
+    except: Uuid,
+) -> Result<u32> {
+    sql("SELECT count(*) FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status <> 'archived'")
+        .bind(scope.project())
+        .bind(keyword)
+        .bind(except)
+        .one(tx, |c| c.take())
+        .await
+}
+
+/// Keeps a text that is about to be replaced, and forgets the oldest beyond [`KEPT_REVISIONS`].
+pub async fn keep_revision(tx: &mut Tx, scope: ProjectScope, old: &Post, now: Instant) -> Result<()> {
+    let post = id_of(&old.summary.id)?;
+    let number: i64 = sql(
+        "INSERT INTO post_revisions (project_id, post_id, number, title, content, word_count, version, replaced_at)
+         SELECT $1, $2, coalesce(max(number), 0) + 1, CAST($3 AS TEXT), $4, $5, $6, $7 FROM post_revisions WHERE project_id = $1 AND post_id = $2
+         RETURNING number",
+    )
+    .bind(scope.project())
+    .bind(post)
+    .bind(old.summary.title.as_ref())
+    .bind(&old.content)
+    .bind(old.summary.word_count)
+    .bind(old.summary.version)
+    .bind(now)
+    .one(tx, |c| c.take())
+    .await?;
+    sql("DELETE FROM post_revisions WHERE project_id = $1 AND post_id = $2 AND number <= $3")
+        .bind(scope.project())
+        .bind(post)
+        .bind(number - KEPT_REVISIONS)
+        .run(tx)
+        .await?;
+    Ok(())
+}
+
+fn revision(c: &mut Cells<'_>) -> Result<Revision> {
+    Ok(Revision {
+        number: c.take()?,
+        title: c.take()?,
+        content: c.take()?,
+        word_count: c.take()?,
+        version: c.take()?,
+        replaced_at: c.take()?,
+    })
+}
+
+/// Earlier texts of a post before this one, newest first.
+pub async fn revisions(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    post: Uuid,
+    before: Option<i64>,
+    limit: u32,
+) -> Result<Vec<Revision>> {
+    sql(
+        "SELECT number, title, content, word_count, version, replaced_at FROM post_revisions
+         WHERE project_id = $1 AND post_id = $2 AND number < $3 ORDER BY number DESC LIMIT $4",
+    )
+    .bind(scope.project())
+    .bind(post)
+    .bind(before.unwrap_or(i64::MAX))
+    .bind(limit)
+    .all(tx, revision)
+    .await
+}
+
+/// One earlier text; [`Error::Missing`] if it is not kept.
+pub async fn revision_of(tx: &mut Tx, scope: ProjectScope, post: Uuid, number: i64) -> Result<Revision> {
+    sql(
+        "SELECT number, title, content, word_count, version, replaced_at FROM post_revisions
+         WHERE project_id = $1 AND post_id = $2 AND number = $3",
+    )
+    .bind(scope.project())
+    .bind(post)
+    .bind(number)
+    .one(tx, revision)
+    .await
+}

@@ -1,0 +1,334 @@
+//! Posts: kept whole, listed without their texts, never overwritten by who read an older one.
+
+use searchwright_contract::{
+    actions::AllowedActions,
+    posts::{
+        Author, FeaturedImage, Generation, GenerationMethod, Post, PostDetails, PostFailure, PostFindings,
+        PostOrigin, PostStatus, PostSummary, PostWarning, TextLink,
+    },
+};
+use searchwright_store::{
+    Error,
+    access::ProjectScope,
+    keywords,
+    posts::{self, KEPT_REVISIONS, Query, Record},
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{
+    harness::{Place, Store, id, later, now},
+    keywords::keyword,
+};
+
+on_both!(
+    what_was_written_is_read_again,
+    changes_count_up_and_never_overwrite,
+    a_slug_is_there_once_per_project,
+    another_project_sees_nothing,
+    filters_and_pages,
+    a_deleted_keyword_is_none,
+    the_last_fifty_texts_are_kept,
+);
+
+fn new(slug: &str) -> Record {
+    Record {
+        post: Post {
+            summary: PostSummary {
+                id: id().to_string(),
+                title: Some("A desk".to_owned()),
+                slug: slug.to_owned(),
+                status: PostStatus::Draft,
+                keyword_id: None,
+                keyword: None,
+                language: "en".to_owned(),
+                origin: PostOrigin::Api,
+                word_count: 2,
+                reading_time_minutes: 1,
+                seo_score: Some(40),
+                has_unpublished_changes: false,
+                scheduled_at: None,
+                published_at: None,
+                published_url: None,
+                archived_at: None,
+                version: 1,
+                created_at: now(),
+                updated_at: now(),
+                allowed_actions: AllowedActions::default(),
+            },
+            content: "Some *text* 🪴".to_owned(),
+            content_html: "<p>Some <em>text</em> 🪴</p>".to_owned(),
+            details: PostDetails::default(),
+            findings: PostFindings::default(),
+            generation: None,
+            failure: None,
+        },
+        title_key: "a desk".to_owned(),
+        content_hash: vec![1; 32],
+        published_hash: None,
+        job: None,
+    }
+}
+
+fn uuid(record: &Record) -> Uuid {
+    record.post.summary.id.parse().unwrap()
+}
+
+async fn add(store: &Store, scope: ProjectScope, record: Record) -> Record {
+    commit!(store.db, |tx| posts::create(tx, scope, &record, now()).await).unwrap()
+}
+
+async fn what_was_written_is_read_again(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let wanted = new("a-desk");
+    let added = add(&store, scope, wanted.clone()).await;
+    assert_eq!(added, wanted);
+    let mut whole = added.clone();
+    let summary = &mut whole.post.summary;
+    summary.status = PostStatus::Published;
+    (summary.scheduled_at, summary.published_at) = (Some(later(5)), Some(later(6)));
+    (summary.published_url, summary.archived_at) =
+        (Some("https://a.example/desk".to_owned()), Some(later(7)));
+    whole.post.details = PostDetails {
+        excerpt: Some("A summary".to_owned()),
+        tags: vec!["a".to_owned(), "ü".to_owned()],
+        featured_image: Some(FeaturedImage {
+            url: "https://a.example/i.png".to_owned(),
+            alt: None,
+            width: Some(3),
+            height: None,
+            credit: None,
+        }),
+        author: Some(Author {
+            name: "Ada".to_owned(),
+            url: None,
+            same_as: vec!["https://b.example/".to_owned()],
+        }),
+        ..PostDetails::default()
+    };
+    whole.post.findings = PostFindings {
+        structured_data: Some(json!({ "@graph": [{ "a": 1 }] })),
+        internal_links: vec![TextLink {
+            url: "/b".to_owned(),
+            title: "b".to_owned(),
+        }],
+        warnings: vec![PostWarning {
+            code: "brief_only".to_owned(),
+            detail: "is a brief".to_owned(),
+            text: None,
+            blocks_publishing: true,
+        }],
+        ..PostFindings::default()
+    };
+    whole.post.generation = Some(Generation {
+        job_id: id().to_string(),
+        method: Some(GenerationMethod::Brief),
+        provider: None,
+        model: None,
+        step: Some("brief".to_owned()),
+        cost_micros_usd: Some(0),
+        requested_at: now(),
+        finished_at: Some(later(1)),
+    });
+    whole.post.failure = Some(PostFailure {
+        stage: "generate".to_owned(),
+        code: "provider_error".to_owned(),
+        detail: "refused".to_owned(),
+    });
+    (whole.content_hash, whole.published_hash, whole.job) = (vec![2; 32], Some(vec![3; 32]), Some(id()));
+    let changed = {
+        let whole = whole.clone();
+        commit!(store.db, |tx| posts::update(tx, scope, &whole, later(9)).await).unwrap()
+    };
+    (whole.post.summary.version, whole.post.summary.updated_at) = (2, later(9));
+    whole.post.summary.has_unpublished_changes = true;
+    assert_eq!(changed, whole);
+    let read = posts::get(&mut store.read().await, scope, uuid(&whole))
+        .await
+        .unwrap();
+    assert_eq!(read, whole);
+}
+
+async fn changes_count_up_and_never_overwrite(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let first = add(&store, scope, new("a-desk")).await;
+    let (mine, theirs) = (first.clone(), first.clone());
+    let won = commit!(store.db, |tx| posts::update(tx, scope, &mine, later(1)).await).unwrap();
+    assert_eq!(won.post.summary.version, 2);
+    let lost = commit!(store.db, |tx| posts::update(tx, scope, &theirs, later(2)).await);
+    assert!(matches!(lost, Err(Error::Missing)), "{lost:?}");
+}
+
+async fn a_slug_is_there_once_per_project(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let first = add(&store, scope, new("a-desk")).await;
+    add(&store, foreign, new("a-desk")).await;
+    let second = new("a-desk");
+    let refused = commit!(store.db, |tx| posts::create(tx, scope, &second, now()).await);
+    assert!(matches!(refused, Err(Error::Duplicate(_))), "{refused:?}");
+    add(&store, scope, new("a-desk-2")).await;
+    add(&store, scope, new("b-desk")).await;
+    let mut tx = store.read().await;
+    assert_eq!(
+        posts::by_slug(&mut tx, scope, "a-desk").await.unwrap(),
+        Some(uuid(&first))
+    );
+    assert_eq!(posts::by_slug(&mut tx, scope, "c").await.unwrap(), None);
+    let mut slugs = posts::slugs(&mut tx, scope, "a-desk").await.unwrap();
+    slugs.sort();
+    assert_eq!(slugs, ["a-desk", "a-desk-2"]);
+}
+
+async fn another_project_sees_nothing(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let post = add(&store, scope, new("a-desk")).await;
+    let kept = post.post.clone();
+    commit!(store.db, |tx| posts::keep_revision(tx, scope, &kept, now()).await).unwrap();
+    let mut tx = store.read().await;
+    let got = posts::get(&mut tx, foreign, uuid(&post)).await;
+    assert!(matches!(got, Err(Error::Missing)));
+    assert_eq!(
+        posts::list(
+            &mut tx,
+            foreign,
+            Query {
+                limit: 10,
+                ..Query::default()
+            }
+        )
+        .await
+        .unwrap(),
+        []
+    );
+    assert_eq!(
+        posts::revisions(&mut tx, foreign, uuid(&post), None, 10)
+            .await
+            .unwrap(),
+        []
+    );
+    assert!(
+        posts::revision_of(&mut tx, foreign, uuid(&post), 1)
+            .await
+            .is_err()
+    );
+    drop(tx);
+    let stolen = post.clone();
+    let written = commit!(store.db, |tx| posts::update(tx, foreign, &stolen, now()).await);
+    assert!(matches!(written, Err(Error::Missing)));
+}
+
+async fn filters_and_pages(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let desk = keyword(&store, scope, "desk", None, None).await;
+    for at in 0..5 {
+        let mut record = new(&format!("p-{at}"));
+        record.title_key = format!("50% of title {at}");
+        if at % 2 == 0 {
+            record.post.summary.status = PostStatus::Review;
+            record.post.summary.keyword_id = Some(desk.to_string());
+        }
+        add(&store, scope, record).await;
+    }
+    let slugs = async |query: Query| -> Vec<String> {
+        let rows = posts::list(&mut store.read().await, scope, query).await.unwrap();
+        rows.into_iter().map(|row| row.slug).collect()
+    };
+    let all = Query {
+        limit: 10,
+        ..Query::default()
+    };
+    assert_eq!(slugs(all.clone()).await, ["p-4", "p-3", "p-2", "p-1", "p-0"]);
+    let review = Query {
+        status: Some(PostStatus::Review),
+        ..all.clone()
+    };
+    assert_eq!(slugs(review).await, ["p-4", "p-2", "p-0"]);
+    let aimed = Query {
+        keyword: Some(desk),
+        ..all.clone()
+    };
+    assert_eq!(slugs(aimed).await, ["p-4", "p-2", "p-0"]);
+    for (text, found) in [
+        ("title 3", vec!["p-3"]),
+        ("50% of title 0", vec!["p-0"]),
+        ("%3", vec![]),
+        ("_", vec![]),
+    ] {
+        let query = Query {
+            contains: Some(text.to_owned()),
+            ..all.clone()
+        };
+        assert_eq!(slugs(query).await, found, "{text}");
+    }
+    let first = posts::list(
+        &mut store.read().await,
+        scope,
+        Query {
+            limit: 2,
+            ..Query::default()
+        },
+    )
+    .await
+    .unwrap();
+    let before = first[1].id.parse().ok();
+    assert_eq!(slugs(Query { before, ..all }).await, ["p-2", "p-1", "p-0"]);
+}
+
+async fn a_deleted_keyword_is_none(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let desk = keyword(&store, scope, "desk", None, None).await;
+    let mut record = new("a-desk");
+    record.post.summary.keyword_id = Some(desk.to_string());
+    let post = add(&store, scope, record).await;
+    assert_eq!(post.post.summary.keyword.as_deref(), Some("desk"));
+    let others = async |except| {
+        posts::others_with_keyword(&mut store.read().await, scope, desk, except)
+            .await
+            .unwrap()
+    };
+    assert_eq!((others(uuid(&post)).await, others(id()).await), (0, 1));
+    commit!(store.db, |tx| keywords::delete(tx, scope, desk).await).unwrap();
+    let read = posts::get(&mut store.read().await, scope, uuid(&post))
+        .await
+        .unwrap();
+    assert_eq!(
+        (read.post.summary.keyword_id, read.post.summary.keyword),
+        (None, None)
+    );
+}
+
+async fn the_last_fifty_texts_are_kept(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let post = add(&store, scope, new("a-desk")).await.post;
+    let id = post.summary.id.parse().unwrap();
+    for at in 1..=KEPT_REVISIONS + 3 {
+        let old = Post {
+            content: format!("text {at}"),
+            ..post.clone()
+        };
+        commit!(store.db, |tx| posts::keep_revision(tx, scope, &old, later(at))
+            .await)
+        .unwrap();
+    }
+    let mut tx = store.read().await;
+    let kept = posts::revisions(&mut tx, scope, id, None, 1000).await.unwrap();
+    assert_eq!(kept.len() as i64, KEPT_REVISIONS);
+    assert_eq!(
+        (kept[0].number, kept[0].content.as_str(), kept[0].replaced_at),
+        (53, "text 53", later(53))
+    );
+    assert_eq!((kept[49].number, kept[49].content.as_str()), (4, "text 4"));
+    let next = posts::revisions(&mut tx, scope, id, Some(53), 1).await.unwrap();
+    assert_eq!(next[0], posts::revision_of(&mut tx, scope, id, 52).await.unwrap());
+    assert!(matches!(
+        posts::revision_of(&mut tx, scope, id, 3).await,
+        Err(Error::Missing)
+    ));
+}
