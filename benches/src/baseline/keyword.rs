@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 /// Rows that are there before anything is measured.
@@ -28,6 +29,53 @@ pub struct Keyword {
     pub version: i64,
     pub created_at: String,
     pub updated_at: String,
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// What is learnt of a keyword later.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rest {
+    pub intent_source: Option<String>,
+    pub intent_confidence: Option<f64>,
+    pub intent_reason: Option<String>,
+    pub score: Option<f64>,
+    pub cluster_id: Option<Uuid>,
+    pub is_cluster_head: bool,
+    #[serde(flatten)]
+    pub details: Details,
+}
+
+/// What is kept as one JSON column.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Details {
+    secondary_intents: Vec<String>,
+    volume_range: Option<Value>,
+    difficulty_source: Option<String>,
+    cpc: Option<f64>,
+    currency: Option<String>,
+    competition: Option<f64>,
+    competition_level: Option<String>,
+    trend: Vec<Value>,
+    trend_relative: Vec<f64>,
+    parent_topic: Option<String>,
+    serp_features: Vec<String>,
+    position: Option<f64>,
+    ranking_url: Option<String>,
+    clicks: Option<i64>,
+    impressions: Option<i64>,
+    variant_of: Option<String>,
+    sources: Vec<Value>,
+    metrics_updated_at: Option<String>,
+}
+
+impl Details {
+    /// Reads the column.
+    pub fn parse(column: Option<&str>) -> Result<Self> {
+        Ok(column.map(serde_json::from_str).transpose()?.unwrap_or_default())
+    }
 }
 
 /// A page of a list.
@@ -77,6 +125,7 @@ impl NewKeyword {
             version: 1,
             created_at: now.clone(),
             updated_at: now,
+            rest: Rest::default(),
         }
     }
 }

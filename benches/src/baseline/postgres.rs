@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::{
     answer,
-    keyword::{Keyword, NewKeyword, PROJECT, Page, ROWS, instant, prepared},
+    keyword::{Details, Keyword, NewKeyword, PROJECT, Page, ROWS, Rest, instant, prepared},
 };
 
 /// The product's table with its keys and indexes, and below the product's own statements: what they
@@ -28,19 +28,27 @@ const SCHEMA: &str = "
         project_id UUID NOT NULL, id UUID NOT NULL, keyword TEXT NOT NULL, normalized TEXT NOT NULL,
         language TEXT NOT NULL, country TEXT NOT NULL, search_volume BIGINT, keyword_difficulty BIGINT,
         intent TEXT, status TEXT NOT NULL, source TEXT NOT NULL, version BIGINT NOT NULL,
-        created_at TIMESTAMPTZ NOT NULL, updated_at TIMESTAMPTZ NOT NULL, PRIMARY KEY (project_id, id)
+        created_at TIMESTAMPTZ NOT NULL, updated_at TIMESTAMPTZ NOT NULL,
+        intent_source TEXT, intent_confidence DOUBLE PRECISION, intent_reason TEXT, score BIGINT, cluster_id UUID,
+        is_cluster_head BOOLEAN NOT NULL DEFAULT FALSE, details JSONB, PRIMARY KEY (project_id, id)
     );
     CREATE UNIQUE INDEX IF NOT EXISTS keywords_by_text ON keywords (project_id, language, country, normalized);
     CREATE INDEX IF NOT EXISTS keywords_by_volume ON keywords (project_id, (coalesce(search_volume, -1)), id);
     CREATE INDEX IF NOT EXISTS keywords_by_difficulty
-        ON keywords (project_id, (coalesce(keyword_difficulty, -1)), id);";
+        ON keywords (project_id, (coalesce(keyword_difficulty, -1)), id);
+    CREATE INDEX IF NOT EXISTS keywords_by_score ON keywords (project_id, (coalesce(score, -1)), id);
+    CREATE INDEX IF NOT EXISTS keywords_by_status ON keywords (project_id, status, id);
+    CREATE INDEX IF NOT EXISTS keywords_by_intent ON keywords (project_id, intent, id);
+    CREATE INDEX IF NOT EXISTS keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;";
 
 const LIST: &str = "SELECT id, keyword, search_volume, keyword_difficulty, intent, language, country, status,
-        source, version, created_at, updated_at
+        source, version, created_at, updated_at,
+        intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details
     FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
 
 const ONE: &str = "SELECT id, keyword, search_volume, keyword_difficulty, intent, language, country, status,
-        source, version, created_at, updated_at
+        source, version, created_at, updated_at,
+        intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details
     FROM keywords WHERE project_id = $1 AND id = $2";
 
 const INSERT: &str = "INSERT INTO keywords (project_id, id, keyword, normalized, language, country,
@@ -178,5 +186,19 @@ fn keyword(row: &Row) -> Result<Keyword> {
         version: row.try_get(9)?,
         created_at: instant(row.try_get(10)?),
         updated_at: instant(row.try_get(11)?),
+        rest: Rest {
+            intent_source: row.try_get(12)?,
+            intent_confidence: row.try_get(13)?,
+            intent_reason: row.try_get(14)?,
+            score: row
+                .try_get::<_, Option<i64>>(15)?
+                .map(|score| score as f64 / 1000.0),
+            cluster_id: row.try_get(16)?,
+            is_cluster_head: row.try_get(17)?,
+            details: match row.try_get::<_, Option<serde_json::Value>>(18)? {
+                Some(details) => serde_json::from_value(details)?,
+                None => Details::default(),
+            },
+        },
     })
 }

@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use super::{
     answer,
-    keyword::{Keyword, NewKeyword, PROJECT, Page, ROWS, prepared},
+    keyword::{Details, Keyword, NewKeyword, PROJECT, Page, ROWS, Rest, prepared},
 };
 
 /// The product's table with its keys and indexes, and below the product's own statements: what they
@@ -33,19 +33,27 @@ const SCHEMA: &str = "
         project_id BLOB NOT NULL, id BLOB NOT NULL, keyword TEXT NOT NULL, normalized TEXT NOT NULL,
         language TEXT NOT NULL, country TEXT NOT NULL, search_volume INTEGER, keyword_difficulty INTEGER,
         intent TEXT, status TEXT NOT NULL, source TEXT NOT NULL, version INTEGER NOT NULL,
-        created_at TEXT NOT NULL, updated_at TEXT NOT NULL, PRIMARY KEY (project_id, id)
+        created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+        intent_source TEXT, intent_confidence REAL, intent_reason TEXT, score INTEGER, cluster_id BLOB,
+        is_cluster_head INTEGER NOT NULL DEFAULT 0, details TEXT, PRIMARY KEY (project_id, id)
     ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX IF NOT EXISTS keywords_by_text ON keywords (project_id, language, country, normalized);
     CREATE INDEX IF NOT EXISTS keywords_by_volume ON keywords (project_id, (coalesce(search_volume, -1)), id);
     CREATE INDEX IF NOT EXISTS keywords_by_difficulty
-        ON keywords (project_id, (coalesce(keyword_difficulty, -1)), id);";
+        ON keywords (project_id, (coalesce(keyword_difficulty, -1)), id);
+    CREATE INDEX IF NOT EXISTS keywords_by_score ON keywords (project_id, (coalesce(score, -1)), id);
+    CREATE INDEX IF NOT EXISTS keywords_by_status ON keywords (project_id, status, id);
+    CREATE INDEX IF NOT EXISTS keywords_by_intent ON keywords (project_id, intent, id);
+    CREATE INDEX IF NOT EXISTS keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;";
 
 const LIST: &str = "SELECT id, keyword, search_volume, keyword_difficulty, intent, language, country, status,
-        source, version, created_at, updated_at
+        source, version, created_at, updated_at,
+        intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details
     FROM keywords WHERE project_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
 
 const ONE: &str = "SELECT id, keyword, search_volume, keyword_difficulty, intent, language, country, status,
-        source, version, created_at, updated_at
+        source, version, created_at, updated_at,
+        intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details
     FROM keywords WHERE project_id = ?1 AND id = ?2";
 
 const INSERT: &str = "INSERT INTO keywords (project_id, id, keyword, normalized, language, country,
@@ -250,6 +258,15 @@ fn keyword(row: &Row<'_>) -> rusqlite::Result<Keyword> {
         version: row.get(9)?,
         created_at: row.get(10)?,
         updated_at: row.get(11)?,
+        rest: Rest {
+            intent_source: row.get(12)?,
+            intent_confidence: row.get(13)?,
+            intent_reason: row.get(14)?,
+            score: row.get::<_, Option<i64>>(15)?.map(|score| score as f64 / 1000.0),
+            cluster_id: row.get::<_, Option<[u8; 16]>>(16)?.map(Uuid::from_bytes),
+            is_cluster_head: row.get(17)?,
+            details: Details::parse(row.get_ref(18)?.as_str_or_null()?).unwrap_or_default(),
+        },
     })
 }
 

@@ -12,6 +12,8 @@ words! {
         PostCreated = "post.created",
         /// A post was changed.
         PostUpdated = "post.updated",
+        /// Keywords were found.
+        KeywordGenerated = "keyword.generated",
         /// An audit has finished, wholly or partly.
         AuditCompleted = "audit.completed",
         /// An audit could not be done.

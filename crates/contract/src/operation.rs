@@ -37,6 +37,8 @@ pub enum Effect {
     Create,
     /// A record changes. 200.
     Change,
+    /// A file is taken in, which may be larger than other bodies. 200.
+    Import,
     /// Work begins that ends later. 202 with the `Location` of its job.
     Start,
     /// As `Start`, and a provider may charge for it.
@@ -51,7 +53,7 @@ impl Effect {
     /// Status of success.
     pub const fn status(self) -> u16 {
         match self {
-            Self::Read | Self::Change => 200,
+            Self::Read | Self::Change | Self::Import => 200,
             Self::Create => 201,
             Self::Start | Self::Spend | Self::Publish => 202,
             Self::Delete => 204,
@@ -65,7 +67,17 @@ impl Effect {
 
     /// Whether it counts against the stricter `run` rate limit.
     pub const fn runs(self) -> bool {
-        matches!(self, Self::Start | Self::Spend | Self::Publish)
+        matches!(self, Self::Import | Self::Start | Self::Spend | Self::Publish)
+    }
+}
+
+impl Effect {
+    /// Bytes that a request's body may have.
+    pub const fn largest_body(self) -> usize {
+        match self {
+            Self::Import => 16 << 20,
+            _ => 1 << 20,
+        }
     }
 }
 

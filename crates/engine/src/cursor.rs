@@ -105,6 +105,7 @@ mod tests {
             q: q.map(str::to_owned),
             sort: None,
             limit,
+            cluster_id: None,
             cursor: None,
         }
     }

@@ -12,47 +12,8 @@ pub mod intent;
 pub mod score;
 pub(crate) mod words;
 
+pub use searchwright_contract::keywords::KeywordSource as Source;
 use unicode_normalization::UnicodeNormalization as _;
-
-/// Where a keyword came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
-    /// Texts of the project's own pages.
-    SiteContent,
-    /// The words of an address in a sitemap.
-    Sitemap,
-    /// Products, questions and competitors of the brand data.
-    BrandData,
-    /// A question or comparison built from a term by a pattern of the language.
-    QuestionPattern,
-    /// Titles and headings of competitors' pages.
-    CompetitorPage,
-    /// An export of Semrush.
-    CsvSemrush,
-    /// An export of Ahrefs.
-    CsvAhrefs,
-    /// An export of Google Keyword Planner.
-    CsvGkp,
-    /// An export of Google Search Console.
-    CsvGsc,
-}
-
-impl Source {
-    /// As on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::SiteContent => "site_content",
-            Self::Sitemap => "sitemap",
-            Self::BrandData => "brand_data",
-            Self::QuestionPattern => "question_pattern",
-            Self::CompetitorPage => "competitor_page",
-            Self::CsvSemrush => "csv_semrush",
-            Self::CsvAhrefs => "csv_ahrefs",
-            Self::CsvGkp => "csv_gkp",
-            Self::CsvGsc => "csv_gsc",
-        }
-    }
-}
 
 /// What makes two texts the same keyword: compatibility form, lower case, single spaces, plain quotes.
 pub fn normalize(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Looks at configuration, database, clock and disk, and says what is wrong and what to do.
 
 use std::{
-    io::Write as _,
+    io::{ErrorKind, Write as _},
     net::TcpListener,
     time::{Duration, Instant},
 };
@@ -53,10 +53,20 @@ pub async fn examine(settings: &Settings) -> Vec<Finding> {
     findings.push(disk(settings));
     findings.extend(database(settings).await);
     findings.push(clock());
+    // A server that is running is no fault, and the usual reason for an address that is taken.
+    let serving = open::is_owned(settings);
     for (name, address) in [("listen", settings.listen), ("mcp_listen", settings.mcp_listen)] {
         findings.push(match TcpListener::bind(address) {
             Ok(_) => good(name, format!("{address} is free")),
-            Err(e) => bad(name, format!("{address}: {e}"), format!("stop what uses it, or set {name} to another address; a running searchwright server is fine")),
+            Err(e) if serving && e.kind() == ErrorKind::AddrInUse => good(
+                name,
+                format!("{address} is used; a server is running on this data folder"),
+            ),
+            Err(e) => bad(
+                name,
+                format!("{address}: {e}"),
+                format!("stop what uses it, or set {name} to another address"),
+            ),
         });
     }
     let public = settings.public_url.starts_with("http://") && !settings.listen.ip().is_loopback();

@@ -97,7 +97,7 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
         Ok(credential) => {
             let (mut parts, body) = request.into_parts();
             let sender = Sender::Credential(credential.owner());
-            let body = match app.intake.collect(&parts.headers, sender, body).await {
+            let body = match app.intake.collect(&parts.headers, sender, body, LARGEST).await {
                 Ok(body) => body,
                 Err(problem) => return answer::problem(&app, &request_id, "/mcp", problem, None),
             };

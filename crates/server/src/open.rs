@@ -101,6 +101,11 @@ pub fn own(settings: &Settings) -> Result<Ownership, OpenError> {
     }
 }
 
+/// Whether another process owns the embedded database now.
+pub(crate) fn is_owned(settings: &Settings) -> bool {
+    matches!(own(settings), Err(OpenError::InUse(_)))
+}
+
 /// The sealing key of the folder, made on first use. It travels apart from backups of the database.
 fn sealing_key(dir: &Path) -> Result<[u8; 32], OpenError> {
     let path = dir.join("sealing.key");

@@ -192,6 +192,37 @@ pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
     .await
 }
 
+/// Notes what a job has done, once: of a job that is run again, what it noted the first time. Under the lease only.
+pub async fn note(tx: &mut Tx, job: &Leased, done: serde_json::Value) -> Result<Option<serde_json::Value>> {
+    let noted: Option<Json> = sql(
+        "SELECT progress FROM jobs WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'",
+    )
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(job.fence)
+    .one(tx, |c| c.take())
+    .await?;
+    if let Some(Json(noted)) = noted {
+        return Ok(Some(noted));
+    }
+    sql("UPDATE jobs SET progress = $3 WHERE project_id = $1 AND id = $2")
+        .bind(job.scope.project())
+        .bind(job.id)
+        .bind(Json(done))
+        .run(tx)
+        .await?;
+    Ok(None)
+}
+
+/// Everything a job may be given back at its end, if it has noted nothing.
+pub async fn has_noted(tx: &mut Tx, job: &Leased) -> Result<bool> {
+    sql("SELECT progress IS NOT NULL FROM jobs WHERE project_id = $1 AND id = $2")
+        .bind(job.scope.project())
+        .bind(job.id)
+        .one(tx, |c| c.take())
+        .await
+}
+
 /// What a heartbeat hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {

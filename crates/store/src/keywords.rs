@@ -3,11 +3,15 @@
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
-    keywords::{Intent, Keyword, KeywordSort, KeywordStatus, MissingReason},
+    keywords::{
+        Intent, IntentSource, Keyword, KeywordDetails, KeywordSort, KeywordSource, KeywordStatus,
+        MissingReason,
+    },
 };
+use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{Cells, Error, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 
 /// Filters and place of a list.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +20,8 @@ pub struct Query {
     pub status: Option<KeywordStatus>,
     /// Only this intent.
     pub intent: Option<Intent>,
+    /// Only this cluster.
+    pub cluster: Option<Uuid>,
     /// Only texts that contain this, normalised.
     pub contains: Option<String>,
     /// Order.
@@ -39,19 +45,80 @@ pub struct New {
     pub language: String,
     /// Country, empty for all.
     pub country: String,
+    /// Where it stands.
+    pub status: KeywordStatus,
+    /// Where it came from.
+    pub source: KeywordSource,
+    /// What is known of it.
+    pub known: Known,
+}
+
+/// What is known of a keyword, and changes as more is learnt.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
     /// Searches per month.
     pub search_volume: Option<i64>,
     /// Difficulty.
     pub keyword_difficulty: Option<i64>,
     /// What a searcher wants.
     pub intent: Option<Intent>,
+    /// Who says so.
+    pub intent_source: Option<IntentSource>,
+    /// How sure the rules are.
+    pub intent_confidence: Option<f64>,
+    /// Which rule decided.
+    pub intent_reason: Option<String>,
+    /// Worth, in thousandths.
+    pub score: Option<i64>,
+    /// The rest.
+    pub details: KeywordDetails,
+}
+
+impl Known {
+    /// What is known of a keyword as it was read.
+    pub fn of(keyword: &Keyword) -> Self {
+        Self {
+            search_volume: keyword.search_volume,
+            keyword_difficulty: keyword.keyword_difficulty,
+            intent: keyword.intent,
+            intent_source: keyword.intent_source,
+            intent_confidence: keyword.intent_confidence,
+            intent_reason: keyword.intent_reason.clone(),
+            score: keyword.score.map(|score| (score * 1000.0).round() as i64),
+            details: keyword.details.clone(),
+        }
+    }
+
+    fn params(self) -> Result<[Param; 8]> {
+        Ok([
+            self.search_volume.into(),
+            self.keyword_difficulty.into(),
+            self.intent.map(Intent::as_str).into(),
+            self.intent_source.map(IntentSource::as_str).into(),
+            self.intent_confidence.into(),
+            self.intent_reason.into(),
+            self.score.into(),
+            details(&self.details)?.into(),
+        ])
+    }
+}
+
+/// Only what is said; nothing at all for most keywords.
+fn details(details: &KeywordDetails) -> Result<Option<Json>> {
+    let Value::Object(mut said) = serde_json::to_value(details).map_err(|e| Error::Defect(e.to_string()))?
+    else {
+        return Ok(None);
+    };
+    said.retain(|_, value| !(value.is_null() || value.as_array().is_some_and(Vec::is_empty)));
+    Ok((!said.is_empty()).then_some(Json(Value::Object(said))))
 }
 
 macro_rules! columns {
     ($before:literal $after:literal) => {
         concat!(
             $before,
-            " id, keyword, search_volume, keyword_difficulty, intent, language, country, status, source, version, created_at, updated_at ",
+            " id, keyword, search_volume, keyword_difficulty, intent, language, country, status, source, version, created_at, updated_at,
+              intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details ",
             $after
         )
     };
@@ -77,17 +144,55 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
         version: c.take()?,
         created_at: c.take()?,
         updated_at: c.take()?,
+        intent_source: c.word_or_null()?,
+        intent_confidence: c.take()?,
+        intent_reason: c.take()?,
+        score: c.take::<Option<i64>>()?.map(|score| score as f64 / 1000.0),
+        cluster_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
+        is_cluster_head: c.take()?,
+        details: match c.take::<Option<Json>>()? {
+            Some(Json(said)) => serde_json::from_value(said).map_err(|e| Error::Defect(e.to_string()))?,
+            None => KeywordDetails::default(),
+        },
         allowed_actions: AllowedActions::default(),
     })
 }
 
+macro_rules! insert {
+    () => {
+        "INSERT INTO keywords (project_id, version, created_at, updated_at, id, keyword, normalized, language, country, status, source,
+           search_volume, keyword_difficulty, intent, intent_source, intent_confidence, intent_reason, score, details)
+         VALUES ($1, 1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+         ON CONFLICT (project_id, language, country, normalized) DO NOTHING"
+    };
+}
+
+macro_rules! list {
+    ($from:literal, $order:literal) => {
+        concat!(
+            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND "),
+            $from,
+            " AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
+              AND (CAST($7 AS TEXT) IS NULL OR normalized LIKE $7 ESCAPE '\\') AND (CAST($8 AS UUID) IS NULL OR cluster_id = $8) ORDER BY ",
+            $order,
+            " LIMIT $4"
+        )
+    };
+}
+
 /// One page in the order of the query, newest first unless it says otherwise.
+///
+/// Each order walks an index of its own; newest first with a filter walks that of the filter.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Keyword>> {
     // An id is a UUIDv7: its order is the order of creation, and the largest possible one begins the list.
     let (value, id) = query.after.unwrap_or((i64::MAX, Uuid::max()));
-    let unfiltered = query.status.is_none() && query.intent.is_none() && query.contains.is_none();
-    let text = match (query.sort.unwrap_or(KeywordSort::Created), unfiltered) {
-        (KeywordSort::Created, true) => {
+    let filters = (
+        query.cluster.is_some(),
+        query.status.is_some(),
+        query.intent.is_some(),
+    );
+    let text = match (query.sort.unwrap_or(KeywordSort::Created), filters) {
+        (KeywordSort::Created, (false, false, false)) if query.contains.is_none() => {
             return sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"))
                 .bind(scope.project())
                 .bind(id)
@@ -95,19 +200,35 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
                 .all(tx, keyword)
                 .await;
         }
-        (KeywordSort::Created, false) => {
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL
-            AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
-            AND (CAST($7 AS TEXT) IS NULL OR normalized LIKE $7 ESCAPE '\\') ORDER BY id DESC LIMIT $4")
+        (KeywordSort::Created, (true, ..)) => list!(
+            "cluster_id = $8 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
+            "id DESC"
+        ),
+        (KeywordSort::Created, (_, true, _)) => list!(
+            "status = $5 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
+            "id DESC"
+        ),
+        (KeywordSort::Created, (_, _, true)) => list!(
+            "intent = $6 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
+            "id DESC"
+        ),
+        (KeywordSort::Created, _) => list!("id < $3 AND CAST($2 AS BIGINT) IS NOT NULL", "id DESC"),
+        (KeywordSort::Score, _) => list!(
+            "(coalesce(score, -1), id) < ($2, $3)",
+            "coalesce(score, -1) DESC, id DESC"
+        ),
+        (KeywordSort::SearchVolume, _) => {
+            list!(
+                "(coalesce(search_volume, -1), id) < ($2, $3)",
+                "coalesce(search_volume, -1) DESC, id DESC"
+            )
         }
-        (KeywordSort::SearchVolume, _) => columns!("SELECT" "FROM keywords WHERE project_id = $1
-            AND (coalesce(search_volume, -1), id) < ($2, $3)
-            AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
-            AND (CAST($7 AS TEXT) IS NULL OR normalized LIKE $7 ESCAPE '\\') ORDER BY coalesce(search_volume, -1) DESC, id DESC LIMIT $4"),
-        (KeywordSort::KeywordDifficulty, _) => columns!("SELECT" "FROM keywords WHERE project_id = $1
-            AND (coalesce(keyword_difficulty, -1), id) < ($2, $3)
-            AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
-            AND (CAST($7 AS TEXT) IS NULL OR normalized LIKE $7 ESCAPE '\\') ORDER BY coalesce(keyword_difficulty, -1) DESC, id DESC LIMIT $4"),
+        (KeywordSort::KeywordDifficulty, _) => {
+            list!(
+                "(coalesce(keyword_difficulty, -1), id) < ($2, $3)",
+                "coalesce(keyword_difficulty, -1) DESC, id DESC"
+            )
+        }
     };
     sql(text)
         .bind(scope.project())
@@ -117,6 +238,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
         .bind(query.status.map(KeywordStatus::as_str))
         .bind(query.intent.map(Intent::as_str))
         .bind(query.contains.map(|t| contains(&t)))
+        .bind(query.cluster)
         .all(tx, keyword)
         .await
 }
@@ -142,34 +264,107 @@ pub async fn create(
     new: New,
     now: Instant,
 ) -> Result<Result<Keyword, Uuid>> {
-    let (language, country, normalized) = (new.language.clone(), new.country.clone(), new.normalized.clone());
-    let added = sql(columns!("INSERT INTO keywords (project_id, id, keyword, normalized, language, country, search_volume, keyword_difficulty,
-            intent, status, source, version, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'approved', 'manual', 1, $10, $10)
-         ON CONFLICT (project_id, language, country, normalized) DO NOTHING RETURNING" ""))
-    .bind(scope.project())
-    .bind(new.id)
-    .bind(new.keyword)
-    .bind(new.normalized)
-    .bind(new.language)
-    .bind(new.country)
-    .bind(new.search_volume)
-    .bind(new.keyword_difficulty)
-    .bind(new.intent.map(Intent::as_str))
-    .bind(now)
-    .optional(tx, keyword)
-    .await?;
-    match added {
-        Some(keyword) => Ok(Ok(keyword)),
-        None => sql("SELECT id FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 AND normalized = $4")
-            .bind(scope.project())
-            .bind(language)
-            .bind(country)
-            .bind(normalized)
-            .one(tx, |c| c.take())
-            .await
-            .map(Err),
+    let (id, text) = (new.id, text(&new));
+    let added = sql(insert!())
+        .bind(scope.project())
+        .bind(now)
+        .run_each(tx, vec![row(new)?])
+        .await?;
+    if added > 0 {
+        return get(tx, scope, id).await.map(Ok);
     }
+    let found = by_texts(tx, scope, vec![text]).await?;
+    match found.into_iter().next().flatten() {
+        Some(keyword) => Ok(Err(Uuid::try_parse(&keyword.id).unwrap_or_default())),
+        None => Err(Error::Missing),
+    }
+}
+
+/// Adds keywords whose texts are new to the project; those that another has added meanwhile stay as they are.
+pub async fn add(tx: &mut Tx, scope: ProjectScope, new: Vec<New>, now: Instant) -> Result<u64> {
+    let rows = new.into_iter().map(row).collect::<Result<_>>()?;
+    sql(insert!())
+        .bind(scope.project())
+        .bind(now)
+        .run_each(tx, rows)
+        .await
+}
+
+fn row(new: New) -> Result<Vec<Param>> {
+    let mut row: Vec<Param> = vec![
+        new.id.into(),
+        new.keyword.into(),
+        new.normalized.into(),
+        new.language.into(),
+        new.country.into(),
+        new.status.as_str().into(),
+        new.source.as_str().into(),
+    ];
+    row.extend(new.known.params()?);
+    Ok(row)
+}
+
+/// What makes a keyword unique in its project: language, country, normalised text.
+pub type Text = (String, String, String);
+
+fn text(new: &New) -> Text {
+    (new.language.clone(), new.country.clone(), new.normalized.clone())
+}
+
+/// The keywords that have these texts, each in its place.
+pub async fn by_texts(tx: &mut Tx, scope: ProjectScope, texts: Vec<Text>) -> Result<Vec<Option<Keyword>>> {
+    let rows = texts
+        .into_iter()
+        .map(|(language, country, normalized)| vec![language.into(), country.into(), normalized.into()])
+        .collect();
+    sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 AND normalized = $4"))
+        .bind(scope.project())
+        .optional_each(tx, rows, keyword)
+        .await
+}
+
+/// Writes what has been learnt of keywords, and counts their versions up.
+pub async fn learn(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    learnt: Vec<(Uuid, Known)>,
+    now: Instant,
+) -> Result<u64> {
+    let mut rows = Vec::with_capacity(learnt.len());
+    for (id, known) in learnt {
+        let mut row: Vec<Param> = vec![id.into()];
+        row.extend(known.params()?);
+        rows.push(row);
+    }
+    sql("UPDATE keywords SET version = version + 1, updated_at = $2, search_volume = $4, keyword_difficulty = $5, intent = $6,
+           intent_source = $7, intent_confidence = $8, intent_reason = $9, score = $10, details = $11
+         WHERE project_id = $1 AND id = $3")
+    .bind(scope.project())
+    .bind(now)
+    .run_each(tx, rows)
+    .await
+}
+
+/// The normalised texts of a language and country.
+pub async fn texts(tx: &mut Tx, scope: ProjectScope, language: &str, country: &str) -> Result<Vec<String>> {
+    sql("SELECT normalized FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 ORDER BY normalized")
+        .bind(scope.project())
+        .bind(language)
+        .bind(country)
+        .all(tx, |c| c.take())
+        .await
+}
+
+/// The largest number of searches that is known.
+pub async fn largest_volume(tx: &mut Tx, scope: ProjectScope) -> Result<Option<i64>> {
+    let largest: Option<i64> = sql(
+        "SELECT coalesce(search_volume, -1) FROM keywords WHERE project_id = $1
+         ORDER BY coalesce(search_volume, -1) DESC, id DESC LIMIT 1",
+    )
+    .bind(scope.project())
+    .optional(tx, |c| c.take())
+    .await?;
+    Ok(largest.filter(|volume| *volume >= 0))
 }
 
 /// One keyword; [`Error::Missing`] if the project has none of this id.
@@ -189,16 +384,32 @@ pub async fn update(
     changed: &Keyword,
     now: Instant,
 ) -> Result<Keyword> {
-    sql(columns!("UPDATE keywords SET search_volume = $3, keyword_difficulty = $4, intent = $5, status = $6, version = version + 1, updated_at = $7
-         WHERE project_id = $1 AND id = $2 AND version = $8 RETURNING" ""))
+    let [
+        volume,
+        difficulty,
+        intent,
+        intent_source,
+        confidence,
+        reason,
+        score,
+        details,
+    ] = Known::of(changed).params()?;
+    sql(columns!("UPDATE keywords SET status = $3, version = version + 1, updated_at = $4, search_volume = $6, keyword_difficulty = $7, intent = $8,
+           intent_source = $9, intent_confidence = $10, intent_reason = $11, score = $12, details = $13
+         WHERE project_id = $1 AND id = $2 AND version = $5 RETURNING" ""))
     .bind(scope.project())
     .bind(id)
-    .bind(changed.search_volume)
-    .bind(changed.keyword_difficulty)
-    .bind(changed.intent.map(Intent::as_str))
     .bind(changed.status.as_str())
     .bind(now)
     .bind(changed.version)
+    .bind(volume)
+    .bind(difficulty)
+    .bind(intent)
+    .bind(intent_source)
+    .bind(confidence)
+    .bind(reason)
+    .bind(score)
+    .bind(details)
     .one(tx, keyword)
     .await
 }

@@ -29,8 +29,10 @@ const MIGRATIONS: &[Migration] = migrations! {
     1 "0001_base",
     2 "0002_usage",
     3 "0003_brand",
+    4 "0004_keywords",
     5 "0005_providers",
     6 "0006_posts",
+    7 "0007_job_turns",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -152,6 +152,67 @@ impl Statement {
         }
     }
 
+    /// The first row, if there is one, for each row of parameters (which follow those already bound);
+    /// PostgreSQL gets them in one pipeline.
+    pub async fn optional_each<T>(
+        self,
+        tx: &mut Tx,
+        rows: Vec<Vec<Param>>,
+        read: impl Fn(&mut Cells<'_>) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        match &mut tx.on {
+            On::Sqlite(connection) => {
+                let mut statement = connection.get()?.prepare_cached(self.text)?;
+                bind_sqlite(&mut statement, &self.params)?;
+                let mut found = Vec::with_capacity(rows.len());
+                for params in &rows {
+                    for (i, param) in params.iter().enumerate() {
+                        let place = place(&statement, self.params.len() + i)?;
+                        statement.raw_bind_parameter(place, param)?;
+                    }
+                    let mut answer = statement.raw_query();
+                    let row = answer.next()?;
+                    found.push(
+                        row.map(|row| {
+                            read(&mut Cells {
+                                row: Row::Sqlite(row),
+                                at: 0,
+                            })
+                        })
+                        .transpose()?,
+                    );
+                }
+                Ok(found)
+            }
+            On::Postgres(client) => {
+                let connection = client.get()?;
+                let statement = client.noted(connection.prepare_cached(self.text).await)?;
+                let (statement, fixed) = (&statement, &self.params);
+                let runs = rows.iter().map(|row| async move {
+                    let params: Vec<&(dyn ToSql + Sync)> = fixed
+                        .iter()
+                        .chain(row)
+                        .map(|p| p as &(dyn ToSql + Sync))
+                        .collect();
+                    connection.query_opt(statement, &params).await
+                });
+                let rows = client.noted(try_join_all(runs).await)?;
+                rows.iter()
+                    .map(|row| {
+                        row.as_ref()
+                            .map(|row| {
+                                read(&mut Cells {
+                                    row: Row::Postgres(row),
+                                    at: 0,
+                                })
+                            })
+                            .transpose()
+                    })
+                    .collect()
+            }
+        }
+    }
+
     /// Runs the same text once per row of parameters (which follow those already bound); PostgreSQL
     /// gets them in one pipeline.
     pub async fn run_each(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {

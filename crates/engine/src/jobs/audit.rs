@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::{JobError, analysis, worker::Run};
 use crate::{
     failure::defect,
-    providers::outbound::{self, AllowOutbound, Outbound, Purpose},
+    providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
 };
 
 /// Crashes of the worker after which an audit is given up.
@@ -150,12 +150,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
     };
     // From the audit, so that a resumed crawl asks for the same made-up URLs.
     config.seed = audit_id.as_u64_pair().1;
-    let mut outbound = outbound::Settings::new(settings.user_agent.clone());
-    outbound.allow.clone_from(&settings.allow);
-    outbound.own.clone_from(&settings.own);
-    let fetcher = Outbound::new(&outbound)
-        .map_err(|e| defect("http client", e))?
-        .for_purpose(Purpose::Crawl);
+    let fetcher = crawler(settings)?;
     let (resume, next) = saved(db, run.leased.scope, audit_id, &config).await?;
     let mut sink = Saving {
         db: db.clone(),
@@ -178,6 +173,15 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
         Ok(stopped) => stopped.0,
         Err(other) => defect("crawl", other).into(),
     })
+}
+
+/// The client that fetches pages.
+pub(super) fn crawler(settings: &Settings) -> Result<Guarded, JobError> {
+    let mut outbound = outbound::Settings::new(settings.user_agent.clone());
+    outbound.allow.clone_from(&settings.allow);
+    outbound.own.clone_from(&settings.own);
+    let outbound = Outbound::new(&outbound).map_err(|e| defect("http client", e))?;
+    Ok(outbound.for_purpose(Purpose::Crawl))
 }
 
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.

@@ -2,6 +2,7 @@
 
 mod analysis;
 pub mod audit;
+pub(crate) mod keyword_generation;
 pub mod worker;
 
 use std::collections::BTreeMap;
@@ -26,12 +27,18 @@ pub enum Job {
         /// The audit.
         audit_id: Uuid,
     },
+    /// Find keywords.
+    GenerateKeywords {
+        /// Which.
+        wanted: keyword_generation::Wanted,
+    },
 }
 
 impl Job {
     const fn kind(&self) -> &'static str {
         match self {
             Self::Audit { .. } => "audit",
+            Self::GenerateKeywords { .. } => "generate_keywords",
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::{task::JoinSet, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Job, JobError, audit};
+use super::{Job, JobError, audit, keyword_generation};
 use crate::Engine;
 
 /// How often an idle worker looks, when nothing woke it: the truth behind every wake-up.
@@ -145,6 +145,7 @@ async fn work(run: Run) -> Result<serde_json::Value, JobError> {
     tracing::info!(job = %run.leased.id, attempt = run.leased.attempt, "job started");
     match Job::read(&run.leased)? {
         Job::Audit { audit_id } => audit::run(run, audit_id).await,
+        Job::GenerateKeywords { wanted } => keyword_generation::run(run, wanted).await,
     }
 }
 
@@ -196,15 +197,22 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
         }
     };
     tracing::info!(job = %run.leased.id, end = ?std::mem::discriminant(&end), "job ended");
-    let (leased, audit_over) = (run.leased.clone(), matches!(end, End::Failed(_) | End::Canceled));
+    let leased = run.leased.clone();
+    let over = matches!(end, End::Failed(_) | End::Canceled)
+        .then(|| Job::read(&leased).ok())
+        .flatten();
     let event_id = run.engine.clock.id();
     let written = run
         .engine
         .db
         .write(move |tx| {
             Box::pin(async move {
-                if audit_over {
-                    audit::over(tx, &leased, &end, event_id, now).await?;
+                match over {
+                    Some(Job::Audit { .. }) => audit::over(tx, &leased, &end, event_id, now).await?,
+                    Some(Job::GenerateKeywords { wanted }) => {
+                        keyword_generation::over(tx, &leased, &wanted).await?
+                    }
+                    None => {}
                 }
                 jobs::finish(tx, &leased, end, now).await
             })

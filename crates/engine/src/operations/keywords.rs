@@ -1,23 +1,85 @@
 //! Keywords.
 
 use searchwright_contract::{
-    Code, List, Problem, Scope,
-    keywords::{CreateKeyword, DeleteKeyword, GetKeyword, Keyword, KeywordSort, ListKeywords, UpdateKeyword},
+    Code, List, Patch, Problem, Scope,
+    brand::Item,
+    competitors::Competitor,
+    keywords::{
+        CreateKeyword, DeleteKeyword, GetKeyword, IntentSource, Keyword, KeywordSort, KeywordSource,
+        KeywordStatus, ListKeywords, UpdateKeyword,
+    },
 };
 use searchwright_store::{
     Tx,
     access::Child,
-    keywords::{self, New, Query},
+    brand::{self, Resource},
+    keywords::{self, Known, New, Query},
 };
 use uuid::Uuid;
 
+use super::keyword_import::judge;
 use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
     endpoint::Handle,
     failure::Result,
-    keywords::normalize,
+    keywords::{
+        intent::Brands,
+        normalize,
+        score::{self, Parts},
+    },
 };
+
+/// Items of brand data, at most (domain rule).
+const MOST_ITEMS: u32 = 2_000;
+
+/// A cluster by its id; what is no UUID names none.
+fn cluster(id: &str) -> Result<Uuid> {
+    Uuid::try_parse(id).map_err(|_| fault("/clusterId", "not_an_id", "is no id of a cluster"))
+}
+
+/// Names that tell whose a keyword is.
+pub(crate) async fn brands(call: &Call, tx: &mut Tx) -> Result<Brands> {
+    let scope = call.scope()?;
+    let Credential::Key(access) = &call.credential;
+    let profile = brand::profile(tx, scope).await?.map(|stored| stored.profile);
+    let competitors: Vec<Item<Competitor>> =
+        brand::list(tx, scope, Resource::Competitors, None, MOST_ITEMS).await?;
+    let project = access.project.name.as_str();
+    let own = profile.iter().flat_map(|p| {
+        let name = Some(p.name.as_str()).filter(|name| !name.is_empty());
+        name.into_iter().chain(p.aliases.iter().map(String::as_str))
+    });
+    let theirs = competitors
+        .iter()
+        .flat_map(|c| std::iter::once(c.data.name.as_str()).chain(c.data.aliases.iter().map(String::as_str)));
+    Ok(Brands::new(own.chain([project]), theirs))
+}
+
+/// A country as it is kept; the project's where none is named.
+pub(crate) fn country_code(named: Option<String>, own: &str) -> Result<String> {
+    let country = named.map_or_else(|| own.to_owned(), |c| c.to_ascii_uppercase());
+    if country.bytes().all(|b| b.is_ascii_uppercase()) {
+        return Ok(country);
+    }
+    Err(fault(
+        "/country",
+        "not_a_country",
+        "is not an ISO 3166-1 alpha-2 code",
+    ))
+}
+
+/// Worth by what is known, in thousandths.
+pub(crate) fn score_of(known: &Known, largest: Option<i64>) -> Option<i64> {
+    let parts = Parts {
+        relevance: known.details.relevance,
+        volume: known.search_volume,
+        largest_volume: known.search_volume.max(largest),
+        difficulty: known.keyword_difficulty,
+        intent: known.intent,
+    };
+    score::score(&parts).map(|score| (score * 1000.0).round() as i64)
+}
 
 fn with_actions(call: &Call, mut keyword: Keyword) -> Keyword {
     keyword.allowed_actions = call.change_and_delete(Scope::KeywordsWrite);
@@ -30,6 +92,7 @@ impl Handle<ListKeywords> for Engine {
         let query = Query {
             status: operation.status,
             intent: operation.intent,
+            cluster: operation.cluster_id.as_deref().map(cluster).transpose()?,
             contains: operation.q.as_deref().map(normalize),
             sort: operation.sort,
             after: call.after(&operation, operation.cursor.as_deref())?,
@@ -44,6 +107,7 @@ impl Handle<ListKeywords> for Engine {
             let value = match operation.sort {
                 Some(KeywordSort::SearchVolume) => last.search_volume,
                 Some(KeywordSort::KeywordDifficulty) => last.keyword_difficulty,
+                Some(KeywordSort::Score) => last.score.map(|score| (score * 1000.0).round() as i64),
                 Some(KeywordSort::Created) | None => None,
             };
             (value.unwrap_or(-1), Uuid::try_parse(&last.id).unwrap_or_default())
@@ -58,27 +122,31 @@ impl Handle<CreateKeyword> for Engine {
         if normalized.is_empty() {
             return Err(fault("/keyword", "blank", "has nothing but spaces"));
         }
-        let country = operation
-            .country
-            .map_or_else(|| access.country.clone(), |c| c.to_ascii_uppercase());
-        if !country.bytes().all(|b| b.is_ascii_uppercase()) {
-            return Err(fault(
-                "/country",
-                "not_a_country",
-                "is not an ISO 3166-1 alpha-2 code",
-            ));
+        let language = operation.language.unwrap_or_else(|| access.language.clone());
+        let country = country_code(operation.country, &access.country)?;
+        let scope = call.scope()?;
+        let mut known = Known {
+            search_volume: operation.search_volume,
+            keyword_difficulty: operation.keyword_difficulty,
+            intent: operation.intent,
+            intent_source: operation.intent.map(|_| IntentSource::Manual),
+            ..Known::default()
+        };
+        if known.intent.is_none() {
+            judge(&mut known, &normalized, &language, &brands(call, tx).await?);
         }
+        known.score = score_of(&known, keywords::largest_volume(tx, scope).await?);
         let new = New {
             id: call.engine.clock.id(),
             keyword: operation.keyword.trim().to_owned(),
             normalized,
-            language: operation.language.unwrap_or_else(|| access.language.clone()),
+            language,
             country,
-            search_volume: operation.search_volume,
-            keyword_difficulty: operation.keyword_difficulty,
-            intent: operation.intent,
+            status: KeywordStatus::Approved,
+            source: KeywordSource::Manual,
+            known,
         };
-        match keywords::create(tx, call.scope()?, new, call.now).await? {
+        match keywords::create(tx, scope, new, call.now).await? {
             Ok(keyword) => Ok(with_actions(call, keyword)),
             Err(existing) => Err(
                 Problem::new(Code::AlreadyExists, "the project has this keyword already")
@@ -111,7 +179,14 @@ impl Handle<UpdateKeyword> for Engine {
         keyword.status = operation.status.unwrap_or(keyword.status);
         keyword.search_volume = operation.search_volume.apply(keyword.search_volume);
         keyword.keyword_difficulty = operation.keyword_difficulty.apply(keyword.keyword_difficulty);
-        keyword.intent = operation.intent.apply(keyword.intent);
+        if operation.intent != Patch::Absent {
+            keyword.intent = operation.intent.apply(keyword.intent);
+            keyword.intent_source = keyword.intent.map(|_| IntentSource::Manual);
+            (keyword.intent_confidence, keyword.intent_reason) = (None, None);
+            keyword.details.secondary_intents.clear();
+        }
+        let largest = keywords::largest_volume(tx, scope).await?;
+        keyword.score = score_of(&Known::of(&keyword), largest).map(|score| score as f64 / 1000.0);
         // Another replica may have changed it since it was read above.
         let changed = keywords::update(tx, scope, id, &keyword, call.now)
             .await

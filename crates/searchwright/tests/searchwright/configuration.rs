@@ -97,6 +97,21 @@ fn a_password_is_not_shown() {
 }
 
 #[test]
+fn a_server_that_runs_is_no_fault() {
+    let user = User::new();
+    let server = user.serve(&[]);
+    let address = server.url.trim_start_matches("http://").to_owned();
+    let seen = user
+        .with("SEARCHWRIGHT_MCP_LISTEN", "127.0.0.1:0")
+        .run(&["doctor", "--listen", &address]);
+    assert_eq!(seen.code, 0, "{seen:?}");
+    assert!(
+        seen.out.contains("a server is running on this data folder"),
+        "{seen:?}"
+    );
+}
+
+#[test]
 fn the_doctor_finds_what_is_wrong() {
     let user = User::new()
         .with("SEARCHWRIGHT_LISTEN", "127.0.0.1:0")

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use searchwright_contract::{Code, Problem, json};
+use searchwright_contract::{Code, Effect, Problem, argument::file_member, json};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::concurrency::{Concurrency, Turn};
 use crate::config::Limits;
 
-/// Largest body.
+/// Largest body, where no operation says otherwise.
 pub const LARGEST: usize = 1 << 20;
 
 /// Who sends a body.
@@ -69,13 +69,19 @@ impl Intake {
     }
 
     /// Every byte of a body.
-    pub async fn collect(&self, headers: &HeaderMap, sender: Sender, body: Body) -> Result<Bytes, Problem> {
+    pub async fn collect(
+        &self,
+        headers: &HeaderMap,
+        sender: Sender,
+        body: Body,
+        largest: usize,
+    ) -> Result<Bytes, Problem> {
         let length = headers
             .get(header::CONTENT_LENGTH)
             .and_then(|v| v.to_str().ok())
             .and_then(|v| v.parse::<u64>().ok());
-        if length.is_some_and(|l| l > LARGEST as u64) {
-            return Err(too_large());
+        if length.is_some_and(|l| l > largest as u64) {
+            return Err(too_large(largest));
         }
         if body.is_end_stream() {
             return Ok(Bytes::new());
@@ -84,23 +90,23 @@ impl Intake {
             let detail = format!("the body took more than {:?} to arrive", self.longest);
             Problem::new(Code::RequestTimeout, detail).after(1)
         };
-        tokio::time::timeout(self.longest, self.arrive(sender, body))
+        tokio::time::timeout(self.longest, self.arrive(sender, body, largest))
             .await
             .map_err(late)?
     }
 
-    async fn arrive(&self, sender: Sender, body: Body) -> Result<Bytes, Problem> {
+    async fn arrive(&self, sender: Sender, body: Body, largest: usize) -> Result<Bytes, Problem> {
         let mut room = Room {
             intake: self,
             all: None,
             own: self.each.idle(sender),
         };
         let mut arrived = BytesMut::new();
-        let mut body = Limited::new(body, LARGEST);
+        let mut body = Limited::new(body, largest);
         while let Some(frame) = body.frame().await {
             let frame = match frame {
                 Ok(frame) => frame,
-                Err(error) if error.is::<LengthLimitError>() => return Err(too_large()),
+                Err(error) if error.is::<LengthLimitError>() => return Err(too_large(largest)),
                 Err(_) => return Err(Problem::new(Code::MalformedRequest, "the body broke off")),
             };
             // What is no data is a trailer, which nobody reads here.
@@ -114,15 +120,21 @@ impl Intake {
         Ok(arrived.freeze())
     }
 
-    /// The object a request carries; empty for methods without a body and for empty bodies.
+    /// The object a request carries; empty for methods without a body and for empty bodies. A file may be the
+    /// body itself, where the effect takes one in.
     pub async fn read(
         &self,
+        effect: Effect,
         method: &Method,
         headers: &HeaderMap,
         sender: Sender,
         body: Body,
     ) -> Result<Map<String, Value>, Problem> {
-        let body = self.collect(headers, sender, body).await?;
+        let largest = match sender {
+            Sender::Credential(_) => effect.largest_body(),
+            Sender::Stranger(_) => LARGEST,
+        };
+        let body = self.collect(headers, sender, body, largest).await?;
         if body.is_empty() {
             return Ok(Map::new());
         }
@@ -131,6 +143,12 @@ impl Intake {
                 Code::MalformedRequest,
                 format!("{method} takes no body here"),
             ));
+        }
+        if effect == Effect::Import && is_file(headers) {
+            return Ok(Map::from_iter([(
+                "file".to_owned(),
+                file_member(body.into()).into(),
+            )]));
         }
         check_type(method, headers)?;
         match json::parse(&body) {
@@ -147,11 +165,28 @@ impl Intake {
     }
 }
 
-fn too_large() -> Problem {
+fn too_large(largest: usize) -> Problem {
     Problem::new(
         Code::PayloadTooLarge,
-        format!("at most {LARGEST} bytes are accepted"),
+        format!("at most {largest} bytes are accepted"),
     )
+}
+
+fn is_file(headers: &HeaderMap) -> bool {
+    const FILES: [&str; 4] = [
+        "text/csv",
+        "text/tab-separated-values",
+        "text/plain",
+        "application/octet-stream",
+    ];
+    let value = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
+    let kind = value
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
+    FILES.iter().any(|file| kind.eq_ignore_ascii_case(file))
 }
 
 fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {

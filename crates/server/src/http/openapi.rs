@@ -118,6 +118,11 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
             "required": !body_required.is_empty(),
             "content": { "application/json": { "schema": schema, "example": example } }
         });
+        if meta.effect == Effect::Import {
+            operation["requestBody"]["content"]["text/csv"] = json!({
+                "schema": { "description": "The file itself, in any encoding; every other member as if left out." }
+            });
+        }
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "description": "Repeating a request with the same key gives the first answer again instead of a second effect. Kept for 48 hours, 30 days where work is started.",

@@ -189,7 +189,7 @@ async fn carry_out(
     };
     let body = app
         .intake
-        .read(&parts.method, &parts.headers, sender, raw)
+        .read(endpoint.meta.effect, &parts.method, &parts.headers, sender, raw)
         .await?;
     let credential = verified.map_err(|refusal| refusal.shown(standing))?;
     let _turn = enter(app)?;

@@ -23,6 +23,7 @@ mod idempotency;
 mod items;
 mod items_rules;
 mod keys;
+mod keyword_import;
 mod limits;
 mod load;
 mod mcp;

@@ -95,6 +95,14 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
         .await
         .json();
     let (audit, job, keyword) = (&started["audit"]["id"], &started["job"]["id"], &added["id"]);
+    let post = bench
+        .call("POST", &format!("/projects/{foreign}/posts"))
+        .key(&key)
+        .json(&json!({ "title": "Oak" }))
+        .send()
+        .await
+        .json();
+    let post = &post["id"];
     let item = async |resource: &str, item: Value| {
         let path = format!("/projects/{foreign}/brand/{resource}");
         let call = bench
@@ -116,6 +124,7 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
                 .meta
                 .path
                 .replace("{projectId}", &bench.project.to_string())
+                .replace("{number}", "1")
                 .replace(&format!("{{{child}}}"), id);
             let call = bench.call(endpoint.meta.method.as_str(), &path);
             if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {
@@ -138,6 +147,7 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             "competitorId" => competitor,
             "faqId" => faq,
             "ctaId" => cta,
+            "postId" => post,
             // Their rows take an audit: see `audits.rs`.
             "issueId" | "pageId" => continue,
             other => panic!("how is a foreign {other} made?"),

@@ -136,11 +136,12 @@ fn class(b: u8) -> u8 {
     let letter = ((b | 0x20).wrapping_sub(b'a') < 26) | (b >= 0x80);
     let digit = b.wrapping_sub(b'0') < 10;
     let stop = (b == b'.') | (b == b'\'');
-    u8::from(letter) * LETTER
-        | u8::from(digit) * DIGIT
-        | u8::from(b == b'_') * UNDERSCORE
-        | u8::from(stop | (b == b':')) * JOINS_LETTERS
-        | u8::from(stop | (b == b',') | (b == b';')) * JOINS_DIGITS
+    let bit = |is: bool, bit: u8| u8::from(is) * bit;
+    bit(letter, LETTER)
+        | bit(digit, DIGIT)
+        | bit(b == b'_', UNDERSCORE)
+        | bit(stop | (b == b':'), JOINS_LETTERS)
+        | bit(stop | (b == b',') | (b == b';'), JOINS_DIGITS)
 }
 
 /// Words that begin in the middle of the window, less joints in it.

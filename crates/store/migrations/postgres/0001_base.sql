@@ -82,8 +82,6 @@ CREATE TABLE jobs (
 );
 CREATE INDEX jobs_due ON jobs (run_after, id) WHERE status = 'queued';
 CREATE INDEX jobs_leased ON jobs (lease_until) WHERE status = 'running';
-CREATE INDEX jobs_running ON jobs (project_id) WHERE status = 'running';
-CREATE INDEX jobs_queued ON jobs (project_id) WHERE status = 'queued';
 
 CREATE TABLE events (
   project_id UUID NOT NULL REFERENCES projects (id),

@@ -45,6 +45,7 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
         let (rows, between, limit) = walk.new_tree(&mut runner).unwrap().current();
         for sort in [
             KeywordSort::Created,
+            KeywordSort::Score,
             KeywordSort::SearchVolume,
             KeywordSort::KeywordDifficulty,
         ] {
@@ -78,6 +79,7 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
                 for row in &page {
                     let value = match sort {
                         KeywordSort::Created => 0,
+                        KeywordSort::Score => row.score.map_or(-1, |score| (score * 1000.0).round() as i64),
                         KeywordSort::SearchVolume => row.search_volume.unwrap_or(-1),
                         KeywordSort::KeywordDifficulty => row.keyword_difficulty.unwrap_or(-1),
                     };

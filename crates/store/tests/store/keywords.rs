@@ -1,10 +1,13 @@
 //! Keywords: unique by text, listed and searched.
 
-use searchwright_contract::keywords::{Intent, Keyword, KeywordSort, KeywordStatus, MissingReason};
+use searchwright_contract::keywords::{
+    CompetitionLevel, Intent, IntentSource, Keyword, KeywordDetails, KeywordOrigin, KeywordSort,
+    KeywordSource, KeywordStatus, MissingReason, TrendMonth, VolumeRange,
+};
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    keywords::{self, New, Query},
+    keywords::{self, Known, New, Query},
     projects,
 };
 use uuid::Uuid;
@@ -43,9 +46,58 @@ fn new(text: &str, search_volume: Option<i64>, keyword_difficulty: Option<i64>) 
         normalized: text.to_lowercase(),
         language: "en".to_owned(),
         country: String::new(),
-        search_volume,
-        keyword_difficulty,
-        intent: None,
+        status: KeywordStatus::Approved,
+        source: KeywordSource::Manual,
+        known: Known {
+            search_volume,
+            keyword_difficulty,
+            score: search_volume,
+            ..Known::default()
+        },
+    }
+}
+
+/// A value in every place, none like another.
+fn everything() -> Known {
+    Known {
+        search_volume: Some(0),
+        keyword_difficulty: None,
+        intent: Some(Intent::Commercial),
+        intent_source: Some(IntentSource::Rules),
+        intent_confidence: Some(0.4),
+        intent_reason: Some("\"best\" compares".to_owned()),
+        score: Some(63_501),
+        details: KeywordDetails {
+            secondary_intents: vec![Intent::Navigational],
+            relevance: Some(0.25),
+            volume_range: Some(VolumeRange { min: 10, max: 100 }),
+            difficulty_source: Some(KeywordSource::CsvAhrefs),
+            cpc: Some(1.25),
+            currency: Some("EUR".to_owned()),
+            competition: Some(0.33),
+            competition_level: Some(CompetitionLevel::Medium),
+            trend: vec![TrendMonth {
+                month: "2026-10".to_owned(),
+                value: 7,
+            }],
+            trend_relative: vec![0.5, 1.0],
+            parent_topic: Some("desks".to_owned()),
+            serp_features: vec!["video".to_owned()],
+            position: Some(3.5),
+            ranking_url: Some("https://example.com/desks".to_owned()),
+            clicks: Some(5),
+            impressions: Some(90),
+            variant_of: Some("cafe".to_owned()),
+            sources: vec![KeywordOrigin {
+                source: KeywordSource::CsvGkp,
+                place: Some("line 3".to_owned()),
+                detail: None,
+                search_volume: Some(0),
+                keyword_difficulty: None,
+                at: now(),
+            }],
+            metrics_updated_at: Some(later(4)),
+        },
     }
 }
 
@@ -68,8 +120,9 @@ async fn what_was_added_is_read_again(place: &Place) {
     let scope = store.project().await;
     let wanted = New {
         country: "DE".to_owned(),
-        intent: Some(Intent::Commercial),
-        ..new("Café \u{1f33f} 🪴", Some(0), None)
+        source: KeywordSource::CsvGkp,
+        known: everything(),
+        ..new("Café \u{1f33f} 🪴", None, None)
     };
     let id = wanted.id;
     let added = commit!(store.db, |tx| keywords::create(tx, scope, wanted, now()).await)
@@ -92,6 +145,8 @@ async fn what_was_added_is_read_again(place: &Place) {
         (Some(0), None),
         "0 is known"
     );
+    assert_eq!(Known::of(&added), everything());
+    assert_eq!((added.score, added.source), (Some(63.501), KeywordSource::CsvGkp));
     assert_eq!(
         (added.keyword_difficulty, added.keyword_difficulty_status),
         (None, Some(MissingReason::NotMeasured))
@@ -236,10 +291,8 @@ async fn filters(place: &Place) {
         ("blue desk", Some(Intent::Commercial), KeywordStatus::Rejected),
         ("red chair", None, KeywordStatus::Approved),
     ] {
-        let wanted = New {
-            intent,
-            ..new(text, None, None)
-        };
+        let mut wanted = new(text, None, None);
+        wanted.known.intent = intent;
         commit!(store.db, |tx| {
             let added = keywords::create(tx, scope, wanted, now()).await?.unwrap();
             let id = added.id.parse().unwrap();
@@ -258,6 +311,7 @@ async fn filters(place: &Place) {
     for sort in [
         None,
         Some(KeywordSort::Created),
+        Some(KeywordSort::Score),
         Some(KeywordSort::SearchVolume),
         Some(KeywordSort::KeywordDifficulty),
     ] {

@@ -163,6 +163,67 @@ fn pairs(pairs: &[[String; 2]]) -> Set {
 }
 
 #[test]
+fn keywords_come_from_the_pages_of_an_audit() {
+    let website = Website::new(PAGES);
+    let auditor = Auditor::new(&website);
+    let server = auditor.serve();
+    let generate = |body: &str| {
+        let job = auditor.call(&server, "POST", "/keywords/generate", body)["job"]["id"].clone();
+        let path = format!("/jobs/{}", text(&job));
+        let times = 0..100_000;
+        let mut asked = times.map(|_| auditor.call(&server, "GET", &path, ""));
+        let active = ["queued", "running"];
+        let ended = asked.find(|job| !active.contains(&job["status"].as_str().unwrap()));
+        let ended = ended.unwrap();
+        assert_eq!(ended["status"], "succeeded", "{ended}");
+        ended["result"].clone()
+    };
+    let nothing = generate(r#"{"count":10}"#);
+    assert_eq!(
+        (&nothing["added"], &nothing["looked"]["pages"]),
+        (&json!(0), &json!(0))
+    );
+    auditor.start(&server);
+    auditor.ended(&server);
+    let dry = generate(r#"{"count":10,"dryRun":true}"#);
+    assert_eq!(dry["keywords"].as_array().unwrap().len(), 10, "{dry}");
+    assert!(dry["looked"]["pages"].as_u64().unwrap() > 200, "{dry}");
+    assert!(auditor.list(&server, "/keywords").is_empty());
+    let first = generate(r#"{"count":10}"#);
+    assert_eq!(first["added"], 10, "{first}");
+    let keywords = auditor.list(&server, "/keywords");
+    let pages = auditor.list(&server, "/pages");
+    let pages: BTreeSet<String> = pages.iter().map(|page| text(&page["url"])).collect();
+    for keyword in &keywords {
+        assert_eq!(
+            (
+                &keyword["status"],
+                &keyword["searchVolume"],
+                &keyword["intentSource"]
+            ),
+            (&json!("new"), &Value::Null, &json!("rules"))
+        );
+        let places = keyword["sources"].as_array().unwrap();
+        assert!(!places.is_empty(), "{keyword}");
+        for place in places.iter().filter(|p| p["source"] == "site_content") {
+            assert!(
+                pages.contains(&text(&place["place"])),
+                "{place} is a page of the site"
+            );
+        }
+    }
+    let second = generate(r#"{"count":10}"#);
+    assert_eq!(second["added"], 10, "what is known is not found again: {second}");
+    let usage = auditor.call(&server, "GET", "/usage", "");
+    let quotas = usage["quotas"].as_array().unwrap().iter();
+    let used: Vec<&Value> = quotas
+        .filter(|q| q["metric"] == "keywords_generated")
+        .map(|q| &q["used"])
+        .collect();
+    assert_eq!(used, [&json!(20)], "what was not found is not counted");
+}
+
+#[test]
 fn an_audit_finds_what_is_wrong_and_nothing_else() {
     let website = Website::new(PAGES);
     let auditor = Auditor::new(&website);

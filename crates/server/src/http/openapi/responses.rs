@@ -93,6 +93,7 @@ const fn success(effect: Effect) -> &'static str {
     match effect {
         Effect::Read => "What was asked for",
         Effect::Create => "The record that was made",
+        Effect::Import => "What became of the file",
         Effect::Change => "The record as it is now",
         Effect::Start | Effect::Spend | Effect::Publish => "The work that was started, and its job",
         Effect::Delete => "It is gone",

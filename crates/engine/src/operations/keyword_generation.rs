@@ -1,0 +1,77 @@
+//! Finding keywords. The work itself is `jobs/keyword_generation.rs`.
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    jobs::Job as JobRecord,
+    keywords::{GenerateKeywords, KeywordSource, KeywordsStarted},
+    usage::Metric,
+};
+use searchwright_store::{Tx, usage};
+
+use super::{jobs::with_actions, keywords::country_code};
+use crate::{
+    Engine,
+    call::{Call, Credential, fault},
+    endpoint::Handle,
+    failure::Result,
+    jobs::{Job, keyword_generation::Wanted},
+    keywords::normalize,
+};
+
+/// Keywords wanted unless the caller names another number.
+const DEFAULT_COUNT: u32 = 50;
+
+/// Sources that need no account.
+pub(crate) const BUILT_IN: [KeywordSource; 5] = [
+    KeywordSource::SiteContent,
+    KeywordSource::Sitemap,
+    KeywordSource::BrandData,
+    KeywordSource::QuestionPattern,
+    KeywordSource::CompetitorPage,
+];
+
+impl Handle<GenerateKeywords> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GenerateKeywords) -> Result<KeywordsStarted> {
+        let scope = call.scope()?;
+        let Credential::Key(access) = &call.credential;
+        let seeds = operation.seeds.unwrap_or_default();
+        if let Some(at) = seeds.iter().position(|seed| normalize(seed).is_empty()) {
+            return Err(fault(&format!("/seeds/{at}"), "blank", "has nothing but spaces"));
+        }
+        let sources = operation.sources.unwrap_or_else(|| BUILT_IN.to_vec());
+        if let Some(at) = sources.iter().position(|source| !BUILT_IN.contains(source)) {
+            let known: Vec<&str> = BUILT_IN.iter().map(|source| source.as_str()).collect();
+            return Err(fault(
+                &format!("/sources/{at}"),
+                "not_a_generator",
+                format!("keywords are found in {}", known.join(", ")),
+            ));
+        }
+        let wanted = Wanted {
+            seeds,
+            sources,
+            count: operation.count.unwrap_or(DEFAULT_COUNT),
+            language: operation.language.unwrap_or_else(|| access.language.clone()),
+            country: country_code(operation.country, &access.country)?,
+            dry_run: operation.dry_run.unwrap_or(false),
+            project: access.project.name.clone(),
+        };
+        if !wanted.dry_run {
+            usage::take(
+                tx,
+                scope,
+                Metric::KeywordsGenerated,
+                wanted.count.into(),
+                call.now,
+            )
+            .await??;
+        }
+        let id = call.engine.clock.id();
+        let work = Job::GenerateKeywords { wanted };
+        let job: JobRecord = work.enqueue(tx, scope, id, BTreeMap::new(), call.now).await?;
+        Ok(KeywordsStarted {
+            job: with_actions(call, job),
+        })
+    }
+}

@@ -1,0 +1,11 @@
+ALTER TABLE keywords ADD COLUMN intent_source TEXT;
+ALTER TABLE keywords ADD COLUMN intent_confidence DOUBLE PRECISION;
+ALTER TABLE keywords ADD COLUMN intent_reason TEXT;
+ALTER TABLE keywords ADD COLUMN score BIGINT;
+ALTER TABLE keywords ADD COLUMN cluster_id UUID;
+ALTER TABLE keywords ADD COLUMN is_cluster_head BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE keywords ADD COLUMN details JSONB;
+CREATE INDEX keywords_by_score ON keywords (project_id, (coalesce(score, -1)), id);
+CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
+CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
+CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;

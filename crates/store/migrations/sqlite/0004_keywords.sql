@@ -1,0 +1,11 @@
+ALTER TABLE keywords ADD COLUMN intent_source TEXT;
+ALTER TABLE keywords ADD COLUMN intent_confidence REAL;
+ALTER TABLE keywords ADD COLUMN intent_reason TEXT;
+ALTER TABLE keywords ADD COLUMN score INTEGER;
+ALTER TABLE keywords ADD COLUMN cluster_id BLOB;
+ALTER TABLE keywords ADD COLUMN is_cluster_head INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE keywords ADD COLUMN details TEXT;
+CREATE INDEX keywords_by_score ON keywords (project_id, (coalesce(score, -1)), id);
+CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
+CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
+CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
