@@ -64,6 +64,8 @@ enum Task {
     Crawl,
     /// Lists, single records and durable writes over HTTP, on SQLite and PostgreSQL
     Http,
+    /// Files of keywords taken in, and lists of a thousand and of a million
+    Keywords,
     /// Time to ready and idle memory on an existing database
     Startup,
     /// The baseline server on SQLite
@@ -123,10 +125,13 @@ fn run(arguments: Arguments) -> Result<bool> {
             println!("{}", serde_json::to_string(&baseline::crawl::run(urls, *pass)?)?);
             return Ok(true);
         }
-        Task::All | Task::Crawl | Task::Http | Task::Startup => {}
+        Task::All | Task::Crawl | Task::Http | Task::Keywords | Task::Startup => {}
     }
     if matches!(task, Task::All | Task::Http) {
         measure::http::run(&effort, &mut report)?;
+    }
+    if matches!(task, Task::All | Task::Keywords) && !effort.baseline_only {
+        measure::keywords::run(&effort, &mut report)?;
     }
     if matches!(task, Task::All | Task::Startup) && !effort.baseline_only {
         measure::startup::run(&effort, &mut report)?;

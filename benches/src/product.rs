@@ -71,6 +71,11 @@ impl Installation {
         self.crawl_port = Some(port);
     }
 
+    /// Where its data and its log are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The address of the API and the health pages.
     pub fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)

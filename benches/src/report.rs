@@ -33,6 +33,8 @@ pub struct Figure {
 pub enum Target {
     /// Product's median divided by the baseline's is at least this (more is better).
     RatioAtLeast(f64),
+    /// Product's median is at least this (more is better).
+    AtLeast(f64),
     /// Product's median is below this.
     Below(f64),
     /// Product's median divided by the baseline's is below this.
@@ -46,7 +48,7 @@ impl Figure {
     fn value(&self) -> Option<f64> {
         let product = median(&self.product)?;
         match self.target {
-            Target::Below(_) => Some(product),
+            Target::Below(_) | Target::AtLeast(_) => Some(product),
             _ => Some(product / median(&self.baseline)?),
         }
     }
@@ -67,7 +69,7 @@ impl Figure {
     pub fn passed(&self) -> Option<bool> {
         let value = self.value()?;
         match self.target {
-            Target::RatioAtLeast(bound) => Some(value >= bound),
+            Target::RatioAtLeast(bound) | Target::AtLeast(bound) => Some(value >= bound),
             Target::Below(bound) | Target::RatioBelow(bound) => Some(value < bound),
             Target::Shown => None,
         }
@@ -111,6 +113,7 @@ fn line(figure: &Figure) -> String {
         Target::RatioAtLeast(bound) => (format!("≥ {bound}"), true),
         Target::RatioBelow(bound) => (format!("< {bound}"), true),
         Target::Below(bound) => (format!("< {bound}"), false),
+        Target::AtLeast(bound) => (format!("≥ {bound}"), false),
         Target::Shown => (String::new(), true),
     };
     let value = if ratio {

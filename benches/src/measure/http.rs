@@ -159,7 +159,7 @@ fn first_id(page: &Value) -> Result<String> {
 }
 
 /// Makes a database in the private server; its URL.
-fn new_database(postgres: &Postgres, name: &str) -> Result<String> {
+pub(super) fn new_database(postgres: &Postgres, name: &str) -> Result<String> {
     let url = postgres.url();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

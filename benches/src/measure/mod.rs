@@ -2,4 +2,5 @@
 
 pub mod crawl;
 pub mod http;
+pub mod keywords;
 pub mod startup;

@@ -180,26 +180,15 @@ macro_rules! list {
     };
 }
 
-/// One page in the order of the query, newest first unless it says otherwise.
-///
-/// Each order walks an index of its own; newest first with a filter walks that of the filter.
-pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Keyword>> {
-    // An id is a UUIDv7: its order is the order of creation, and the largest possible one begins the list.
-    let (value, id) = query.after.unwrap_or((i64::MAX, Uuid::max()));
+/// The text of a list. Each order walks an index of its own; newest first with a filter walks that of the filter.
+/// Parameters: project, sort value and id of the place, limit, status, intent, pattern, cluster.
+pub fn list_text(query: &Query) -> &'static str {
     let filters = (
         query.cluster.is_some(),
         query.status.is_some(),
         query.intent.is_some(),
     );
-    let text = match (query.sort.unwrap_or(KeywordSort::Created), filters) {
-        (KeywordSort::Created, (false, false, false)) if query.contains.is_none() => {
-            return sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"))
-                .bind(scope.project())
-                .bind(id)
-                .bind(query.limit)
-                .all(tx, keyword)
-                .await;
-        }
+    match (query.sort.unwrap_or(KeywordSort::Created), filters) {
         (KeywordSort::Created, (true, ..)) => list!(
             "cluster_id = $8 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
             "id DESC"
@@ -229,8 +218,28 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
                 "coalesce(keyword_difficulty, -1) DESC, id DESC"
             )
         }
-    };
-    sql(text)
+    }
+}
+
+/// One page in the order of the query, newest first unless it says otherwise.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Keyword>> {
+    // An id is a UUIDv7: its order is the order of creation, and the largest possible one begins the list.
+    let (value, id) = query.after.unwrap_or((i64::MAX, Uuid::max()));
+    let filtered = query.status.is_some() || query.intent.is_some() || query.cluster.is_some();
+    if query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created
+        && !filtered
+        && query.contains.is_none()
+    {
+        return sql(
+            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"),
+        )
+        .bind(scope.project())
+        .bind(id)
+        .bind(query.limit)
+        .all(tx, keyword)
+        .await;
+    }
+    sql(list_text(&query))
         .bind(scope.project())
         .bind(value)
         .bind(id)

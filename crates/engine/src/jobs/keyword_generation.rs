@@ -1,59 +1,35 @@
 //! Finds keywords in what is at hand without any account. Reads first, then writes everything in one
 //! transaction that notes itself, so that a job that is run again adds and counts nothing twice.
 
+mod gather;
+
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
-    time::Duration,
 };
 
 use searchwright_contract::{
     Instant,
-    brand::Item,
-    competitors::Competitor,
     events::EventType,
-    faqs::Faq,
     keywords::{IntentSource, KeywordDetails, KeywordOrigin, KeywordSource, KeywordStatus},
-    products::Product,
     usage::Metric,
 };
-use searchwright_site::{
-    crawl::{self, Batch, Config, Sink, SinkError},
-    page::{PageFacts, UrlId},
-};
 use searchwright_store::{
-    Db, Tx,
-    access::ProjectScope,
-    audits,
-    brand::{self, Resource},
-    crawls, events,
+    Db, Tx, events,
     jobs::{self, Leased},
     keywords::{self, Known, New, Text},
     usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use url::Url;
 
-use super::{
-    JobError,
-    audit::{crawler, fenced, unpack},
-    worker::Run,
-};
+use self::gather::{Gathered, Read, competitor_pages, gather};
+use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
-    keywords::ideas::{self, Brand, Idea, Material, Page},
-    operations::{audits::start_url, keywords::score_of},
+    keywords::ideas::{self, Brand, Idea, Material},
+    operations::keywords::score_of,
 };
-
-/// Items of brand data, at most (domain rule).
-const MOST_ITEMS: u32 = 2_000;
-/// Own pages that are read.
-const MOST_PAGES: usize = 5_000;
-/// Competitors that are looked at, and pages of each.
-const MOST_COMPETITORS: usize = 10;
-const COMPETITOR_PAGES: u32 = 5;
-const COMPETITOR_TIME: Duration = Duration::from_secs(30);
 
 /// What a caller asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,65 +48,6 @@ pub struct Wanted {
     pub dry_run: bool,
     /// Name of the project.
     pub project: String,
-}
-
-/// A page with what ideas need of it, owned.
-#[derive(Debug, Default)]
-struct Read {
-    url: String,
-    language: Option<String>,
-    title: Option<String>,
-    h1s: Vec<String>,
-    headings: Vec<String>,
-    anchors: Vec<String>,
-    text: String,
-}
-
-impl Read {
-    /// `None` for what is no page of its own: errors, redirects, pages that stay out of search.
-    fn of(facts: &PageFacts) -> Option<Self> {
-        let html = facts.html_200()?;
-        let description = html.metas.iter().find(|meta| &*meta.name == "description");
-        let texts = [description.map(|meta| &*meta.content), Some(&*html.excerpt)];
-        let of_level = |first: bool| {
-            let wanted = html.headings.iter().filter(move |h| (h.level == 1) == first);
-            wanted.map(|h| h.text.to_string()).collect()
-        };
-        Some(Self {
-            url: facts.url.to_string(),
-            language: html.lang.as_deref().map(str::to_owned),
-            title: html.titles.first().map(ToString::to_string),
-            h1s: of_level(true),
-            headings: of_level(false),
-            anchors: Vec::new(),
-            text: texts.into_iter().flatten().collect::<Vec<_>>().join(". "),
-        })
-    }
-
-    fn page(&self) -> Page<'_> {
-        Page {
-            url: &self.url,
-            language: self.language.as_deref(),
-            title: self.title.as_deref(),
-            h1s: self.h1s.iter().map(String::as_str).collect(),
-            headings: self.headings.iter().map(String::as_str).collect(),
-            anchors: self.anchors.iter().map(String::as_str).collect(),
-            text: &self.text,
-        }
-    }
-}
-
-/// Everything that was read.
-#[derive(Debug, Default)]
-struct Gathered {
-    pages: Vec<Read>,
-    sitemap: Vec<String>,
-    names: Vec<String>,
-    products: Vec<Product>,
-    faqs: Vec<Faq>,
-    competitors: Vec<Competitor>,
-    competitor_pages: Vec<Read>,
-    known: Vec<String>,
 }
 
 /// Carries it out.
@@ -185,73 +102,6 @@ fn shown(idea: &Idea) -> Value {
         "variantOf": idea.variant_of,
         "sources": places,
     })
-}
-
-async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Result<Gathered, JobError> {
-    let wants = |source| wanted.sources.contains(&source);
-    let mut gathered = Gathered::default();
-    let audit = audits::newest_finished(&mut db.read().await?, scope).await?;
-    // Pages also tell what the site is about, which every idea is measured by.
-    if let Some(audit) = audit {
-        let mut links: Vec<(UrlId, String)> = Vec::new();
-        let mut places: HashMap<UrlId, usize> = HashMap::new();
-        for number in 0.. {
-            let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
-                break;
-            };
-            let (_, discovered, pages) = unpack(&data)?;
-            if wants(KeywordSource::Sitemap) {
-                let listed = discovered.iter().filter(|url| {
-                    url.internal && url.provenance & searchwright_site::urls::provenance::SITEMAP != 0
-                });
-                gathered.sitemap.extend(listed.map(|url| url.url.to_string()));
-            }
-            for page in pages {
-                if let Some(html) = page.html_200() {
-                    let named = html.links.iter().filter(|link| !link.anchor.is_empty());
-                    links.extend(named.filter_map(|link| Some((link.target?, link.anchor.to_owned()))));
-                }
-                if gathered.pages.len() < MOST_PAGES
-                    && let Some(read) = Read::of(&page)
-                {
-                    places.insert(page.id, gathered.pages.len());
-                    gathered.pages.push(read);
-                }
-            }
-        }
-        for (target, anchor) in links {
-            if let Some(page) = places.get(&target).and_then(|at| gathered.pages.get_mut(*at))
-                && page.anchors.len() < 20
-                && !page.anchors.contains(&anchor)
-            {
-                page.anchors.push(anchor);
-            }
-        }
-    }
-    let mut tx = db.read().await?;
-    let profile = brand::profile(&mut tx, scope).await?.map(|stored| stored.profile);
-    gathered.names.push(wanted.project.clone());
-    if let Some(profile) = profile {
-        gathered.names.push(profile.name);
-        gathered.names.extend(profile.aliases);
-    }
-    gathered.names.retain(|name| !name.trim().is_empty());
-    gathered.competitors = items(&mut tx, scope, Resource::Competitors).await?;
-    if wants(KeywordSource::BrandData) {
-        gathered.products = items(&mut tx, scope, Resource::Products).await?;
-        gathered.faqs = items(&mut tx, scope, Resource::Faqs).await?;
-    }
-    gathered.known = keywords::texts(&mut tx, scope, &wanted.language, &wanted.country).await?;
-    Ok(gathered)
-}
-
-async fn items<T: serde::de::DeserializeOwned>(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    resource: Resource,
-) -> Result<Vec<T>, JobError> {
-    let items: Vec<Item<T>> = brand::list(tx, scope, resource, None, MOST_ITEMS).await?;
-    Ok(items.into_iter().map(|item| item.data).collect())
 }
 
 fn find(gathered: &Gathered, wanted: &Wanted) -> ideas::Ideas {
@@ -392,47 +242,4 @@ pub(super) async fn over(
         queued,
     )
     .await
-}
-
-/// A few pages of each competitor, as their robots.txt and one request a second allow.
-async fn competitor_pages(run: &Run, competitors: &[Competitor]) -> Result<Vec<Read>, JobError> {
-    let fetcher = Arc::new(crawler(&run.settings)?);
-    let clock = run.engine.clock.clone();
-    let now: crawl::Clock = Arc::new(move || clock.now().millis());
-    let mut read = Vec::new();
-    for competitor in competitors.iter().filter(|c| c.active).take(MOST_COMPETITORS) {
-        let Ok(start) = Url::parse(&start_url(&competitor.domain)) else {
-            continue;
-        };
-        let mut config = Config::new(start, COMPETITOR_PAGES);
-        (config.max_depth, config.max_external, config.connections) = (1, 0, 1);
-        (config.delay, config.max_duration) = (Duration::from_secs(1), COMPETITOR_TIME);
-        let mut sink = Keep::default();
-        let crawled = crawl::crawl(
-            config,
-            fetcher.clone(),
-            &mut sink,
-            None,
-            run.stopping.child_token(),
-            now.clone(),
-        );
-        if let Err(error) = crawled.await {
-            // A competitor that does not answer says nothing; the others may.
-            tracing::info!(domain = competitor.domain, error = %error.0, "competitor not read");
-        }
-        read.append(&mut sink.0);
-    }
-    Ok(read)
-}
-
-/// Keeps pages in memory: there are few.
-#[derive(Default)]
-struct Keep(Vec<Read>);
-
-impl Sink for Keep {
-    async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
-        self.0
-            .extend(batch.pages.iter().filter_map(|page| Read::of(&page.facts)));
-        Ok(())
-    }
 }
