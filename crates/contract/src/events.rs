@@ -12,6 +12,10 @@ words! {
         PostCreated = "post.created",
         /// A post was changed.
         PostUpdated = "post.updated",
+        /// A post was written by a job.
+        PostGenerated = "post.generated",
+        /// A job could not write a post.
+        PostGenerationFailed = "post.generation_failed",
         /// Keywords were found.
         KeywordGenerated = "keyword.generated",
         /// An audit has finished, wholly or partly.

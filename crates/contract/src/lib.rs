@@ -65,6 +65,7 @@ macro_rules! operations {
             posts::CreatePost => "posts.create" POST "/projects/{projectId}/posts" -> posts::Post, PostsWrite, Create;
             posts::GetPost => "posts.get" GET "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsRead, Read;
             posts::UpdatePost => "posts.update" PATCH "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsWrite, Change;
+            posts::GeneratePost => "posts.generate" POST "/projects/{projectId}/posts/{postId}/generate" -> posts::PostStarted, ContentGenerate, Spend;
             posts::ListRevisions => "posts.revisions" GET "/projects/{projectId}/posts/{postId}/revisions" -> $crate::List<posts::Revision>, PostsRead, Read;
             posts::RestoreRevision => "posts.restore" POST "/projects/{projectId}/posts/{postId}/revisions/{number}/restore" -> posts::Post, PostsWrite, Change;
 

@@ -8,7 +8,6 @@ use searchwright_contract::{
     posts::{
         CheckOutcome, PostFindings, PostReadability, PostStatus, PostSummary, PostWarning, SeoCheck, TextLink,
     },
-    projects::ProjectRef,
 };
 use searchwright_store::{Tx, access::ProjectScope, events, posts::Record};
 use serde::Serialize;
@@ -21,7 +20,7 @@ use crate::{
     call::Call,
     failure::Result,
     keywords::normalize,
-    operations::word,
+    operations::{audits::start_url, word},
     writing::{
         content_checks::{self, Checked, Outcome},
         document::Document,
@@ -46,11 +45,11 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Of a project.
-    pub(crate) fn of(project: &ProjectRef) -> Self {
+    /// Of a project of this name and domain.
+    pub(crate) fn new(name: &str, domain: &str) -> Self {
         Self {
-            name: project.name.clone(),
-            home: crate::operations::audits::start_url(&project.domain),
+            name: name.to_owned(),
+            home: start_url(domain),
         }
     }
 
@@ -277,6 +276,7 @@ pub(crate) fn actions(call: &Call, summary: &PostSummary, warnings: &[PostWarnin
             (Actor::Patch, PostStatus::Review) => ("review", write.clone()),
             (Actor::Patch, PostStatus::Scheduled) => ("schedule", write.clone()),
             (Actor::Patch, PostStatus::Archived) => ("archive", write.clone()),
+            (Actor::Generate, _) => ("generate", call.permission(Scope::ContentGenerate)),
             _ => continue,
         };
         let permission = match permission {
@@ -296,7 +296,7 @@ pub(crate) async fn announce(
     kind: EventType,
     summary: &PostSummary,
     now: Instant,
-) -> Result<()> {
+) -> searchwright_store::Result<()> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Data<'a> {
@@ -313,5 +313,5 @@ pub(crate) async fn announce(
         title: summary.title.as_deref(),
         url: summary.published_url.as_deref(),
     });
-    Ok(events::write(tx, scope, id, kind, &data, now).await?)
+    events::write(tx, scope, id, kind, &data, now).await
 }

@@ -5,6 +5,7 @@
 
 mod abbreviations;
 mod attributions;
+pub mod brief;
 pub mod content_checks;
 mod dates;
 pub mod document;

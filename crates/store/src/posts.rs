@@ -11,7 +11,7 @@ use searchwright_contract::{
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, jobs::Leased, sql};
 
 /// Earlier texts that are kept of a post.
 pub const KEPT_REVISIONS: i64 = 50;
@@ -323,4 +323,53 @@ pub async fn revision_of(tx: &mut Tx, scope: ProjectScope, post: Uuid, number: i
     .bind(number)
     .one(tx, revision)
     .await
+}
+
+/// What a step of a job made of this input, if it has.
+pub async fn step(
+    tx: &mut Tx,
+    job: &Leased,
+    step: &str,
+    input: &[u8; 32],
+) -> Result<Option<serde_json::Value>> {
+    sql("SELECT output FROM post_steps WHERE project_id = $1 AND job_id = $2 AND step = $3 AND input_hash = $4")
+        .bind(job.scope.project())
+        .bind(job.id)
+        .bind(step)
+        .bind(input)
+        .optional(tx, |c| Ok(c.take::<Json>()?.0))
+        .await
+}
+
+/// Keeps what a step of a job made.
+pub async fn save_step(
+    tx: &mut Tx,
+    job: &Leased,
+    step: &str,
+    input: &[u8; 32],
+    output: &serde_json::Value,
+    now: Instant,
+) -> Result<()> {
+    sql(
+        "INSERT INTO post_steps (project_id, job_id, step, input_hash, output, finished_at) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (project_id, job_id, step) DO UPDATE SET input_hash = $4, output = $5, finished_at = $6",
+    )
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(step)
+    .bind(input)
+    .bind(output)
+    .bind(now)
+    .run(tx)
+    .await?;
+    Ok(())
+}
+
+/// The post that waits for this job, if one does.
+pub async fn waiting_for(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<Uuid>> {
+    sql("SELECT id FROM posts WHERE project_id = $1 AND status = 'queued' AND job_id = $2")
+        .bind(scope.project())
+        .bind(job)
+        .optional(tx, |c| c.take())
+        .await
 }

@@ -2,6 +2,7 @@
 
 mod analysis;
 pub mod audit;
+pub(crate) mod generate_post;
 pub(crate) mod keyword_generation;
 pub mod worker;
 
@@ -32,6 +33,11 @@ pub enum Job {
         /// Which.
         wanted: keyword_generation::Wanted,
     },
+    /// Write a post.
+    GeneratePost {
+        /// Which, and how.
+        order: generate_post::Order,
+    },
 }
 
 impl Job {
@@ -39,6 +45,7 @@ impl Job {
         match self {
             Self::Audit { .. } => "audit",
             Self::GenerateKeywords { .. } => "generate_keywords",
+            Self::GeneratePost { .. } => "generate_post",
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::{task::JoinSet, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Job, JobError, audit, keyword_generation};
+use super::{Job, JobError, audit, generate_post, keyword_generation};
 use crate::Engine;
 
 /// How often an idle worker looks, when nothing woke it: the truth behind every wake-up.
@@ -146,6 +146,7 @@ async fn work(run: Run) -> Result<serde_json::Value, JobError> {
     match Job::read(&run.leased)? {
         Job::Audit { audit_id } => audit::run(run, audit_id).await,
         Job::GenerateKeywords { wanted } => keyword_generation::run(run, wanted).await,
+        Job::GeneratePost { order } => generate_post::run(run, order).await,
     }
 }
 
@@ -211,6 +212,9 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
                     Some(Job::Audit { .. }) => audit::over(tx, &leased, &end, event_id, now).await?,
                     Some(Job::GenerateKeywords { wanted }) => {
                         keyword_generation::over(tx, &leased, &wanted).await?
+                    }
+                    Some(Job::GeneratePost { order }) => {
+                        generate_post::over(tx, &leased, &order, &end, event_id, now).await?
                     }
                     None => {}
                 }

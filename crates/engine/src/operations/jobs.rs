@@ -75,6 +75,9 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
         };
         audits::finish(tx, scope, audit, AuditStatus::Cancelled, outcome, call.now).await?;
     }
+    if before == JobStatus::Queued {
+        super::post_generation::withdraw(call, tx, scope, id).await?;
+    }
     call.engine.wake.notify_one();
     Ok(with_actions(call, jobs::get(tx, scope, id).await?))
 }

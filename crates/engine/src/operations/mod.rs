@@ -14,6 +14,7 @@ mod keyword_import;
 pub(crate) mod keywords;
 mod me;
 mod pages;
+mod post_generation;
 mod posts;
 mod products;
 mod projects;

@@ -169,7 +169,7 @@ fn check(summary: &mut PostSummary, details: &mut PostDetails) -> Result<()> {
     refuse(faults)
 }
 
-fn uuid(id: &str) -> Uuid {
+pub(super) fn uuid(id: &str) -> Uuid {
     Uuid::try_parse(id).unwrap_or_default()
 }
 
@@ -187,7 +187,7 @@ pub(super) async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<Record> {
 
 fn site(call: &Call) -> Site {
     let Credential::Key(access) = &call.credential;
-    Site::of(&access.project)
+    Site::new(&access.project.name, &access.project.domain)
 }
 
 /// Works out what follows from a post that is about to be written.
@@ -254,7 +254,7 @@ fn refuse_unless_editable(status: PostStatus) -> Result<()> {
 }
 
 /// Writes a changed post, keeps the text it had, and says so.
-async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Post> {
+pub(super) async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Post> {
     let scope = call.scope()?;
     if record.post.content != old.content && !old.content.is_empty() {
         posts::keep_revision(tx, scope, old, call.now).await?;
@@ -432,6 +432,7 @@ impl Handle<UpdatePost> for Engine {
                 && let Some(job) = record.job
             {
                 searchwright_store::jobs::cancel(tx, scope, job, call.now).await?;
+                super::post_generation::give_back(tx, scope, job).await?;
             }
         }
         if record.post.summary.status == PostStatus::Scheduled && record.post.summary.scheduled_at.is_none() {

@@ -27,6 +27,8 @@ mod keyword_import;
 mod limits;
 mod load;
 mod mcp;
+mod post_generation;
+mod post_statuses;
 mod posts;
 mod process;
 mod projects;

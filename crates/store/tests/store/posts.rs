@@ -126,7 +126,6 @@ async fn what_was_written_is_read_again(place: &Place) {
         method: Some(GenerationMethod::Brief),
         provider: None,
         model: None,
-        step: Some("brief".to_owned()),
         cost_micros_usd: Some(0),
         requested_at: now(),
         finished_at: Some(later(1)),

@@ -1,0 +1,320 @@
+//! Writes a post in steps, each of which is kept as soon as it is done, so that a job that was cut goes on
+//! where it was. Until the last step the post holds the text it had.
+
+mod material;
+mod steps;
+
+use searchwright_contract::{
+    Code, Problem,
+    events::EventType,
+    posts::{GenerateMode, GenerationMethod, Post, PostFailure, PostStatus, PostWarning},
+    usage::Metric,
+};
+use searchwright_store::{
+    Tx,
+    jobs::{self, End, Leased},
+    posts::{self, Record},
+    projects, usage,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{JobError, audit::fenced, worker::Run};
+use crate::{
+    failure::defect,
+    posts::{BRIEF_ONLY, Site, advance, announce, facts, judge},
+    writing::{
+        brief::{Brief, brief},
+        document::Document,
+        transitions::{Actor, Facts},
+    },
+};
+use steps::Steps;
+
+/// Attempts after which a post has failed.
+const MOST_ATTEMPTS: i64 = 3;
+/// Characters of a summary and of a description for search results.
+const EXCERPT: usize = 300;
+const DESCRIPTION: usize = 155;
+
+/// What a caller asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// The post.
+    pub post_id: Uuid,
+    /// What to do with a text that is there.
+    pub mode: GenerateMode,
+    /// What the text is to do beyond its keyword.
+    pub instructions: Option<String>,
+    /// Change nothing.
+    pub dry_run: bool,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+struct Written {
+    content: Option<String>,
+    excerpt: Option<String>,
+    meta_description: Option<String>,
+    warnings: Vec<PostWarning>,
+}
+
+/// Carries it out, or on.
+pub(super) async fn run(run: Run, order: Order) -> Result<Value, JobError> {
+    let interrupted = run.clone();
+    let done = tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        done = carry_out(&run, &order) => done,
+    };
+    match done {
+        Err(JobError::Retry(_)) if run.leased.attempt >= MOST_ATTEMPTS => {
+            let problem = Problem::new(
+                Code::InternalError,
+                "the post could not be written in three attempts",
+            );
+            Err(JobError::GiveUp(Box::new(problem)))
+        }
+        other => other,
+    }
+}
+
+async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
+    let db = &run.engine.db;
+    let scope = run.leased.scope;
+    let record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
+    let post = record.post;
+    let is_ours = record.job == Some(run.leased.id)
+        && matches!(post.summary.status, PostStatus::Queued | PostStatus::Generating);
+    if !order.dry_run {
+        if !is_ours {
+            // Written before, and only the job's own end was lost; or taken back by somebody.
+            return Ok(result(&post));
+        }
+        begin(run, order).await?;
+    }
+    let steps = Steps { run };
+    let brief = make_brief(&steps, order, &post).await?;
+    if order.dry_run {
+        let markdown = brief.to_markdown();
+        return Ok(
+            json!({ "postId": order.post_id, "method": GenerationMethod::Brief, "brief": brief, "content": markdown }),
+        );
+    }
+    let written = write_over(order, &post, &brief)?;
+    finish(run, order, GenerationMethod::Brief, written).await
+}
+
+fn result(post: &Post) -> Value {
+    let generation = post.generation.as_ref();
+    json!({
+        "postId": post.summary.id,
+        "version": post.summary.version,
+        "status": post.summary.status,
+        "method": generation.and_then(|generation| generation.method),
+        "warnings": post.findings.warnings,
+    })
+}
+
+async fn make_brief(steps: &Steps<'_>, order: &Order, post: &Post) -> Result<Brief, JobError> {
+    let summary = &post.summary;
+    let input = json!([
+        summary.title,
+        summary.keyword,
+        summary.language,
+        post.details.secondary_keywords,
+        order.instructions
+    ]);
+    if let Some(brief) = steps.done("brief", &input).await? {
+        return Ok(brief);
+    }
+    let material = material::gather(steps.run, post).await?;
+    // Comparing every page of a large site takes a while, which the threads that wait for sockets do not have.
+    let brief = tokio::task::spawn_blocking(move || brief(&material))
+        .await
+        .map_err(|e| defect("brief", e))?;
+    if !order.dry_run {
+        steps.save("brief", &input, &brief).await?;
+    }
+    Ok(brief)
+}
+
+/// What a brief makes of a post: a text that is there stays unless it is to be replaced, and what is missing is
+/// taken from it.
+fn write_over(order: &Order, post: &Post, brief: &Brief) -> Result<Written, JobError> {
+    let has_text = !post.content.trim().is_empty();
+    if !has_text || order.mode == GenerateMode::Overwrite {
+        return Ok(Written {
+            content: Some(brief.to_markdown()),
+            warnings: vec![PostWarning {
+                code: BRIEF_ONLY.to_owned(),
+                detail: "the text is a brief to write from and no article; write the article over it"
+                    .to_owned(),
+                text: None,
+                blocks_publishing: true,
+            }],
+            ..Written::default()
+        });
+    }
+    let document = Document::of_html(&post.content_html);
+    let of_text = |most| Some(document.excerpt(&post.summary.language, most)).filter(|text| !text.is_empty());
+    Ok(Written {
+        excerpt: of_text(EXCERPT),
+        meta_description: of_text(DESCRIPTION),
+        ..Written::default()
+    })
+}
+
+/// Says that the worker writes.
+async fn begin(run: &Run, order: &Order) -> Result<(), JobError> {
+    let (id, now) = (order.post_id, run.engine.clock.now());
+    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            let mut record = posts::get(tx, scope, id).await?;
+            if record.post.summary.status == PostStatus::Queued {
+                let facts = facts(&record.post.summary, &[], now);
+                advance(&mut record, PostStatus::Generating, Actor::Worker, &facts, now).map_err(refused)?;
+                posts::update(tx, scope, &record, now).await?;
+            }
+            Ok(())
+        })
+    })
+    .await
+}
+
+/// A transition that the table refuses a worker is a defect of ours.
+fn refused(failure: crate::Failure) -> searchwright_store::Error {
+    searchwright_store::Error::Defect(failure.to_string())
+}
+
+/// Puts what was written into the post, in one transaction with its revision and its event.
+async fn finish(
+    run: &Run,
+    order: &Order,
+    method: GenerationMethod,
+    written: Written,
+) -> Result<Value, JobError> {
+    let (order, now, event) = (order.clone(), run.engine.clock.now(), run.engine.clock.id());
+    let id = order.post_id;
+    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            let mut record = posts::get(tx, scope, id).await?;
+            if record.post.summary.status != PostStatus::Generating {
+                return Ok(());
+            }
+            let project = projects::get(tx, scope).await?;
+            let old = record.post.clone();
+            fill(&mut record, order.mode, method, written, now);
+            let uses = match record
+                .post
+                .summary
+                .keyword_id
+                .as_deref()
+                .and_then(|k| Uuid::try_parse(k).ok())
+            {
+                Some(keyword) => Some(posts::others_with_keyword(tx, scope, keyword, id).await?),
+                None => None,
+            };
+            let site = Site::new(&project.name, &project.domain);
+            judge(&mut record, &site, uses, now).map_err(refused)?;
+            let facts = Facts {
+                has_checks: true,
+                ..facts(&record.post.summary, &record.post.findings.warnings, now)
+            };
+            advance(&mut record, PostStatus::Review, Actor::Worker, &facts, now).map_err(refused)?;
+            if record.post.content != old.content && !old.content.is_empty() {
+                posts::keep_revision(tx, scope, &old, now).await?;
+            }
+            let done = posts::update(tx, scope, &record, now).await?;
+            announce(
+                tx,
+                scope,
+                event,
+                EventType::PostGenerated,
+                &done.post.summary,
+                now,
+            )
+            .await
+        })
+    })
+    .await?;
+    let done = posts::get(&mut run.engine.db.read().await?, run.leased.scope, id).await?;
+    Ok(result(&done.post))
+}
+
+/// What is there stays, unless it is to be replaced.
+fn fill(
+    record: &mut Record,
+    mode: GenerateMode,
+    method: GenerationMethod,
+    written: Written,
+    now: searchwright_contract::Instant,
+) {
+    let post = &mut record.post;
+    let replaces = mode == GenerateMode::Overwrite;
+    let put = |there: &mut Option<String>, new: Option<String>| {
+        if new.is_some() && (replaces || there.is_none()) {
+            *there = new;
+        }
+    };
+    put(&mut post.details.excerpt, written.excerpt);
+    put(&mut post.details.meta_description, written.meta_description);
+    if let Some(content) = written.content {
+        post.content = content;
+        post.findings.warnings = written.warnings;
+    }
+    if let Some(generation) = &mut post.generation {
+        generation.method = Some(method);
+        generation.cost_micros_usd = Some(0);
+        generation.finished_at = Some(now);
+    }
+}
+
+/// A post whose job will not be run again has failed. What it held it still holds.
+pub(super) async fn over(
+    tx: &mut Tx,
+    leased: &Leased,
+    order: &Order,
+    end: &End,
+    event: Uuid,
+    now: searchwright_contract::Instant,
+) -> Result<(), searchwright_store::Error> {
+    if order.dry_run || !jobs::holds(tx, leased).await? {
+        return Ok(());
+    }
+    let scope = leased.scope;
+    let mut record = posts::get(tx, scope, order.post_id).await?;
+    let status = record.post.summary.status;
+    if record.job != Some(leased.id) || !matches!(status, PostStatus::Queued | PostStatus::Generating) {
+        return Ok(());
+    }
+    let facts = Facts {
+        is_out_of_attempts: true,
+        ..facts(&record.post.summary, &[], now)
+    };
+    advance(&mut record, PostStatus::Failed, Actor::Worker, &facts, now).map_err(refused)?;
+    let (code, detail) = match end {
+        End::Failed(problem) => (problem.code.as_str().to_owned(), problem.detail.clone()),
+        _ => ("canceled".to_owned(), "somebody stopped it".to_owned()),
+    };
+    record.post.failure = Some(PostFailure {
+        stage: "generate".to_owned(),
+        code,
+        detail,
+    });
+    if let Some(generation) = &mut record.post.generation {
+        generation.finished_at = Some(now);
+    }
+    let done = posts::update(tx, scope, &record, now).await?;
+    let queued = jobs::get(tx, scope, leased.id).await?.created_at;
+    usage::give_back(tx, scope, Metric::PostsGenerated, 1, queued).await?;
+    announce(
+        tx,
+        scope,
+        event,
+        EventType::PostGenerationFailed,
+        &done.post.summary,
+        now,
+    )
+    .await
+}

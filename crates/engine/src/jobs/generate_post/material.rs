@@ -1,0 +1,150 @@
+//! What the project knows about the topic of a post.
+
+use searchwright_contract::{
+    brand::Item, ctas::Cta, faqs::Faq, keywords::KeywordSource, posts::Post, products::Product,
+};
+use searchwright_site::page::PageFacts;
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    audits,
+    brand::{self, Resource},
+    crawls, keywords,
+};
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::super::{JobError, audit::unpack, worker::Run};
+use crate::{
+    keywords::{
+        ideas::{self, Brand},
+        words::primary,
+    },
+    writing::brief::{Material, OwnPage, is_near},
+};
+
+/// Items of brand data, at most (domain rule).
+const MOST_ITEMS: u32 = 2_000;
+/// Pages near the topic that are looked at more closely.
+const MOST_PAGES: usize = 500;
+
+/// Gathers it: keyword, brand data, pages of the last audit, questions.
+pub(super) async fn gather(run: &Run, post: &Post) -> Result<Material, JobError> {
+    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let summary = &post.summary;
+    let topic = summary
+        .keyword
+        .clone()
+        .or_else(|| summary.title.clone())
+        .unwrap_or_default();
+    let pages = pages(run, &topic, &summary.language).await?;
+    let mut tx = db.read().await?;
+    let intent = match summary
+        .keyword_id
+        .as_deref()
+        .and_then(|id| Uuid::try_parse(id).ok())
+    {
+        Some(id) => keywords::get(&mut tx, scope, id).await?.intent,
+        None => None,
+    };
+    let products: Vec<Item<Product>> = items(&mut tx, scope, Resource::Products).await?;
+    let faqs: Vec<Item<Faq>> = items(&mut tx, scope, Resource::Faqs).await?;
+    let ctas: Vec<Item<Cta>> = items(&mut tx, scope, Resource::Ctas).await?;
+    Ok(Material {
+        questions: questions(&topic, &summary.language),
+        topic,
+        intent,
+        secondary: post.details.secondary_keywords.clone(),
+        language: summary.language.clone(),
+        profile: brand::profile(&mut tx, scope).await?.map(|stored| stored.profile),
+        products: products.into_iter().map(|item| (item.id, item.data)).collect(),
+        faqs: faqs.into_iter().map(|item| item.data).collect(),
+        ctas: ctas.into_iter().map(|item| item.data).collect(),
+        pages,
+        now: run.engine.clock.now(),
+    })
+}
+
+async fn items<T: DeserializeOwned>(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    resource: Resource,
+) -> Result<Vec<Item<T>>, JobError> {
+    Ok(brand::list(tx, scope, resource, None, MOST_ITEMS).await?)
+}
+
+/// What people ask about a topic, by the patterns of the language.
+fn questions(topic: &str, language: &str) -> Vec<String> {
+    let found = ideas::ideas(&ideas::Material {
+        language,
+        pages: Vec::new(),
+        sitemap: Vec::new(),
+        brand: Brand::default(),
+        competitor_pages: Vec::new(),
+        seeds: vec![topic],
+        blocked: Vec::new(),
+        known: Vec::new(),
+        most: ideas::MOST,
+    });
+    let is_question = |idea: &ideas::Idea| {
+        idea.evidence
+            .iter()
+            .any(|evidence| evidence.source == KeywordSource::QuestionPattern)
+    };
+    found
+        .ideas
+        .into_iter()
+        .filter(is_question)
+        .map(|idea| idea.keyword)
+        .collect()
+}
+
+/// Pages of the last audit that are near the topic; none before the first.
+async fn pages(run: &Run, topic: &str, language: &str) -> Result<Vec<OwnPage>, JobError> {
+    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+        return Ok(Vec::new());
+    };
+    let near = is_near(topic, language);
+    let mut found = Vec::new();
+    for number in 0.. {
+        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+            break;
+        };
+        let (_, _, pages) = unpack(&data)?;
+        found.extend(pages.iter().filter_map(|page| own(page, language)).filter(&near));
+        if found.len() >= MOST_PAGES {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    found.truncate(MOST_PAGES);
+    Ok(found)
+}
+
+/// A page to be linked to: one that is shown, may be found, and is written in the language of the post.
+fn own(facts: &PageFacts, language: &str) -> Option<OwnPage> {
+    let html = facts.html_200()?;
+    if html
+        .lang
+        .as_deref()
+        .is_some_and(|of_page| primary(of_page) != primary(language))
+    {
+        return None;
+    }
+    let description = html.metas.iter().find(|meta| &*meta.name == "description");
+    let texts = [description.map(|meta| &*meta.content), Some(&*html.excerpt)];
+    let title = html.titles.first().map(ToString::to_string);
+    Some(OwnPage {
+        url: facts.url.to_string(),
+        title: title.filter(|title| !title.trim().is_empty())?,
+        headings: html
+            .headings
+            .iter()
+            .filter(|heading| heading.level > 1)
+            .map(|heading| heading.text.to_string())
+            .collect(),
+        text: texts.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        inlinks: 0,
+    })
+}
