@@ -126,7 +126,7 @@ impl ProviderError {
         Self::refused_with(why, None)
     }
 
-    /// A no with the provider's words, see [`said`].
+    /// A no with the provider's words, which are cut and freed of secrets.
     pub fn refused_with(why: Why, said: Option<String>) -> Self {
         Self::Refused(Box::new(Refusal {
             why,

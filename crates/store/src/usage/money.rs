@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{Month, positive, set};
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// Sets what may be spent at a provider per month; `None` takes the budget away. [`Error::Dangling`] without the project.
+/// Sets what may be spent at a provider per month; `None` takes the budget away. [`crate::Error::Dangling`] without the project.
 pub async fn set_budget(tx: &mut Tx, project: Uuid, provider: &str, limit: Option<i64>) -> Result<()> {
     let text = match limit {
         Some(_) => {
