@@ -249,6 +249,30 @@ operation! {
     }
 }
 
+operation! {
+    /// Asks the account's provider for figures of keywords that the project has: searches, difficulty, price of a click.
+    ///
+    /// Begins a job, whose result tells of each keyword: `updated`, `unknown_keyword`, `unknown_to_provider`, `no_provider`,
+    /// `provider_error`, `capped`, `uncertain`. A failure never changes a stored value. It may cost money at the provider.
+    RefreshKeywordMetrics {
+        project;
+        /// Texts of keywords, at most 1,000.
+        #[schemars(length(min = 1, max = 1000), inner(length(min = 1, max = 200)), example = ["standing desk"])]
+        keywords: Vec<String>,
+        /// Language of the keywords, BCP 47; the project's unless given.
+        #[schemars(length(min = 2, max = 35))]
+        language: Option<String>,
+        /// Country, ISO 3166-1 alpha-2; the project's unless given.
+        #[schemars(length(min = 2, max = 2))]
+        country: Option<String>,
+        /// Ask nobody: the result tells which keywords would be asked about, and whom.
+        dry_run: Option<bool>,
+        /// US dollars; no further request begins once this much is spent.
+        #[schemars(range(min = 0, max = 10_000))]
+        max_cost: Option<f64>,
+    }
+}
+
 /// Work on keywords that was started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

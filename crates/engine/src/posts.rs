@@ -32,8 +32,10 @@ use crate::{
     },
 };
 
-/// Code of the warning about a text that is a brief and no article.
+/// Codes of warnings: the text is a brief and no article, a section has no text, a step has no answer.
 pub(crate) const BRIEF_ONLY: &str = "brief_only";
+pub(crate) const MISSING_SECTION: &str = "missing_section";
+pub(crate) const STEP_LOST: &str = "step_lost";
 
 /// The site that posts belong to.
 #[derive(Clone, Debug)]

@@ -14,6 +14,7 @@ pub mod from_html;
 mod guard;
 mod html;
 pub mod internal_links;
+pub mod known_links;
 pub mod markdown;
 mod numbers;
 mod phrases;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
-use searchwright_store::{activity, idempotency, jobs};
+use searchwright_store::{activity, idempotency, jobs, seal::Keyring};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -130,7 +130,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     } else {
         None
     };
-    let Installation { engine, .. } = open::open_with(&settings, clock).await?;
+    let Installation { engine, keyring } = open::open_with(&settings, clock).await?;
     if embedded && jobs::any_running(&mut engine.db.read().await?).await? {
         // The lock on the folder is ours: whoever held these jobs is gone.
         let now = engine.clock.now();
@@ -168,7 +168,13 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     }
     tasks.spawn(upkeep(app.clone(), stop.clone()));
     if app.settings.worker.jobs > 0 {
-        let worker = worker(&app.settings, engine, app.settings.worker.jobs, addresses)?;
+        let worker = worker(
+            &app.settings,
+            engine,
+            app.settings.worker.jobs,
+            addresses,
+            keyring,
+        )?;
         tasks.spawn(worker.run(stop.clone()));
     }
     tracing::info!(api = %app.settings.base_url(), mcp = %app.settings.mcp_url, database = app.engine.db.name(), "serving");
@@ -198,6 +204,7 @@ fn worker(
     engine: Arc<Engine>,
     jobs: usize,
     addresses: Addresses,
+    keyring: Arc<Keyring>,
 ) -> Result<Worker, OpenError> {
     let crawl = audit::Settings {
         allow: settings.allowed()?,
@@ -207,7 +214,7 @@ fn worker(
         delay: Duration::from_millis(settings.crawl.delay_ms),
         connections_to_allowed: settings.crawl.connections_to_allowed,
     };
-    Ok(Worker::new(engine, jobs, crawl))
+    Ok(Worker::new(engine, jobs, crawl, keyring)?)
 }
 
 /// A worker process: jobs only, any number beside the servers of a PostgreSQL installation.
@@ -218,7 +225,7 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
     } else {
         None
     };
-    let Installation { engine, .. } = open::open(&settings).await?;
+    let Installation { engine, keyring } = open::open(&settings).await?;
     let addresses = Addresses {
         api: settings.listen,
         mcp: settings.mcp_listen,
@@ -229,7 +236,8 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
         jobs = settings.worker.jobs.max(1),
         "working"
     );
-    worker(&settings, engine.clone(), settings.worker.jobs.max(1), addresses)?
+    let jobs = settings.worker.jobs.max(1);
+    worker(&settings, engine.clone(), jobs, addresses, keyring)?
         .run(stop)
         .await;
     engine.db.close().await;

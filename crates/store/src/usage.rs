@@ -14,7 +14,7 @@ use crate::{Error, Result, Tx, access::ProjectScope, sql};
 
 pub use money::{
     Charge, Intent, NewIntent, OverBudget, Spent, Standing, budget_left, intend, set_budget, settle, spend,
-    spent,
+    spent, withdraw,
 };
 
 /// A calendar month in UTC.

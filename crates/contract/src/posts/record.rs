@@ -219,12 +219,13 @@ pub struct TextLink {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostWarning {
-    /// Stable word: `unverified_claims`, `brief_only`, `banned_phrase`, `charge_uncertain`.
+    /// Stable word: `unverified_claims`, `brief_only`, `missing_section`, `step_lost`, `banned_phrase`.
     #[schemars(example = &"unverified_claims")]
     pub code: String,
     /// For people.
     pub detail: String,
-    /// The sentence or phrase of the text it is about; it goes away with it.
+    /// The sentence or phrase of the text it is about; it goes away with it. `null` is all of the generated text: it goes
+    /// away when that is changed.
     pub text: Option<String>,
     /// Whether the post cannot be published while it stands.
     pub blocks_publishing: bool,

@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use super::{JobError, analysis, worker::Run};
 use crate::{
-    failure::defect,
+    failure::{Failure, defect},
     providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
 };
 
@@ -177,11 +177,15 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
 
 /// The client that fetches pages.
 pub(super) fn crawler(settings: &Settings) -> Result<Guarded, JobError> {
+    Ok(outbound(settings)?.for_purpose(Purpose::Crawl))
+}
+
+/// The clients of jobs.
+pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
     let mut outbound = outbound::Settings::new(settings.user_agent.clone());
     outbound.allow.clone_from(&settings.allow);
     outbound.own.clone_from(&settings.own);
-    let outbound = Outbound::new(&outbound).map_err(|e| defect("http client", e))?;
-    Ok(outbound.for_purpose(Purpose::Crawl))
+    Outbound::new(&outbound).map_err(|e| defect("http client", e))
 }
 
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.

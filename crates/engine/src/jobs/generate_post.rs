@@ -1,6 +1,7 @@
 //! Writes a post in steps, each of which is kept as soon as it is done, so that a job that was cut goes on
 //! where it was. Until the last step the post holds the text it had.
 
+mod article;
 mod material;
 mod steps;
 
@@ -24,12 +25,14 @@ use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
     posts::{BRIEF_ONLY, Site, advance, announce, facts, judge},
+    providers::ProviderError,
     writing::{
         brief::{Brief, brief},
         document::Document,
         transitions::{Actor, Facts},
     },
 };
+use article::Writer;
 use steps::Steps;
 
 /// Attempts after which a post has failed.
@@ -54,10 +57,16 @@ pub struct Order {
 /// What was written.
 #[derive(Clone, Debug, Default)]
 struct Written {
+    /// Of a post that has none.
+    title: Option<String>,
     content: Option<String>,
     excerpt: Option<String>,
     meta_description: Option<String>,
     warnings: Vec<PostWarning>,
+    /// What was charged, in millionths of a US dollar; `None` when nobody can say.
+    cost: Option<i64>,
+    /// Provider and model; `None` for a brief.
+    by: Option<(String, String)>,
 }
 
 /// Carries it out, or on.
@@ -101,8 +110,36 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
             json!({ "postId": order.post_id, "method": GenerationMethod::Brief, "brief": brief, "content": markdown }),
         );
     }
-    let written = write_over(order, &post, &brief)?;
-    finish(run, order, GenerationMethod::Brief, written).await
+    let model = run.providers.language_model(&mut db.read().await?, scope).await?;
+    let model = match model {
+        Ok(model) => model,
+        Err(ProviderError::NotConfigured(_)) => {
+            return finish(
+                run,
+                order,
+                GenerationMethod::Brief,
+                write_over(order, &post, &brief),
+            )
+            .await;
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let project = projects::get(&mut db.read().await?, scope).await?;
+    let writer = Writer {
+        steps: &steps,
+        model: &*model,
+        order,
+        post: &post,
+        brief: &brief,
+        site: &Site::new(&project.name, &project.domain),
+    };
+    let mut written = if keeps_text(order, &post) {
+        writer.surroundings().await?
+    } else {
+        writer.article().await?
+    };
+    written.by = Some((model.provider().to_owned(), model.model().to_owned()));
+    finish(run, order, GenerationMethod::Model, written).await
 }
 
 fn result(post: &Post) -> Value {
@@ -141,10 +178,10 @@ async fn make_brief(steps: &Steps<'_>, order: &Order, post: &Post) -> Result<Bri
 
 /// What a brief makes of a post: a text that is there stays unless it is to be replaced, and what is missing is
 /// taken from it.
-fn write_over(order: &Order, post: &Post, brief: &Brief) -> Result<Written, JobError> {
-    let has_text = !post.content.trim().is_empty();
-    if !has_text || order.mode == GenerateMode::Overwrite {
-        return Ok(Written {
+fn write_over(order: &Order, post: &Post, brief: &Brief) -> Written {
+    if !keeps_text(order, post) {
+        return Written {
+            cost: Some(0),
             content: Some(brief.to_markdown()),
             warnings: vec![PostWarning {
                 code: BRIEF_ONLY.to_owned(),
@@ -154,15 +191,21 @@ fn write_over(order: &Order, post: &Post, brief: &Brief) -> Result<Written, JobE
                 blocks_publishing: true,
             }],
             ..Written::default()
-        });
+        };
     }
     let document = Document::of_html(&post.content_html);
     let of_text = |most| Some(document.excerpt(&post.summary.language, most)).filter(|text| !text.is_empty());
-    Ok(Written {
+    Written {
         excerpt: of_text(EXCERPT),
         meta_description: of_text(DESCRIPTION),
+        cost: Some(0),
         ..Written::default()
-    })
+    }
+}
+
+/// Whether there is a text, and it is to stay.
+fn keeps_text(order: &Order, post: &Post) -> bool {
+    order.mode == GenerateMode::Fill && !post.content.trim().is_empty()
 }
 
 /// Says that the worker writes.
@@ -259,13 +302,18 @@ fn fill(
     };
     put(&mut post.details.excerpt, written.excerpt);
     put(&mut post.details.meta_description, written.meta_description);
-    if let Some(content) = written.content {
-        post.content = content;
-        post.findings.warnings = written.warnings;
+    post.summary.title = post.summary.title.take().or(written.title);
+    match written.content {
+        Some(content) => {
+            post.content = content;
+            post.findings.warnings = written.warnings;
+        }
+        None => post.findings.warnings.extend(written.warnings),
     }
     if let Some(generation) = &mut post.generation {
         generation.method = Some(method);
-        generation.cost_micros_usd = Some(0);
+        generation.cost_micros_usd = written.cost;
+        (generation.provider, generation.model) = written.by.unzip();
         generation.finished_at = Some(now);
     }
 }

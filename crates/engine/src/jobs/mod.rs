@@ -4,6 +4,7 @@ mod analysis;
 pub mod audit;
 pub(crate) mod generate_post;
 pub(crate) mod keyword_generation;
+pub(crate) mod keyword_metrics;
 pub mod worker;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,11 @@ pub enum Job {
         /// The audit.
         audit_id: Uuid,
     },
+    /// Ask providers for figures of keywords.
+    KeywordMetrics {
+        /// Which.
+        wanted: keyword_metrics::Wanted,
+    },
     /// Find keywords.
     GenerateKeywords {
         /// Which.
@@ -45,6 +51,7 @@ impl Job {
         match self {
             Self::Audit { .. } => "audit",
             Self::GenerateKeywords { .. } => "generate_keywords",
+            Self::KeywordMetrics { .. } => "keyword_metrics",
             Self::GeneratePost { .. } => "generate_post",
         }
     }

@@ -3,13 +3,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use searchwright_store::jobs::{self, Beat, End, Leased};
+use searchwright_store::{
+    jobs::{self, Beat, End, Leased},
+    seal::Keyring,
+};
 use tokio::{task::JoinSet, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Job, JobError, audit, generate_post, keyword_generation};
-use crate::Engine;
+use super::{Job, JobError, audit, generate_post, keyword_generation, keyword_metrics};
+use crate::{Engine, failure::Result, providers::Providers};
 
 /// How often an idle worker looks, when nothing woke it: the truth behind every wake-up.
 const POLL: Duration = Duration::from_secs(1);
@@ -28,6 +31,7 @@ pub struct Worker {
     capacity: usize,
     /// Passed to crawls.
     settings: Arc<audit::Settings>,
+    providers: Providers,
 }
 
 /// What a running job holds on to.
@@ -36,6 +40,7 @@ pub(super) struct Run {
     pub(super) engine: Arc<Engine>,
     pub(super) leased: Leased,
     pub(super) settings: Arc<audit::Settings>,
+    pub(super) providers: Providers,
     /// Somebody asked for it to be stopped.
     pub(super) canceled: CancellationToken,
     /// The worker is shutting down.
@@ -57,15 +62,22 @@ impl Run {
 }
 
 impl Worker {
-    /// A worker that runs at most `capacity` jobs at once.
-    pub fn new(engine: Arc<Engine>, capacity: usize, settings: audit::Settings) -> Self {
+    /// A worker that runs at most `capacity` jobs at once; the keys open the accounts of projects.
+    pub fn new(
+        engine: Arc<Engine>,
+        capacity: usize,
+        settings: audit::Settings,
+        keyring: Arc<Keyring>,
+    ) -> Result<Self> {
         let owner = engine.clock.id();
-        Self {
+        let providers = Providers::new(&audit::outbound(&settings)?, engine.clock.clone(), keyring);
+        Ok(Self {
             engine,
             owner,
             capacity,
             settings: Arc::new(settings),
-        }
+            providers,
+        })
     }
 
     /// Works until `stop`, then gives back what is unfinished and returns.
@@ -134,6 +146,7 @@ impl Worker {
             engine: self.engine.clone(),
             leased,
             settings: self.settings.clone(),
+            providers: self.providers.clone(),
             canceled: CancellationToken::new(),
             stopping: stop.child_token(),
             lost: CancellationToken::new(),
@@ -146,6 +159,7 @@ async fn work(run: Run) -> Result<serde_json::Value, JobError> {
     match Job::read(&run.leased)? {
         Job::Audit { audit_id } => audit::run(run, audit_id).await,
         Job::GenerateKeywords { wanted } => keyword_generation::run(run, wanted).await,
+        Job::KeywordMetrics { wanted } => keyword_metrics::run(run, wanted).await,
         Job::GeneratePost { order } => generate_post::run(run, order).await,
     }
 }
@@ -210,6 +224,9 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
             Box::pin(async move {
                 match over {
                     Some(Job::Audit { .. }) => audit::over(tx, &leased, &end, event_id, now).await?,
+                    Some(Job::KeywordMetrics { wanted }) => {
+                        keyword_metrics::over(tx, &leased, &wanted).await?
+                    }
                     Some(Job::GenerateKeywords { wanted }) => {
                         keyword_generation::over(tx, &leased, &wanted).await?
                     }

@@ -106,13 +106,18 @@ fn entries(import: &mut Import<&[u8]>, language: &str, country: &str, told: &mut
     Ok(entries)
 }
 
-/// What the rows of a file share.
-struct Context {
-    source: KeywordSource,
-    status: KeywordStatus,
-    brands: Brands,
-    largest: Option<i64>,
-    now: Instant,
+/// What rows of one origin share.
+pub(crate) struct Context {
+    /// Where they come from.
+    pub(crate) source: KeywordSource,
+    /// Status of keywords that are new.
+    pub(crate) status: KeywordStatus,
+    /// Whose a keyword is.
+    pub(crate) brands: Brands,
+    /// The largest number of searches in the project.
+    pub(crate) largest: Option<i64>,
+    /// When.
+    pub(crate) now: Instant,
 }
 
 async fn write(
@@ -172,7 +177,13 @@ fn same(a: &Known, b: &Known) -> bool {
 }
 
 /// What is known after a row. What it does not say stays; a bucket does not replace an exact number.
-fn learn(mut known: Known, row: &Row, normalized: &str, language: &str, context: &Context) -> Known {
+pub(crate) fn learn(
+    mut known: Known,
+    row: &Row,
+    normalized: &str,
+    language: &str,
+    context: &Context,
+) -> Known {
     let details = &mut known.details;
     if let Some(volume) = row.search_volume {
         known.search_volume = Some(volume);

@@ -26,7 +26,7 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     keywords::normalize,
-    posts::{BRIEF_ONLY, Site, actions, advance, announce, facts, judge},
+    posts::{Site, actions, advance, announce, facts, judge},
     writing::{
         slug::{is_slug, slugify, unique},
         transitions::{Actor, Effect},
@@ -275,13 +275,10 @@ pub(super) async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) 
     Ok(shown(call, written))
 }
 
-/// A text that people changed is no brief any more.
-fn forget_brief(record: &mut Record) {
-    record
-        .post
-        .findings
-        .warnings
-        .retain(|warning| warning.code != BRIEF_ONLY);
+/// What was said of a generated text as a whole is not said of what people made of it.
+fn forget_generated(record: &mut Record) {
+    let warnings = &mut record.post.findings.warnings;
+    warnings.retain(|warning| warning.text.is_some());
 }
 
 impl Handle<ListPosts> for Engine {
@@ -419,7 +416,7 @@ impl Handle<UpdatePost> for Engine {
         }
         record.post.summary.scheduled_at = scheduled_at.apply(record.post.summary.scheduled_at);
         if record.post.content != old.content {
-            forget_brief(&mut record);
+            forget_generated(&mut record);
         }
         settle(call, tx, &mut record).await?;
         if let Some(to) = status {
@@ -474,7 +471,7 @@ impl Handle<RestoreRevision> for Engine {
         refuse_unless_editable(old.summary.status)?;
         record.post.content = revision.content;
         if record.post.content != old.content {
-            forget_brief(&mut record);
+            forget_generated(&mut record);
         }
         settle(call, tx, &mut record).await?;
         write(call, tx, record, &old).await

@@ -80,6 +80,10 @@ impl LanguageModel for Anthropic {
         &self.model
     }
 
+    fn most(&self, prompt: &Prompt) -> Option<u64> {
+        self.wire.most(prompt)
+    }
+
     fn generate(&self, prompt: &Prompt) -> Generation {
         let key = match &self.wire.secret {
             Some(secret) => secret_header(secret.expose_secret()),

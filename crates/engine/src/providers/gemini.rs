@@ -78,6 +78,10 @@ impl LanguageModel for Gemini {
         &self.model
     }
 
+    fn most(&self, prompt: &Prompt) -> Option<u64> {
+        self.wire.most(prompt)
+    }
+
     fn generate(&self, prompt: &Prompt) -> Generation {
         // In a header, not in the address, which ends up in logs on the way.
         let key = match &self.wire.secret {

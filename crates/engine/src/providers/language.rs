@@ -119,6 +119,9 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
     /// The model's name at the provider.
     fn model(&self) -> &str;
 
+    /// What the answer may cost at most, in millionths of a US dollar; `None` when its price is not known.
+    fn most(&self, prompt: &Prompt) -> Option<u64>;
+
     /// Asks. Nothing is sent before the first chunk is awaited; dropping it ends the answer.
     fn generate(&self, prompt: &Prompt) -> Generation;
 }
@@ -201,6 +204,10 @@ mod tests {
 
         fn model(&self) -> &str {
             "says"
+        }
+
+        fn most(&self, _: &Prompt) -> Option<u64> {
+            None
         }
 
         fn generate(&self, _: &Prompt) -> Generation {

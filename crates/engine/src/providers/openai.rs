@@ -93,6 +93,10 @@ impl LanguageModel for OpenAi {
         &self.model
     }
 
+    fn most(&self, prompt: &Prompt) -> Option<u64> {
+        self.wire.most(prompt)
+    }
+
     fn generate(&self, prompt: &Prompt) -> Generation {
         let key = self.wire.secret.as_ref().map(bearer).transpose();
         let request = key.and_then(|key| {

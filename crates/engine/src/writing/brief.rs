@@ -121,8 +121,10 @@ pub struct Brief {
     pub banned_phrases: Vec<String>,
     /// The parts, in order.
     pub sections: Vec<Section>,
-    /// Pages of the site to link to, the nearest to the topic first.
+    /// Where to link to: pages near the topic, the nearest first, then those of products.
     pub links: Vec<LinkTo>,
+    /// What the pages say, in the same order.
+    pub pages: Vec<Fact>,
     /// What the text invites its readers to do.
     pub ctas: Vec<LinkTo>,
 }
@@ -210,16 +212,34 @@ pub fn brief(material: &Material) -> Brief {
         tone: profile.and_then(|profile| profile.tone.clone()),
         banned_phrases: profile.map_or_else(Vec::new, |profile| profile.banned_phrases.clone()),
         sections,
-        links: pages
-            .into_iter()
-            .map(|page| LinkTo {
-                url: page.url.clone(),
-                title: page.title.clone(),
-                text: None,
+        pages: pages
+            .iter()
+            .map(|page| Fact {
+                text: one_line(&page_text(page)),
+                source: page.url.clone(),
             })
             .collect(),
+        links: links(&pages, &products),
         ctas: ctas(material, &about),
     }
+}
+
+/// Pages near the topic, then those of products that are not among them.
+fn links(pages: &[&OwnPage], products: &[&(String, Product)]) -> Vec<LinkTo> {
+    let link = |url: &str, title: &str| LinkTo {
+        url: url.to_owned(),
+        title: title.to_owned(),
+        text: None,
+    };
+    let mut links: Vec<LinkTo> = pages.iter().map(|page| link(&page.url, &page.title)).collect();
+    for (_, product) in products {
+        if let Some(url) = &product.url
+            && !links.iter().any(|link| link.url == *url)
+        {
+            links.push(link(url, &product.name));
+        }
+    }
+    links
 }
 
 /// The brand's own answers first, then what else is asked.

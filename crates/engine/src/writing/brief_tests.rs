@@ -104,7 +104,7 @@ fn what_is_near_the_topic_is_told_with_its_source() {
         .collect();
     assert_eq!(product, ["A standing desk of oak", "two motors", "499.5 EUR"]);
     let links: Vec<&str> = brief.links.iter().map(|link| link.url.as_str()).collect();
-    assert_eq!(links, ["https://f.example/desks"]);
+    assert_eq!(links, ["https://f.example/desks", "https://f.example/p"]);
     let ctas: Vec<&str> = brief.ctas.iter().map(|cta| cta.title.as_str()).collect();
     assert_eq!(ctas, ["High", "Low"]);
 }

@@ -1,6 +1,7 @@
 //! A server with a project and a key, and calls to it.
 
 use std::{
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
 };
@@ -14,6 +15,7 @@ use searchwright_server::{
     config::Flags,
     serve::{self, Server},
 };
+use searchwright_store::seal::Keyring;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
@@ -228,6 +230,17 @@ impl Bench {
             body: None,
         };
         call.key(&self.key)
+    }
+
+    /// Sets an account of the project with a provider, as the operator would.
+    pub async fn account(&self, provider: &str, settings: BTreeMap<String, String>, secret: &str) {
+        let key = std::fs::read(self.folder.path().join("sealing.key")).unwrap();
+        let keyring = Keyring::new([(1, key.try_into().unwrap())]).unwrap();
+        let (engine, secret) = (&self.server.app.engine, Some(secret.to_owned()));
+        engine
+            .set_provider(Arc::new(keyring), self.project, provider, settings, secret)
+            .await
+            .unwrap();
     }
 
     pub async fn get(&self, path: &str) -> Answer {

@@ -24,6 +24,7 @@ mod items;
 mod items_rules;
 mod keys;
 mod keyword_import;
+mod keyword_metrics;
 mod limits;
 mod load;
 mod mcp;

@@ -164,6 +164,22 @@ pub async fn settle(
     Ok(true)
 }
 
+/// Takes back the note of a call that was refused or never reached anybody, so that it may be made again.
+pub async fn withdraw(tx: &mut Tx, scope: ProjectScope, intent: Uuid) -> Result<()> {
+    let withdrawn: Option<(Instant, String, i64)> = sql(
+        "DELETE FROM charges WHERE project_id = $1 AND id = $2 AND ended_at IS NULL
+         RETURNING month, provider, estimate",
+    )
+    .bind(scope.project())
+    .bind(intent)
+    .optional(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
+    .await?;
+    match withdrawn {
+        Some((begun, provider, estimate)) => add(tx, scope, Month::of(begun), &provider, 0, -estimate).await,
+        None => Ok(()),
+    }
+}
+
 /// A charge that was not foreseen, noted with what it cost.
 #[derive(Clone, Debug)]
 pub struct Charge {

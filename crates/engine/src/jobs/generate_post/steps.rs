@@ -1,15 +1,46 @@
-//! What the steps of a job made, kept under its lease.
+//! What the steps of a job made, kept under its lease; and steps that ask a model, each charged once.
 
-use searchwright_store::posts;
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use searchwright_contract::Problem;
+use searchwright_store::{
+    Tx, posts,
+    usage::{self, Intent, NewIntent, OverBudget, Standing},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
 use super::super::{JobError, audit::fenced, worker::Run};
-use crate::{failure::defect, posts::digest};
+use crate::{
+    failure::{Failure, defect},
+    posts::digest,
+    providers::{LanguageModel, Prompt, ProviderError, Why, answer},
+};
 
 /// The steps of one job.
 pub(super) struct Steps<'a> {
     pub(super) run: &'a Run,
+}
+
+/// What came of asking a model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Asked {
+    /// The answer, as text or as JSON of the form that was asked for; `None` if there is none to be had.
+    pub(super) said: Option<Value>,
+    /// Why not.
+    pub(super) lost: Option<String>,
+    /// What it cost in millionths of a US dollar; `None` when nobody can say.
+    pub(super) cost: Option<i64>,
+}
+
+impl Asked {
+    fn lost(why: impl ToString, cost: Option<i64>) -> Self {
+        Self {
+            said: None,
+            lost: Some(why.to_string()),
+            cost,
+        }
+    }
 }
 
 impl Steps<'_> {
@@ -29,19 +60,160 @@ impl Steps<'_> {
     /// Keeps what a step made of this input.
     pub(super) async fn save<T: Serialize>(
         &self,
-        step: &'static str,
+        step: &str,
         input: &Value,
         made: &T,
     ) -> Result<(), JobError> {
+        self.keep(step, input, made, None).await
+    }
+
+    /// Keeps what a step made, and says in the same transaction what the call for it cost.
+    async fn keep<T: Serialize>(
+        &self,
+        step: &str,
+        input: &Value,
+        made: &T,
+        settled: Option<(Intent, Option<i64>)>,
+    ) -> Result<(), JobError> {
         let made = serde_json::to_value(made).map_err(|e| defect("step", e))?;
-        let (leased, digest, now) = (
-            self.run.leased.clone(),
-            digest(input),
-            self.run.engine.clock.now(),
-        );
-        fenced(&self.run.engine.db, self.run.leased.clone(), move |tx, _| {
-            Box::pin(async move { posts::save_step(tx, &leased, step, &digest, &made, now).await })
+        let (leased, step) = (self.run.leased.clone(), step.to_owned());
+        let (digest, now) = (digest(input), self.run.engine.clock.now());
+        fenced(&self.run.engine.db, self.run.leased.clone(), move |tx, scope| {
+            Box::pin(async move {
+                posts::save_step(tx, &leased, &step, &digest, &made, now).await?;
+                if let Some((intent, cost)) = settled {
+                    usage::settle(tx, scope, intent.id, cost, now).await?;
+                }
+                Ok(())
+            })
         })
         .await
+    }
+
+    /// Asks a model once. Before the call its charge is noted; the answer is kept together with what it cost. A
+    /// call whose answer did not live to be kept may have been charged for: it is not made again, and there is
+    /// no answer to this step.
+    pub(super) async fn ask(
+        &self,
+        model: &dyn LanguageModel,
+        step: &str,
+        prompt: Prompt,
+    ) -> Result<Asked, JobError> {
+        let input = json!([
+            model.provider(),
+            model.model(),
+            prompt.system,
+            prompt
+                .data
+                .iter()
+                .map(|data| [&data.label, &data.text])
+                .collect::<Vec<_>>(),
+            prompt.instructions,
+        ]);
+        if let Some(asked) = self.done(step, &input).await? {
+            return Ok(asked);
+        }
+        // A call that is known not to have been carried out is a new charge when it is made again.
+        let (count, none) = (format!("{step} tries"), Value::Null);
+        let tries: u32 = self.done(&count, &none).await?.unwrap_or_default();
+        let charge = if tries == 0 {
+            step.to_owned()
+        } else {
+            format!("{step}, try {}", tries + 1)
+        };
+        let intent = self.intend(model, charge, &prompt).await?;
+        let asked = match intent.standing {
+            Standing::New => match answer(model, &prompt).await {
+                Ok(answer) => Asked {
+                    said: Some(answer.json.unwrap_or(Value::String(answer.text))),
+                    lost: None,
+                    cost: answer.usage.cost_micros_usd.and_then(|cost| cost.try_into().ok()),
+                },
+                Err(error @ (ProviderError::RateLimited(_) | ProviderError::Unavailable)) => {
+                    self.keep(&count, &none, &(tries + 1), Some((intent, Some(0))))
+                        .await?;
+                    return Err(error.into());
+                }
+                Err(error) => self.without_answer(&count, intent, tries, error).await?,
+            },
+            Standing::Uncertain => Asked::lost(ProviderError::Uncertain(Box::default()), None),
+            Standing::Ended(cost) => Asked::lost("its answer was not kept", cost),
+        };
+        let settled = (intent.standing == Standing::New).then_some((intent, asked.cost));
+        self.keep(step, &input, &asked, settled).await?;
+        Ok(asked)
+    }
+
+    /// What a step is without its answer; a no that concerns the account ends the job.
+    async fn without_answer(
+        &self,
+        count: &str,
+        intent: Intent,
+        tries: u32,
+        error: ProviderError,
+    ) -> Result<Asked, JobError> {
+        let cost = |came: Option<&crate::providers::Partial>| match came {
+            None => Some(0),
+            Some(came) => came.usage.cost_micros_usd.and_then(|cost| cost.try_into().ok()),
+        };
+        match &error {
+            ProviderError::Refused(refusal)
+                if matches!(
+                    refusal.why,
+                    Why::Filtered | Why::Truncated | Why::Empty | Why::Unreadable
+                ) =>
+            {
+                Ok(Asked::lost(&error, cost(refusal.came.as_ref())))
+            }
+            ProviderError::Uncertain(_) => Ok(Asked::lost(&error, None)),
+            ProviderError::Refused(refusal) => {
+                let paid = cost(refusal.came.as_ref());
+                self.keep(count, &Value::Null, &(tries + 1), Some((intent, paid)))
+                    .await?;
+                Err(error.into())
+            }
+            _ => Err(error.into()),
+        }
+    }
+
+    /// Notes, before the call, that it may be charged for.
+    async fn intend(
+        &self,
+        model: &dyn LanguageModel,
+        charge: String,
+        prompt: &Prompt,
+    ) -> Result<Intent, JobError> {
+        let new = NewIntent {
+            id: self.run.engine.clock.id(),
+            job: self.run.leased.id,
+            what: format!("post: {charge}"),
+            step: charge,
+            provider: model.provider().to_owned(),
+            estimate: model
+                .most(prompt)
+                .and_then(|most| most.try_into().ok())
+                .unwrap_or(0),
+        };
+        let now = self.run.engine.clock.now();
+        let noted = Arc::<Mutex<Option<Result<Intent, OverBudget>>>>::default();
+        let note = noted.clone();
+        fenced(
+            &self.run.engine.db,
+            self.run.leased.clone(),
+            move |tx: &mut Tx, scope| {
+                Box::pin(async move {
+                    let intent = usage::intend(tx, scope, new, now).await?;
+                    *note.lock().unwrap_or_else(PoisonError::into_inner) = Some(intent);
+                    Ok(())
+                })
+            },
+        )
+        .await?;
+        let noted = noted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match noted {
+            Some(Ok(intent)) => Ok(intent),
+            Some(Err(over)) => Err(JobError::GiveUp(Box::new(Problem::from(Failure::from(over))))),
+            None => Err(defect("intent", "nothing was noted").into()),
+        }
     }
 }

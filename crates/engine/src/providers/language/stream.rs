@@ -9,7 +9,7 @@ use searchwright_site::fetch::FetchError;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::{Chunk, Finish, Generation, prices::Price};
+use super::{Chunk, Finish, Generation, Prompt, prices::Price};
 use crate::providers::{
     error::{Partial, ProviderError, Usage, Why},
     exchange::{self, Terms},
@@ -55,6 +55,19 @@ pub(in crate::providers) struct Wire {
     pub secret: Option<SecretString>,
     pub price: Option<Price>,
     pub read: Read,
+}
+
+impl Wire {
+    /// What the answer to a prompt may cost at most: no token is shorter than a byte.
+    pub fn most(&self, prompt: &Prompt) -> Option<u64> {
+        let form = prompt
+            .form
+            .as_ref()
+            .map_or(0, |form| form.schema.as_value().to_string().len());
+        let read = prompt.system_text().len() + prompt.user_text().len() + form;
+        let price = self.price?;
+        Some(price.micros(read as u64, prompt.max_tokens.into()))
+    }
 }
 
 impl fmt::Debug for Wire {

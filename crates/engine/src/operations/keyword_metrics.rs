@@ -1,0 +1,54 @@
+//! Refreshing what providers know of keywords. The work itself is `jobs/keyword_metrics.rs`.
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    keywords::{KeywordsStarted, RefreshKeywordMetrics},
+    usage::Metric,
+};
+use searchwright_store::{Tx, usage};
+
+use super::{jobs::with_actions, keywords::country_code};
+use crate::{
+    Engine,
+    call::{Call, Credential, fault},
+    endpoint::Handle,
+    failure::Result,
+    jobs::{Job, keyword_metrics::Wanted},
+    keywords::normalize,
+};
+
+impl Handle<RefreshKeywordMetrics> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: RefreshKeywordMetrics) -> Result<KeywordsStarted> {
+        let scope = call.scope()?;
+        let Credential::Key(access) = &call.credential;
+        if let Some(at) = operation
+            .keywords
+            .iter()
+            .position(|text| normalize(text).is_empty())
+        {
+            return Err(fault(
+                &format!("/keywords/{at}"),
+                "blank",
+                "has nothing but spaces",
+            ));
+        }
+        let wanted = Wanted {
+            keywords: operation.keywords,
+            language: operation.language.unwrap_or_else(|| access.language.clone()),
+            country: country_code(operation.country, &access.country)?,
+            dry_run: operation.dry_run.unwrap_or(false),
+            max_cost_micros: operation.max_cost.map(|usd| (usd * 1e6).round() as i64),
+        };
+        if !wanted.dry_run {
+            let count = i64::try_from(wanted.keywords.len()).unwrap_or(i64::MAX);
+            usage::take(tx, scope, Metric::KeywordMetrics, count, call.now).await??;
+        }
+        let id = call.engine.clock.id();
+        let work = Job::KeywordMetrics { wanted };
+        let job = work.enqueue(tx, scope, id, BTreeMap::new(), call.now).await?;
+        Ok(KeywordsStarted {
+            job: with_actions(call, job),
+        })
+    }
+}
