@@ -207,7 +207,11 @@ impl Api {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self {
             runtime,
-            client: Client::builder().no_proxy().build()?,
+            // shorter than the server keeps a connection that says nothing
+            client: Client::builder()
+                .no_proxy()
+                .pool_idle_timeout(Duration::from_secs(5))
+                .build()?,
             origin,
             access,
         })
