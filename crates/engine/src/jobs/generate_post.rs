@@ -91,17 +91,22 @@ pub(super) async fn run(run: Run, order: Order) -> Result<Value, JobError> {
 async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
     let db = &run.engine.db;
     let scope = run.leased.scope;
-    let record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
-    let post = record.post;
-    let is_ours = record.job == Some(run.leased.id)
-        && matches!(post.summary.status, PostStatus::Queued | PostStatus::Generating);
+    let mut record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
     if !order.dry_run {
+        let is_ours = record.job == Some(run.leased.id)
+            && matches!(
+                record.post.summary.status,
+                PostStatus::Queued | PostStatus::Generating
+            );
         if !is_ours {
             // Written before, and only the job's own end was lost; or taken back by somebody.
-            return Ok(result(&post));
+            return Ok(result(&record.post));
         }
         begin(run, order).await?;
+        // From here on nobody else changes its text; until then somebody may have.
+        record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
     }
+    let post = record.post;
     let steps = Steps { run };
     let brief = make_brief(&steps, order, &post).await?;
     if order.dry_run {

@@ -9,6 +9,7 @@ mod audit;
 mod calls;
 mod configuration;
 mod help;
+mod posts;
 mod profiles;
 mod providers;
 mod secrets;

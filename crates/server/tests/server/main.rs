@@ -31,6 +31,7 @@ mod mcp;
 mod post_generation;
 mod post_statuses;
 mod posts;
+mod posts_doors;
 mod process;
 mod projects;
 mod queries;

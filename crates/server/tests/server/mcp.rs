@@ -44,7 +44,7 @@ async fn call(bench: &Bench, method: &str, params: Value) -> Value {
     answer.json()
 }
 
-async fn tool(bench: &Bench, name: &str, arguments: Value) -> Value {
+pub async fn tool(bench: &Bench, name: &str, arguments: Value) -> Value {
     let answer = call(
         bench,
         "tools/call",

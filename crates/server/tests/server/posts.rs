@@ -27,7 +27,7 @@ async fn events_of(bench: &Bench) -> Vec<(String, String)> {
     events.iter().map(event).collect()
 }
 
-async fn create(bench: &Bench, body: Value) -> Value {
+pub async fn create(bench: &Bench, body: Value) -> Value {
     let created = bench.post("P/posts", body).await;
     assert_eq!(created.status, 201, "{created:?}");
     created.json()
