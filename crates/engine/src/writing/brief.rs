@@ -39,8 +39,6 @@ pub struct OwnPage {
     pub headings: Vec<String>,
     /// The beginning of its text.
     pub text: String,
-    /// Pages that link to it.
-    pub inlinks: u32,
 }
 
 /// What the project knows.

@@ -377,6 +377,7 @@ impl Writer<'_> {
                 url: &link.url,
                 keyword: &link.title,
                 text: &page.text,
+                // Nothing tells these pages apart but their texts.
                 inlinks: 0,
                 same_cluster: false,
             })

@@ -145,6 +145,5 @@ fn own(facts: &PageFacts, language: &str) -> Option<OwnPage> {
             .map(|heading| heading.text.to_string())
             .collect(),
         text: texts.into_iter().flatten().collect::<Vec<_>>().join(" "),
-        inlinks: 0,
     })
 }
