@@ -40,9 +40,8 @@ pub async fn write(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> 
     .bind(new.credential)
     .bind(new.name)
     .bind(now)
-    .run(tx)
-    .await?;
-    Ok(())
+    .run_last(tx)
+    .await
 }
 
 /// Entries older than this one, newest first.
@@ -75,8 +74,11 @@ pub async fn list(
 
 /// Forgets what is older than [`KEPT_DAYS`]; how many rows.
 pub async fn sweep(tx: &mut Tx, now: Instant) -> Result<u64> {
-    sql("DELETE FROM activity WHERE created_at < $1")
-        .bind(now.plus_millis(-KEPT_DAYS * 86_400_000))
+    let oldest = now.plus_millis(-KEPT_DAYS * 86_400_000).millis();
+    // An id begins with the milliseconds it was made at: the primary key finds what is older.
+    let oldest = Uuid::from_u128(u128::try_from(oldest).unwrap_or_default() << 80);
+    sql("DELETE FROM activity WHERE project_id IN (SELECT id FROM projects) AND id < $1")
+        .bind(oldest)
         .run(tx)
         .await
 }

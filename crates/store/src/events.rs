@@ -20,9 +20,8 @@ pub async fn write(
         .bind(kind.as_str())
         .bind(data)
         .bind(now)
-        .run(tx)
-        .await?;
-    Ok(())
+        .run_last(tx)
+        .await
 }
 
 /// The events after this one, oldest first.

@@ -214,15 +214,6 @@ pub async fn note(tx: &mut Tx, job: &Leased, done: serde_json::Value) -> Result<
     Ok(None)
 }
 
-/// Everything a job may be given back at its end, if it has noted nothing.
-pub async fn has_noted(tx: &mut Tx, job: &Leased) -> Result<bool> {
-    sql("SELECT progress IS NOT NULL FROM jobs WHERE project_id = $1 AND id = $2")
-        .bind(job.scope.project())
-        .bind(job.id)
-        .one(tx, |c| c.take())
-        .await
-}
-
 /// What a heartbeat hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {
@@ -329,6 +320,15 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
         Some(running) => Ok(running),
         None => Ok(get(tx, scope, id).await?.status),
     }
+}
+
+/// What a job is to do.
+pub async fn payload(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<serde_json::Value> {
+    sql("SELECT payload FROM jobs WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, |c| Ok(c.take::<Json>()?.0))
+        .await
 }
 
 /// Gives back the jobs whose worker fell silent. Those that crashed too often are returned, still to be failed.

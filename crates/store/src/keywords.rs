@@ -53,6 +53,45 @@ pub struct New {
     pub known: Known,
 }
 
+impl New {
+    /// The record that comes of it, which need not be read back.
+    fn made(&self, now: Instant) -> Keyword {
+        let known = self.known.clone();
+        Keyword {
+            id: self.id.to_string(),
+            keyword: self.keyword.clone(),
+            search_volume: known.search_volume,
+            search_volume_status: missing(known.search_volume),
+            keyword_difficulty: known.keyword_difficulty,
+            keyword_difficulty_status: missing(known.keyword_difficulty),
+            intent: known.intent,
+            language: self.language.clone(),
+            country: Some(self.country.clone()).filter(|t| !t.is_empty()),
+            status: self.status,
+            source: self.source,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            intent_source: known.intent_source,
+            intent_confidence: known.intent_confidence,
+            intent_reason: known.intent_reason,
+            score: known.score.map(thousandths),
+            cluster_id: None,
+            is_cluster_head: false,
+            details: known.details,
+            allowed_actions: AllowedActions::default(),
+        }
+    }
+}
+
+fn missing(value: Option<i64>) -> Option<MissingReason> {
+    value.is_none().then_some(MissingReason::NotMeasured)
+}
+
+fn thousandths(score: i64) -> f64 {
+    score as f64 / 1000.0
+}
+
 /// What is known of a keyword, and changes as more is learnt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
@@ -128,7 +167,6 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
     let id = c.take::<Uuid>()?.to_string();
     let keyword = c.take()?;
     let (search_volume, keyword_difficulty): (Option<i64>, Option<i64>) = (c.take()?, c.take()?);
-    let missing = |value: Option<i64>| value.is_none().then_some(MissingReason::NotMeasured);
     Ok(Keyword {
         id,
         keyword,
@@ -147,7 +185,7 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
         intent_source: c.word_or_null()?,
         intent_confidence: c.take()?,
         intent_reason: c.take()?,
-        score: c.take::<Option<i64>>()?.map(|score| score as f64 / 1000.0),
+        score: c.take::<Option<i64>>()?.map(thousandths),
         cluster_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
         is_cluster_head: c.take()?,
         details: match c.take::<Option<Json>>()? {
@@ -273,14 +311,14 @@ pub async fn create(
     new: New,
     now: Instant,
 ) -> Result<Result<Keyword, Uuid>> {
-    let (id, text) = (new.id, text(&new));
+    let (text, keyword) = (text(&new), new.made(now));
     let added = sql(insert!())
         .bind(scope.project())
         .bind(now)
         .run_each(tx, vec![row(new)?])
         .await?;
     if added > 0 {
-        return get(tx, scope, id).await.map(Ok);
+        return Ok(Ok(keyword));
     }
     let found = by_texts(tx, scope, vec![text]).await?;
     match found.into_iter().next().flatten() {
@@ -362,18 +400,6 @@ pub async fn texts(tx: &mut Tx, scope: ProjectScope, language: &str, country: &s
         .bind(country)
         .all(tx, |c| c.take())
         .await
-}
-
-/// The largest number of searches that is known.
-pub async fn largest_volume(tx: &mut Tx, scope: ProjectScope) -> Result<Option<i64>> {
-    let largest: Option<i64> = sql(
-        "SELECT coalesce(search_volume, -1) FROM keywords WHERE project_id = $1
-         ORDER BY coalesce(search_volume, -1) DESC, id DESC LIMIT 1",
-    )
-    .bind(scope.project())
-    .optional(tx, |c| c.take())
-    .await?;
-    Ok(largest.filter(|volume| *volume >= 0))
 }
 
 /// One keyword; [`Error::Missing`] if the project has none of this id.

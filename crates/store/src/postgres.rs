@@ -1,65 +1,136 @@
 //! PostgreSQL: a pool of connections, statements prepared once per connection.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicU8, Ordering},
     time::Duration,
 };
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts,
+};
+use futures_util::future::try_join_all;
 use tokio_postgres::NoTls;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
+    Param,
     error::{Error, Result},
     migrate,
+    statement::refs,
 };
 
 /// The oldest version supported, as `server_version_num`.
 const OLDEST: i32 = 150_000;
 
+/// How long a plan is kept. PostgreSQL takes the size of a table into a plan and keeps it until the table is
+/// next analysed: a plan made while a table was empty would go on reading all of what has come since.
+const PLANS_LAST: Duration = Duration::from_secs(10);
+
 /// A connection of the pool. One that is dropped inside a transaction is closed, not given back.
 #[derive(Debug)]
 pub(crate) struct Client {
     object: Option<Object>,
-    begun: bool,
-    failed: AtomicBool,
+    transaction: AtomicU8,
+    /// What goes with COMMIT, which saves it a round trip too.
+    last: Vec<(tokio_postgres::Statement, Vec<Param>)>,
 }
 
+/// What a connection is in.
+const NO_TRANSACTION: u8 = 0;
+/// BEGIN goes with the first statement, which saves it a round trip.
+const TO_BEGIN: u8 = 1;
+const BEGUN: u8 = 2;
+/// PostgreSQL would turn COMMIT into ROLLBACK without a word.
+const FAILED: u8 = 3;
+
 impl Client {
+    fn new(object: Object, transaction: u8) -> Self {
+        Self {
+            object: Some(object),
+            transaction: AtomicU8::new(transaction),
+            last: Vec::new(),
+        }
+    }
+
     pub(crate) fn get(&self) -> Result<&deadpool_postgres::ClientWrapper> {
         self.object
             .as_deref()
             .ok_or_else(|| Error::Defect("the connection has been given back".to_owned()))
     }
 
-    /// The outcome of a statement, noting a failure: PostgreSQL would turn the COMMIT of its transaction into
-    /// a ROLLBACK without a word.
-    pub(crate) fn noted<T>(&self, outcome: Result<T, tokio_postgres::Error>) -> Result<T> {
-        self.failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+    /// Carries out what is asked of the connection, and notes whether it failed.
+    pub(crate) async fn run<T>(
+        &self,
+        statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        let begins = self.transaction.load(Ordering::Relaxed) == TO_BEGIN;
+        let outcome = if begins {
+            // Dropped between the two, it is inside.
+            self.transaction.store(BEGUN, Ordering::Relaxed);
+            let begin = self.get()?.batch_execute("BEGIN");
+            let (begun, outcome) = tokio::join!(biased; begin, statement);
+            begun.and(outcome)
+        } else {
+            statement.await
+        };
+        if outcome.is_err() && self.transaction.load(Ordering::Relaxed) == BEGUN {
+            self.transaction.store(FAILED, Ordering::Relaxed);
+        }
         Ok(outcome?)
+    }
+
+    /// The statement, prepared once per connection.
+    pub(crate) async fn prepare(&self, text: &str) -> Result<tokio_postgres::Statement> {
+        let prepared = self.get()?.prepare_cached(text).await;
+        if prepared.is_err() && self.transaction.load(Ordering::Relaxed) == BEGUN {
+            self.transaction.store(FAILED, Ordering::Relaxed);
+        }
+        Ok(prepared?)
+    }
+
+    /// Keeps a statement back until the transaction is committed.
+    pub(crate) async fn run_last(&mut self, text: &str, params: Vec<Param>) -> Result<()> {
+        let statement = self.prepare(text).await?;
+        self.last.push((statement, params));
+        Ok(())
     }
 
     /// Commits or rolls back.
     pub(crate) async fn end(mut self, commit: bool) -> Result<()> {
-        if commit && self.failed.load(Ordering::Relaxed) {
+        let last = std::mem::take(&mut self.last);
+        match self.transaction.load(Ordering::Relaxed) {
+            NO_TRANSACTION => return Ok(()),
+            TO_BEGIN if last.is_empty() || !commit => return Ok(()),
             // Dropped inside its transaction, so closed.
-            return Err(Error::Defect(
-                "a write went on after a statement that failed".to_owned(),
-            ));
+            FAILED if commit => {
+                return Err(Error::Defect(
+                    "a write went on after a statement that failed".to_owned(),
+                ));
+            }
+            _ => {}
         }
         if commit {
-            self.get()?.batch_execute("COMMIT").await?;
+            let connection = self.get()?;
+            let last = last
+                .iter()
+                .map(|(statement, params)| async move { connection.execute(statement, &refs(params)).await });
+            let (last, committed) =
+                tokio::join!(biased; self.run(try_join_all(last)), connection.batch_execute("COMMIT"));
+            committed?;
+            // Where one failed, COMMIT has rolled back.
+            *self.transaction.get_mut() = NO_TRANSACTION;
+            return last.map(drop);
         } else if self.get()?.batch_execute("ROLLBACK").await.is_err() {
             return Ok(());
         }
-        self.begun = false;
+        *self.transaction.get_mut() = NO_TRANSACTION;
         Ok(())
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if self.begun
+        if *self.transaction.get_mut() >= BEGUN
             && let Some(object) = self.object.take()
         {
             drop(Object::take(object));
@@ -97,6 +168,17 @@ impl Postgres {
         let pool = Pool::builder(manager)
             .max_size(connections)
             .runtime(Runtime::Tokio1)
+            .post_recycle(Hook::async_fn(|client, metrics| {
+                Box::pin(async move {
+                    let turns = |age: Duration| age.as_secs() / PLANS_LAST.as_secs();
+                    let last = metrics.recycled.unwrap_or(metrics.created);
+                    if turns(metrics.age()) == turns(last.duration_since(metrics.created)) {
+                        return Ok(());
+                    }
+                    let discarded = client.batch_execute("DISCARD PLANS").await;
+                    discarded.map_err(HookError::Backend)
+                })
+            }))
             .timeouts(Timeouts {
                 wait: Some(Duration::from_secs(2)),
                 create: Some(Duration::from_secs(5)),
@@ -128,11 +210,7 @@ impl Postgres {
     }
 
     pub(crate) async fn client(&self) -> Result<Client> {
-        Ok(Client {
-            object: Some(self.object().await?),
-            begun: false,
-            failed: AtomicBool::new(false),
-        })
+        Ok(Client::new(self.object().await?, NO_TRANSACTION))
     }
 
     async fn object(&self) -> Result<Object> {
@@ -148,13 +226,7 @@ impl Postgres {
     }
 
     pub(crate) async fn begin(&self) -> Result<Client> {
-        let client = Client {
-            object: Some(self.object().await?),
-            begun: true,
-            failed: AtomicBool::new(false),
-        };
-        client.get()?.batch_execute("BEGIN").await?;
-        Ok(client)
+        Ok(Client::new(self.object().await?, TO_BEGIN))
     }
 
     pub(crate) async fn migrate(&self) -> Result<Vec<u32>> {

@@ -124,8 +124,9 @@ impl Statement {
             }
             On::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.noted(connection.prepare_cached(self.text).await)?;
-                for row in client.noted(connection.query(&statement, &refs(&self.params)).await)? {
+                let statement = client.prepare(self.text).await?;
+                let params = refs(&self.params);
+                for row in client.run(connection.query(&statement, &params)).await? {
                     read(&mut Cells {
                         row: Row::Postgres(&row),
                         at: 0,
@@ -146,10 +147,20 @@ impl Statement {
             }
             On::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.noted(connection.prepare_cached(self.text).await)?;
-                client.noted(connection.execute(&statement, &refs(&self.params)).await)
+                let statement = client.prepare(self.text).await?;
+                let params = refs(&self.params);
+                client.run(connection.execute(&statement, &params)).await
             }
         }
+    }
+
+    /// Runs it for its effect at the end of a transaction that commits: PostgreSQL gets it together with COMMIT.
+    /// For what no later statement of the transaction looks at.
+    pub async fn run_last(self, tx: &mut Tx) -> Result<()> {
+        if let On::Postgres(client) = &mut tx.on {
+            return client.run_last(self.text, self.params).await;
+        }
+        self.run(tx).await.map(drop)
     }
 
     /// The first row, if there is one, for each row of parameters (which follow those already bound);
@@ -164,12 +175,10 @@ impl Statement {
             On::Sqlite(connection) => {
                 let mut statement = connection.get()?.prepare_cached(self.text)?;
                 bind_sqlite(&mut statement, &self.params)?;
+                let places = places(&statement, &self.params, &rows)?;
                 let mut found = Vec::with_capacity(rows.len());
                 for params in &rows {
-                    for (i, param) in params.iter().enumerate() {
-                        let place = place(&statement, self.params.len() + i)?;
-                        statement.raw_bind_parameter(place, param)?;
-                    }
+                    bind_row(&mut statement, &places, params)?;
                     let mut answer = statement.raw_query();
                     let row = answer.next()?;
                     found.push(
@@ -186,17 +195,13 @@ impl Statement {
             }
             On::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.noted(connection.prepare_cached(self.text).await)?;
+                let statement = client.prepare(self.text).await?;
                 let (statement, fixed) = (&statement, &self.params);
                 let runs = rows.iter().map(|row| async move {
-                    let params: Vec<&(dyn ToSql + Sync)> = fixed
-                        .iter()
-                        .chain(row)
-                        .map(|p| p as &(dyn ToSql + Sync))
-                        .collect();
+                    let params = refs(fixed.iter().chain(row));
                     connection.query_opt(statement, &params).await
                 });
-                let rows = client.noted(try_join_all(runs).await)?;
+                let rows = client.run(try_join_all(runs)).await?;
                 rows.iter()
                     .map(|row| {
                         row.as_ref()
@@ -220,43 +225,47 @@ impl Statement {
             On::Sqlite(connection) => {
                 let mut statement = connection.get()?.prepare_cached(self.text)?;
                 bind_sqlite(&mut statement, &self.params)?;
-                // What is bound stays bound from row to row, and names are looked up once.
-                let width = rows.first().map_or(0, Vec::len);
-                let places = (0..width)
-                    .map(|i| place(&statement, self.params.len() + i))
-                    .collect::<Result<Vec<_>>>()?;
+                let places = places(&statement, &self.params, &rows)?;
                 let mut touched = 0;
                 for row in &rows {
-                    if row.len() != width {
-                        return Err(Error::Defect("rows of different lengths".to_owned()));
-                    }
-                    for (param, place) in row.iter().zip(&places) {
-                        statement.raw_bind_parameter(*place, param)?;
-                    }
+                    bind_row(&mut statement, &places, row)?;
                     touched += statement.raw_execute()? as u64;
                 }
                 Ok(touched)
             }
             On::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.noted(connection.prepare_cached(self.text).await)?;
+                let statement = client.prepare(self.text).await?;
                 let (statement, fixed) = (&statement, &self.params);
                 let runs = rows.iter().map(|row| async move {
-                    let params: Vec<&(dyn ToSql + Sync)> = fixed
-                        .iter()
-                        .chain(row)
-                        .map(|p| p as &(dyn ToSql + Sync))
-                        .collect();
+                    let params = refs(fixed.iter().chain(row));
                     connection.execute(statement, &params).await
                 });
-                Ok(client.noted(try_join_all(runs).await)?.into_iter().sum())
+                Ok(client.run(try_join_all(runs)).await?.into_iter().sum())
             }
         }
     }
 }
 
-fn refs(params: &[Param]) -> Vec<&(dyn ToSql + Sync)> {
-    params.iter().map(|p| p as &(dyn ToSql + Sync)).collect()
+pub(crate) fn refs<'p>(params: impl IntoIterator<Item = &'p Param>) -> Vec<&'p (dyn ToSql + Sync)> {
+    params.into_iter().map(|p| p as &(dyn ToSql + Sync)).collect()
+}
+
+/// Where the parameters of each row go. What is bound before stays bound from row to row, and names are
+/// looked up once.
+fn places(statement: &rusqlite::Statement<'_>, fixed: &[Param], rows: &[Vec<Param>]) -> Result<Vec<usize>> {
+    let width = rows.first().map_or(0, Vec::len);
+    (0..width).map(|i| place(statement, fixed.len() + i)).collect()
+}
+
+fn bind_row(statement: &mut rusqlite::Statement<'_>, places: &[usize], row: &[Param]) -> Result<()> {
+    if row.len() != places.len() {
+        return Err(Error::Defect("rows of different lengths".to_owned()));
+    }
+    for (param, place) in row.iter().zip(places) {
+        statement.raw_bind_parameter(*place, param)?;
+    }
+    Ok(())
 }
 
 fn bind_sqlite(statement: &mut rusqlite::Statement<'_>, params: &[Param]) -> Result<()> {

@@ -112,14 +112,14 @@ async fn it_is_kept_for_400_days(place: &Place) {
     let scope = store.project().await;
     assert_eq!(KEPT_DAYS, 400);
     let oldest = now().plus_millis(-400 * DAY);
-    write(
-        &store,
-        scope,
-        new("keywords.create", None),
-        oldest.plus_millis(-1),
-    )
-    .await;
-    let kept = write(&store, scope, new("keywords.create", None), oldest).await;
+    // As ids are made: their first 48 bits are the time.
+    let made = |at: Instant| New {
+        id: Uuid::from_u128((at.millis() as u128) << 80 | 0x7000_8000_0000_0000_0001),
+        ..new("keywords.create", None)
+    };
+    let older = oldest.plus_millis(-1);
+    write(&store, scope, made(older), older).await;
+    let kept = write(&store, scope, made(oldest), oldest).await;
     assert_eq!(
         commit!(store.db, |tx| activity::sweep(tx, now()).await).unwrap(),
         1
