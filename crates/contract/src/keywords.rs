@@ -252,7 +252,7 @@ operation! {
 operation! {
     /// Asks the account's provider for figures of keywords that the project has: searches, difficulty, price of a click.
     ///
-    /// Begins a job, whose result tells of each keyword: `updated`, `unknown_keyword`, `unknown_to_provider`, `no_provider`,
+    /// Begins a job, whose result tells of each keyword: `updated`, `would_ask`, `unknown_keyword`, `unknown_to_provider`, `no_provider`,
     /// `provider_error`, `capped`, `uncertain`. A failure never changes a stored value. It may cost money at the provider.
     RefreshKeywordMetrics {
         project;

@@ -108,27 +108,28 @@ async fn set_status(run: &Run, db: &Db, audit: Uuid, status: AuditStatus) -> Res
     .await
 }
 
-/// A write that happens only while the lease is ours.
-pub(super) async fn fenced<F>(db: &Db, leased: Leased, work: F) -> Result<(), JobError>
+/// A write that happens only while the lease is ours, and what it returns.
+pub(super) async fn fenced<T, F>(db: &Db, leased: Leased, work: F) -> Result<T, JobError>
 where
+    T: Send + 'static,
     F: for<'a> FnOnce(
             &'a mut Tx,
             searchwright_store::access::ProjectScope,
-        ) -> searchwright_store::Boxed<'a, Result<(), searchwright_store::Error>>
+        ) -> searchwright_store::Boxed<'a, Result<T, searchwright_store::Error>>
         + Send
         + 'static,
 {
-    let held = db
+    let done: Result<Option<T>, searchwright_store::Error> = db
         .write(move |tx| {
             Box::pin(async move {
                 if !jobs::holds(tx, &leased).await? {
-                    return Ok(false);
+                    return Ok(None);
                 }
-                work(tx, leased.scope).await.map(|()| true)
+                work(tx, leased.scope).await.map(Some)
             })
         })
-        .await?;
-    if held { Ok(()) } else { Err(JobError::Lost) }
+        .await;
+    done?.ok_or(JobError::Lost)
 }
 
 async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Ending, JobError> {
@@ -283,7 +284,7 @@ impl Sink for Saving {
     }
 }
 
-/// Ends the audit of a job that will not be run again, in the transaction that ends the job.
+/// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.
 pub(super) async fn over(
     tx: &mut Tx,
     leased: &Leased,
@@ -295,7 +296,7 @@ pub(super) async fn over(
     let Some(audit) = audits::active(tx, scope).await? else {
         return Ok(());
     };
-    if audit.job_id != leased.id.to_string() || !jobs::holds(tx, leased).await? {
+    if audit.job_id != leased.id.to_string() {
         return Ok(());
     }
     let id = Uuid::try_parse(&audit.id).unwrap_or_default();

@@ -9,13 +9,12 @@ use searchwright_contract::{
     Code, Problem,
     events::EventType,
     posts::{GenerateMode, GenerationMethod, Post, PostFailure, PostStatus, PostWarning},
-    usage::Metric,
 };
 use searchwright_store::{
     Tx,
-    jobs::{self, End, Leased},
+    jobs::{End, Leased},
     posts::{self, Record},
-    projects, usage,
+    projects,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -332,7 +331,7 @@ pub(super) async fn over(
     event: Uuid,
     now: searchwright_contract::Instant,
 ) -> Result<(), searchwright_store::Error> {
-    if order.dry_run || !jobs::holds(tx, leased).await? {
+    if order.dry_run {
         return Ok(());
     }
     let scope = leased.scope;
@@ -359,8 +358,6 @@ pub(super) async fn over(
         generation.finished_at = Some(now);
     }
     let done = posts::update(tx, scope, &record, now).await?;
-    let queued = jobs::get(tx, scope, leased.id).await?.created_at;
-    usage::give_back(tx, scope, Metric::PostsGenerated, 1, queued).await?;
     announce(
         tx,
         scope,

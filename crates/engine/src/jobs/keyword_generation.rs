@@ -3,28 +3,22 @@
 
 mod gather;
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::collections::{HashMap, HashSet};
 
 use searchwright_contract::{
     Instant,
     events::EventType,
     keywords::{IntentSource, KeywordDetails, KeywordOrigin, KeywordSource, KeywordStatus},
-    usage::Metric,
 };
 use searchwright_store::{
-    Db, Tx, events,
-    jobs::{self, Leased},
+    Db, events, jobs,
     keywords::{self, Known, New, Text},
-    usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use self::gather::{Gathered, Read, competitor_pages, gather};
-use super::{JobError, audit::fenced, worker::Run};
+use super::{JobError, USED, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
     keywords::ideas::{self, Brand, Idea, Material},
@@ -140,7 +134,7 @@ fn find(gathered: &Gathered, wanted: &Wanted) -> ideas::Ideas {
 
 async fn add(run: &Run, db: &Db, wanted: &Wanted, found: Vec<Idea>) -> Result<Value, JobError> {
     let now = run.engine.clock.now();
-    let (leased, count, taken_at) = (run.leased.clone(), i64::from(wanted.count), now);
+    let leased = run.leased.clone();
     let event = run.engine.clock.id();
     let new: Vec<New> = found
         .into_iter()
@@ -158,8 +152,6 @@ async fn add(run: &Run, db: &Db, wanted: &Wanted, found: Vec<Idea>) -> Result<Va
             status: KeywordStatus::New,
         })
         .collect();
-    let answered = Arc::new(std::sync::Mutex::new(Value::Null));
-    let answer = answered.clone();
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             let texts: Vec<Text> = new
@@ -175,26 +167,18 @@ async fn add(run: &Run, db: &Db, wanted: &Wanted, found: Vec<Idea>) -> Result<Va
                 .map(|(_, new)| new)
                 .collect();
             let ids: Vec<String> = new.iter().map(|n| n.id.to_string()).collect();
-            let done = json!({ "added": ids.len() });
+            let done = json!({ USED: ids.len() });
             let before = jobs::note(tx, &leased, done.clone()).await?;
-            let told = before.as_ref().unwrap_or(&done)["added"].clone();
-            *answer.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = told;
-            if before.is_some() {
-                return Ok(());
+            if let Some(before) = before {
+                return Ok(before[USED].clone());
             }
             let added = keywords::add(tx, scope, new, now).await?;
-            let unused = count - i64::try_from(added).unwrap_or(count);
-            usage::give_back(tx, scope, Metric::KeywordsGenerated, unused.max(0), taken_at).await?;
             let data = json!({ "jobId": leased.id, "added": added, "keywordIds": ids });
-            events::write(tx, scope, event, EventType::KeywordGenerated, &data, now).await
+            events::write(tx, scope, event, EventType::KeywordGenerated, &data, now).await?;
+            Ok(done[USED].clone())
         })
     })
-    .await?;
-    let answered = answered
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .clone();
-    Ok(answered)
+    .await
 }
 
 fn known(idea: &Idea, now: Instant) -> Known {
@@ -220,26 +204,6 @@ fn known(idea: &Idea, now: Instant) -> Known {
         },
         ..Known::default()
     };
-    known.score = score_of(&known, None);
+    known.score = score_of(&known);
     known
-}
-
-/// A job that will not be run again gives back what it counted and did not use.
-pub(super) async fn over(
-    tx: &mut Tx,
-    leased: &Leased,
-    wanted: &Wanted,
-) -> Result<(), searchwright_store::Error> {
-    if wanted.dry_run || !jobs::holds(tx, leased).await? || jobs::has_noted(tx, leased).await? {
-        return Ok(());
-    }
-    let queued = jobs::get(tx, leased.scope, leased.id).await?.created_at;
-    usage::give_back(
-        tx,
-        leased.scope,
-        Metric::KeywordsGenerated,
-        wanted.count.into(),
-        queued,
-    )
-    .await
 }

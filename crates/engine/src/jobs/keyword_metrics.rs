@@ -3,14 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use searchwright_contract::{
-    Instant,
-    keywords::{Keyword, KeywordSource, KeywordStatus},
-    usage::Metric,
-};
+use searchwright_contract::keywords::{Keyword, KeywordSource, KeywordStatus};
 use searchwright_store::{
-    Tx,
-    jobs::{self, Leased},
+    jobs,
     keywords::{self, Known, Text},
     usage::{self, NewIntent, Standing},
 };
@@ -18,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{JobError, audit::fenced, worker::Run};
+use super::{JobError, USED, audit::fenced, worker::Run};
 use crate::{
     failure::{Failure, defect},
     keywords::{import::Row, intent::Brands, normalize},
@@ -53,11 +48,29 @@ struct Outcome {
     detail: Option<String>,
 }
 
+/// A keyword as it stood when the refresh began, by its normalised text.
+type Portion = BTreeMap<String, Keyword>;
+
 /// Where a refresh stands.
+#[derive(Default)]
 struct Standings {
-    outcomes: Vec<Outcome>,
+    outcomes: HashMap<String, (&'static str, Option<String>)>,
+    /// Keywords that the provider was asked about.
+    asked: usize,
     cost_micros: i64,
     cost_is_partial: bool,
+}
+
+impl Wanted {
+    /// What is asked about, each text once. Its order never changes, because charges are noted by place in it.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let texts: Vec<String> = self.keywords.iter().map(|text| normalize(text)).collect();
+        let mut seen = HashSet::new();
+        texts
+            .into_iter()
+            .filter(|text| seen.insert(text.clone()))
+            .collect()
+    }
 }
 
 /// Carries it out.
@@ -71,50 +84,50 @@ pub(super) async fn run(run: Run, wanted: Wanted) -> Result<Value, JobError> {
 
 async fn carry_out(run: &Run, wanted: &Wanted) -> Result<Value, JobError> {
     let db = &run.engine.db;
-    let scope = run.leased.scope;
-    let texts: Vec<Text> = wanted
+    let texts = wanted.texts();
+    let rows: Vec<Text> = texts
+        .iter()
+        .map(|text| (wanted.language.clone(), wanted.country.clone(), text.clone()))
+        .collect();
+    let found = keywords::by_texts(&mut db.read().await?, run.leased.scope, rows).await?;
+    let known: Portion = texts
+        .iter()
+        .zip(found)
+        .filter_map(|(text, keyword)| Some((text.clone(), keyword?)))
+        .collect();
+    let mut standings = Standings::default();
+    let source = source(run).await?;
+    match &source {
+        None => standings.note(&known, "no_provider", None),
+        Some(_) if wanted.dry_run => standings.note(&known, "would_ask", None),
+        Some(source) => ask(run, wanted, source.as_ref(), &texts, &known, &mut standings).await?,
+    }
+    let outcomes: Vec<Outcome> = wanted
         .keywords
         .iter()
-        .map(|text| (wanted.language.clone(), wanted.country.clone(), normalize(text)))
-        .collect();
-    let found = keywords::by_texts(&mut db.read().await?, scope, texts).await?;
-    let mut standings = Standings {
-        outcomes: Vec::new(),
-        cost_micros: 0,
-        cost_is_partial: false,
-    };
-    let mut known: BTreeMap<String, (String, Keyword)> = BTreeMap::new();
-    for (text, keyword) in wanted.keywords.iter().zip(found) {
-        match keyword {
-            Some(keyword) => {
-                known.insert(normalize(text), (text.clone(), keyword));
+        .map(|asked| {
+            let text = normalize(asked);
+            let became = standings.outcomes.get(&text).cloned();
+            let (outcome, detail) = became.unwrap_or(("unknown_keyword", None));
+            Outcome {
+                keyword: asked.clone(),
+                outcome,
+                keyword_id: known.get(&text).map(|keyword| keyword.id.clone()),
+                detail,
             }
-            None => standings.outcomes.push(Outcome {
-                keyword: text.clone(),
-                outcome: "unknown_keyword",
-                keyword_id: None,
-                detail: None,
-            }),
-        }
-    }
-    let source = source(run).await?;
-    let provider = source.as_ref().map(|source| source.provider());
-    match &source {
-        None => standings.all(&known, "no_provider", None),
-        Some(_) if wanted.dry_run => standings.all(&known, "would_ask", None),
-        Some(source) => ask(run, wanted, source.as_ref(), &known, &mut standings).await?,
-    }
+        })
+        .collect();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for outcome in &standings.outcomes {
+    for outcome in &outcomes {
         *counts.entry(outcome.outcome).or_default() += 1;
     }
     Ok(json!({
-        "provider": provider,
+        "provider": source.as_ref().map(|source| source.provider()),
         "skipped": source.is_none().then_some("no_provider"),
         "counts": counts,
         "costMicrosUsd": standings.cost_micros,
         "costIsPartial": standings.cost_is_partial,
-        "outcomes": standings.outcomes,
+        "outcomes": outcomes,
     }))
 }
 
@@ -129,38 +142,44 @@ async fn ask(
     run: &Run,
     wanted: &Wanted,
     source: &dyn KeywordData,
-    known: &BTreeMap<String, (String, Keyword)>,
+    texts: &[String],
+    known: &Portion,
     standings: &mut Standings,
 ) -> Result<(), JobError> {
     let market = Market {
         language: wanted.language.clone(),
         country: wanted.country.clone(),
     };
-    let all: Vec<&String> = known.keys().collect();
-    for (at, portion) in all.chunks(source.most_keywords().max(1)).enumerate() {
-        let portion: HashMap<&String, &(String, Keyword)> =
-            portion.iter().map(|text| (*text, &known[*text])).collect();
+    for (at, places) in texts.chunks(source.most_keywords().max(1)).enumerate() {
+        let portion: Portion = places
+            .iter()
+            .filter_map(|text| Some((text.clone(), known.get(text)?.clone())))
+            .collect();
+        if portion.is_empty() {
+            continue;
+        }
         if wanted
             .max_cost_micros
             .is_some_and(|most| standings.cost_micros >= most)
         {
-            standings.some(&portion, "capped", Some("maxCost is spent"));
+            standings.note(&portion, "capped", Some("maxCost is spent"));
             continue;
         }
-        let intent = match intend(run, source.provider(), at, portion.len()).await? {
+        let (before, after) = (standings.asked, standings.asked + portion.len());
+        let intent = match intend(run, source.provider(), at, portion.len(), after).await? {
             Ok(intent) => intent,
             Err(over) => {
-                let detail = Failure::from(over).0.detail;
-                standings.some(&portion, "capped", Some(&detail));
+                standings.note(&portion, "capped", Some(&Failure::from(over).0.detail));
                 continue;
             }
         };
+        standings.asked = after;
         match intent.standing {
             Standing::New => {}
             Standing::Uncertain => {
                 standings.cost_is_partial = true;
                 let detail = "an interrupted attempt may have asked and paid for it; it is not asked again";
-                standings.some(&portion, "uncertain", Some(detail));
+                standings.note(&portion, "uncertain", Some(detail));
                 continue;
             }
             Standing::Ended(cost) => {
@@ -169,78 +188,78 @@ async fn ask(
                 continue;
             }
         }
-        let texts: Vec<String> = portion.keys().map(|text| (*text).clone()).collect();
-        match source.metrics(&texts, &market).await {
+        let asked: Vec<String> = portion.keys().cloned().collect();
+        match source.metrics(&asked, &market).await {
             Ok(found) => {
                 let cost = found.cost_micros_usd.and_then(|cost| i64::try_from(cost).ok());
                 let missed = found.missed.first().map(ToString::to_string);
                 let updated = write(run, source.provider(), &portion, found.rows, intent.id, cost).await?;
                 standings.paid(cost);
-                for (text, (asked, keyword)) in &portion {
-                    let (outcome, detail) = if updated.contains(*text) {
-                        ("updated", None)
-                    } else if missed.is_some() {
-                        ("provider_error", missed.as_deref())
-                    } else {
-                        ("unknown_to_provider", None)
-                    };
-                    standings.one(asked, outcome, Some(keyword), detail);
-                }
+                let rest = match missed {
+                    Some(_) => "provider_error",
+                    None => "unknown_to_provider",
+                };
+                standings.note(&portion, rest, missed.as_deref());
+                standings.note_all(updated.iter(), "updated", None);
             }
             // Nothing was charged, so the note goes and the job asks again later.
             Err(error @ (ProviderError::RateLimited(_) | ProviderError::Unavailable)) => {
-                withdraw(run, intent.id).await?;
+                withdraw(run, intent.id, before).await?;
                 return Err(error.into());
             }
             Err(ProviderError::Uncertain(_)) => {
                 standings.cost_is_partial = true;
                 let detail = "the answer was lost; it may have been charged for and is not asked again";
-                standings.some(&portion, "uncertain", Some(detail));
+                standings.note(&portion, "uncertain", Some(detail));
             }
             Err(error) => {
-                withdraw(run, intent.id).await?;
-                standings.some(&portion, "provider_error", Some(&error.to_string()));
+                withdraw(run, intent.id, before).await?;
+                standings.asked = before;
+                standings.note(&portion, "provider_error", Some(&error.to_string()));
             }
         }
     }
     Ok(())
 }
 
+/// Notes that the provider will be asked, and that so many keywords are used of what was counted.
 async fn intend(
     run: &Run,
     provider: &'static str,
     at: usize,
     count: usize,
+    used: usize,
 ) -> Result<Result<usage::Intent, usage::OverBudget>, JobError> {
     let now = run.engine.clock.now();
     let new = NewIntent {
         id: run.engine.clock.id(),
         job: run.leased.id,
-        step: format!("metrics-{at}"),
+        step: format!("metrics-{provider}-{at}"),
         provider: provider.to_owned(),
         what: format!("figures of {count} keywords"),
         estimate: 0,
     };
     let leased = run.leased.clone();
-    let intended: Result<Option<_>, searchwright_store::Error> = run
-        .engine
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                if !jobs::holds(tx, &leased).await? {
-                    return Ok(None);
-                }
-                usage::intend(tx, leased.scope, new, now).await.map(Some)
-            })
+    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            let intent = usage::intend(tx, scope, new, now).await?;
+            if intent.is_ok() {
+                jobs::beat(tx, &leased, Some(json!({ USED: used })), now).await?;
+            }
+            Ok(intent)
         })
-        .await;
-    intended?.ok_or(JobError::Lost)
+    })
+    .await
 }
 
 /// A call that was not charged for was not made.
-async fn withdraw(run: &Run, intent: Uuid) -> Result<(), JobError> {
+async fn withdraw(run: &Run, intent: Uuid, used: usize) -> Result<(), JobError> {
+    let (leased, now) = (run.leased.clone(), run.engine.clock.now());
     fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
-        Box::pin(async move { usage::withdraw(tx, scope, intent).await })
+        Box::pin(async move {
+            jobs::beat(tx, &leased, Some(json!({ USED: used })), now).await?;
+            usage::withdraw(tx, scope, intent).await
+        })
     })
     .await
 }
@@ -249,26 +268,24 @@ async fn withdraw(run: &Run, intent: Uuid) -> Result<(), JobError> {
 async fn write(
     run: &Run,
     provider: &str,
-    portion: &HashMap<&String, &(String, Keyword)>,
+    portion: &Portion,
     rows: Vec<Row>,
     intent: Uuid,
     cost: Option<i64>,
 ) -> Result<HashSet<String>, JobError> {
     let now = run.engine.clock.now();
     let source = source_of(provider)?;
-    let scope = run.leased.scope;
     let context = Context {
         source,
         status: KeywordStatus::New,
         brands: Brands::new([], []),
-        largest: keywords::largest_volume(&mut run.engine.db.read().await?, scope).await?,
         now,
     };
     let mut updated = HashSet::new();
     let mut learnt = Vec::new();
     for row in rows {
         let text = normalize(&row.keyword);
-        let Some((_, keyword)) = portion.get(&text) else {
+        let Some(keyword) = portion.get(&text) else {
             continue;
         };
         let id = Uuid::try_parse(&keyword.id).unwrap_or_default();
@@ -304,62 +321,29 @@ impl Standings {
         }
     }
 
-    fn one(&mut self, text: &str, outcome: &'static str, keyword: Option<&Keyword>, detail: Option<&str>) {
-        self.outcomes.push(Outcome {
-            keyword: text.to_owned(),
-            outcome,
-            keyword_id: keyword.map(|keyword| keyword.id.clone()),
-            detail: detail.map(str::to_owned),
-        });
+    fn note(&mut self, portion: &Portion, outcome: &'static str, detail: Option<&str>) {
+        self.note_all(portion.keys(), outcome, detail);
     }
 
-    fn some(
+    fn note_all<'t>(
         &mut self,
-        portion: &HashMap<&String, &(String, Keyword)>,
+        texts: impl Iterator<Item = &'t String>,
         outcome: &'static str,
         detail: Option<&str>,
     ) {
-        for (asked, keyword) in portion.values() {
-            self.one(asked, outcome, Some(keyword), detail);
-        }
-    }
-
-    fn all(
-        &mut self,
-        known: &BTreeMap<String, (String, Keyword)>,
-        outcome: &'static str,
-        detail: Option<&str>,
-    ) {
-        for (asked, keyword) in known.values() {
-            self.one(asked, outcome, Some(keyword), detail);
-        }
+        self.outcomes
+            .extend(texts.map(|text| (text.clone(), (outcome, detail.map(str::to_owned)))));
     }
 
     /// An earlier attempt asked, and wrote what it learnt in the transaction that ended its charge.
-    fn learnt_before(&mut self, portion: &HashMap<&String, &(String, Keyword)>, provider: &str) {
+    fn learnt_before(&mut self, portion: &Portion, provider: &str) {
         let source = source_of(provider).ok();
-        for (asked, keyword) in portion.values() {
-            let learnt = keyword
-                .details
-                .sources
-                .iter()
-                .any(|origin| Some(origin.source) == source);
-            let outcome = if learnt { "updated" } else { "unknown_to_provider" };
-            self.one(asked, outcome, Some(keyword), None);
-        }
+        let learnt = |keyword: &Keyword| {
+            let mut origins = keyword.details.sources.iter();
+            origins.any(|origin| Some(origin.source) == source)
+        };
+        self.note(portion, "unknown_to_provider", None);
+        let learnt = portion.iter().filter(|(_, keyword)| learnt(keyword));
+        self.note_all(learnt.map(|(text, _)| text), "updated", None);
     }
-}
-
-/// A job that ends without a result gives back what it counted.
-pub(super) async fn over(
-    tx: &mut Tx,
-    leased: &Leased,
-    wanted: &Wanted,
-) -> Result<(), searchwright_store::Error> {
-    if wanted.dry_run || !jobs::holds(tx, leased).await? {
-        return Ok(());
-    }
-    let queued: Instant = jobs::get(tx, leased.scope, leased.id).await?.created_at;
-    let count = i64::try_from(wanted.keywords.len()).unwrap_or(i64::MAX);
-    usage::give_back(tx, leased.scope, Metric::KeywordMetrics, count, queued).await
 }

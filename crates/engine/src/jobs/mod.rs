@@ -9,16 +9,15 @@ pub mod worker;
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{Instant, Problem, jobs};
-use searchwright_store::{
-    Tx,
-    access::ProjectScope,
-    jobs::{Leased, New},
-};
+use searchwright_contract::{Instant, Problem, jobs, usage::Metric};
+use searchwright_store::{Tx, access::ProjectScope, jobs::New, usage};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::failure::{Failure, Result, defect};
+
+/// Where a job's progress says how much it has used of what was counted for it.
+pub(crate) const USED: &str = "used";
 
 /// Everything that can be queued. The tag is the job's `type` and never changes its meaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +55,51 @@ impl Job {
         }
     }
 
+    /// What was counted against a quota when it was queued.
+    fn counted(&self) -> Option<(Metric, i64)> {
+        let most = |n| i64::try_from(n).unwrap_or(i64::MAX);
+        match self {
+            Self::GenerateKeywords { wanted } if !wanted.dry_run => {
+                Some((Metric::KeywordsGenerated, wanted.count.into()))
+            }
+            Self::KeywordMetrics { wanted } if !wanted.dry_run => {
+                Some((Metric::KeywordMetrics, most(wanted.texts().len())))
+            }
+            Self::GeneratePost { order } if !order.dry_run => Some((Metric::PostsGenerated, 1)),
+            _ => None,
+        }
+    }
+
+    /// Counts it against its quota, before it is queued.
+    pub(crate) async fn count(&self, tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<()> {
+        if let Some((metric, n)) = self.counted() {
+            usage::take(tx, scope, metric, n, now).await??;
+        }
+        Ok(())
+    }
+
+    /// Gives back what was counted and not used, in the transaction that ends the job for good.
+    pub(crate) async fn give_back(
+        &self,
+        tx: &mut Tx,
+        record: &jobs::Job,
+        scope: ProjectScope,
+        succeeded: bool,
+    ) -> searchwright_store::Result<()> {
+        let Some((metric, counted)) = self.counted() else {
+            return Ok(());
+        };
+        let used = match self {
+            Self::GeneratePost { .. } => i64::from(succeeded),
+            _ => record
+                .progress
+                .as_ref()
+                .and_then(|p| p[USED].as_i64())
+                .unwrap_or(0),
+        };
+        usage::give_back(tx, scope, metric, (counted - used).max(0), record.created_at).await
+    }
+
     /// Queues it in the transaction of the change that needs it.
     pub async fn enqueue(
         self,
@@ -77,8 +121,9 @@ impl Job {
         Ok(searchwright_store::jobs::enqueue(tx, scope, new, now).await?)
     }
 
-    fn read(leased: &Leased) -> Result<Self, JobError> {
-        serde_json::from_value(leased.payload.clone()).map_err(|e| JobError::give_up(defect("job", e)))
+    /// What was queued.
+    pub(crate) fn read(payload: serde_json::Value) -> Result<Self> {
+        serde_json::from_value(payload).map_err(|e| defect("job", e))
     }
 }
 

@@ -3,7 +3,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use searchwright_contract::Instant;
 use searchwright_store::{
+    Tx,
     jobs::{self, Beat, End, Leased},
     seal::Keyring,
 };
@@ -156,7 +158,7 @@ impl Worker {
 
 async fn work(run: Run) -> Result<serde_json::Value, JobError> {
     tracing::info!(job = %run.leased.id, attempt = run.leased.attempt, "job started");
-    match Job::read(&run.leased)? {
+    match Job::read(run.leased.payload.clone()).map_err(JobError::give_up)? {
         Job::Audit { audit_id } => audit::run(run, audit_id).await,
         Job::GenerateKeywords { wanted } => keyword_generation::run(run, wanted).await,
         Job::KeywordMetrics { wanted } => keyword_metrics::run(run, wanted).await,
@@ -213,27 +215,18 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
     };
     tracing::info!(job = %run.leased.id, end = ?std::mem::discriminant(&end), "job ended");
     let leased = run.leased.clone();
-    let over = matches!(end, End::Failed(_) | End::Canceled)
-        .then(|| Job::read(&leased).ok())
-        .flatten();
+    let job = Job::read(leased.payload.clone()).ok();
     let event_id = run.engine.clock.id();
     let written = run
         .engine
         .db
         .write(move |tx| {
             Box::pin(async move {
-                match over {
-                    Some(Job::Audit { .. }) => audit::over(tx, &leased, &end, event_id, now).await?,
-                    Some(Job::KeywordMetrics { wanted }) => {
-                        keyword_metrics::over(tx, &leased, &wanted).await?
-                    }
-                    Some(Job::GenerateKeywords { wanted }) => {
-                        keyword_generation::over(tx, &leased, &wanted).await?
-                    }
-                    Some(Job::GeneratePost { order }) => {
-                        generate_post::over(tx, &leased, &order, &end, event_id, now).await?
-                    }
-                    None => {}
+                if let Some(job) = job
+                    && !matches!(end, End::Retry(_) | End::Released)
+                    && jobs::holds(tx, &leased).await?
+                {
+                    over(tx, &leased, &job, &end, event_id, now).await?;
                 }
                 jobs::finish(tx, &leased, end, now).await
             })
@@ -243,4 +236,25 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
         // The lease runs out and another worker finds the job where it was.
         tracing::error!(%error, job = %run.leased.id, "the end of a job was not written");
     }
+}
+
+/// What a job that will not be run again leaves behind, written in the transaction that ends it.
+async fn over(
+    tx: &mut Tx,
+    leased: &Leased,
+    job: &Job,
+    end: &End,
+    event: Uuid,
+    now: Instant,
+) -> searchwright_store::Result<()> {
+    let succeeded = matches!(end, End::Succeeded(_));
+    match job {
+        Job::Audit { .. } if !succeeded => audit::over(tx, leased, end, event, now).await?,
+        Job::GeneratePost { order } if !succeeded => {
+            generate_post::over(tx, leased, order, end, event, now).await?;
+        }
+        _ => {}
+    }
+    let record = jobs::get(tx, leased.scope, leased.id).await?;
+    job.give_back(tx, &record, leased.scope, succeeded).await
 }

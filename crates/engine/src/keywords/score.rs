@@ -9,23 +9,24 @@ pub struct Parts {
     pub relevance: Option<f64>,
     /// Searches per month.
     pub volume: Option<i64>,
-    /// The largest volume in the project, which `volume` is measured against.
-    pub largest_volume: Option<i64>,
     /// Difficulty, 0 to 100.
     pub difficulty: Option<i64>,
     /// What a searcher wants.
     pub intent: Option<Intent>,
 }
 
-/// 0.35 relevance + 0.25 logarithm of the volume as a share of the project's largest
+/// Searches per month that count in full. A fixed scale keeps a score the same whatever else a project has, and
+/// leaves an order that a scale by the project's largest volume would give as well.
+const MOST_SEARCHES: f64 = 1_000_000.0;
+
+/// 0.35 relevance + 0.25 ln(1 + volume) / ln(1 + 1,000,000)
 /// + 0.25 (1 − difficulty / 100) + 0.15 weight of the intent, times 100.
 ///
 /// Weights of what is missing are spread over the rest; `None` when nothing is known.
 pub fn score(parts: &Parts) -> Option<f64> {
-    let volume = parts.volume.zip(parts.largest_volume);
     let weighted = [
         (0.35, parts.relevance),
-        (0.25, volume.map(|(volume, largest)| log_share(volume, largest))),
+        (0.25, parts.volume.map(log_share)),
         (0.25, parts.difficulty.map(|d| 1.0 - d as f64 / 100.0)),
         (0.15, parts.intent.map(intent_weight)),
     ];
@@ -39,11 +40,8 @@ pub fn score(parts: &Parts) -> Option<f64> {
     (weights > 0.0).then(|| 100.0 * sum / weights)
 }
 
-fn log_share(volume: i64, largest: i64) -> f64 {
-    if largest <= 0 {
-        return 0.0;
-    }
-    (volume.max(0) as f64).ln_1p() / (largest as f64).ln_1p()
+fn log_share(volume: i64) -> f64 {
+    (volume.max(0) as f64).ln_1p() / MOST_SEARCHES.ln_1p()
 }
 
 /// How much an article can do for a searcher of this intent: comparing most, reaching a known place
@@ -103,8 +101,7 @@ mod tests {
     fn parts_that_are_missing_have_no_say() {
         let all = Parts {
             relevance: Some(0.5),
-            volume: Some(1000),
-            largest_volume: Some(1000),
+            volume: Some(1_000_000),
             difficulty: Some(40),
             intent: Some(Intent::Commercial),
         };
@@ -124,14 +121,14 @@ mod tests {
         let of = |volume| {
             let parts = Parts {
                 volume: Some(volume),
-                largest_volume: Some(90_000),
                 ..Parts::default()
             };
             score(&parts).unwrap()
         };
         near(Some(of(0)), 0.0);
         assert!(of(10) < of(1000) && of(1000) < of(90_000));
-        near(Some(of(90_000)), 100.0);
+        near(Some(of(1_000_000)), 100.0);
+        near(Some(of(5_000_000)), 100.0);
     }
 
     #[test]
@@ -145,10 +142,9 @@ mod tests {
         fn a_score_is_a_percentage(
             relevance in any::<Option<f64>>().prop_filter("no NaN", |r| r.is_none_or(|r| !r.is_nan())),
             volume in any::<Option<i64>>(),
-            largest_volume in any::<Option<i64>>(),
             difficulty in proptest::option::of(0i64..=100),
         ) {
-            let parts = Parts { relevance, volume, largest_volume, difficulty, intent: None };
+            let parts = Parts { relevance, volume, difficulty, intent: None };
             if let Some(score) = score(&parts) {
                 prop_assert!((0.0..=100.0).contains(&score));
             }

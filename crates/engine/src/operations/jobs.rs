@@ -14,6 +14,7 @@ use crate::{
     call::{Call, limit},
     endpoint::Handle,
     failure::Result,
+    jobs as work,
 };
 
 pub(super) fn with_actions(call: &Call, mut job: Job) -> Job {
@@ -59,25 +60,40 @@ impl Handle<CancelJob> for Engine {
 /// Stops a job and what it works on.
 pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
     let scope = call.scope()?;
-    let found = jobs::cancel(tx, scope, id, call.now).await;
-    let before = call.or_missing(tx, Child::Job, id, found).await?;
+    let before = stop(call, tx, id).await?;
     if !before.is_active() {
         return Err(Problem::invalid_state(before.as_str(), "canceled", &[]).into());
     }
-    if before == JobStatus::Queued
-        && let Some(audit) = audits::active(tx, scope).await?
-        && audit.job_id == id.to_string()
-    {
-        let audit = Uuid::try_parse(&audit.id).unwrap_or_default();
-        let outcome = audits::Outcome {
-            termination: Some("cancelled".to_owned()),
-            ..audits::Outcome::default()
-        };
-        audits::finish(tx, scope, audit, AuditStatus::Cancelled, outcome, call.now).await?;
-    }
     if before == JobStatus::Queued {
+        if let Some(audit) = audits::active(tx, scope).await?
+            && audit.job_id == id.to_string()
+        {
+            let audit = Uuid::try_parse(&audit.id).unwrap_or_default();
+            let outcome = audits::Outcome {
+                termination: Some("cancelled".to_owned()),
+                ..audits::Outcome::default()
+            };
+            audits::finish(tx, scope, audit, AuditStatus::Cancelled, outcome, call.now).await?;
+        }
         super::post_generation::withdraw(call, tx, scope, id).await?;
     }
     call.engine.wake.notify_one();
     Ok(with_actions(call, jobs::get(tx, scope, id).await?))
+}
+
+/// Stops a job; what it was before. One that no worker holds ends here, and gives back what it has not used.
+pub(super) async fn stop(call: &Call, tx: &mut Tx, id: Uuid) -> Result<JobStatus> {
+    let scope = call.scope()?;
+    let found = jobs::cancel(tx, scope, id, call.now).await;
+    let before = call.or_missing(tx, Child::Job, id, found).await?;
+    if before == JobStatus::Queued {
+        let (record, payload) = (
+            jobs::get(tx, scope, id).await?,
+            jobs::payload(tx, scope, id).await?,
+        );
+        work::Job::read(payload)?
+            .give_back(tx, &record, scope, false)
+            .await?;
+    }
+    Ok(before)
 }

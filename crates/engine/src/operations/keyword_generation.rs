@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use searchwright_contract::{
     jobs::Job as JobRecord,
     keywords::{GenerateKeywords, KeywordSource, KeywordsStarted},
-    usage::Metric,
 };
-use searchwright_store::{Tx, usage};
+use searchwright_store::Tx;
 
 use super::{jobs::with_actions, keywords::country_code};
 use crate::{
@@ -57,18 +56,9 @@ impl Handle<GenerateKeywords> for Engine {
             dry_run: operation.dry_run.unwrap_or(false),
             project: access.project.name.clone(),
         };
-        if !wanted.dry_run {
-            usage::take(
-                tx,
-                scope,
-                Metric::KeywordsGenerated,
-                wanted.count.into(),
-                call.now,
-            )
-            .await??;
-        }
         let id = call.engine.clock.id();
         let work = Job::GenerateKeywords { wanted };
+        work.count(tx, scope, call.now).await?;
         let job: JobRecord = work.enqueue(tx, scope, id, BTreeMap::new(), call.now).await?;
         Ok(KeywordsStarted {
             job: with_actions(call, job),

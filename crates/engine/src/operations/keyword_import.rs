@@ -58,7 +58,6 @@ impl Handle<ImportKeywords> for Engine {
             source,
             status: operation.status.unwrap_or(KeywordStatus::New),
             brands: brands(call, tx).await?,
-            largest: keywords::largest_volume(tx, call.scope()?).await?,
             now: call.now,
         };
         for portion in entries.chunks(PORTION) {
@@ -114,8 +113,6 @@ pub(crate) struct Context {
     pub(crate) status: KeywordStatus,
     /// Whose a keyword is.
     pub(crate) brands: Brands,
-    /// The largest number of searches in the project.
-    pub(crate) largest: Option<i64>,
     /// When.
     pub(crate) now: Instant,
 }
@@ -240,7 +237,7 @@ pub(crate) fn learn(
     } else if known.intent.is_none() {
         judge(&mut known, normalized, language, &context.brands);
     }
-    known.score = score_of(&known, context.largest);
+    known.score = score_of(&known);
     known
 }
 

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{
-    keywords::{KeywordsStarted, RefreshKeywordMetrics},
-    usage::Metric,
-};
-use searchwright_store::{Tx, usage};
+use searchwright_contract::keywords::{KeywordsStarted, RefreshKeywordMetrics};
+use searchwright_store::Tx;
 
 use super::{jobs::with_actions, keywords::country_code};
 use crate::{
@@ -40,12 +37,9 @@ impl Handle<RefreshKeywordMetrics> for Engine {
             dry_run: operation.dry_run.unwrap_or(false),
             max_cost_micros: operation.max_cost.map(|usd| (usd * 1e6).round() as i64),
         };
-        if !wanted.dry_run {
-            let count = i64::try_from(wanted.keywords.len()).unwrap_or(i64::MAX);
-            usage::take(tx, scope, Metric::KeywordMetrics, count, call.now).await??;
-        }
         let id = call.engine.clock.id();
         let work = Job::KeywordMetrics { wanted };
+        work.count(tx, scope, call.now).await?;
         let job = work.enqueue(tx, scope, id, BTreeMap::new(), call.now).await?;
         Ok(KeywordsStarted {
             job: with_actions(call, job),

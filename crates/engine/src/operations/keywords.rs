@@ -70,11 +70,10 @@ pub(crate) fn country_code(named: Option<String>, own: &str) -> Result<String> {
 }
 
 /// Worth by what is known, in thousandths.
-pub(crate) fn score_of(known: &Known, largest: Option<i64>) -> Option<i64> {
+pub(crate) fn score_of(known: &Known) -> Option<i64> {
     let parts = Parts {
         relevance: known.details.relevance,
         volume: known.search_volume,
-        largest_volume: known.search_volume.max(largest),
         difficulty: known.keyword_difficulty,
         intent: known.intent,
     };
@@ -135,7 +134,7 @@ impl Handle<CreateKeyword> for Engine {
         if known.intent.is_none() {
             judge(&mut known, &normalized, &language, &brands(call, tx).await?);
         }
-        known.score = score_of(&known, keywords::largest_volume(tx, scope).await?);
+        known.score = score_of(&known);
         let new = New {
             id: call.engine.clock.id(),
             keyword: operation.keyword.trim().to_owned(),
@@ -185,8 +184,7 @@ impl Handle<UpdateKeyword> for Engine {
             (keyword.intent_confidence, keyword.intent_reason) = (None, None);
             keyword.details.secondary_intents.clear();
         }
-        let largest = keywords::largest_volume(tx, scope).await?;
-        keyword.score = score_of(&Known::of(&keyword), largest).map(|score| score as f64 / 1000.0);
+        keyword.score = score_of(&Known::of(&keyword)).map(|score| score as f64 / 1000.0);
         // Another replica may have changed it since it was read above.
         let changed = keywords::update(tx, scope, id, &keyword, call.now)
             .await

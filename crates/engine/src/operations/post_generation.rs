@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{
-    posts::{GenerateMode, GeneratePost, Generation, PostStarted, PostStatus},
-    usage::Metric,
-};
-use searchwright_store::{Tx, access::ProjectScope, jobs, posts, projects, usage};
+use searchwright_contract::posts::{GenerateMode, GeneratePost, Generation, PostStarted, PostStatus};
+use searchwright_store::{Tx, access::ProjectScope, posts, projects};
 use uuid::Uuid;
 
 use super::{
@@ -45,13 +42,13 @@ impl Handle<GeneratePost> for Engine {
             format!("/projects/{}/posts/{post_id}", scope.project()),
         )]);
         let work = Job::GeneratePost { order };
+        work.count(tx, scope, call.now).await?;
         let job = work.enqueue(tx, scope, job_id, links, call.now).await?;
         let job = job_with_actions(call, job);
         if dry_run {
             let post = shown(call, find(call, tx, &operation.post_id).await?);
             return Ok(PostStarted { job, post });
         }
-        usage::take(tx, scope, Metric::PostsGenerated, 1, call.now).await??;
         record.job = Some(job_id);
         record.post.failure = None;
         record.post.generation = Some(Generation {
@@ -68,7 +65,7 @@ impl Handle<GeneratePost> for Engine {
     }
 }
 
-/// A post that waited for a job that will not be done is a draft again, and costs nothing.
+/// A post that waited for a job that will not be done is a draft again.
 pub(super) async fn withdraw(call: &Call, tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<()> {
     let Some(id) = posts::waiting_for(tx, scope, job).await? else {
         return Ok(());
@@ -77,13 +74,6 @@ pub(super) async fn withdraw(call: &Call, tx: &mut Tx, scope: ProjectScope, job:
     let old = record.post.clone();
     let facts = facts(&old.summary, &old.findings.warnings, call.now);
     advance(&mut record, PostStatus::Draft, Actor::Patch, &facts, call.now)?;
-    give_back(tx, scope, job).await?;
     write(call, tx, record, &old).await?;
     Ok(())
-}
-
-/// Takes back what was counted for a job that never began.
-pub(super) async fn give_back(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<()> {
-    let queued = jobs::get(tx, scope, job).await?.created_at;
-    Ok(usage::give_back(tx, scope, Metric::PostsGenerated, 1, queued).await?)
 }

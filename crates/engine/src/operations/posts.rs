@@ -428,8 +428,7 @@ impl Handle<UpdatePost> for Engine {
             if effects.contains(&Effect::CancelJob)
                 && let Some(job) = record.job
             {
-                searchwright_store::jobs::cancel(tx, scope, job, call.now).await?;
-                super::post_generation::give_back(tx, scope, job).await?;
+                super::jobs::stop(call, tx, job).await?;
             }
         }
         if record.post.summary.status == PostStatus::Scheduled && record.post.summary.scheduled_at.is_none() {

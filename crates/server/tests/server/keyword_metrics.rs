@@ -20,6 +20,12 @@ async fn refresh(bench: &Bench, body: Value) -> Value {
     }
 }
 
+async fn counted(bench: &Bench) -> Value {
+    let usage = bench.get("P/usage").await.json();
+    let mut quotas = usage["quotas"].as_array().unwrap().iter();
+    quotas.find(|q| q["metric"] == "keyword_metrics").unwrap()["used"].clone()
+}
+
 fn outcome(result: &Value, text: &str) -> Value {
     let outcomes = result["outcomes"].as_array().unwrap().iter();
     let mut found = outcomes.filter(|o| o["keyword"] == text);
@@ -30,13 +36,23 @@ async fn without_an_account_nothing_is_asked(database: &str) {
     let bench = Bench::on(database, &["worker.jobs=1"]).await;
     let desk = json!({ "keyword": "desk", "searchVolume": 90 });
     let before = bench.post("P/keywords", desk).await.json();
-    let result = refresh(&bench, json!({ "keywords": ["Desk", "nobody added this"] })).await;
+    let result = refresh(
+        &bench,
+        json!({ "keywords": ["Desk", "nobody added this", "desk"] }),
+    )
+    .await;
     assert_eq!(
         (&result["skipped"], &result["provider"], &result["costMicrosUsd"]),
         (&json!("no_provider"), &Value::Null, &json!(0))
     );
     assert_eq!(outcome(&result, "Desk"), "no_provider");
+    assert_eq!(
+        outcome(&result, "desk"),
+        "no_provider",
+        "each text has its outcome"
+    );
     assert_eq!(outcome(&result, "nobody added this"), "unknown_keyword");
+    assert_eq!(counted(&bench).await, 0, "nobody was asked");
     let path = format!("P/keywords/{}", before["id"].as_str().unwrap());
     assert_eq!(bench.get(&path).await.json(), before);
     for (body, pointer) in [
@@ -74,6 +90,7 @@ async fn a_refusal_changes_nothing(database: &str) {
     let result = refresh(&bench, json!({ "keywords": ["desk"], "country": "US" })).await;
     assert_eq!(outcome(&result, "desk"), "provider_error", "{result}");
     assert!(!result.to_string().contains("password"), "{result}");
+    assert_eq!(counted(&bench).await, 0, "a refusal is not counted");
     let path = format!("P/keywords/{}", before["id"].as_str().unwrap());
     assert_eq!(bench.get(&path).await.json(), before);
     let usage = bench.get("P/usage").await.json();

@@ -76,6 +76,38 @@ async fn an_audit_is_counted_when_it_starts() {
 }
 
 #[tokio::test]
+async fn work_that_is_stopped_before_it_began_is_not_counted() {
+    let bench = Bench::start().await;
+    let post = bench.post("P/posts", json!({ "title": "Desks" })).await.json();
+    let generate = format!("P/posts/{}/generate", post["id"].as_str().unwrap());
+    for (metric, path, body, counted) in [
+        (
+            "keywords_generated",
+            "P/keywords/generate",
+            json!({ "count": 7 }),
+            7,
+        ),
+        (
+            "keyword_metrics",
+            "P/keyword-metrics",
+            json!({ "keywords": ["desk", "Desk", "chair"] }),
+            2,
+        ),
+        ("posts_generated", generate.as_str(), json!({}), 1),
+    ] {
+        let started = bench.post(path, body).await;
+        assert_eq!(started.status, 202, "{started:?}");
+        let usage = bench.get("P/usage").await.json();
+        assert_eq!(quota(&usage, metric)["used"], counted);
+        let job = started.json()["job"]["id"].as_str().unwrap().to_owned();
+        let stopped = bench.post(&format!("P/jobs/{job}/cancel"), json!({})).await;
+        assert_eq!(stopped.json()["status"], "canceled", "{stopped:?}");
+        let usage = bench.get("P/usage").await.json();
+        assert_eq!(quota(&usage, metric)["used"], 0, "{metric}");
+    }
+}
+
+#[tokio::test]
 async fn what_the_operator_sets_is_shown_and_enforced() {
     let bench = Bench::start().await;
     let engine = &bench.server.app.engine;

@@ -1,11 +1,8 @@
 //! What the steps of a job made, kept under its lease; and steps that ask a model, each charged once.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use searchwright_contract::Problem;
 use searchwright_store::{
-    Tx, posts,
-    usage::{self, Intent, NewIntent, OverBudget, Standing},
+    posts,
+    usage::{self, Intent, NewIntent, Standing},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -195,25 +192,10 @@ impl Steps<'_> {
                 .unwrap_or(0),
         };
         let now = self.run.engine.clock.now();
-        let noted = Arc::<Mutex<Option<Result<Intent, OverBudget>>>>::default();
-        let note = noted.clone();
-        fenced(
-            &self.run.engine.db,
-            self.run.leased.clone(),
-            move |tx: &mut Tx, scope| {
-                Box::pin(async move {
-                    let intent = usage::intend(tx, scope, new, now).await?;
-                    *note.lock().unwrap_or_else(PoisonError::into_inner) = Some(intent);
-                    Ok(())
-                })
-            },
-        )
+        let noted = fenced(&self.run.engine.db, self.run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { usage::intend(tx, scope, new, now).await })
+        })
         .await?;
-        let noted = noted.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match noted {
-            Some(Ok(intent)) => Ok(intent),
-            Some(Err(over)) => Err(JobError::GiveUp(Box::new(Problem::from(Failure::from(over))))),
-            None => Err(defect("intent", "nothing was noted").into()),
-        }
+        noted.map_err(|over| JobError::GiveUp(Failure::from(over).0))
     }
 }
