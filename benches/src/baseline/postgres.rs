@@ -33,10 +33,12 @@ const SCHEMA: &str = "
         is_cluster_head BOOLEAN NOT NULL DEFAULT FALSE, details JSONB, PRIMARY KEY (project_id, id)
     );
     CREATE UNIQUE INDEX IF NOT EXISTS keywords_by_text ON keywords (project_id, language, country, normalized);
-    CREATE INDEX IF NOT EXISTS keywords_by_volume ON keywords (project_id, (coalesce(search_volume, -1)), id);
+    CREATE INDEX IF NOT EXISTS keywords_by_volume
+        ON keywords (project_id, (coalesce(search_volume, -1)), id, status, intent);
     CREATE INDEX IF NOT EXISTS keywords_by_difficulty
-        ON keywords (project_id, (coalesce(keyword_difficulty, -1)), id);
-    CREATE INDEX IF NOT EXISTS keywords_by_score ON keywords (project_id, (coalesce(score, -1)), id);
+        ON keywords (project_id, (coalesce(keyword_difficulty, -1)), id, status, intent);
+    CREATE INDEX IF NOT EXISTS keywords_by_score
+        ON keywords (project_id, (coalesce(score, -1)), id, status, intent);
     CREATE INDEX IF NOT EXISTS keywords_by_status ON keywords (project_id, status, id);
     CREATE INDEX IF NOT EXISTS keywords_by_intent ON keywords (project_id, intent, id);
     CREATE INDEX IF NOT EXISTS keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;";

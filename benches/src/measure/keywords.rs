@@ -143,7 +143,8 @@ fn file(first: usize, rows: usize) -> String {
 fn explain_sqlite(database: &Path) -> Result<()> {
     let connection = rusqlite::Connection::open(database)?;
     for (filters, query) in lists() {
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", list_text(&query)))?;
+        let mut statement =
+            connection.prepare(&format!("EXPLAIN QUERY PLAN {}", list_text(&query, false)))?;
         // without parameters: the plan does not depend on them
         let mut steps = statement.raw_query();
         eprintln!("SQLite, list{filters}");
@@ -168,7 +169,10 @@ fn explain_postgres(url: &str) -> Result<()> {
         for (at, (filters, query)) in lists().into_iter().enumerate() {
             let types = "(uuid, bigint, uuid, bigint, text, text, text, uuid)";
             client
-                .batch_execute(&format!("PREPARE list{at} {types} AS {}", list_text(&query)))
+                .batch_execute(&format!(
+                    "PREPARE list{at} {types} AS {}",
+                    list_text(&query, true)
+                ))
                 .await?;
             let nobody = "NULL, NULL, NULL, 100, NULL, NULL, NULL, NULL";
             let plan = client

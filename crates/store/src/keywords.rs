@@ -1,36 +1,29 @@
 //! Keywords.
 
+macro_rules! columns {
+    ($before:literal $after:literal) => {
+        concat!(
+            $before,
+            " id, keyword, search_volume, keyword_difficulty, intent, language, country, status, source, version, created_at, updated_at,
+              intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details ",
+            $after
+        )
+    };
+}
+
+mod list;
+
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
-    keywords::{
-        Intent, IntentSource, Keyword, KeywordDetails, KeywordSort, KeywordSource, KeywordStatus,
-        MissingReason,
-    },
+    keywords::{Intent, IntentSource, Keyword, KeywordDetails, KeywordSource, KeywordStatus, MissingReason},
 };
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+pub use list::{Query, list, list_text};
 
-/// Filters and place of a list.
-#[derive(Clone, Debug, Default)]
-pub struct Query {
-    /// Only this status.
-    pub status: Option<KeywordStatus>,
-    /// Only this intent.
-    pub intent: Option<Intent>,
-    /// Only this cluster.
-    pub cluster: Option<Uuid>,
-    /// Only texts that contain this, normalised.
-    pub contains: Option<String>,
-    /// Order.
-    pub sort: Option<KeywordSort>,
-    /// Last row of the page before: sort value (-1 for unknown) and id.
-    pub after: Option<(i64, Uuid)>,
-    /// Rows, at most.
-    pub limit: u32,
-}
+use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 
 /// A keyword to be added.
 #[derive(Clone, Debug)]
@@ -152,17 +145,6 @@ fn details(details: &KeywordDetails) -> Result<Option<Json>> {
     Ok((!said.is_empty()).then_some(Json(Value::Object(said))))
 }
 
-macro_rules! columns {
-    ($before:literal $after:literal) => {
-        concat!(
-            $before,
-            " id, keyword, search_volume, keyword_difficulty, intent, language, country, status, source, version, created_at, updated_at,
-              intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details ",
-            $after
-        )
-    };
-}
-
 fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
     let id = c.take::<Uuid>()?.to_string();
     let keyword = c.take()?;
@@ -203,105 +185,6 @@ macro_rules! insert {
          VALUES ($1, 1, $2, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
          ON CONFLICT (project_id, language, country, normalized) DO NOTHING"
     };
-}
-
-macro_rules! list {
-    ($from:literal, $order:literal) => {
-        concat!(
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND "),
-            $from,
-            " AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
-              AND (CAST($7 AS TEXT) IS NULL OR normalized LIKE $7 ESCAPE '\\') AND (CAST($8 AS UUID) IS NULL OR cluster_id = $8) ORDER BY ",
-            $order,
-            " LIMIT $4"
-        )
-    };
-}
-
-/// The text of a list. Each order walks an index of its own; newest first with a filter walks that of the filter.
-/// Parameters: project, sort value and id of the place, limit, status, intent, pattern, cluster.
-pub fn list_text(query: &Query) -> &'static str {
-    let filters = (
-        query.cluster.is_some(),
-        query.status.is_some(),
-        query.intent.is_some(),
-    );
-    match (query.sort.unwrap_or(KeywordSort::Created), filters) {
-        (KeywordSort::Created, (true, ..)) => list!(
-            "cluster_id = $8 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
-            "id DESC"
-        ),
-        (KeywordSort::Created, (_, true, _)) => list!(
-            "status = $5 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
-            "id DESC"
-        ),
-        (KeywordSort::Created, (_, _, true)) => list!(
-            "intent = $6 AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
-            "id DESC"
-        ),
-        (KeywordSort::Created, _) => list!("id < $3 AND CAST($2 AS BIGINT) IS NOT NULL", "id DESC"),
-        (KeywordSort::Score, _) => list!(
-            "(coalesce(score, -1), id) < ($2, $3)",
-            "coalesce(score, -1) DESC, id DESC"
-        ),
-        (KeywordSort::SearchVolume, _) => {
-            list!(
-                "(coalesce(search_volume, -1), id) < ($2, $3)",
-                "coalesce(search_volume, -1) DESC, id DESC"
-            )
-        }
-        (KeywordSort::KeywordDifficulty, _) => {
-            list!(
-                "(coalesce(keyword_difficulty, -1), id) < ($2, $3)",
-                "coalesce(keyword_difficulty, -1) DESC, id DESC"
-            )
-        }
-    }
-}
-
-/// One page in the order of the query, newest first unless it says otherwise.
-pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Keyword>> {
-    // An id is a UUIDv7: its order is the order of creation, and the largest possible one begins the list.
-    let (value, id) = query.after.unwrap_or((i64::MAX, Uuid::max()));
-    let filtered = query.status.is_some() || query.intent.is_some() || query.cluster.is_some();
-    if query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created
-        && !filtered
-        && query.contains.is_none()
-    {
-        return sql(
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"),
-        )
-        .bind(scope.project())
-        .bind(id)
-        .bind(query.limit)
-        .all(tx, keyword)
-        .await;
-    }
-    sql(list_text(&query))
-        .bind(scope.project())
-        .bind(value)
-        .bind(id)
-        .bind(query.limit)
-        .bind(query.status.map(KeywordStatus::as_str))
-        .bind(query.intent.map(Intent::as_str))
-        .bind(query.contains.map(|t| contains(&t)))
-        .bind(query.cluster)
-        .all(tx, keyword)
-        .await
-}
-
-/// A LIKE pattern for texts that contain this one.
-fn contains(text: &str) -> String {
-    let mut pattern = String::with_capacity(text.len() + 2);
-    pattern.push('%');
-    for c in text.chars() {
-        if matches!(c, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    pattern.push('%');
-    pattern
 }
 
 /// Adds a keyword; `Err` with the id of the one that has this text already.

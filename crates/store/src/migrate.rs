@@ -33,7 +33,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     5 "0005_providers",
     6 "0006_posts",
     7 "0007_job_turns",
-    8 "0008_lighter_writes",
+    8 "0008_writes_and_filters",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -25,6 +25,9 @@ const OLDEST: i32 = 150_000;
 /// How long a plan is kept. PostgreSQL takes the size of a table into a plan and keeps it until the table is
 /// next analysed: a plan made while a table was empty would go on reading all of what has come since.
 const PLANS_LAST: Duration = Duration::from_secs(10);
+const DISCARD: &str = "DISCARD PLANS";
+/// Runs of one statement that are worth a plan of their own.
+const MANY: usize = 100;
 
 /// A connection of the pool. One that is dropped inside a transaction is closed, not given back.
 #[derive(Debug)]
@@ -86,6 +89,15 @@ impl Client {
             self.transaction.store(FAILED, Ordering::Relaxed);
         }
         Ok(prepared?)
+    }
+
+    /// The statement, to be run so many times in one pipeline. What the transaction itself has added to a table
+    /// counts for its plan: a million lookups by the plan of an empty table would never end.
+    pub(crate) async fn prepare_for(&self, text: &str, runs: usize) -> Result<tokio_postgres::Statement> {
+        if runs >= MANY {
+            self.run(self.get()?.batch_execute(DISCARD)).await?;
+        }
+        self.prepare(text).await
     }
 
     /// Keeps a statement back until the transaction is committed.
@@ -175,8 +187,7 @@ impl Postgres {
                     if turns(metrics.age()) == turns(last.duration_since(metrics.created)) {
                         return Ok(());
                     }
-                    let discarded = client.batch_execute("DISCARD PLANS").await;
-                    discarded.map_err(HookError::Backend)
+                    client.batch_execute(DISCARD).await.map_err(HookError::Backend)
                 })
             }))
             .timeouts(Timeouts {

@@ -195,7 +195,7 @@ impl Statement {
             }
             On::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.prepare(self.text).await?;
+                let statement = client.prepare_for(self.text, rows.len()).await?;
                 let (statement, fixed) = (&statement, &self.params);
                 let runs = rows.iter().map(|row| async move {
                     let params = refs(fixed.iter().chain(row));
@@ -235,7 +235,7 @@ impl Statement {
             }
             On::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.prepare(self.text).await?;
+                let statement = client.prepare_for(self.text, rows.len()).await?;
                 let (statement, fixed) = (&statement, &self.params);
                 let runs = rows.iter().map(|row| async move {
                     let params = refs(fixed.iter().chain(row));

@@ -1,8 +1,0 @@
--- Every insert locked the row of its project for the check of its reference: writers of one project wrote that
--- one row by turns. Projects are never deleted, and rows are written below a project that access was proved to.
-ALTER TABLE keywords DROP CONSTRAINT keywords_project_id_fkey;
-ALTER TABLE activity DROP CONSTRAINT activity_project_id_fkey;
-ALTER TABLE events DROP CONSTRAINT events_project_id_fkey;
-
--- What is old is found by the primary key: an id begins with its time.
-DROP INDEX activity_by_age;
