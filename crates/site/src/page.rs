@@ -18,7 +18,7 @@ mod tags;
 mod tokens;
 
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable};
-pub use link_list::{Link, Links};
+pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
 pub use read::read;
 
 use serde::{Deserialize, Serialize};
@@ -283,6 +283,10 @@ pub struct HtmlFacts {
     pub text_hash: u64,
     /// First 300 characters of the main text, for evidence.
     pub excerpt: Box<str>,
+    /// Beginning of the main text, a line for each block, listings of programs left out. No part of the stored form:
+    /// it is kept apart, so that who reads facts reads no texts.
+    #[serde(skip)]
+    pub main_text: Box<str>,
     /// Paragraphs, and those longer than 150 words.
     pub paragraphs: u32,
     /// Paragraphs of more than 150 words.
@@ -342,17 +346,6 @@ pub struct Heading {
     /// Words of the paragraph that follows at once; 0 when none does.
     pub answer_words: u32,
 }
-
-/// The link has rel nofollow, ugc or sponsored.
-pub const REL_NOFOLLOW: u8 = 1;
-/// The href failed to parse or has a mistyped scheme.
-pub const LINK_MALFORMED: u8 = 2;
-/// mailto, tel, javascript and other schemes that are not crawled.
-pub const LINK_OTHER_SCHEME: u8 = 4;
-/// The href has a non-empty fragment.
-pub const LINK_FRAGMENT: u8 = 8;
-/// The whole text of the link is program text.
-pub const LINK_CODE: u8 = 16;
 
 /// One image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,6 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use super::UrlId;
 
+/// The link has rel nofollow, ugc or sponsored.
+pub const REL_NOFOLLOW: u8 = 1;
+/// The href failed to parse or has a mistyped scheme.
+pub const LINK_MALFORMED: u8 = 2;
+/// mailto, tel, javascript and other schemes that are not crawled.
+pub const LINK_OTHER_SCHEME: u8 = 4;
+/// The href has a non-empty fragment.
+pub const LINK_FRAGMENT: u8 = 8;
+/// The whole text of the link is program text.
+pub const LINK_CODE: u8 = 16;
+
 /// One hyperlink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'a> {
@@ -13,7 +24,7 @@ pub struct Link<'a> {
     pub target: Option<UrlId>,
     /// Text, alt, aria-label or title; cut to 80 grapheme clusters.
     pub anchor: &'a str,
-    /// [`super::REL_NOFOLLOW`] and its neighbours.
+    /// [`REL_NOFOLLOW`] and its neighbours.
     pub flags: u8,
     /// 1-based line in the source.
     pub line: u32,

@@ -23,6 +23,9 @@ const MOST_LOOKED_AT: usize = 200;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
+/// Bytes of the main text kept to find words in.
+const MAIN_TEXT: usize = 8 * 1024;
+
 /// Text that a designer meant to replace.
 const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
 static FILLER_FINDERS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| FILLER.map(Finder::new));
@@ -35,7 +38,11 @@ pub(super) struct Prose {
     /// Where a part begins, and in what it stands.
     parts: Vec<(usize, u8)>,
     place: u8,
+    /// Where blocks begin and end, ascending.
+    breaks: Vec<usize>,
     code: Vec<(usize, usize)>,
+    /// Program text that is a block of its own.
+    listings: Vec<(usize, usize)>,
 }
 
 impl Prose {
@@ -50,6 +57,14 @@ impl Prose {
     /// Ends the word.
     pub fn boundary(&mut self) {
         text::boundary(&mut self.text);
+    }
+
+    /// Ends the block, and with it the word.
+    pub fn end_block(&mut self) {
+        self.boundary();
+        if self.breaks.last() != Some(&self.text.len()) {
+            self.breaks.push(self.text.len());
+        }
     }
 
     /// Where the next text will begin.
@@ -67,6 +82,11 @@ impl Prose {
         if self.code.len() < MOST_CODE {
             self.code.push((mark, self.text.len()));
         }
+    }
+
+    /// A listing ended; it began at a mark.
+    pub fn listing_since(&mut self, mark: usize) {
+        self.listings.push((mark, self.text.len()));
     }
 
     /// Tells where the page now is, when a landmark began or ended.
@@ -130,6 +150,7 @@ impl Prose {
         facts.main_words = main.total();
         main_text.truncate(main_text.trim_end().len());
         facts.excerpt = text::cut(&main_text, EXCERPT).into();
+        facts.main_text = self.lines(is_main).into();
         facts.numbers = main_text.bytes().fold(false, |any, b| any | b.is_ascii_digit());
         let folded = text::folded_case(main_text);
         facts.text_hash = if folded.is_empty() {
@@ -138,6 +159,35 @@ impl Prose {
             text::hash(folded.as_bytes())
         };
         self.find_placeholders(&folded, &mut facts.placeholders);
+    }
+
+    /// The parts that are wanted, a line for each block, cut at the end of a word.
+    fn lines(&self, is_wanted: impl Fn(u8) -> bool) -> String {
+        let mut out = String::new();
+        let (mut breaks, mut listings) = (self.breaks.as_slice(), self.listings.as_slice());
+        for (i, (start, place)) in self.parts.iter().enumerate() {
+            let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
+            let mut at = *start;
+            while is_wanted(*place) && at < end && out.len() <= MAIN_TEXT {
+                breaks = &breaks[breaks.partition_point(|b| *b <= at)..];
+                listings = &listings[listings.partition_point(|l| l.1 <= at)..];
+                let next = breaks.first().map_or(end, |next| end.min(*next));
+                let line = self.text.get(at..next).unwrap_or_default().trim();
+                if !line.is_empty() && listings.first().is_none_or(|l| at < l.0) {
+                    out.push_str(line);
+                    out.push('\n');
+                }
+                at = next;
+            }
+        }
+        if out.len() > MAIN_TEXT {
+            out.truncate(out.floor_char_boundary(MAIN_TEXT));
+            // some scripts put no spaces between words
+            let near = out.floor_char_boundary(MAIN_TEXT - 64);
+            out.truncate(out[near..].rfind(' ').map_or(out.len(), |space| near + space));
+        }
+        out.truncate(out.trim_end().len());
+        out
     }
 
     /// What holds the main text: main, else article, else everything that is not around it.

@@ -268,7 +268,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             if tag != Tag::Br {
                 self.finish_answer();
             }
-            self.prose.boundary();
+            self.prose.end_block();
         }
     }
 
@@ -301,6 +301,9 @@ impl<'a, 'u> Reader<'a, 'u> {
                     .any(|tag| self.open.has(*tag));
                 if let Some(mark) = self.code.take_if(|_| !open) {
                     self.prose.code_since(mark);
+                    if tag == Tag::Pre {
+                        self.prose.listing_since(mark);
+                    }
                 }
             }
             Tag::Picture => self.out.pictures_without_img += u32::from(!self.picture_has_img),
