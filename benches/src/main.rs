@@ -11,6 +11,7 @@
 )]
 
 mod baseline;
+mod cpu;
 mod load;
 mod measure;
 mod memory;
@@ -64,7 +65,7 @@ enum Task {
     Crawl,
     /// Lists, single records and durable writes over HTTP, on SQLite and PostgreSQL
     Http,
-    /// Files of keywords taken in, and lists of a thousand and of a million
+    /// Keywords found in a site, files of them taken in, and lists of a thousand and of a million
     Keywords,
     /// Time to ready and idle memory on an existing database
     Startup,

@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use xtask::{
-    process::{free_port, program},
+    process::{Running, free_port, program},
     website::{self, Expected, Order},
 };
 
@@ -139,22 +139,27 @@ fn audit(site: &Expected) -> Result<Audit> {
     let access = installation.project(&site.origin)?;
     let api = Api::new(installation.origin(), access)?;
     let start = Instant::now();
+    audited(&api, &mut server, site)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let peak = memory::peak(server.id())?;
+    Ok(Audit { seconds, peak })
+}
+
+/// Audits the whole site.
+pub(super) fn audited(api: &Api, server: &mut Running, site: &Expected) -> Result<()> {
+    let start = Instant::now();
     api.post("audits", &json!({ "maxPages": site.pages * 2 }))?;
-    let done = loop {
+    loop {
         thread::sleep(Duration::from_millis(10));
         server.check()?;
         let audit = api.get("audits/current")?;
         match text(&audit, "status")?.as_str() {
-            "completed" => break audit,
+            "completed" => return complete(site, &audit),
             "partial" | "failed" | "cancelled" => bail!("the audit ended as {audit}"),
             _ if start.elapsed() > LIMIT => bail!("the audit is not done after {} s", LIMIT.as_secs()),
             _ => {}
         }
-    };
-    let seconds = start.elapsed().as_secs_f64();
-    let peak = memory::peak(server.id())?;
-    complete(site, &done)?;
-    Ok(Audit { seconds, peak })
+    }
 }
 
 /// An audit that skipped pages would be fast for the wrong reason.

@@ -9,7 +9,7 @@ use searchwright_store::keywords::{Query, list_text};
 use serde_json::json;
 use xtask::postgres::{Binaries, Postgres};
 
-use super::http::new_database;
+use super::{http::new_database, keyword_generation};
 use crate::{
     Effort,
     product::{Api, Database, Installation},
@@ -59,6 +59,7 @@ fn lists() -> Vec<(&'static str, Query)> {
 
 /// Measures both databases.
 pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
+    keyword_generation::run(effort, report)?;
     let installation = Installation::new("keywords-sqlite", Database::Folder)?;
     measure("SQLite", &installation, report)?;
     explain_sqlite(&installation.folder().join("data/searchwright.sqlite"))?;

@@ -2,5 +2,6 @@
 
 pub mod crawl;
 pub mod http;
+mod keyword_generation;
 pub mod keywords;
 pub mod startup;
