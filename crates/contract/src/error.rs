@@ -163,7 +163,7 @@ pub struct Problem {
     /// The next step for the caller, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Members of this code: `existingId`, `from`, `to`, `allowed`, `resource`, `scope`,
+    /// Members of this code: `existingId`, `existingUrl`, `from`, `to`, `allowed`, `resource`, `scope`,
     /// `metric`, `limit`, `used`, `resetsAt`.
     #[serde(flatten)]
     pub extra: serde_json::Map<String, serde_json::Value>,

@@ -233,7 +233,8 @@ operation! {
     /// With a language model that the operator has set up, it writes an article from the project's own material and
     /// checks every claim against it; a claim without a source blocks publishing. Without one it writes a brief:
     /// outline, facts and links to write from (`generation.method`). A text that is there is kept with `fill` and
-    /// replaced with `overwrite`. A post that is being worked on answers `409 invalid_state`.
+    /// replaced with `overwrite`. A post that is being worked on answers `409 invalid_state`. A keyword that another post
+    /// or an indexable page of the last audit aims at answers `409 already_exists` with `existingId` or `existingUrl`.
     GeneratePost {
         project;
         /// The post.
@@ -244,6 +245,8 @@ operation! {
         /// What the text is to do beyond its keyword.
         #[schemars(length(min = 1, max = 2000))]
         instructions: Option<String>,
+        /// Writes although another post, or a page by its title or first heading, aims at the keyword.
+        allow_duplicate: Option<bool>,
         /// Changes nothing and calls nobody: the job's `result` is the brief.
         dry_run: Option<bool>,
     }

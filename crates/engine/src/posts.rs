@@ -9,7 +9,7 @@ use searchwright_contract::{
         CheckOutcome, PostFindings, PostReadability, PostStatus, PostSummary, PostWarning, SeoCheck, TextLink,
     },
 };
-use searchwright_store::{Tx, access::ProjectScope, events, posts::Record};
+use searchwright_store::{Tx, access::ProjectScope, events, keywords, posts::Record};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -288,6 +288,34 @@ pub(crate) fn actions(call: &Call, summary: &PostSummary, warnings: &[PostWarnin
         actions = actions.with(name, permission);
     }
     actions
+}
+
+/// Lets the keywords follow a post that was written: the one it aims at, and the one it aimed at before.
+pub(crate) async fn follow(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    old: Option<&PostSummary>,
+    new: &PostSummary,
+    now: Instant,
+) -> searchwright_store::Result<()> {
+    let aim = |summary: &PostSummary| {
+        let id = Uuid::try_parse(summary.keyword_id.as_deref()?).ok()?;
+        let (has_text, was_live) = (summary.seo_score.is_some(), summary.published_at.is_some());
+        Some((id, keywords::stage(summary.status, has_text, was_live)))
+    };
+    let (old, new) = (old.and_then(aim), aim(new));
+    if old == new {
+        return Ok(());
+    }
+    if let Some((keyword, _)) = new {
+        keywords::follow(tx, scope, keyword, now).await?;
+    }
+    match old {
+        Some((keyword, _)) if new.is_none_or(|(now_at, _)| now_at != keyword) => {
+            keywords::follow(tx, scope, keyword, now).await
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes an event about a post. Thin: whoever wants more reads the post.

@@ -5,13 +5,14 @@ macro_rules! columns {
         concat!(
             $before,
             " id, keyword, search_volume, keyword_difficulty, intent, language, country, status, source, version, created_at, updated_at,
-              intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, details ",
+              intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, post_ids, details ",
             $after
         )
     };
 }
 
 mod list;
+mod posts;
 
 use searchwright_contract::{
     Instant,
@@ -22,6 +23,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub use list::{Query, list, list_text};
+pub use posts::{follow, stage};
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 
@@ -71,6 +73,7 @@ impl New {
             score: known.score.map(thousandths),
             cluster_id: None,
             is_cluster_head: false,
+            post_ids: Vec::new(),
             details: known.details,
             allowed_actions: AllowedActions::default(),
         }
@@ -145,6 +148,14 @@ fn details(details: &KeywordDetails) -> Result<Option<Json>> {
     Ok((!said.is_empty()).then_some(Json(Value::Object(said))))
 }
 
+/// The posts that aim at a keyword; most have none.
+fn post_ids(c: &mut Cells<'_>) -> Result<Vec<String>> {
+    match c.take::<Option<Json>>()? {
+        Some(Json(ids)) => serde_json::from_value(ids).map_err(|e| Error::Defect(e.to_string())),
+        None => Ok(Vec::new()),
+    }
+}
+
 fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
     let id = c.take::<Uuid>()?.to_string();
     let keyword = c.take()?;
@@ -170,6 +181,7 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
         score: c.take::<Option<i64>>()?.map(thousandths),
         cluster_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
         is_cluster_head: c.take()?,
+        post_ids: post_ids(c)?,
         details: match c.take::<Option<Json>>()? {
             Some(Json(said)) => serde_json::from_value(said).map_err(|e| Error::Defect(e.to_string()))?,
             None => KeywordDetails::default(),

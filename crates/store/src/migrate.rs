@@ -34,6 +34,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     6 "0006_posts",
     7 "0007_job_turns",
     8 "0008_writes_and_filters",
+    9 "0009_targets",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -87,39 +87,67 @@ pub struct Seen {
     pub page: Page,
     /// When it was fetched.
     pub crawled_at: Instant,
+    /// Hash of what its title names.
+    pub title_key: Option<i64>,
+    /// Hash of what its first heading names, where that is something else.
+    pub heading_key: Option<i64>,
 }
 
 /// Records pages of an audit.
 pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Seen>) -> Result<()> {
     let rows = pages
         .into_iter()
-        .map(|Seen { id, page, crawled_at }| {
-            vec![
-                id.into(),
-                page.url.into(),
-                page.final_url.into(),
-                page.status_code.into(),
-                page.failure.into(),
-                page.depth.into(),
-                page.inlinks.into(),
-                page.outlinks.into(),
-                page.link_score.into(),
-                page.indexable.into(),
-                page.non_indexable_reason.into(),
-                page.title.into(),
-                page.word_count.into(),
-                crawled_at.into(),
-            ]
-        })
+        .map(
+            |Seen {
+                 id,
+                 page,
+                 crawled_at,
+                 title_key,
+                 heading_key,
+             }| {
+                vec![
+                    id.into(),
+                    page.url.into(),
+                    page.final_url.into(),
+                    page.status_code.into(),
+                    page.failure.into(),
+                    page.depth.into(),
+                    page.inlinks.into(),
+                    page.outlinks.into(),
+                    page.link_score.into(),
+                    page.indexable.into(),
+                    page.non_indexable_reason.into(),
+                    page.title.into(),
+                    page.word_count.into(),
+                    crawled_at.into(),
+                    title_key.into(),
+                    heading_key.into(),
+                ]
+            },
+        )
         .collect();
     sql("INSERT INTO pages (project_id, audit_id, id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable,
-            non_indexable_reason, title, word_count, crawled_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            non_indexable_reason, title, word_count, crawled_at, title_key, heading_key)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
          ON CONFLICT (project_id, id) DO UPDATE SET audit_id = $2, url = $4, final_url = $5, status_code = $6, failure = $7, depth = $8, inlinks = $9,
-           outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16")
+           outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16,
+           title_key = $17, heading_key = $18")
     .bind(scope.project())
     .bind(audit)
     .run_each(tx, rows)
     .await?;
     Ok(())
+}
+
+/// Addresses of the indexable pages an audit saw whose title or first heading has this hash, at most ten.
+pub async fn named(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> Result<Vec<String>> {
+    sql(
+        "SELECT url FROM pages WHERE project_id = $1 AND audit_id = $2 AND title_key = $3 AND indexable
+         UNION SELECT url FROM pages WHERE project_id = $1 AND audit_id = $2 AND heading_key = $3 AND indexable ORDER BY url LIMIT 10",
+    )
+    .bind(scope.project())
+    .bind(audit)
+    .bind(key)
+    .all(tx, |c| c.take())
+    .await
 }

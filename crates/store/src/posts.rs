@@ -255,6 +255,21 @@ pub async fn others_with_keyword(
         .await
 }
 
+/// The first other post that aims at a keyword and has neither failed nor been put away.
+pub async fn live_with_keyword(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    keyword: Uuid,
+    except: Uuid,
+) -> Result<Option<Uuid>> {
+    sql("SELECT id FROM posts WHERE project_id = $1 AND keyword_id = $2 AND id <> $3 AND status NOT IN ('archived', 'failed') ORDER BY id LIMIT 1")
+        .bind(scope.project())
+        .bind(keyword)
+        .bind(except)
+        .optional(tx, |c| c.take())
+        .await
+}
+
 /// Keeps a text that is about to be replaced, and forgets the oldest beyond [`KEPT_REVISIONS`].
 pub async fn keep_revision(tx: &mut Tx, scope: ProjectScope, old: &Post, now: Instant) -> Result<()> {
     let post = id_of(&old.summary.id)?;

@@ -44,6 +44,8 @@ pub struct Keyword {
     pub cluster_id: Option<String>,
     /// The one that stands for its cluster: most searched, then shortest.
     pub is_cluster_head: bool,
+    /// Posts that aim at it, the oldest first, at most 100; those put away left out.
+    pub post_ids: Vec<String>,
     /// What other tools and providers say of it.
     #[serde(flatten)]
     pub details: KeywordDetails,

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
-    posts::{BRIEF_ONLY, Site, advance, announce, facts, judge},
+    posts::{BRIEF_ONLY, Site, advance, announce, facts, follow, judge},
     providers::ProviderError,
     writing::{
         brief::{Brief, brief},
@@ -245,6 +245,8 @@ async fn finish(
     let id = order.post_id;
     fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
+            // Another post of its keyword may be changing.
+            projects::lock(tx, scope).await?;
             let mut record = posts::get(tx, scope, id).await?;
             if record.post.summary.status != PostStatus::Generating {
                 return Ok(());
@@ -273,6 +275,7 @@ async fn finish(
                 posts::keep_revision(tx, scope, &old, now).await?;
             }
             let done = posts::update(tx, scope, &record, now).await?;
+            follow(tx, scope, Some(&old.summary), &done.post.summary, now).await?;
             announce(
                 tx,
                 scope,
@@ -335,8 +338,10 @@ pub(super) async fn over(
         return Ok(());
     }
     let scope = leased.scope;
+    projects::lock(tx, scope).await?;
     let mut record = posts::get(tx, scope, order.post_id).await?;
-    let status = record.post.summary.status;
+    let old = record.post.summary.clone();
+    let status = old.status;
     if record.job != Some(leased.id) || !matches!(status, PostStatus::Queued | PostStatus::Generating) {
         return Ok(());
     }
@@ -358,6 +363,7 @@ pub(super) async fn over(
         generation.finished_at = Some(now);
     }
     let done = posts::update(tx, scope, &record, now).await?;
+    follow(tx, scope, Some(&old), &done.post.summary, now).await?;
     announce(
         tx,
         scope,

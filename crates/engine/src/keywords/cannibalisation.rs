@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use searchwright_site::text::hash;
+
 use super::{normalize, words::Lexicon};
 
 /// A post or page and the keyword it is meant for.
@@ -51,9 +53,48 @@ pub fn conflicts<'a>(targets: &[Target<'a>]) -> Vec<Conflict<'a>> {
         .collect()
 }
 
+/// What parts a title from the name of its site.
+const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
+
+/// Hash of a keyword or heading, the same for all spellings of it; `None` if it names nothing. It is stored.
+pub(crate) fn name_key(text: &str) -> Option<i64> {
+    let name = normalize(text);
+    (!name.is_empty()).then(|| hash(name.as_bytes()).cast_signed())
+}
+
+/// [`name_key`] of a title, the name of the site at its end left out.
+pub(crate) fn title_key(title: &str) -> Option<i64> {
+    let end = SEPARATORS
+        .iter()
+        .filter_map(|separator| title.rfind(separator))
+        .max();
+    name_key(&title[..end.unwrap_or(title.len())])
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Target, conflicts};
+    use super::{Target, conflicts, name_key, title_key};
+
+    #[test]
+    fn a_name_is_the_same_in_a_title() {
+        let key = name_key("standing desks");
+        assert!(key.is_some());
+        for same in [
+            "Standing  Desks",
+            "Standing desks | Fern & Fir",
+            "Standing desks – Fern",
+        ] {
+            assert_eq!(title_key(same), key, "{same}");
+        }
+        for other in [
+            "Standing desk",
+            "Standing desks | All | Fern",
+            "Fern | Standing desks",
+        ] {
+            assert_ne!(title_key(other), key, "{other}");
+        }
+        assert_eq!((name_key(" "), title_key(" | Fern")), (None, None));
+    }
 
     #[test]
     fn pages_with_variants_of_one_keyword_compete() {

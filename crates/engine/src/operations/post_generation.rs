@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::posts::{GenerateMode, GeneratePost, Generation, PostStarted, PostStatus};
-use searchwright_store::{Tx, access::ProjectScope, posts, projects};
+use searchwright_contract::{
+    Code, Problem,
+    posts::{GenerateMode, GeneratePost, Generation, Post, PostStarted, PostStatus},
+};
+use searchwright_store::{Tx, access::ProjectScope, audits, pages, posts, projects};
 use uuid::Uuid;
 
 use super::{
@@ -16,6 +19,7 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     jobs::{Job, generate_post::Order},
+    keywords::cannibalisation::name_key,
     posts::{advance, facts},
     writing::transitions::Actor,
 };
@@ -29,6 +33,9 @@ impl Handle<GeneratePost> for Engine {
         let old = record.post.clone();
         let facts = facts(&old.summary, &old.findings.warnings, call.now);
         advance(&mut record, PostStatus::Queued, Actor::Generate, &facts, call.now)?;
+        if operation.allow_duplicate != Some(true) {
+            refuse_duplicate(tx, scope, &old).await?;
+        }
         let (post_id, job_id) = (uuid(&old.summary.id), call.engine.clock.id());
         let order = Order {
             post_id,
@@ -63,6 +70,39 @@ impl Handle<GeneratePost> for Engine {
         let post = write(call, tx, record, &old).await?;
         Ok(PostStarted { job, post })
     }
+}
+
+/// `409 already_exists` if another post, or a page of the last audit, aims at the keyword of the post.
+async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Result<()> {
+    let summary = &post.summary;
+    let (Some(keyword_id), Some(keyword)) = (&summary.keyword_id, &summary.keyword) else {
+        return Ok(());
+    };
+    let refusal = |detail: &str, member: &str, value: String| {
+        Problem::new(Code::AlreadyExists, detail)
+            .hint("change what is there, choose another keyword, or send allowDuplicate: true")
+            .with(member, value)
+    };
+    if let Some(other) = posts::live_with_keyword(tx, scope, uuid(keyword_id), uuid(&summary.id)).await? {
+        let detail = "another post aims at the keyword of this one";
+        return Err(refusal(detail, "existingId", other.to_string()).into());
+    }
+    let (Some(audit), Some(key)) = (audits::newest_finished(tx, scope).await?, name_key(keyword)) else {
+        return Ok(());
+    };
+    // Its own page does not compete with it.
+    let own = [&summary.published_url, &post.details.canonical_url];
+    let is_own = |url: &String| {
+        own.into_iter()
+            .flatten()
+            .any(|own| own.trim_end_matches('/') == url.trim_end_matches('/'))
+    };
+    let pages = pages::named(tx, scope, audit, key).await?;
+    if let Some(page) = pages.into_iter().find(|url| !is_own(url)) {
+        let detail = "a page of the site has the keyword of this post as its title or heading";
+        return Err(refusal(detail, "existingUrl", page).into());
+    }
+    Ok(())
 }
 
 /// A post that waited for a job that will not be done is a draft again.

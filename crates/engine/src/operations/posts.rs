@@ -26,7 +26,7 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     keywords::normalize,
-    posts::{Site, actions, advance, announce, facts, judge},
+    posts::{Site, actions, advance, announce, facts, follow, judge},
     writing::{
         slug::{is_slug, slugify, unique},
         transitions::{Actor, Effect},
@@ -262,6 +262,7 @@ pub(super) async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) 
     let written = posts::update(tx, scope, &record, call.now)
         .await
         .map_err(changed_meanwhile)?;
+    follow(tx, scope, Some(&old.summary), &written.post.summary, call.now).await?;
     let kind = EventType::PostUpdated;
     announce(
         tx,
@@ -362,6 +363,7 @@ impl Handle<CreatePost> for Engine {
         }
         settle(call, tx, &mut record).await?;
         let created = posts::create(tx, scope, &record, call.now).await?;
+        follow(tx, scope, None, &created.post.summary, call.now).await?;
         let (id, kind) = (call.engine.clock.id(), EventType::PostCreated);
         announce(tx, scope, id, kind, &created.post.summary, call.now).await?;
         Ok(shown(call, created))

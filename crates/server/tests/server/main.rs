@@ -29,6 +29,7 @@ mod limits;
 mod load;
 mod mcp;
 mod post_generation;
+mod post_keywords;
 mod post_statuses;
 mod posts;
 mod posts_doors;

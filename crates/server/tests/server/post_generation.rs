@@ -14,13 +14,13 @@ async fn bench(database: &str) -> Bench {
     Bench::on(database, &["worker.jobs=1"]).await
 }
 
-async fn create(bench: &Bench, body: Value) -> Value {
+pub async fn create(bench: &Bench, body: Value) -> Value {
     let created = bench.post("P/posts", body).await;
     assert_eq!(created.status, 201, "{created:?}");
     created.json()
 }
 
-fn path(post: &Value) -> String {
+pub fn path(post: &Value) -> String {
     format!("P/posts/{}", post["id"].as_str().unwrap())
 }
 
@@ -29,7 +29,7 @@ async fn get(bench: &Bench, post: &Value) -> Value {
 }
 
 /// Starts a generation and waits for its job; the job as it ended.
-async fn generate(bench: &Bench, post: &Value, body: Value) -> Value {
+pub async fn generate(bench: &Bench, post: &Value, body: Value) -> Value {
     let started = bench.post(&format!("{}/generate", path(post)), body).await;
     assert_eq!(started.status, 202, "{started:?}");
     let job = started.json()["job"]["id"].as_str().unwrap().to_owned();
@@ -39,6 +39,11 @@ async fn generate(bench: &Bench, post: &Value, body: Value) -> Value {
             .unwrap()
             .ends_with(&format!("/jobs/{job}"))
     );
+    until_ended(bench, &job).await
+}
+
+/// A job as it ended.
+pub async fn until_ended(bench: &Bench, job: &str) -> Value {
     loop {
         let job = bench.get(&format!("P/jobs/{job}")).await.json();
         if !["queued", "running"].contains(&job["status"].as_str().unwrap()) {

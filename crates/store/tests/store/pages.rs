@@ -12,7 +12,12 @@ use crate::{
     issues::seen,
 };
 
-on_both!(the_newest_audit_counts, filters, walked_in_the_order_of_bytes,);
+on_both!(
+    the_newest_audit_counts,
+    filters,
+    found_by_what_they_are_called,
+    walked_in_the_order_of_bytes,
+);
 
 async fn the_newest_audit_counts(place: &Place) {
     let store = place.store().await;
@@ -49,12 +54,50 @@ async fn the_newest_audit_counts(place: &Place) {
         id: page,
         page: bare.clone(),
         crawled_at: later(8),
+        title_key: None,
+        heading_key: None,
     };
     commit!(store.db, |tx| pages::record(tx, scope, id(), vec![second]).await).unwrap();
     assert_eq!(
         pages::get(&mut store.read().await, scope, page).await.unwrap(),
         bare
     );
+}
+
+async fn found_by_what_they_are_called(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign, audit) = (store.project().await, store.project().await, id());
+    let both = seen(id(), "https://example.com/a", Some(200));
+    let other = Seen {
+        title_key: Some(9),
+        ..seen(id(), "https://example.com/b", Some(200))
+    };
+    let gone = seen(id(), "https://example.com/c", Some(404));
+    commit!(store.db, |tx| pages::record(
+        tx,
+        scope,
+        audit,
+        vec![both, other, gone]
+    )
+    .await)
+    .unwrap();
+    for (scope, audit, key, wanted) in [
+        (scope, audit, 7, &["https://example.com/a"][..]),
+        (
+            scope,
+            audit,
+            8,
+            &["https://example.com/a", "https://example.com/b"],
+        ),
+        (scope, audit, 10, &[]),
+        (scope, id(), 7, &[]),
+        (foreign, audit, 7, &[]),
+    ] {
+        let found = pages::named(&mut store.read().await, scope, audit, key)
+            .await
+            .unwrap();
+        assert_eq!(found, wanted, "{key}");
+    }
 }
 
 async fn filters(place: &Place) {

@@ -19,6 +19,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use uuid::Uuid;
 
 use super::super::{JobError, audit::unpack};
+use crate::keywords::cannibalisation::{name_key, title_key};
 
 /// Bytes of findings gathered before they are written. They are written in the order of their key: each leaf of the
 /// tree once per gathering and not once per batch of pages.
@@ -230,6 +231,11 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
     let last = hops.urls.last().copied().unwrap_or(facts.id);
     let html = facts.html.as_deref();
     let indexable = index.has(facts.id, flag::INDEXABLE);
+    let heading = html.and_then(|h| h.headings.iter().find(|heading| heading.level == 1));
+    let title_key = html.and_then(|h| title_key(h.titles.first()?));
+    let heading_key = heading
+        .and_then(|heading| name_key(&heading.text))
+        .filter(|key| Some(*key) != title_key);
     pages::Seen {
         id,
         page: Page {
@@ -259,6 +265,8 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
             last_crawled_at: searchwright_contract::Instant::default(),
         },
         crawled_at: searchwright_contract::Instant::from_millis(facts.fetched_at_ms),
+        title_key,
+        heading_key,
     }
 }
 

@@ -148,6 +148,9 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
         codes.push(Code::IdempotencyInProgress);
         codes.push(Code::StorageFull);
     }
+    if has("allowDuplicate") {
+        codes.push(Code::AlreadyExists);
+    }
     match meta.effect {
         Effect::Create => codes.push(Code::AlreadyExists),
         Effect::Change if meta.method == Method::POST => codes.push(Code::InvalidState),
