@@ -4,13 +4,23 @@ use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
+/// A batch as it is kept.
+#[derive(Clone, Debug)]
+pub struct Packed {
+    /// What is known of its pages.
+    pub data: Vec<u8>,
+    /// Their texts, which are read by themselves.
+    pub texts: Vec<u8>,
+}
+
 /// Saves a batch.
-pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, data: Vec<u8>) -> Result<()> {
-    sql("INSERT INTO crawl_batches (project_id, audit_id, number, data) VALUES ($1, $2, $3, $4)")
+pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, batch: Packed) -> Result<()> {
+    sql("INSERT INTO crawl_batches (project_id, audit_id, number, data, texts) VALUES ($1, $2, $3, $4, $5)")
         .bind(scope.project())
         .bind(audit)
         .bind(number)
-        .bind(data)
+        .bind(batch.data)
+        .bind(batch.texts)
         .run(tx)
         .await?;
     Ok(())
@@ -24,6 +34,18 @@ pub async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) ->
         .bind(number)
         .optional(tx, |c| c.take())
         .await
+}
+
+/// The texts of a batch; `None` after the last, and of one that was saved before texts were kept.
+pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Vec<u8>>> {
+    let texts =
+        sql("SELECT texts FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")
+            .bind(scope.project())
+            .bind(audit)
+            .bind(number)
+            .optional(tx, |c| c.take::<Option<Vec<u8>>>())
+            .await?;
+    Ok(texts.flatten())
 }
 
 /// Forgets the batches of every audit but this one.

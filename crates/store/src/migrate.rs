@@ -35,6 +35,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     7 "0007_job_turns",
     8 "0008_writes_and_filters",
     9 "0009_targets",
+    10 "0010_page_texts",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

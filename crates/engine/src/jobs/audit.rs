@@ -14,14 +14,16 @@ use searchwright_site::{
     page::PageFacts,
 };
 use searchwright_store::{
-    Db, Tx, audits, crawls, events,
+    Db, Tx, audits,
+    crawls::{self, Packed},
+    events,
     jobs::{self, End, Leased},
 };
 use serde_json::json;
 use url::Url;
 use uuid::Uuid;
 
-use super::{JobError, analysis, worker::Run};
+use super::{JobError, analysis, page_texts, worker::Run};
 use crate::{
     failure::{Failure, defect},
     providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
@@ -192,11 +194,14 @@ pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
 pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
 
-fn pack(batch: &Batch) -> Result<Vec<u8>, JobError> {
+fn pack(batch: &Batch) -> Result<Packed, JobError> {
     let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
     let plain =
         postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages)).map_err(|e| defect("batch", e))?;
-    Ok(lz4_flex::compress_prepend_size(&plain))
+    Ok(Packed {
+        data: lz4_flex::compress_prepend_size(&plain),
+        texts: page_texts::pack(batch)?,
+    })
 }
 
 /// Reads a stored batch back.
@@ -262,7 +267,7 @@ impl std::error::Error for Stopped {}
 impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
-        let data = pack(&batch).map_err(stopped)?;
+        let packed = pack(&batch).map_err(stopped)?;
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         let progress = AuditProgress {
@@ -275,7 +280,7 @@ impl Sink for Saving {
         self.next += 1;
         fenced(&self.db, self.leased.clone(), move |tx, scope| {
             Box::pin(async move {
-                crawls::save(tx, scope, audit, number, data).await?;
+                crawls::save(tx, scope, audit, number, packed).await?;
                 audits::set_progress(tx, scope, audit, progress).await
             })
         })

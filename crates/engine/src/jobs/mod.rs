@@ -5,6 +5,7 @@ pub mod audit;
 pub(crate) mod generate_post;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
+mod page_texts;
 pub mod worker;
 
 use std::collections::BTreeMap;

@@ -340,18 +340,26 @@ async fn batches_are_whole_and_numbered(place: &Place) {
     let store = place.store().await;
     let (scope, foreign, old, new) = (store.project().await, store.project().await, id(), id());
     let batch = |n: u32| vec![n as u8; 100_000 * n as usize];
+    let texts = |n: u32| vec![0xff; n as usize];
     for (audit, number) in [(old, 0), (old, 1), (new, 0), (new, 1), (new, 2)] {
         commit!(store.db, |tx| crawls::save(
             tx,
             scope,
             audit,
             number,
-            batch(number)
+            crawls::Packed {
+                data: batch(number),
+                texts: texts(number)
+            }
         )
         .await)
         .unwrap();
     }
-    let twice = commit!(store.db, |tx| crawls::save(tx, scope, new, 2, vec![]).await);
+    let empty = crawls::Packed {
+        data: Vec::new(),
+        texts: Vec::new(),
+    };
+    let twice = commit!(store.db, |tx| crawls::save(tx, scope, new, 2, empty).await);
     assert!(matches!(twice, Err(Error::Duplicate(_))), "{twice:?}");
     let load = async |scope, audit, number| {
         crawls::load(&mut store.read().await, scope, audit, number)
@@ -360,7 +368,11 @@ async fn batches_are_whole_and_numbered(place: &Place) {
     };
     for number in 0..3 {
         assert_eq!(load(scope, new, number).await, Some(batch(number)));
+        let kept = crawls::texts(&mut store.read().await, scope, new, number).await;
+        assert_eq!(kept.unwrap(), Some(texts(number)));
     }
+    let none = crawls::texts(&mut store.read().await, scope, new, 3).await;
+    assert_eq!(none.unwrap(), None);
     assert_eq!(load(scope, new, 3).await, None);
     assert_eq!(load(foreign, new, 0).await, None);
     commit!(store.db, |tx| crawls::forget_others(tx, foreign, new).await).unwrap();

@@ -23,6 +23,7 @@ use super::{
     super::{
         JobError,
         audit::{crawler, unpack},
+        page_texts,
         worker::Run,
     },
     Wanted,
@@ -52,10 +53,13 @@ pub(super) struct Read {
 
 impl Read {
     /// `None` for what is no page of its own: errors, redirects, pages that stay out of search.
-    fn of(facts: &PageFacts) -> Option<Self> {
+    fn of(facts: &PageFacts, text: Option<&str>) -> Option<Self> {
         let html = facts.html_200()?;
         let description = html.metas.iter().find(|meta| &*meta.name == "description");
-        let texts = [description.map(|meta| &*meta.content), Some(&*html.excerpt)];
+        let texts = [
+            description.map(|meta| &*meta.content),
+            text.or(Some(&*html.excerpt)),
+        ];
         let of_level = |first: bool| {
             let wanted = html.headings.iter().filter(move |h| (h.level == 1) == first);
             wanted.map(|h| h.text.to_string()).collect()
@@ -67,7 +71,7 @@ impl Read {
             h1s: of_level(true),
             headings: of_level(false),
             anchors: Vec::new(),
-            text: texts.into_iter().flatten().collect::<Vec<_>>().join(". "),
+            text: texts.into_iter().flatten().collect::<Vec<_>>().join("\n"),
         })
     }
 
@@ -111,6 +115,11 @@ pub(super) async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Res
                 break;
             };
             let (_, discovered, pages) = unpack(&data)?;
+            let texts = if gathered.pages.len() < MOST_PAGES {
+                page_texts::load(db, scope, audit, number).await?
+            } else {
+                HashMap::new()
+            };
             if wants(KeywordSource::Sitemap) {
                 let listed = discovered
                     .iter()
@@ -123,7 +132,7 @@ pub(super) async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Res
                     links.extend(named.filter_map(|link| Some((link.target?, link.anchor.to_owned()))));
                 }
                 if gathered.pages.len() < MOST_PAGES
-                    && let Some(read) = Read::of(&page)
+                    && let Some(read) = Read::of(&page, texts.get(&page.id).map(String::as_str))
                 {
                     places.insert(page.id, gathered.pages.len());
                     gathered.pages.push(read);
@@ -202,8 +211,8 @@ struct Keep(Vec<Read>);
 
 impl Sink for Keep {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
-        self.0
-            .extend(batch.pages.iter().filter_map(|page| Read::of(&page.facts)));
+        let read = |facts: &PageFacts| Read::of(facts, Some(&facts.html_200()?.main_text));
+        self.0.extend(batch.pages.iter().filter_map(|page| read(&page.facts)));
         Ok(())
     }
 }
