@@ -10,6 +10,7 @@ pub mod ideas;
 pub mod import;
 pub mod intent;
 pub mod score;
+pub(crate) mod titles;
 pub(crate) mod words;
 
 pub use searchwright_contract::keywords::KeywordSource as Source;

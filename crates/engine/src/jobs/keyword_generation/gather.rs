@@ -212,7 +212,8 @@ struct Keep(Vec<Read>);
 impl Sink for Keep {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         let read = |facts: &PageFacts| Read::of(facts, Some(&facts.html_200()?.main_text));
-        self.0.extend(batch.pages.iter().filter_map(|page| read(&page.facts)));
+        self.0
+            .extend(batch.pages.iter().filter_map(|page| read(&page.facts)));
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::{
     profile::{Profile, is_in},
     yake,
 };
-use crate::keywords::{intent::Brands, normalize, words::Lexicon};
+use crate::keywords::{intent::Brands, normalize, titles, words::Lexicon};
 
 /// Phrases taken of one page's text.
 const PER_PAGE: usize = 20;
@@ -68,7 +68,7 @@ pub(super) fn own_pages(
         }
         for heading in &page.headings {
             offer(
-                heading.trim().to_owned(),
+                titles::bare(heading).to_owned(),
                 1.0 / (FUSION + 1.0),
                 "heading".to_owned(),
             );
@@ -126,7 +126,10 @@ pub(super) fn gaps(
             *rejected.entry(Rejected::OtherLanguage).or_default() += 1;
             continue;
         }
-        let headings = page.headings.iter().map(|heading| ("heading", heading.trim()));
+        let headings = page
+            .headings
+            .iter()
+            .map(|heading| ("heading", titles::bare(heading)));
         let on_page: BTreeMap<String, (&str, &str)> = emphasised(page)
             .into_iter()
             .filter(|(kind, _)| *kind != "anchor")
@@ -154,18 +157,8 @@ fn emphasised<'a>(page: &Page<'a>) -> Vec<(&'static str, &'a str)> {
     let anchors: HashSet<&str> = page.anchors.iter().copied().collect();
     let anchors: BTreeSet<&str> = anchors.into_iter().collect();
     let anchors = anchors.into_iter().map(|text| ("anchor", text));
-    let cut = |(kind, text): (&'static str, &'a str)| {
-        const BETWEEN: [&str; 8] = [" | ", " - ", " – ", " — ", " · ", " » ", " :: ", ": "];
-        let mut parts = vec![text];
-        for between in BETWEEN {
-            parts = parts.into_iter().flat_map(|part| part.split(between)).collect();
-        }
-        let end = ['?', '!', '.', ':', ',', '…', '›', '→'];
-        parts
-            .into_iter()
-            .map(move |part| (kind, part.trim().trim_end_matches(end).trim()))
-            .filter(|(_, part)| !part.is_empty())
-    };
+    let cut =
+        |(kind, text): (&'static str, &'a str)| titles::parts(text).into_iter().map(move |part| (kind, part));
     title.chain(h1s).chain(anchors).flat_map(cut).collect()
 }
 
