@@ -17,7 +17,7 @@ pub mod internal_links;
 pub mod known_links;
 pub mod markdown;
 mod numbers;
-mod phrases;
+pub(crate) mod phrases;
 pub mod readability;
 pub mod sanitise;
 pub mod sentences;

@@ -2,6 +2,7 @@
 //! where it was. Until the last step the post holds the text it had.
 
 mod article;
+mod candidates;
 mod material;
 mod steps;
 

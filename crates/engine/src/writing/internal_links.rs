@@ -23,16 +23,17 @@ const MOST_PER_THOUSAND: u32 = 5;
 /// Links even a short post may have.
 const LEAST_MOST: u32 = 2;
 /// Words of an anchor.
-const ANCHOR_WORDS: Range<usize> = 2..7;
+pub(crate) const ANCHOR_WORDS: Range<usize> = 2..7;
 
 /// A page of the site that may be linked to: indexable, or a published post.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
     /// Absolute address.
     pub url: &'a str,
-    /// The keyword it aims at; without one there is no anchor, and it is never chosen.
-    pub keyword: &'a str,
-    /// What it is about: title, description, as much of its text as is known.
+    /// The keywords it aims at, or what it is called, the best first; without one that stands in the text there is no
+    /// anchor, and it is not chosen.
+    pub keywords: Vec<&'a str>,
+    /// What it is about: description, as much of its text as is known.
     pub text: &'a str,
     /// Pages that link to it.
     pub inlinks: u32,
@@ -106,19 +107,24 @@ pub fn choose(post: &Post<'_>, candidates: &[Candidate<'_>]) -> Result<Vec<Chose
         if chosen.len() == most {
             break;
         }
-        let phrase = Stems::of(candidate.keyword, &lexicon);
-        let competes = own_keyword.as_ref().is_some_and(|own| phrase.has(own));
         let Some(target) = key(candidate.url).filter(|target| !taken.contains(target)) else {
             continue;
         };
-        if competes || !ANCHOR_WORDS.contains(&phrase.len()) {
-            continue;
-        }
-        let place = spans.iter().zip(&stems).find_map(|(span, stems)| {
-            let first = stems.places(&phrase).into_iter().next()?;
-            let words = stems.span(first..first + phrase.len())?;
-            let free = !used.contains(&span.block);
-            free.then(|| (span.block, span.at.start + words.start..span.at.start + words.end))
+        let place = candidate.keywords.iter().find_map(|keyword| {
+            let phrase = Stems::of(keyword, &lexicon);
+            let competes = own_keyword.as_ref().is_some_and(|own| phrase.has(own));
+            if competes || !ANCHOR_WORDS.contains(&phrase.len()) {
+                return None;
+            }
+            let free = spans
+                .iter()
+                .zip(&stems)
+                .filter(|(span, _)| !used.contains(&span.block));
+            free.into_iter().find_map(|(span, stems)| {
+                let first = stems.places(&phrase).into_iter().next()?;
+                let words = stems.span(first..first + phrase.len())?;
+                Some((span.block, span.at.start + words.start..span.at.start + words.end))
+            })
         });
         if let Some((block, at)) = place {
             used.insert(block);
@@ -230,7 +236,7 @@ fn scores(text: &str, candidates: &[Candidate<'_>], lexicon: &Lexicon) -> Vec<f6
     bags.extend(
         candidates
             .iter()
-            .map(|c| bag(&format!("{} {}", c.keyword, c.text))),
+            .map(|c| bag(&format!("{} {}", c.keywords.join(" "), c.text))),
     );
     let mut documents: HashMap<String, f64> = HashMap::new();
     for stem in bags.iter().flat_map(HashMap::keys) {

@@ -8,7 +8,7 @@ use crate::writing::document::Document;
 fn candidate(url: &'static str, keyword: &'static str, inlinks: u32) -> Candidate<'static> {
     Candidate {
         url,
-        keyword,
+        keywords: vec![keyword],
         text: keyword,
         inlinks,
         same_cluster: false,

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{
     DESCRIPTION, EXCERPT, Order, Written,
+    candidates::{Linkable, candidates},
     steps::{Asked, Steps},
 };
 use crate::{
@@ -104,7 +105,7 @@ impl Writer<'_> {
         }
         let draft = parts.join("\n\n");
         let edited = self.edit(&mut written, &draft).await?;
-        let content = self.link(&edited.unwrap_or(draft))?;
+        let content = self.link(&edited.unwrap_or(draft)).await?;
         self.meta(&mut written, &content).await?;
         written.warnings.extend(self.judge(&content)?);
         written.title = Some(outline.title).filter(|title| !title.trim().is_empty());
@@ -358,7 +359,7 @@ impl Writer<'_> {
     }
 
     /// Takes out links that lead elsewhere, and sets those to the site's own pages that are missing.
-    fn link(&self, draft: &str) -> Result<String, JobError> {
+    async fn link(&self, draft: &str) -> Result<String, JobError> {
         let mut content = draft.to_owned();
         // What is taken out can make a link of what is left.
         loop {
@@ -368,29 +369,27 @@ impl Writer<'_> {
             }
             content = next;
         }
-        let candidates: Vec<Candidate<'_>> = self
-            .brief
-            .links
-            .iter()
-            .zip(&self.brief.pages)
-            .map(|(link, page)| Candidate {
-                url: &link.url,
-                keyword: &link.title,
-                text: &page.text,
-                // Nothing tells these pages apart but their texts.
-                inlinks: 0,
-                same_cluster: false,
-            })
-            .collect();
-        let post = internal_links::Post {
-            markdown: &content,
-            url: &self.site.home,
-            keyword: self.post.summary.keyword.as_deref(),
-            language: &self.post.summary.language,
-        };
-        let refused = |e: crate::writing::markdown::Refused| defect("text of a model", e);
-        let chosen = internal_links::choose(&post, &candidates).map_err(refused)?;
-        Ok(internal_links::insert(&content, &chosen).map_err(refused)?)
+        let post = &self.post.summary;
+        let found = candidates(self.steps.run, self.post, &content).await?;
+        let (home, keyword, language) = (
+            self.site.home.clone(),
+            post.keyword.clone(),
+            post.language.clone(),
+        );
+        // Texts of hundreds of pages take a while to compare, which the threads that wait for sockets do not have.
+        let linked = tokio::task::spawn_blocking(move || {
+            let candidates: Vec<Candidate<'_>> = found.iter().map(Linkable::candidate).collect();
+            let post = internal_links::Post {
+                markdown: &content,
+                url: &home,
+                keyword: keyword.as_deref(),
+                language: &language,
+            };
+            let chosen = internal_links::choose(&post, &candidates)?;
+            internal_links::insert(&content, &chosen)
+        });
+        let linked = linked.await.map_err(|e| defect("internal links", e))?;
+        Ok(linked.map_err(|e| defect("text of a model", e))?)
     }
 
     /// What stands between the text and its publication.

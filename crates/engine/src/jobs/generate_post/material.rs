@@ -14,7 +14,10 @@ use searchwright_store::{
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::super::{JobError, audit::unpack, worker::Run};
+use super::{
+    super::{JobError, audit::unpack, worker::Run},
+    candidates::indexable,
+};
 use crate::{
     keywords::{
         ideas::{self, Brand},
@@ -106,13 +109,15 @@ async fn pages(run: &Run, topic: &str, language: &str) -> Result<Vec<OwnPage>, J
         return Ok(Vec::new());
     };
     let near = is_near(topic, language);
+    let indexable = indexable(run).await?;
     let mut found = Vec::new();
     for number in 0.. {
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
         let (_, _, pages) = unpack(&data)?;
-        found.extend(pages.iter().filter_map(|page| own(page, language)).filter(&near));
+        let pages = pages.iter().filter(|page| indexable.contains_key(&*page.url));
+        found.extend(pages.filter_map(|page| own(page, language)).filter(&near));
         if found.len() >= MOST_PAGES {
             break;
         }
@@ -122,7 +127,7 @@ async fn pages(run: &Run, topic: &str, language: &str) -> Result<Vec<OwnPage>, J
     Ok(found)
 }
 
-/// A page to be linked to: one that is shown, may be found, and is written in the language of the post.
+/// A page to be linked to: one that is shown and is written in the language of the post.
 fn own(facts: &PageFacts, language: &str) -> Option<OwnPage> {
     let html = facts.html_200()?;
     if html
