@@ -26,6 +26,7 @@ pub mod providers;
 pub mod seal;
 mod sqlite;
 mod statement;
+pub mod suggestions;
 pub mod usage;
 mod value;
 

@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     8 "0008_writes_and_filters",
     9 "0009_targets",
     10 "0010_page_texts",
+    11 "0011_suggestions",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

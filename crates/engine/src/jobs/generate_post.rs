@@ -4,7 +4,6 @@
 mod article;
 mod candidates;
 mod material;
-mod steps;
 
 use searchwright_contract::{
     Code, Problem,
@@ -21,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::steps::Steps;
 use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
@@ -33,7 +33,6 @@ use crate::{
     },
 };
 use article::Writer;
-use steps::Steps;
 
 /// Attempts after which a post has failed.
 const MOST_ATTEMPTS: i64 = 3;
@@ -107,7 +106,7 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
         record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
     }
     let post = record.post;
-    let steps = Steps { run };
+    let steps = Steps { run, of: "post" };
     let brief = make_brief(&steps, order, &post).await?;
     if order.dry_run {
         let markdown = brief.to_markdown();

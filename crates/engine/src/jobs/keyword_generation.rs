@@ -1,9 +1,13 @@
-//! Finds keywords in what is at hand without any account. Reads first, then writes everything in one
+//! Finds keywords in what is at hand and in what accounts offer. Reads first, then writes everything in one
 //! transaction that notes itself, so that a job that is run again adds and counts nothing twice.
 
+mod accounts;
 mod gather;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use searchwright_contract::{
     Instant,
@@ -17,13 +21,28 @@ use searchwright_store::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::accounts::{Offered, Question, offers};
 use self::gather::{Gathered, Read, competitor_pages, gather};
 use super::{JobError, USED, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
-    keywords::ideas::{self, Brand, Idea, Material},
-    operations::keywords::score_of,
+    keywords::{
+        ideas::{self, Brand, Figures, Idea, Material, Offer},
+        intent::Brands,
+        normalize,
+    },
+    operations::{
+        keyword_import::{Context, learn},
+        keywords::score_of,
+    },
 };
+
+pub(crate) use self::accounts::ACCOUNTS;
+
+/// Terms that accounts are asked about when the caller names none.
+const MOST_SEEDS: usize = 5;
+/// Titles that a model reads to know what the website is about.
+const MOST_TITLES: usize = 40;
 
 /// What a caller asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,26 +78,31 @@ async fn carry_out(run: &Run, wanted: Wanted) -> Result<Value, JobError> {
     if wanted.sources.contains(&KeywordSource::CompetitorPage) {
         gathered.competitor_pages = competitor_pages(run, &gathered.competitors).await?;
     }
+    let question = question(&gathered, &wanted);
+    let offered = offers(run, &wanted, &question).await?;
     let looked = json!({
         "pages": gathered.pages.len(),
         "sitemapUrls": gathered.sitemap.len(),
         "competitorPages": gathered.competitor_pages.len(),
     });
     let asked = wanted.clone();
+    let told: Vec<Value> = offered.iter().map(Offered::told).collect();
+    let offered = Arc::new(offered);
+    let offers = offered.clone();
     // Seconds of computing on a large site, which the threads that wait for sockets do not have.
-    let found = tokio::task::spawn_blocking(move || find(&gathered, &asked));
+    let found = tokio::task::spawn_blocking(move || find(&gathered, &asked, &question, &offers));
     let found = found.await.map_err(|e| defect("keyword ideas", e))?;
     let rejected: HashMap<String, usize> = found
         .rejected
         .iter()
         .map(|(why, n)| (why.as_str().to_owned(), *n))
         .collect();
-    let mut result = json!({ "found": found.ideas.len(), "looked": looked, "rejected": rejected });
+    let mut result = json!({ "found": found.ideas.len(), "looked": looked, "accounts": told, "rejected": rejected });
     if wanted.dry_run {
         result["keywords"] = found.ideas.iter().map(shown).collect();
         return Ok(result);
     }
-    let added = add(run, &db, &wanted, found.ideas).await?;
+    let added = add(run, &db, &wanted, found.ideas, &offered).await?;
     result["added"] = added;
     Ok(result)
 }
@@ -98,8 +122,50 @@ fn shown(idea: &Idea) -> Value {
     })
 }
 
-fn find(gathered: &Gathered, wanted: &Wanted) -> ideas::Ideas {
-    let wants = |source: &KeywordSource| wanted.sources.contains(source);
+/// What accounts are asked about: the caller's terms, else what the brand sells, else what the pages are about.
+fn question(gathered: &Gathered, wanted: &Wanted) -> Question {
+    let mut seeds = wanted.seeds.clone();
+    if seeds.is_empty() {
+        let categories = gathered.products.iter().filter_map(|p| p.category.clone());
+        let names = gathered.products.iter().map(|product| product.name.clone());
+        seeds = categories.chain(names).take(MOST_SEEDS).collect();
+    }
+    if seeds.is_empty() && wanted.sources.iter().any(|source| ACCOUNTS.contains(source)) {
+        let own = ideas::ideas(&material(gathered, wanted));
+        let heads = own.ideas.into_iter().filter(|idea| idea.variant_of.is_none());
+        seeds = heads.map(|idea| idea.keyword).take(MOST_SEEDS).collect();
+    }
+    let titles = gathered.pages.iter().filter_map(Read::title).take(MOST_TITLES);
+    let about = gathered.names.iter().map(String::as_str).chain(titles);
+    Question {
+        seeds,
+        about: about.collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn find(gathered: &Gathered, wanted: &Wanted, question: &Question, offered: &[Offered]) -> ideas::Ideas {
+    let mut material = material(gathered, wanted);
+    let place = question.seeds.first().map_or("", String::as_str);
+    material.offers = offered
+        .iter()
+        .flat_map(|account| account.rows.iter().map(|row| (account.source, row)))
+        .map(|(source, row)| Offer {
+            keyword: &row.keyword,
+            source,
+            place,
+            figures: Figures {
+                volume: row.search_volume,
+                difficulty: row.difficulty,
+                intent: row.intents.first().copied(),
+            },
+        })
+        .collect();
+    let mut found = ideas::ideas(&material);
+    found.ideas.truncate(wanted.count as usize);
+    found
+}
+
+fn material<'a>(gathered: &'a Gathered, wanted: &'a Wanted) -> Material<'a> {
     let competitors = gathered.competitors.iter().map(|competitor| {
         let aliases = competitor.aliases.iter().map(String::as_str);
         std::iter::once(competitor.name.as_str()).chain(aliases).collect()
@@ -108,7 +174,7 @@ fn find(gathered: &Gathered, wanted: &Wanted) -> ideas::Ideas {
         name: &product.name,
         category: product.category.as_deref(),
     });
-    let material = Material {
+    Material {
         language: &wanted.language,
         pages: gathered.pages.iter().map(Read::page).collect(),
         sitemap: gathered.sitemap.iter().map(String::as_str).collect(),
@@ -120,19 +186,21 @@ fn find(gathered: &Gathered, wanted: &Wanted) -> ideas::Ideas {
         },
         competitor_pages: gathered.competitor_pages.iter().map(Read::page).collect(),
         seeds: wanted.seeds.iter().map(String::as_str).collect(),
+        offers: Vec::new(),
+        sources: &wanted.sources,
         blocked: Vec::new(),
         known: gathered.known.iter().map(String::as_str).collect(),
         most: ideas::MOST,
-    };
-    let mut found = ideas::ideas(&material);
-    found
-        .ideas
-        .retain(|idea| idea.evidence.iter().any(|evidence| wants(&evidence.source)));
-    found.ideas.truncate(wanted.count as usize);
-    found
+    }
 }
 
-async fn add(run: &Run, db: &Db, wanted: &Wanted, found: Vec<Idea>) -> Result<Value, JobError> {
+async fn add(
+    run: &Run,
+    db: &Db,
+    wanted: &Wanted,
+    found: Vec<Idea>,
+    offered: &[Offered],
+) -> Result<Value, JobError> {
     let now = run.engine.clock.now();
     let leased = run.leased.clone();
     let event = run.engine.clock.id();
@@ -140,7 +208,7 @@ async fn add(run: &Run, db: &Db, wanted: &Wanted, found: Vec<Idea>) -> Result<Va
         .into_iter()
         .map(|idea| New {
             id: run.engine.clock.id(),
-            known: known(&idea, now),
+            known: known(&idea, wanted, offered, now),
             source: idea
                 .evidence
                 .first()
@@ -181,7 +249,7 @@ async fn add(run: &Run, db: &Db, wanted: &Wanted, found: Vec<Idea>) -> Result<Va
     .await
 }
 
-fn known(idea: &Idea, now: Instant) -> Known {
+fn known(idea: &Idea, wanted: &Wanted, offered: &[Offered], now: Instant) -> Known {
     let sources = idea.evidence.iter().map(|e| KeywordOrigin {
         source: e.source,
         place: Some(e.place.clone()),
@@ -205,5 +273,18 @@ fn known(idea: &Idea, now: Instant) -> Known {
         ..Known::default()
     };
     known.score = score_of(&known);
+    for account in offered {
+        let mut rows = account.rows.iter();
+        let Some(row) = rows.find(|row| normalize(&row.keyword) == idea.normalized) else {
+            continue;
+        };
+        let context = Context {
+            source: account.source,
+            status: KeywordStatus::New,
+            brands: Brands::new([], []),
+            now,
+        };
+        known = learn(known, row, &idea.normalized, &wanted.language, &context);
+    }
     known
 }

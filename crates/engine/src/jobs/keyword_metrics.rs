@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::{JobError, USED, audit::fenced, worker::Run};
 use crate::{
-    failure::{Failure, defect},
+    failure::Failure,
     keywords::{import::Row, intent::Brands, normalize},
     operations::keyword_import::{Context, learn},
     providers::{KeywordData, Market, ProviderError},
@@ -184,7 +184,7 @@ async fn ask(
             }
             Standing::Ended(cost) => {
                 standings.paid(cost);
-                standings.learnt_before(&portion, source.provider());
+                standings.learnt_before(&portion, source.source());
                 continue;
             }
         }
@@ -193,7 +193,7 @@ async fn ask(
             Ok(found) => {
                 let cost = found.cost_micros_usd.and_then(|cost| i64::try_from(cost).ok());
                 let missed = found.missed.first().map(ToString::to_string);
-                let updated = write(run, source.provider(), &portion, found.rows, intent.id, cost).await?;
+                let updated = write(run, source.source(), &portion, found.rows, intent.id, cost).await?;
                 standings.paid(cost);
                 let rest = match missed {
                     Some(_) => "provider_error",
@@ -267,14 +267,13 @@ async fn withdraw(run: &Run, intent: Uuid, used: usize) -> Result<(), JobError> 
 /// Writes what came and what it cost in one transaction; the texts that learnt something.
 async fn write(
     run: &Run,
-    provider: &str,
+    source: KeywordSource,
     portion: &Portion,
     rows: Vec<Row>,
     intent: Uuid,
     cost: Option<i64>,
 ) -> Result<HashSet<String>, JobError> {
     let now = run.engine.clock.now();
-    let source = source_of(provider)?;
     let context = Context {
         source,
         status: KeywordStatus::New,
@@ -304,15 +303,6 @@ async fn write(
     Ok(updated)
 }
 
-fn source_of(provider: &str) -> Result<KeywordSource, JobError> {
-    match provider {
-        "dataforseo" => Ok(KeywordSource::Dataforseo),
-        "google-ads" => Ok(KeywordSource::GoogleAds),
-        "search-console" => Ok(KeywordSource::Gsc),
-        other => Err(defect("keyword data", other).into()),
-    }
-}
-
 impl Standings {
     fn paid(&mut self, cost: Option<i64>) {
         match cost {
@@ -336,11 +326,10 @@ impl Standings {
     }
 
     /// An earlier attempt asked, and wrote what it learnt in the transaction that ended its charge.
-    fn learnt_before(&mut self, portion: &Portion, provider: &str) {
-        let source = source_of(provider).ok();
+    fn learnt_before(&mut self, portion: &Portion, source: KeywordSource) {
         let learnt = |keyword: &Keyword| {
             let mut origins = keyword.details.sources.iter();
-            origins.any(|origin| Some(origin.source) == source)
+            origins.any(|origin| origin.source == source)
         };
         self.note(portion, "unknown_to_provider", None);
         let learnt = portion.iter().filter(|(_, keyword)| learnt(keyword));

@@ -6,6 +6,7 @@ pub(crate) mod generate_post;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
 mod page_texts;
+mod steps;
 pub mod worker;
 
 use std::collections::BTreeMap;

@@ -15,6 +15,8 @@ mod yake;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use searchwright_contract::keywords::Intent;
+
 use super::{
     Source,
     intent::{self, Brands, Verdict},
@@ -70,6 +72,40 @@ pub struct Product<'a> {
     pub category: Option<&'a str>,
 }
 
+/// A keyword that an account offers.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'a> {
+    /// The text.
+    pub keyword: &'a str,
+    /// The account.
+    pub source: Source,
+    /// What the account was asked about.
+    pub place: &'a str,
+    /// Searches per month, difficulty and intent as far as the account says.
+    pub figures: Figures,
+}
+
+/// What an account says of a keyword, as far as its worth depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Searches per month.
+    pub volume: Option<i64>,
+    /// Difficulty, 0 to 100.
+    pub difficulty: Option<i64>,
+    /// What a searcher wants.
+    pub intent: Option<Intent>,
+}
+
+impl Figures {
+    fn or(self, other: Self) -> Self {
+        Self {
+            volume: self.volume.or(other.volume),
+            difficulty: self.difficulty.or(other.difficulty),
+            intent: self.intent.or(other.intent),
+        }
+    }
+}
+
 /// All that ideas are made of.
 #[derive(Clone, Debug, Default)]
 pub struct Material<'a> {
@@ -85,6 +121,10 @@ pub struct Material<'a> {
     pub competitor_pages: Vec<Page<'a>>,
     /// Terms that the caller wants questions about.
     pub seeds: Vec<&'a str>,
+    /// What accounts offer, the best of each first.
+    pub offers: Vec<Offer<'a>>,
+    /// Sources that ideas may come from; all if empty. What others say of an idea is its evidence still.
+    pub sources: &'a [Source],
     /// Words and phrases that no idea may hold.
     pub blocked: Vec<&'a str>,
     /// Keywords that the project has already.
@@ -141,6 +181,7 @@ struct Draft {
     one_word: bool,
     /// A question of the brand data is taken as it is, however long.
     verbatim: bool,
+    figures: Figures,
 }
 
 impl Draft {
@@ -154,8 +195,21 @@ impl Draft {
             }],
             one_word: false,
             verbatim: false,
+            figures: Figures::default(),
         }
     }
+
+    fn offered(offer: &Offer<'_>) -> Self {
+        Self {
+            figures: offer.figures,
+            ..Self::new(offer.keyword.trim(), offer.source, offer.place, offer.keyword)
+        }
+    }
+}
+
+/// Patterns of questions about `{term}` in a language.
+pub fn questions(language: &str) -> &'static [&'static str] {
+    &patterns::of(language).questions
 }
 
 /// Makes ideas.
@@ -169,19 +223,34 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
     let profile = profile::Profile::of(&material.pages, material.language, &lexicon, &mut out.rejected);
 
     // each source offers its best first
-    let offers = [
+    let mut offers = vec![
         site::own_pages(material, &lexicon, &mut out.rejected),
         brand::of(&material.brand, patterns),
         site::gaps(material, &profile, &brands, &lexicon, &mut out.rejected),
         site::sitemap(&material.sitemap),
         brand::questions(material, patterns),
     ];
+    let mut accounts: BTreeMap<&str, Vec<Draft>> = BTreeMap::new();
+    for offer in &material.offers {
+        let account = accounts.entry(offer.source.as_str()).or_default();
+        account.push(Draft::offered(offer));
+    }
+    offers.extend(accounts.into_values());
+    let wanted = |draft: &Draft| {
+        let mut sources = draft.evidence.iter().map(|e| &e.source);
+        material.sources.is_empty() || sources.any(|source| material.sources.contains(source))
+    };
+    for offer in &mut offers {
+        offer.retain(wanted);
+    }
     let mut drafts: Vec<(String, Draft)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for draft in in_turn(offers) {
         let normalized = normalize(&draft.keyword);
         if let Some(known) = places.get(&normalized) {
-            let evidence = &mut drafts[*known].1.evidence;
+            let known = &mut drafts[*known].1;
+            known.figures = known.figures.or(draft.figures);
+            let evidence = &mut known.evidence;
             let new = draft.evidence.into_iter().filter(|e| !evidence.contains(e));
             let new: Vec<Evidence> = new.collect();
             evidence.extend(new);
@@ -206,8 +275,9 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
         let relevance = profile.relevance(&normalized, &lexicon);
         let parts = Parts {
             relevance,
-            intent: Some(intent.intent),
-            ..Parts::default()
+            volume: draft.figures.volume,
+            difficulty: draft.figures.difficulty,
+            intent: Some(draft.figures.intent.unwrap_or(intent.intent)),
         };
         draft.evidence.truncate(MOST_EVIDENCE);
         out.ideas.push(Idea {
@@ -227,13 +297,14 @@ pub fn ideas(material: &Material<'_>) -> Ideas {
 }
 
 /// The first of each, then the second of each, and so on: no source crowds out another.
-fn in_turn<const N: usize>(offers: [Vec<Draft>; N]) -> impl Iterator<Item = Draft> {
-    let mut offers = offers.map(Vec::into_iter);
+fn in_turn(offers: Vec<Vec<Draft>>) -> impl Iterator<Item = Draft> {
+    let n = offers.len();
+    let mut offers: Vec<_> = offers.into_iter().map(Vec::into_iter).collect();
     let mut empty = 0;
     let mut next = 0;
     std::iter::from_fn(move || {
-        while empty < N {
-            let turn = next % N;
+        while empty < n {
+            let turn = next % n;
             next += 1;
             match offers[turn].next() {
                 Some(draft) => {

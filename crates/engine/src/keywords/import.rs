@@ -17,6 +17,7 @@ use std::{fmt, io};
 pub use formats::Format;
 pub use open::Import;
 use searchwright_contract::keywords::Intent;
+use serde::{Deserialize, Serialize};
 
 /// Longest keyword, in characters.
 pub const MAX_KEYWORD: usize = 200;
@@ -26,7 +27,7 @@ pub const MAX_VOLUME: i64 = 1_000_000_000;
 pub const HEADER_ROWS: usize = 40;
 
 /// What one row says of a keyword. What is not said is `None`, never 0.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Line of the file on which the row begins, from 1.
     pub line: u64,
@@ -86,7 +87,7 @@ impl Row {
 }
 
 /// Bounds of a number of searches per month, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeRange {
     /// At least.
     pub min: i64,
@@ -95,7 +96,7 @@ pub struct VolumeRange {
 }
 
 /// Competition for ads in words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Level {
     /// Few advertisers.
     Low,
@@ -117,7 +118,7 @@ impl Level {
 }
 
 /// Searches over time, oldest first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Trend {
     /// Twelve months that the tool does not name, each as a share of the best one.
     Relative([f64; 12]),
@@ -126,7 +127,7 @@ pub enum Trend {
 }
 
 /// Searches in one month.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Month {
     /// `YYYY-MM`.
     pub month: String,

@@ -14,7 +14,10 @@ use crate::{
     call::{Call, Credential, fault},
     endpoint::Handle,
     failure::Result,
-    jobs::{Job, keyword_generation::Wanted},
+    jobs::{
+        Job,
+        keyword_generation::{ACCOUNTS, Wanted},
+    },
     keywords::normalize,
 };
 
@@ -38,9 +41,10 @@ impl Handle<GenerateKeywords> for Engine {
         if let Some(at) = seeds.iter().position(|seed| normalize(seed).is_empty()) {
             return Err(fault(&format!("/seeds/{at}"), "blank", "has nothing but spaces"));
         }
-        let sources = operation.sources.unwrap_or_else(|| BUILT_IN.to_vec());
-        if let Some(at) = sources.iter().position(|source| !BUILT_IN.contains(source)) {
-            let known: Vec<&str> = BUILT_IN.iter().map(|source| source.as_str()).collect();
+        let all = [BUILT_IN, ACCOUNTS].concat();
+        let sources = operation.sources.unwrap_or_else(|| all.clone());
+        if let Some(at) = sources.iter().position(|source| !all.contains(source)) {
+            let known: Vec<&str> = all.iter().map(|source| source.as_str()).collect();
             return Err(fault(
                 &format!("/sources/{at}"),
                 "not_a_generator",

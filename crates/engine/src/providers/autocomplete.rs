@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
+use searchwright_contract::keywords::KeywordSource;
 use searchwright_store::providers::Opened;
 use serde_json::Value;
 use tokio::{sync::Mutex, time::Instant};
@@ -128,6 +129,10 @@ impl Autocomplete {
 impl KeywordData for Autocomplete {
     fn provider(&self) -> &'static str {
         "autocomplete"
+    }
+
+    fn source(&self) -> KeywordSource {
+        KeywordSource::Autocomplete
     }
 
     /// One text is one request.

@@ -8,7 +8,7 @@ use std::{collections::HashMap, fmt};
 
 use base64::Engine as _;
 use http::{HeaderValue, header};
-use searchwright_contract::keywords::Intent;
+use searchwright_contract::keywords::{Intent, KeywordSource};
 use searchwright_store::providers::Opened;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
@@ -286,6 +286,10 @@ impl DataForSeo {
 impl KeywordData for DataForSeo {
     fn provider(&self) -> &'static str {
         "dataforseo"
+    }
+
+    fn source(&self) -> KeywordSource {
+        KeywordSource::Dataforseo
     }
 
     fn most_seeds(&self) -> usize {

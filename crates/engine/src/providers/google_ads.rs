@@ -7,6 +7,7 @@
 use std::{collections::HashMap, fmt};
 
 use http::{HeaderName, HeaderValue};
+use searchwright_contract::keywords::KeywordSource;
 use searchwright_store::providers::Opened;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -237,6 +238,10 @@ fn month(word: &str) -> Option<usize> {
 impl KeywordData for GoogleAds {
     fn provider(&self) -> &'static str {
         "google-ads"
+    }
+
+    fn source(&self) -> KeywordSource {
+        KeywordSource::GoogleAds
     }
 
     fn most_seeds(&self) -> usize {

@@ -2,6 +2,8 @@
 
 use std::{fmt, future::Future, pin::Pin};
 
+use searchwright_contract::keywords::KeywordSource;
+
 use super::error::{ProviderError, Why};
 use crate::keywords::import::Row;
 
@@ -35,6 +37,9 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Found, ProviderError
 pub trait KeywordData: Send + Sync + fmt::Debug {
     /// The provider's word.
     fn provider(&self) -> &'static str;
+
+    /// Where keywords of it come from.
+    fn source(&self) -> KeywordSource;
 
     /// Most seeds of one call of [`KeywordData::ideas`].
     fn most_seeds(&self) -> usize;

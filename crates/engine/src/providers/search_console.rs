@@ -6,7 +6,7 @@
 use std::fmt;
 
 use jiff::civil::Date;
-use searchwright_contract::Instant;
+use searchwright_contract::{Instant, keywords::KeywordSource};
 use searchwright_store::providers::Opened;
 use serde_json::{Value, json};
 
@@ -119,6 +119,10 @@ fn row(of: &Value, line: u64) -> Option<Row> {
 impl KeywordData for SearchConsole {
     fn provider(&self) -> &'static str {
         "search-console"
+    }
+
+    fn source(&self) -> KeywordSource {
+        KeywordSource::Gsc
     }
 
     /// Seeds are not looked at: what is known of the site is known without them.

@@ -236,7 +236,8 @@ impl Bench {
     pub async fn account(&self, provider: &str, settings: BTreeMap<String, String>, secret: &str) {
         let key = std::fs::read(self.folder.path().join("sealing.key")).unwrap();
         let keyring = Keyring::new([(1, key.try_into().unwrap())]).unwrap();
-        let (engine, secret) = (&self.server.app.engine, Some(secret.to_owned()));
+        let secret = Some(secret.to_owned()).filter(|secret| !secret.is_empty());
+        let engine = &self.server.app.engine;
         engine
             .set_provider(Arc::new(keyring), self.project, provider, settings, secret)
             .await

@@ -23,6 +23,7 @@ mod idempotency;
 mod items;
 mod items_rules;
 mod keys;
+mod keyword_accounts;
 mod keyword_import;
 mod keyword_metrics;
 mod limits;

@@ -34,7 +34,8 @@ macro_rules! filters {
 }
 
 /// Of what a filter leaves out of an order, nothing is looked up in the table: an index says what it needs.
-/// Only SQLite gets it. PostgreSQL does not know how little LIMIT leaves, and would read the whole table.
+/// The plus keeps SQLite from walking that index once more. PostgreSQL does not get it: it does not know how little
+/// LIMIT leaves, and would read the whole table.
 macro_rules! filtered {
     ($value:literal) => {
         concat!(
@@ -43,7 +44,7 @@ macro_rules! filtered {
             ", id) < ($2, $3) AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
               AND CAST($7 AS TEXT) IS NULL AND CAST($8 AS UUID) IS NULL ORDER BY ",
             $value,
-            " DESC, id DESC LIMIT $4) ORDER BY ",
+            " DESC, id DESC LIMIT $4) ORDER BY +",
             $value,
             " DESC, id DESC"
         )

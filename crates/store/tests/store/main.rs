@@ -27,5 +27,6 @@ mod pages;
 mod posts;
 mod providers;
 mod seal;
+mod suggestions;
 mod usage;
 mod write;

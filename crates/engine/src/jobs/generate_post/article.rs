@@ -9,11 +9,13 @@ use serde_json::Value;
 use super::{
     DESCRIPTION, EXCERPT, Order, Written,
     candidates::{Linkable, candidates},
-    steps::{Asked, Steps},
 };
 use crate::{
     failure::defect,
-    jobs::JobError,
+    jobs::{
+        JobError,
+        steps::{Asked, Steps},
+    },
     posts::{MISSING_SECTION, STEP_LOST, Site},
     providers::{Data, Form, LanguageModel, Prompt},
     writing::{

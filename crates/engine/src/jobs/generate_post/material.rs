@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     keywords::{
-        ideas::{self, Brand},
+        ideas,
         words::primary,
     },
     writing::brief::{Material, OwnPage, is_near},
@@ -80,14 +80,9 @@ async fn items<T: DeserializeOwned>(
 fn questions(topic: &str, language: &str) -> Vec<String> {
     let found = ideas::ideas(&ideas::Material {
         language,
-        pages: Vec::new(),
-        sitemap: Vec::new(),
-        brand: Brand::default(),
-        competitor_pages: Vec::new(),
         seeds: vec![topic],
-        blocked: Vec::new(),
-        known: Vec::new(),
         most: ideas::MOST,
+        ..ideas::Material::default()
     });
     let is_question = |idea: &ideas::Idea| {
         idea.evidence

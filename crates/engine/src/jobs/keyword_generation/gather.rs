@@ -75,6 +75,10 @@ impl Read {
         })
     }
 
+    pub(super) fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
     pub(super) fn page(&self) -> Page<'_> {
         Page {
             url: &self.url,

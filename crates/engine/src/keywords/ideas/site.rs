@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use url::Url;
 
 use super::{
-    Draft, Evidence, MOST_EVIDENCE, Material, Page, Source,
+    Draft, Evidence, Figures, MOST_EVIDENCE, Material, Page, Source,
     filters::Rejected,
     profile::{Profile, is_in},
     yake,
@@ -106,6 +106,7 @@ pub(super) fn own_pages(
             evidence: found.evidence,
             one_word: false,
             verbatim: false,
+            figures: Figures::default(),
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! What the steps of a job made, kept under its lease; and steps that ask a model, each charged once.
+//! What the steps of a job made, kept under its lease; and steps that ask a provider, each charged once.
 
 use searchwright_store::{
     posts,
@@ -7,7 +7,7 @@ use searchwright_store::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::super::{JobError, audit::fenced, worker::Run};
+use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::{Failure, defect},
     posts::digest,
@@ -17,9 +17,18 @@ use crate::{
 /// The steps of one job.
 pub(super) struct Steps<'a> {
     pub(super) run: &'a Run,
+    /// What they are of, for whoever reads what was spent on.
+    pub(super) of: &'static str,
 }
 
-/// What came of asking a model.
+/// Who charges for a call, and how much in millionths of a US dollar at most, as far as one can know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Price {
+    pub(super) provider: &'static str,
+    pub(super) estimate: Option<u64>,
+}
+
+/// What came of asking a provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Asked {
     /// The answer, as text or as JSON of the form that was asked for; `None` if there is none to be had.
@@ -87,9 +96,7 @@ impl Steps<'_> {
         .await
     }
 
-    /// Asks a model once. Before the call its charge is noted; the answer is kept together with what it cost. A
-    /// call whose answer did not live to be kept may have been charged for: it is not made again, and there is
-    /// no answer to this step.
+    /// Asks a model once; see [`Steps::once`].
     pub(super) async fn ask(
         &self,
         model: &dyn LanguageModel,
@@ -107,7 +114,29 @@ impl Steps<'_> {
                 .collect::<Vec<_>>(),
             prompt.instructions,
         ]);
-        if let Some(asked) = self.done(step, &input).await? {
+        let price = Price {
+            provider: model.provider(),
+            estimate: model.most(&prompt),
+        };
+        self.once(step, &input, price, async {
+            let answer = answer(model, &prompt).await?;
+            let said = answer.json.unwrap_or(Value::String(answer.text));
+            Ok((said, answer.usage.cost_micros_usd))
+        })
+        .await
+    }
+
+    /// Makes a call that may be charged for once. Before the call its charge is noted; the answer is kept together
+    /// with what it cost. A call whose answer did not live to be kept may have been charged for: it is not made
+    /// again, and there is no answer to this step.
+    pub(super) async fn once(
+        &self,
+        step: &str,
+        input: &Value,
+        price: Price,
+        call: impl Future<Output = Result<(Value, Option<u64>), ProviderError>>,
+    ) -> Result<Asked, JobError> {
+        if let Some(asked) = self.done(step, input).await? {
             return Ok(asked);
         }
         // A call that is known not to have been carried out is a new charge when it is made again.
@@ -118,13 +147,13 @@ impl Steps<'_> {
         } else {
             format!("{step}, try {}", tries + 1)
         };
-        let intent = self.intend(model, charge, &prompt).await?;
+        let intent = self.intend(price, charge).await?;
         let asked = match intent.standing {
-            Standing::New => match answer(model, &prompt).await {
-                Ok(answer) => Asked {
-                    said: Some(answer.json.unwrap_or(Value::String(answer.text))),
+            Standing::New => match call.await {
+                Ok((said, cost)) => Asked {
+                    said: Some(said),
                     lost: None,
-                    cost: answer.usage.cost_micros_usd.and_then(|cost| cost.try_into().ok()),
+                    cost: cost.and_then(|cost| cost.try_into().ok()),
                 },
                 Err(error @ (ProviderError::RateLimited(_) | ProviderError::Unavailable)) => {
                     self.keep(&count, &none, &(tries + 1), Some((intent, Some(0))))
@@ -137,7 +166,7 @@ impl Steps<'_> {
             Standing::Ended(cost) => Asked::lost("its answer was not kept", cost),
         };
         let settled = (intent.standing == Standing::New).then_some((intent, asked.cost));
-        self.keep(step, &input, &asked, settled).await?;
+        self.keep(step, input, &asked, settled).await?;
         Ok(asked)
     }
 
@@ -174,22 +203,14 @@ impl Steps<'_> {
     }
 
     /// Notes, before the call, that it may be charged for.
-    async fn intend(
-        &self,
-        model: &dyn LanguageModel,
-        charge: String,
-        prompt: &Prompt,
-    ) -> Result<Intent, JobError> {
+    async fn intend(&self, price: Price, charge: String) -> Result<Intent, JobError> {
         let new = NewIntent {
             id: self.run.engine.clock.id(),
             job: self.run.leased.id,
-            what: format!("post: {charge}"),
+            what: format!("{}: {charge}", self.of),
             step: charge,
-            provider: model.provider().to_owned(),
-            estimate: model
-                .most(prompt)
-                .and_then(|most| most.try_into().ok())
-                .unwrap_or(0),
+            provider: price.provider.to_owned(),
+            estimate: price.estimate.and_then(|most| most.try_into().ok()).unwrap_or(0),
         };
         let now = self.run.engine.clock.now();
         let noted = fenced(&self.run.engine.db, self.run.leased.clone(), move |tx, scope| {
