@@ -8,6 +8,7 @@ use crate::{
     Engine, Failure,
     call::fault,
     failure::{Result, defect},
+    providers::Provider,
 };
 
 /// Largest budget: a billion dollars, in millionths of one.
@@ -71,23 +72,12 @@ impl Engine {
         provider: &str,
         micros_usd: Option<i64>,
     ) -> Result<BudgetSet> {
-        let is_word = (1..=50).contains(&provider.len())
-            && provider
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-        if !is_word {
-            return Err(fault(
-                "/provider",
-                "not_a_provider",
-                "has to be a provider's word, such as openai",
-            ));
-        }
+        let provider = Provider::parse(provider)?.word();
         if micros_usd.is_some_and(|m| !(0..=MOST_MICROS_USD).contains(&m)) {
             return Err(fault("/usd", "out_of_range", "has to be 0 to 1000000000"));
         }
-        let named = provider.to_owned();
         let done = self.db.write(move |tx| {
-            Box::pin(async move { usage::set_budget(tx, project, &named, micros_usd).await })
+            Box::pin(async move { usage::set_budget(tx, project, provider, micros_usd).await })
         });
         done.await.map_err(no_project)?;
         Ok(BudgetSet {

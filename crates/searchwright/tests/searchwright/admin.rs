@@ -194,7 +194,10 @@ fn limits_are_set_and_lifted() {
     set("quota", &metric, &["--limit", "many"]).refuses(2, &["--limit", "unlimited"]);
     set("quota", &["--metric", "posts"], &["--limit", "1"]).refuses(2, &["/metric", "posts_generated"]);
     set("budget", &provider, &["--usd", "1,50"]).refuses(2, &["/usd"]);
-    set("budget", &["--provider", "Open AI"], &["--usd", "1"]).refuses(2, &["/provider"]);
+    for mistyped in ["opnai", "Open AI", ""] {
+        set("budget", &["--provider", mistyped], &["--usd", "1"])
+            .refuses(2, &["/provider", "openai, anthropic, gemini, dataforseo"]);
+    }
     let elsewhere = [
         "admin",
         "quota",

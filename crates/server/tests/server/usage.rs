@@ -249,8 +249,8 @@ async fn the_operator_is_told_what_cannot_be() {
         assert_eq!(code(refused), (expected.0, expected.1.to_owned()));
     }
     for (project, provider, micros, expected) in [
-        (bench.project, "Open AI", Some(1), (422, "not_a_provider")),
-        (bench.project, "", Some(1), (422, "not_a_provider")),
+        (bench.project, "opnai", Some(1), (422, "unknown_value")),
+        (bench.project, "", Some(1), (422, "unknown_value")),
         (bench.project, "openai", Some(-1), (422, "out_of_range")),
         (nobody, "openai", Some(1), (404, "")),
     ] {
