@@ -57,6 +57,7 @@ operation! {
 operation! {
     /// Stops a job.
     ///
+    /// Needs the scope that starting it needs: `audits:write` for an audit, `content:generate` for what generates.
     /// A job that has ended answers `409 invalid_state`.
     CancelJob {
         project;

@@ -84,7 +84,7 @@ macro_rules! operations {
 
             jobs::ListJobs => "jobs.list" GET "/projects/{projectId}/jobs" -> $crate::List<jobs::Job>, ProjectsRead, Read;
             jobs::GetJob => "jobs.get" GET "/projects/{projectId}/jobs/{jobId}" -> jobs::Job, ProjectsRead, Read;
-            jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, AuditsWrite, Change;
+            jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, OfRecord, Change;
             usage::GetUsage => "usage.get" GET "/projects/{projectId}/usage" -> usage::Usage, ProjectsRead, Read;
             activity::ListActivity => "activity.list" GET "/projects/{projectId}/activity" -> $crate::List<activity::Activity>, ProjectsRead, Read;
 

@@ -88,6 +88,8 @@ macro_rules! scopes {
         pub enum Scope {
             /// Any valid credential.
             Any,
+            /// That which the record needs, as its handler finds: no read-only credential has it.
+            OfRecord,
             $(#[doc = $help] $variant,)*
         }
 
@@ -95,10 +97,10 @@ macro_rules! scopes {
             /// Every scope a credential can carry.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// As on the wire; empty for [`Scope::Any`].
+            /// As on the wire; empty for [`Scope::Any`] and [`Scope::OfRecord`].
             pub const fn as_str(self) -> &'static str {
                 match self {
-                    Self::Any => "",
+                    Self::Any | Self::OfRecord => "",
                     $(Self::$variant => $text,)*
                 }
             }
@@ -115,6 +117,7 @@ macro_rules! scopes {
             pub const fn help(self) -> &'static str {
                 match self {
                     Self::Any => "any valid credential",
+                    Self::OfRecord => "that of the record",
                     $(Self::$variant => $help,)*
                 }
             }
@@ -151,13 +154,13 @@ impl Scope {
         text.ends_with(":write")
             || matches!(
                 self,
-                Self::ContentGenerate | Self::ContentPublish | Self::VisibilityTrack
+                Self::OfRecord | Self::ContentGenerate | Self::ContentPublish | Self::VisibilityTrack
             )
     }
 
     /// Whether holding `self` grants `needed`: the same scope, or write for read of the same resource.
     pub fn grants(self, needed: Self) -> bool {
-        if needed == Self::Any || self == needed {
+        if matches!(needed, Self::Any | Self::OfRecord) || self == needed {
             return true;
         }
         match (

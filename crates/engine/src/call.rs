@@ -48,15 +48,16 @@ impl Credential {
     /// What `insufficient_scope` answers.
     pub fn lacks(&self, scope: Scope) -> Problem {
         let Self::Key(key) = self;
-        if key.key.read_only && scope.writes() {
-            return Problem::new(Code::InsufficientScope, "this key is read-only")
-                .with("scope", scope.as_str());
+        let detail = if key.key.read_only && scope.writes() {
+            "this key is read-only".to_owned()
+        } else {
+            format!("this needs the scope {}", scope.as_str())
+        };
+        let problem = Problem::new(Code::InsufficientScope, detail);
+        match scope.as_str() {
+            "" => problem,
+            scope => problem.with("scope", scope),
         }
-        Problem::new(
-            Code::InsufficientScope,
-            format!("this needs the scope {}", scope.as_str()),
-        )
-        .with("scope", scope.as_str())
     }
 }
 

@@ -74,7 +74,8 @@ impl KeyAccess {
     /// Whether the key may do what needs this scope.
     pub fn may(&self, needed: Scope) -> bool {
         !(self.key.read_only && needed.writes())
-            && (needed == Scope::Any || self.key.scopes.iter().any(|s| s.grants(needed)))
+            && (matches!(needed, Scope::Any | Scope::OfRecord)
+                || self.key.scopes.iter().any(|s| s.grants(needed)))
     }
 }
 

@@ -17,9 +17,17 @@ use crate::{
     jobs as work,
 };
 
+/// What stopping a job needs: what starting it needs.
+fn scope_of(kind: &str) -> Scope {
+    match kind {
+        "audit" => Scope::AuditsWrite,
+        _ => Scope::ContentGenerate,
+    }
+}
+
 pub(super) fn with_actions(call: &Call, mut job: Job) -> Job {
     let cancel = if job.status.is_active() {
-        call.permission(Scope::AuditsWrite)
+        call.permission(scope_of(&job.kind))
     } else {
         Permission::no("invalid_state", "the job has ended")
     };
@@ -53,6 +61,11 @@ impl Handle<GetJob> for Engine {
 impl Handle<CancelJob> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: CancelJob) -> Result<Job> {
         let id = call.child(Child::Job, &operation.job_id)?;
+        let found = jobs::get(tx, call.scope()?, id).await;
+        let needed = scope_of(&call.or_missing(tx, Child::Job, id, found).await?.kind);
+        if !call.credential.may(needed) {
+            return Err(call.credential.lacks(needed).into());
+        }
         cancel(call, tx, id).await
     }
 }

@@ -159,13 +159,10 @@ pub fn challenge(problem: &Problem) -> Option<String> {
         Code::Unauthenticated => return Some("Bearer realm=\"api\"".to_owned()),
         Code::InvalidToken | Code::TokenExpired => "invalid_token",
         Code::InsufficientScope => {
-            let scope = problem
-                .extra
-                .get("scope")
-                .and_then(serde_json::Value::as_str)
-                .unwrap_or_default();
+            let scope = problem.extra.get("scope").and_then(serde_json::Value::as_str);
+            let scope = scope.map_or_else(String::new, |scope| format!(", scope=\"{scope}\""));
             return Some(format!(
-                "Bearer realm=\"api\", error=\"insufficient_scope\", scope=\"{scope}\""
+                "Bearer realm=\"api\", error=\"insufficient_scope\"{scope}"
             ));
         }
         _ => return None,

@@ -134,10 +134,9 @@ fn types(html: &mut String, endpoints: &[Endpoint]) {
 
 fn operation(html: &mut String, endpoint: &Endpoint) {
     let meta = &endpoint.meta;
-    let scope = if meta.scope == Scope::Any {
-        "any valid credential"
-    } else {
-        meta.scope.as_str()
+    let scope = match meta.scope {
+        Scope::Any | Scope::OfRecord => meta.scope.help(),
+        scope => scope.as_str(),
     };
     let _ = write!(
         html,

@@ -100,7 +100,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
         "summary": endpoint.description().lines().next().unwrap_or_default(),
         "description": describe(endpoint),
         "x-scope": meta.scope.as_str(),
-        "security": [{ "bearer": if meta.scope == Scope::Any { json!([]) } else { json!([meta.scope.as_str()]) } }],
+        "security": [{ "bearer": if meta.scope.as_str().is_empty() { json!([]) } else { json!([meta.scope.as_str()]) } }],
     });
     if matches!(meta.method, Method::GET | Method::DELETE) {
         for (name, schema) in properties {
@@ -152,6 +152,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
 
 fn describe(endpoint: &Endpoint) -> String {
     let scope = match endpoint.meta.scope {
+        Scope::OfRecord => return endpoint.description().to_owned(),
         Scope::Any => "Needs any valid credential.".to_owned(),
         scope => format!("Needs the scope `{}` ({}).", scope.as_str(), scope.help()),
     };

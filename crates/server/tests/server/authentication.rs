@@ -181,7 +181,9 @@ async fn with_a_read_only_key() {
         );
         if endpoint.meta.effect.writes() {
             assert_eq!(
-                answer.refuses(403, "insufficient_scope")["scope"],
+                answer.refuses(403, "insufficient_scope")["scope"]
+                    .as_str()
+                    .unwrap_or_default(),
                 endpoint.meta.scope.as_str()
             );
         } else {

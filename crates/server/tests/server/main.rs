@@ -22,6 +22,7 @@ mod headers;
 mod idempotency;
 mod items;
 mod items_rules;
+mod jobs;
 mod keys;
 mod keyword_accounts;
 mod keyword_import;

@@ -1,0 +1,73 @@
+//! Jobs of any kind.
+
+use searchwright_engine::admin::Grant;
+use serde_json::json;
+
+use crate::harness::Bench;
+
+on_both!(whoever_may_start_a_job_may_stop_it,);
+
+async fn whoever_may_start_a_job_may_stop_it(database: &str) {
+    // No worker runs: what is queued stays so.
+    let bench = Bench::on(database, &[]).await;
+    let post = bench.post("P/posts", json!({ "title": "Standing desk" })).await;
+    let generate = format!("P/posts/{}/generate", post.json()["id"].as_str().unwrap());
+    let read_only = Grant {
+        scopes: vec!["audits:write".to_owned(), "content:generate".to_owned()],
+        read_only: true,
+        lifetime_millis: None,
+    };
+    let read_only = bench.grant(bench.project, read_only).await.1;
+    let stranger = bench.neighbour().await.1;
+    for (start, body, needed, other) in [
+        ("P/audits", json!({}), "audits:write", "content:generate"),
+        (
+            "P/keywords/generate",
+            json!({}),
+            "content:generate",
+            "audits:write",
+        ),
+        (
+            "P/keyword-metrics",
+            json!({ "keywords": ["desk"] }),
+            "content:generate",
+            "posts:write",
+        ),
+        (generate.as_str(), json!({}), "content:generate", "audits:write"),
+    ] {
+        let mine = bench.key_for(bench.project, &["projects:read", needed]).await;
+        let other = bench.key_for(bench.project, &["projects:read", other]).await;
+        let started = bench.call("POST", start).key(&mine).json(&body).send().await;
+        assert_eq!(started.status, 202, "{started:?}");
+        let job = format!("P/jobs/{}", started.json()["job"]["id"].as_str().unwrap());
+        let stop = async |key: &str| {
+            bench
+                .call("POST", &format!("{job}/cancel"))
+                .key(key)
+                .json(&json!({}))
+                .send()
+                .await
+        };
+        let read = async |key: &str| bench.call("GET", &job).key(key).send().await.json();
+        assert_eq!(read(&mine).await["allowedActions"]["cancel"], true, "{start}");
+        let seen = read(&other).await;
+        assert_eq!(
+            seen["allowedActions"]["cancel"]["code"], "insufficient_scope",
+            "{seen:#}"
+        );
+        assert_eq!(
+            stop(&other).await.refuses(403, "insufficient_scope")["scope"],
+            needed
+        );
+        assert_eq!(
+            stop(&read_only).await.refuses(403, "insufficient_scope")["detail"],
+            "this key is read-only"
+        );
+        stop(&stranger).await.refuses(403, "project_forbidden");
+        assert_eq!(read(&mine).await["status"], "queued");
+        assert_eq!(stop(&mine).await.json()["status"], "canceled", "{start}");
+        stop(&mine).await.refuses(409, "invalid_state");
+    }
+    let nobody = format!("P/jobs/{}/cancel", bench.clock.id());
+    bench.post(&nobody, json!({})).await.refuses(404, "not_found");
+}
