@@ -18,6 +18,9 @@ use crate::{
 /// Environment variable in which the tests look for a PostgreSQL; one that is already set is used.
 pub const POSTGRES_VARIABLE: &str = "SEARCHWRIGHT_TEST_POSTGRES";
 
+/// The cargo-deny that continuous integration installs, where nothing may be skipped.
+const DENY: &str = "cargo-deny@0.20.2";
+
 /// What one run can be narrowed to.
 #[derive(Args, Debug, Default)]
 pub struct Options {
@@ -37,7 +40,7 @@ pub struct Options {
 enum Step {
     /// Formatting
     Fmt,
-    /// Banned and doubled packages in Cargo.lock; licences and bans with cargo-deny where it is installed
+    /// Banned and doubled packages in Cargo.lock; licences and bans with cargo-deny where it is installed or CI=true
     Lock,
     /// Lints of every target, as errors
     Clippy,
@@ -105,10 +108,14 @@ impl Step {
 fn lock() -> Result<()> {
     let text = std::fs::read_to_string(workspace().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     lockfile::check(&text)?;
-    if packages::find("cargo-deny").is_some() {
-        return cargo(&["deny", "--locked", "check", "bans", "licenses", "sources"]);
+    if packages::find("cargo-deny").is_none() {
+        if !ci() {
+            return Ok(());
+        }
+        eprintln!("installing {DENY}");
+        cargo(&["install", "--locked", "--quiet", DENY])?;
     }
-    Ok(())
+    cargo(&["deny", "--locked", "check", "bans", "licenses", "sources"])
 }
 
 fn tests(runner: &[String]) -> Result<()> {
