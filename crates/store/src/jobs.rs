@@ -322,6 +322,15 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
     }
 }
 
+/// Whether a job of this kind waits to be done.
+pub async fn waits(tx: &mut Tx, scope: ProjectScope, kind: &str) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND status = 'queued' AND kind = $2)")
+        .bind(scope.project())
+        .bind(kind)
+        .one(tx, |c| c.take())
+        .await
+}
+
 /// What a job is to do.
 pub async fn payload(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<serde_json::Value> {
     sql("SELECT payload FROM jobs WHERE project_id = $1 AND id = $2")

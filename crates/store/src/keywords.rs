@@ -11,6 +11,7 @@ macro_rules! columns {
     };
 }
 
+mod clusters;
 mod list;
 mod posts;
 
@@ -22,6 +23,7 @@ use searchwright_contract::{
 use serde_json::Value;
 use uuid::Uuid;
 
+pub use clusters::{InCluster, Place, in_language, set_clusters};
 pub use list::{Query, list, list_text};
 pub use posts::{follow, stage};
 

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use self::accounts::{Offered, Question, offers};
 use self::gather::{Gathered, Read, competitor_pages, gather};
-use super::{JobError, USED, audit::fenced, worker::Run};
+use super::{JobError, USED, audit::fenced, keyword_clusters::cluster, worker::Run};
 use crate::{
     failure::defect,
     keywords::{
@@ -97,13 +97,15 @@ async fn carry_out(run: &Run, wanted: Wanted) -> Result<Value, JobError> {
         .iter()
         .map(|(why, n)| (why.as_str().to_owned(), *n))
         .collect();
-    let mut result = json!({ "found": found.ideas.len(), "looked": looked, "accounts": told, "rejected": rejected });
+    let mut result =
+        json!({ "found": found.ideas.len(), "looked": looked, "accounts": told, "rejected": rejected });
     if wanted.dry_run {
         result["keywords"] = found.ideas.iter().map(shown).collect();
         return Ok(result);
     }
     let added = add(run, &db, &wanted, found.ideas, &offered).await?;
     result["added"] = added;
+    result["clustered"] = cluster(run, &wanted.language).await?.into();
     Ok(result)
 }
 

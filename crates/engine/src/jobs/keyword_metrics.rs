@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{JobError, USED, audit::fenced, worker::Run};
+use super::{JobError, USED, audit::fenced, keyword_clusters::cluster, worker::Run};
 use crate::{
     failure::Failure,
     keywords::{import::Row, intent::Brands, normalize},
@@ -101,6 +101,13 @@ async fn carry_out(run: &Run, wanted: &Wanted) -> Result<Value, JobError> {
         None => standings.note(&known, "no_provider", None),
         Some(_) if wanted.dry_run => standings.note(&known, "would_ask", None),
         Some(source) => ask(run, wanted, source.as_ref(), &texts, &known, &mut standings).await?,
+    }
+    if standings
+        .outcomes
+        .values()
+        .any(|(outcome, _)| *outcome == "updated")
+    {
+        cluster(run, &wanted.language).await?;
     }
     let outcomes: Vec<Outcome> = wanted
         .keywords

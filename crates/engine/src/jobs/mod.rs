@@ -3,6 +3,7 @@
 mod analysis;
 pub mod audit;
 pub(crate) mod generate_post;
+mod keyword_clusters;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
 mod page_texts;
@@ -11,12 +12,15 @@ pub mod worker;
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{Instant, Problem, jobs, usage::Metric};
+use searchwright_contract::{Code, Instant, Problem, jobs, usage::Metric};
 use searchwright_store::{Tx, access::ProjectScope, jobs::New, usage};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::failure::{Failure, Result, defect};
+use crate::{
+    call::Call,
+    failure::{Failure, Result, defect},
+};
 
 /// Where a job's progress says how much it has used of what was counted for it.
 pub(crate) const USED: &str = "used";
@@ -40,6 +44,11 @@ pub enum Job {
         /// Which.
         wanted: keyword_generation::Wanted,
     },
+    /// Put keywords in clusters.
+    ClusterKeywords {
+        /// Those of this language.
+        language: String,
+    },
     /// Write a post.
     GeneratePost {
         /// Which, and how.
@@ -53,6 +62,7 @@ impl Job {
             Self::Audit { .. } => "audit",
             Self::GenerateKeywords { .. } => "generate_keywords",
             Self::KeywordMetrics { .. } => "keyword_metrics",
+            Self::ClusterKeywords { .. } => "cluster_keywords",
             Self::GeneratePost { .. } => "generate_post",
         }
     }
@@ -121,6 +131,18 @@ impl Job {
             links,
         };
         Ok(searchwright_store::jobs::enqueue(tx, scope, new, now).await?)
+    }
+
+    /// Queues it unless one like it waits already or the queue is full: for work that the next one does as well.
+    pub(crate) async fn enqueue_once(self, call: &Call, tx: &mut Tx, scope: ProjectScope) -> Result<()> {
+        if searchwright_store::jobs::waits(tx, scope, self.kind()).await? {
+            return Ok(());
+        }
+        let (id, now) = (call.engine.clock.id(), call.now);
+        match self.enqueue(tx, scope, id, BTreeMap::new(), now).await {
+            Err(failure) if failure.0.code == Code::Overloaded => Ok(()),
+            done => done.map(drop),
+        }
     }
 
     /// What was queued.

@@ -13,7 +13,7 @@ use tokio::{task::JoinSet, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Job, JobError, audit, generate_post, keyword_generation, keyword_metrics};
+use super::{Job, JobError, audit, generate_post, keyword_clusters, keyword_generation, keyword_metrics};
 use crate::{Engine, failure::Result, providers::Providers};
 
 /// How often an idle worker looks, when nothing woke it: the truth behind every wake-up.
@@ -162,6 +162,7 @@ async fn work(run: Run) -> Result<serde_json::Value, JobError> {
         Job::Audit { audit_id } => audit::run(run, audit_id).await,
         Job::GenerateKeywords { wanted } => keyword_generation::run(run, wanted).await,
         Job::KeywordMetrics { wanted } => keyword_metrics::run(run, wanted).await,
+        Job::ClusterKeywords { language } => keyword_clusters::run(run, language).await,
         Job::GeneratePost { order } => generate_post::run(run, order).await,
     }
 }

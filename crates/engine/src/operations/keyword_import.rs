@@ -22,6 +22,7 @@ use crate::{
     call::{Call, Credential, fault},
     endpoint::Handle,
     failure::Result,
+    jobs::Job,
     keywords::{
         import::{Import, Level, Row, RowFault, Trend},
         intent::{self, Brands},
@@ -62,6 +63,10 @@ impl Handle<ImportKeywords> for Engine {
         };
         for portion in entries.chunks(PORTION) {
             write(call, tx, portion, &context, &mut told).await?;
+        }
+        if told.imported.created + told.imported.updated > 0 {
+            let clusters = Job::ClusterKeywords { language };
+            clusters.enqueue_once(call, tx, call.scope()?).await?;
         }
         Ok(told.finish())
     }

@@ -146,7 +146,12 @@ async fn every_account_offers_keywords(database: &str) {
         .iter()
         .filter(|a| a.starts_with("/complete"))
         .count();
-    assert_eq!(suggestions, 1, "what the search box said is used again: {:?}", asked.lock().unwrap());
+    assert_eq!(
+        suggestions,
+        1,
+        "what the search box said is used again: {:?}",
+        asked.lock().unwrap()
+    );
 
     let all = bench.get("P/keywords?limit=100").await.json();
     let keyword = |text: &str| {

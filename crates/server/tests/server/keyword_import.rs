@@ -200,7 +200,7 @@ async fn what_is_no_file_is_refused(database: &str) {
 async fn generation_is_asked_for_soundly(database: &str) {
     let bench = Bench::on(database, &[]).await;
     for (body, pointer) in [
-        (json!({ "sources": ["dataforseo"] }), "/sources/0"),
+        (json!({ "sources": ["csv_semrush"] }), "/sources/0"),
         (json!({ "seeds": ["desk", " "] }), "/seeds/1"),
         (json!({ "count": 201 }), "/count"),
         (json!({ "country": "1x" }), "/country"),

@@ -25,6 +25,7 @@ mod items_rules;
 mod jobs;
 mod keys;
 mod keyword_accounts;
+mod keyword_clusters;
 mod keyword_import;
 mod keyword_metrics;
 mod limits;

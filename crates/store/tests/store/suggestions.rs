@@ -21,7 +21,15 @@ async fn an_answer_is_used_again_while_it_is_new(place: &Place) {
     commit!(store.db, |tx| {
         let eight_days_ago = now().plus_millis(-8 * DAY);
         suggestions::keep(tx, scope, old, &texts, eight_days_ago, eight_days_ago).await?;
-        suggestions::keep(tx, scope, typed("desk"), &texts, now().plus_millis(-7 * DAY), now()).await
+        suggestions::keep(
+            tx,
+            scope,
+            typed("desk"),
+            &texts,
+            now().plus_millis(-7 * DAY),
+            now(),
+        )
+        .await
     })
     .unwrap();
     let since = now().plus_millis(-7 * DAY);
@@ -33,5 +41,9 @@ async fn an_answer_is_used_again_while_it_is_new(place: &Place) {
     };
     assert_eq!(get("desk", since).await, Some(kept));
     assert_eq!(get("desk", now().plus_millis(1)).await, None);
-    assert_eq!(get("chair", now().plus_millis(-9 * DAY)).await, None, "old answers go");
+    assert_eq!(
+        get("chair", now().plus_millis(-9 * DAY)).await,
+        None,
+        "old answers go"
+    );
 }

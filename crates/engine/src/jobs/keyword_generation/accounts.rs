@@ -230,7 +230,10 @@ async fn suggested(
         let known = suggestions::get(&mut db.read().await?, scope, &place, since).await?;
         let texts = match known {
             Some(texts) => texts,
-            None => match source.ideas(std::slice::from_ref(&place.text), market, None).await {
+            None => match source
+                .ideas(std::slice::from_ref(&place.text), market, None)
+                .await
+            {
                 Ok(found) => {
                     let texts: Vec<String> = found.rows.into_iter().map(|row| row.keyword).collect();
                     let kept = texts.clone();

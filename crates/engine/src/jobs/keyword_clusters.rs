@@ -1,0 +1,139 @@
+//! Puts the keywords of a language in clusters, after keywords have come or their figures have changed. A cluster
+//! keeps its id as long as most of its keywords stay together.
+
+use std::collections::{BTreeMap, HashSet};
+
+use searchwright_contract::Instant;
+use searchwright_store::keywords::{self, InCluster, Place};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{JobError, audit::fenced, worker::Run};
+use crate::{
+    failure::defect,
+    keywords::cluster::{Cluster, Item, clusters},
+};
+
+/// Keywords that are compared, the newest: the rest keep the cluster they have.
+const MOST: u32 = 10_000;
+
+/// Carries it out.
+pub(super) async fn run(run: Run, language: String) -> Result<Value, JobError> {
+    let interrupted = run.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        changed = cluster(&run, &language) => Ok(json!({ "changed": changed? })),
+    }
+}
+
+/// Clusters the keywords of a language; how many of them changed.
+pub(super) async fn cluster(run: &Run, language: &str) -> Result<usize, JobError> {
+    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let found = keywords::in_language(&mut db.read().await?, scope, language, MOST).await?;
+    let (clock, language) = (run.engine.clock.clone(), language.to_owned());
+    let changed = tokio::task::spawn_blocking(move || {
+        let items: Vec<Item<'_>> = found.iter().map(|keyword| item(keyword, &language)).collect();
+        changes(&found, &clusters(&items), || clock.id())
+    });
+    let changed = changed.await.map_err(|e| defect("clusters", e))?;
+    let (count, now): (_, Instant) = (changed.len(), run.engine.clock.now());
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move { keywords::set_clusters(tx, scope, changed, now).await })
+    })
+    .await?;
+    Ok(count)
+}
+
+fn item<'a>(keyword: &'a InCluster, language: &'a str) -> Item<'a> {
+    Item {
+        keyword: &keyword.keyword,
+        language,
+        intent: keyword.intent,
+        volume: keyword.search_volume,
+    }
+}
+
+/// The keywords whose place is another one now. One keyword alone is in no cluster.
+fn changes(
+    keywords: &[InCluster],
+    clusters: &[Cluster],
+    mut new: impl FnMut() -> Uuid,
+) -> Vec<(Uuid, Place)> {
+    let mut taken = HashSet::new();
+    let mut changed = Vec::new();
+    for cluster in clusters {
+        let alone = cluster.members.len() < 2;
+        let mut ids: BTreeMap<Uuid, usize> = BTreeMap::new();
+        for id in cluster
+            .members
+            .iter()
+            .filter_map(|at| keywords[*at].place.cluster)
+        {
+            *ids.entry(id).or_default() += 1;
+        }
+        ids.retain(|id, _| !taken.contains(id));
+        let most = ids
+            .iter()
+            .max_by_key(|(id, count)| (**count, std::cmp::Reverse(**id)));
+        let id = (!alone).then(|| most.map_or_else(&mut new, |(id, _)| *id));
+        taken.extend(id);
+        for at in &cluster.members {
+            let place = Place {
+                cluster: id,
+                is_head: !alone && *at == cluster.head,
+            };
+            if keywords[*at].place != place {
+                changed.push((keywords[*at].id, place));
+            }
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keyword(n: u128, cluster: Option<u128>, is_head: bool) -> InCluster {
+        InCluster {
+            id: Uuid::from_u128(n),
+            keyword: n.to_string(),
+            intent: None,
+            search_volume: None,
+            place: Place {
+                cluster: cluster.map(Uuid::from_u128),
+                is_head,
+            },
+        }
+    }
+
+    #[test]
+    fn a_cluster_keeps_its_id_while_most_of_it_stays() {
+        let keywords = [
+            keyword(1, Some(7), true),
+            keyword(2, Some(7), false),
+            keyword(3, None, false),
+            keyword(4, Some(7), false),
+            keyword(5, None, false),
+            keyword(6, Some(8), true),
+        ];
+        let of = |head, members: &[usize]| Cluster {
+            head,
+            members: members.to_vec(),
+        };
+        let clusters = [of(0, &[0, 1, 2]), of(4, &[3, 4]), of(5, &[5])];
+        let place = |n, cluster: Option<u128>, is_head| {
+            let cluster = cluster.map(Uuid::from_u128);
+            (Uuid::from_u128(n), Place { cluster, is_head })
+        };
+        assert_eq!(
+            changes(&keywords, &clusters, || Uuid::from_u128(99)),
+            [
+                place(3, Some(7), false),
+                place(4, Some(99), false),
+                place(5, Some(99), true),
+                place(6, None, false),
+            ]
+        );
+    }
+}
