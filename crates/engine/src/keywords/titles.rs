@@ -24,9 +24,13 @@ pub(crate) fn bare(heading: &str) -> &str {
     let Some((number, rest)) = heading.split_once(' ') else {
         return heading;
     };
-    // `3.`, `3.1.`, `3.1.2`; no `3.5 mm` and no `24 plants`
-    let is_number = number.starts_with(|c: char| c.is_ascii_digit())
-        && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    // `3.`, `3.1.`, `3.1.2`, `B.2.`; no `3.5 mm`, `24 plants` and `J.`
+    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    let mut levels = number.split('.');
+    let first = levels.next().unwrap_or_default();
+    let is_number = number.contains(|c: char| c.is_ascii_digit())
+        && (digits(first) || first.len() == 1 && first.is_ascii())
+        && levels.all(digits);
     if is_number && (number.ends_with('.') || number.matches('.').count() > 1) {
         rest.trim_start()
     } else {
@@ -44,6 +48,7 @@ mod tests {
             ("15.3. Creating a repository", "Creating a repository"),
             ("2. Installing", "Installing"),
             ("4.1.2 Limits", "Limits"),
+            ("B.2. Organization", "Organization"),
             ("Release highlights¶", "Release highlights"),
             ("3.5 mm jacks", "3.5 mm jacks"),
             ("24 plants", "24 plants"),
