@@ -59,6 +59,8 @@ enum PeersTask {
         #[arg(long)]
         documents: PathBuf,
     },
+    /// What the sanitiser leaves of hostile texts, in Chromium
+    Browser,
 }
 
 #[derive(Debug, Subcommand)]
@@ -104,6 +106,7 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Peers(PeersTask::Providers { documents }) => peers::providers(&documents),
+        Task::Peers(PeersTask::Browser) => peers::browser(),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);
             Ok(())

@@ -1,6 +1,9 @@
 //! `cargo xtask peers …`: the product against software it was not made with, and against the documents of
 //! vendors that cannot be installed.
 
+mod browser;
+mod chromium;
+
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
@@ -11,6 +14,8 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::process::{Running, free_port, program, quiet};
+
+pub use browser::browser;
 
 /// Longest a peer may take to begin to listen; the largest document takes seconds to read.
 const READY: Duration = Duration::from_secs(120);

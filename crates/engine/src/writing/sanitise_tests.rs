@@ -7,24 +7,15 @@ use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 use super::{LinkPolicy, Target, anchor, sanitise};
 use crate::writing::markdown::{Refused, to_html};
 
+#[path = "testdata/vectors.rs"]
+mod testdata;
+use testdata::{TOKENS, vectors};
+
 const ELEMENTS: &str = "a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption \
     figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q s samp small span strong sub summary \
     sup table tbody td tfoot th thead time tr u ul var wbr";
 const NAMES: &str = "href title class datetime open src alt width height type checked disabled value \
     start reversed align colspan rowspan scope id lang dir rel";
-
-fn vectors() -> impl Iterator<Item = String> {
-    include_str!("testdata/xss.txt")
-        .lines()
-        .filter(|line| !line.starts_with("%%"))
-        .map(|line| {
-            [('␤', '\n'), ('␉', '\t'), ('␍', '\r'), ('␀', '\0'), ('␌', '\u{c}')]
-                .iter()
-                .fold(line.to_owned(), |line, (picture, control)| {
-                    line.replace(*picture, &control.to_string())
-                })
-        })
-}
 
 fn policy() -> LinkPolicy {
     LinkPolicy {
@@ -261,122 +252,6 @@ fn anchors_are_names() {
     assert_eq!(anchor("Über Größe").as_deref(), Some("über-größe"));
     assert_eq!(anchor("?!"), None);
 }
-
-/// Pieces that HTML and Markdown are made of, put together at random.
-const TOKENS: &[&str] = &[
-    "<",
-    ">",
-    "</",
-    "/>",
-    "\"",
-    "'",
-    "`",
-    "=",
-    " ",
-    "\n",
-    "\n\n",
-    "    ",
-    "<p>",
-    "</p>",
-    "<div>",
-    "</div>",
-    "<b>",
-    "</b>",
-    "<i a=1>",
-    "</i>",
-    "<a href=\"",
-    "<a href='javascript:x'>",
-    "</a>",
-    "<table>",
-    "<tr>",
-    "<td>",
-    "</td>",
-    "</table>",
-    "<caption>",
-    "<li>",
-    "<ul>",
-    "</ul>",
-    "<svg>",
-    "</svg>",
-    "<math>",
-    "<mtext>",
-    "<style>",
-    "</style>",
-    "<script>",
-    "</script>",
-    "<title>",
-    "<textarea>",
-    "</textarea>",
-    "<template>",
-    "<noscript>",
-    "</noscript>",
-    "<select>",
-    "<option>",
-    "<button>",
-    "</button>",
-    "<form>",
-    "</form>",
-    "<iframe>",
-    "<plaintext>",
-    "<pre>",
-    "<!--",
-    "-->",
-    "--!>",
-    "<![CDATA[",
-    "]]>",
-    "<img src=x onerror=y>",
-    "<input type=checkbox>",
-    "<input>",
-    "<h1>",
-    "</h1>",
-    "&lt;",
-    "&#60;",
-    "&",
-    ";",
-    "javascript:",
-    "x",
-    "é",
-    "\u{0}",
-    "\u{feff}",
-    "[",
-    "](",
-    ")",
-    "![",
-    "*",
-    "_",
-    "~~",
-    "# ",
-    "> ",
-    "- ",
-    "1. ",
-    "|",
-    "|-|",
-    "```",
-    "[x]: ",
-    "[^1]",
-    "[^1]: ",
-    "<details>",
-    "<summary>",
-    "<ruby>",
-    "<rt>",
-    "<font color=x>",
-    "<nobr>",
-    "<center>",
-    "<object>",
-    "<frameset>",
-    "<html>",
-    "<body x>",
-    "<col>",
-    "<br>",
-    "</br>",
-    "<hr>",
-    "id=a ",
-    "<span id=location>",
-    "<dd>",
-    "<dt>",
-    "<code class=language-x>",
-    "</code>",
-];
 
 proptest! {
     #[test]
