@@ -223,13 +223,16 @@ operation! {
 }
 
 operation! {
-    /// Finds keywords: in the project's own pages, its sitemap, brand data, competitors' pages and patterns of questions.
+    /// Finds keywords: in the project's own pages, its sitemap, brand data, competitors' pages and patterns of questions,
+    /// and where the operator has set an account, in Search Console, Google Ads, DataForSEO, a search box and a language model.
     ///
-    /// Begins a job. Keywords come with the status `new` and with where they were found; figures stay `null` until
-    /// they are imported or measured. Pages are those of the last audit.
+    /// Begins a job. Keywords come with the status `new` and with where they were found, and are put in clusters. Figures
+    /// come from accounts only and stay `null` until there are some; a model gives candidates, never figures. The result
+    /// tells of each account: `asked`, `would_ask`, `no_provider`, `no_seeds`, `provider_error`, `capped`, `uncertain`. Pages
+    /// are those of the last audit.
     GenerateKeywords {
         project;
-        /// Terms to ask questions about.
+        /// Terms to ask about; products of the brand data or what the pages are about unless given.
         #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
         seeds: Option<Vec<String>>,
         /// Where to look; everywhere unless given.
@@ -244,7 +247,7 @@ operation! {
         /// Country, ISO 3166-1 alpha-2; the project's unless given.
         #[schemars(length(min = 2, max = 2))]
         country: Option<String>,
-        /// Only find them: the job's result holds them, and nothing is added or counted.
+        /// Only find them: the job's result holds them, nothing is added or counted, and no account is asked.
         dry_run: Option<bool>,
     }
 }

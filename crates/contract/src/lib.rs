@@ -55,7 +55,7 @@ macro_rules! operations {
 
             keywords::ListKeywords => "keywords.list" GET "/projects/{projectId}/keywords" -> $crate::List<keywords::Keyword>, KeywordsRead, Read;
             keywords::CreateKeyword => "keywords.create" POST "/projects/{projectId}/keywords" -> keywords::Keyword, KeywordsWrite, Create;
-            keywords::GenerateKeywords => "keywords.generate" POST "/projects/{projectId}/keywords/generate" -> keywords::KeywordsStarted, ContentGenerate, Start;
+            keywords::GenerateKeywords => "keywords.generate" POST "/projects/{projectId}/keywords/generate" -> keywords::KeywordsStarted, ContentGenerate, Spend;
             keywords::ImportKeywords => "keywords.import" POST "/projects/{projectId}/keywords/import" -> keywords::Imported, KeywordsWrite, Import;
             keywords::RefreshKeywordMetrics => "keywords.metrics" POST "/projects/{projectId}/keyword-metrics" -> keywords::KeywordsStarted, ContentGenerate, Spend;
             keywords::GetKeyword => "keywords.get" GET "/projects/{projectId}/keywords/{keywordId}" -> keywords::Keyword, KeywordsRead, Read;
