@@ -23,8 +23,8 @@ const MOST_LOOKED_AT: usize = 200;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
-/// Bytes of the main text kept to find words in, 650 words of English. Keeping twice as much takes a crawl twice as long and
-/// finds the same keywords but for one in ten or twenty.
+/// Bytes of the main text kept to find words in: 650 words of English. With twice as many, packing and room double, and all
+/// but one in ten or twenty of the keywords found are the same.
 const MAIN_TEXT: usize = 4 * 1024;
 
 /// Text that a designer meant to replace.

@@ -4,7 +4,10 @@ mod model;
 
 use serde_json::{Value, json};
 
-use crate::program::{Outcome, Serving, User};
+use crate::{
+    audit::website::Website,
+    program::{Outcome, Serving, User},
+};
 use model::Model;
 
 const STEPS: [&str; 5] = ["outline", "section 1", "section 2", "edit", "meta"];
@@ -20,8 +23,12 @@ struct Author {
 
 impl Author {
     fn new() -> Self {
+        Self::of("example.com")
+    }
+
+    fn of(domain: &str) -> Self {
         let owner = User::new();
-        let project = owner.project("example.com");
+        let project = owner.project(domain);
         let (_, key) = owner.key(&project, &[]);
         let model = Model::new();
         let address = format!("http://{}/v1", model.address);
@@ -52,10 +59,18 @@ impl Author {
     }
 
     fn serve(&self) -> Serving {
+        self.serve_beside("127.0.0.1:1")
+    }
+
+    /// Lets the server reach a website, too.
+    fn serve_beside(&self, website: &str) -> Serving {
         let allowed = format!("provider={}", self.model.address);
+        let crawled = format!("crawl={website}");
         self.owner.serve(&[
             "--allow-outbound",
             &allowed,
+            "--allow-outbound",
+            &crawled,
             "--set",
             "limits.requests_per_minute=100000",
             "--set",
@@ -259,6 +274,42 @@ fn an_article_claims_and_links_only_what_the_project_bears_out() {
         (&json!(fixed), &json!("How high a standing desk goes."))
     );
     assert_eq!(author.model.asked(), [("meta".to_owned(), 1)].into());
+}
+
+#[test]
+fn an_article_links_to_pages_that_may_be_found() {
+    let website = Website::new(200);
+    let origin = &website.expected.origin;
+    let author = Author::of(origin);
+    let server = author.serve_beside(origin.trim_start_matches("http://"));
+    author.run(&server, &["audits", "start"]).json();
+    let status = || author.run(&server, &["audits", "current"]).json()["status"].clone();
+    while ["queued", "crawling", "analyzing"].contains(&status().as_str().unwrap()) {}
+    // Addresses of pages, and what they are called without the kind of page they are.
+    let named = |indexable: &str| -> Vec<(String, String)> {
+        let list = ["pages", "list", "--limit", "100", "--indexable", indexable];
+        let pages = author.run(&server, &list).json();
+        let pages = pages["data"].as_array().unwrap().iter();
+        let named = pages.filter_map(|page| {
+            let (name, _) = page["title"].as_str()?.split_once(": ")?;
+            Some((page["url"].as_str()?.to_owned(), name.to_owned()))
+        });
+        named.collect()
+    };
+    let (found, hidden) = (&named("true")[1], &named("false")[0]);
+    let wish = format!("{} is near.\n\n{} is not.", found.1, hidden.1);
+    let post = author.post(&server, "Standing desk");
+    let started = author.run(
+        &server,
+        &["posts", "generate", &post, "--instructions", &wish, "--yes"],
+    );
+    assert_eq!(started.code, 0, "{started:?}");
+    let written = author.ended(&server, &post);
+    let content = written["content"].as_str().unwrap();
+    let link = format!("[{}](<{}>) is near.", found.1, found.0);
+    assert!(content.contains(&link), "{link}: {content}");
+    let unlinked = format!("\n{} is not.", hidden.1);
+    assert!(content.contains(&unlinked), "{unlinked}: {content}");
 }
 
 #[test]

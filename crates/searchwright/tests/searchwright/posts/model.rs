@@ -151,9 +151,15 @@ fn answer(user: &str) -> (String, String) {
         return ("section 1".to_owned(), text.to_owned());
     }
     if user.contains("Write section 2 only") {
+        // What an editor asks it to say it says.
+        let asked = user.split_once("The editor asks: ").map(|(_, asked)| asked);
+        let said = asked.and_then(|asked| asked.split(" Its sections are").next());
         return (
             "section 2".to_owned(),
-            "It halves back pain in 37% of all offices. It stands.".to_owned(),
+            format!(
+                "It halves back pain in 37% of all offices. It stands. {}",
+                said.unwrap_or_default()
+            ),
         );
     }
     // Of an outline that is not this one's.
