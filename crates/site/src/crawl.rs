@@ -12,6 +12,7 @@ mod readers;
 mod resume;
 mod run;
 mod scope;
+mod single;
 mod survey;
 
 use std::{future::Future, sync::Arc, time::Duration};
@@ -28,6 +29,7 @@ use crate::{
 };
 
 pub use resume::{Resume, ResumeError};
+pub use single::{Reading, Unread, read_page};
 
 /// What to crawl, and how much and how fast. Counts and times are per audit.
 #[derive(Clone, Debug)]

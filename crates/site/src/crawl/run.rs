@@ -140,6 +140,7 @@ pub(super) async fn run(
     let (sender, events) = mpsc::channel(256);
     let limits = Limits {
         links: config.max_links,
+        ..Limits::default()
     };
     let readers = Readers::start(limits, &sender)
         .inspect_err(|error| tracing::error!(%error, "cannot start threads to read pages"))

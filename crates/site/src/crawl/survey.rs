@@ -56,7 +56,7 @@ impl Survey {
         }
     }
 
-    async fn ask(&mut self, url: Url, method: Method, body_limit: usize) -> Fetched {
+    pub(super) async fn ask(&mut self, url: Url, method: Method, body_limit: usize) -> Fetched {
         tokio::time::sleep_until(self.next).await;
         self.next = Instant::now() + self.delay;
         self.fetcher
@@ -340,7 +340,7 @@ fn decide(file: &mut File, config: &Config) -> Policy {
     }
 }
 
-fn permits(policy: &Policy, url: &Url) -> bool {
+pub(super) fn permits(policy: &Policy, url: &Url) -> bool {
     match policy {
         Policy::Follow(rules) => rules.forbids(path(url)).is_none(),
         Policy::Unreachable => false,
@@ -365,7 +365,7 @@ fn header(answer: &Response, name: http::HeaderName) -> Option<Box<str>> {
 }
 
 /// Where a redirect leads.
-fn location(answer: &Response, from: &Url) -> Option<Url> {
+pub(super) fn location(answer: &Response, from: &Url) -> Option<Url> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return None;
     }

@@ -23,10 +23,6 @@ const MOST_LOOKED_AT: usize = 200;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
-/// Bytes of the main text kept to find words in: 650 words of English. With twice as many, packing and room double, and all
-/// but one in ten or twenty of the keywords found are the same.
-const MAIN_TEXT: usize = 4 * 1024;
-
 /// Text that a designer meant to replace.
 const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
 static FILLER_FINDERS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| FILLER.map(Finder::new));
@@ -124,8 +120,8 @@ impl Prose {
                 .is_some_and(|(start, until)| *start <= visible && end <= *until)
     }
 
-    /// Counts and hashes.
-    pub fn finish(&mut self, facts: &mut HtmlFacts) {
+    /// Counts and hashes, and keeps so many bytes of the main text.
+    pub fn finish(&mut self, facts: &mut HtmlFacts, most: usize) {
         self.text.truncate(self.text.trim_end().len());
         facts.text_bytes = self.text.len() as u64;
         let wanted = self.main_place();
@@ -151,7 +147,7 @@ impl Prose {
         facts.main_words = main.total();
         main_text.truncate(main_text.trim_end().len());
         facts.excerpt = text::cut(&main_text, EXCERPT).into();
-        facts.main_text = self.lines(is_main).into();
+        facts.main_text = self.lines(is_main, most).into();
         facts.numbers = main_text.bytes().fold(false, |any, b| any | b.is_ascii_digit());
         let folded = text::folded_case(main_text);
         facts.text_hash = if folded.is_empty() {
@@ -163,13 +159,13 @@ impl Prose {
     }
 
     /// The parts that are wanted, a line for each block, cut at the end of a word.
-    fn lines(&self, is_wanted: impl Fn(u8) -> bool) -> String {
+    fn lines(&self, is_wanted: impl Fn(u8) -> bool, most: usize) -> String {
         let mut out = String::new();
         let (mut breaks, mut listings) = (self.breaks.as_slice(), self.listings.as_slice());
         for (i, (start, place)) in self.parts.iter().enumerate() {
             let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
             let mut at = *start;
-            while is_wanted(*place) && at < end && out.len() <= MAIN_TEXT {
+            while is_wanted(*place) && at < end && out.len() <= most {
                 breaks = &breaks[breaks.partition_point(|b| *b <= at)..];
                 listings = &listings[listings.partition_point(|l| l.1 <= at)..];
                 let next = breaks.first().map_or(end, |next| end.min(*next));
@@ -181,10 +177,10 @@ impl Prose {
                 at = next;
             }
         }
-        if out.len() > MAIN_TEXT {
-            out.truncate(out.floor_char_boundary(MAIN_TEXT));
+        if out.len() > most {
+            out.truncate(out.floor_char_boundary(most));
             // some scripts put no spaces between words
-            let near = out.floor_char_boundary(MAIN_TEXT - 64);
+            let near = out.floor_char_boundary(most.saturating_sub(64));
             out.truncate(out[near..].rfind(' ').map_or(out.len(), |space| near + space));
         }
         out.truncate(out.trim_end().len());

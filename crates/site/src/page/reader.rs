@@ -156,7 +156,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         if !self.out.json_ld.is_empty() {
             self.out.byline = authors(self.html) > self.authors_in_json;
         }
-        self.prose.finish(&mut self.out);
+        self.prose.finish(&mut self.out, self.limits.text);
         self.out
     }
 

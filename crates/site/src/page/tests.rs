@@ -54,7 +54,10 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> (PageFa
         &Url::parse(PAGE).unwrap(),
         At::default(),
         &mut table,
-        &Limits { links: 1_000 },
+        &Limits {
+            links: 1_000,
+            ..Limits::default()
+        },
     );
     (facts, table.0)
 }

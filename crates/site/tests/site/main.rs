@@ -5,3 +5,4 @@
 mod crawl;
 mod fake;
 mod resume;
+mod single;
