@@ -5,8 +5,8 @@ mod record;
 use crate::{Instant, declare::operation, words::words};
 
 pub use record::{
-    Author, FeaturedImage, Generation, Post, PostDetails, PostFailure, PostFindings, PostReadability,
-    PostStarted, PostSummary, PostWarning, Revision, SeoCheck, TextLink,
+    Author, ExternalSource, FeaturedImage, Generation, Post, PostDetails, PostFailure, PostFindings,
+    PostReadability, PostStarted, PostSummary, PostWarning, Revision, SeoCheck, TextLink,
 };
 
 words! {
@@ -190,6 +190,10 @@ authored! {
         scheduled_at: Patch<Instant>,
         /// Takes a published post back when its status becomes `draft`.
         unpublish: Option<bool>,
+        /// Sentences of `warnings` with the code `unverified_claims` that somebody vouches for, word by word: they no longer
+        /// block publishing. A sentence that changes is unverified again.
+        #[schemars(length(max = 100), inner(length(min = 1, max = 5000)))]
+        accept_claims: Option<Vec<String>>,
         /// Lets `content` become empty.
         allow_empty_content: Option<bool>,
         /// `version` that was read, for callers that cannot send `If-Match`.
@@ -231,7 +235,8 @@ operation! {
     /// Writes a post, or what is missing of it, as a job. The post then stands at `review`.
     ///
     /// With a language model that the operator has set up, it writes an article from the project's own material and
-    /// checks every claim against it; a claim without a source blocks publishing. Without one it writes a brief:
+    /// checks every claim against it; a claim without a source blocks publishing, and so does a text of which more than 30 %
+    /// stands in one source. Without one it writes a brief:
     /// outline, facts and links to write from (`generation.method`). A text that is there is kept with `fill` and
     /// replaced with `overwrite`. A post that is being worked on answers `409 invalid_state`. A keyword that another post
     /// or an indexable page of the last audit aims at answers `409 already_exists` with `existingId` or `existingUrl`.
@@ -245,6 +250,9 @@ operation! {
         /// What the text is to do beyond its keyword.
         #[schemars(length(min = 1, max = 2000))]
         instructions: Option<String>,
+        /// Pages of others to take facts from: they are read as their robots.txt allows, and what they say counts as shown.
+        #[schemars(length(max = 10), inner(length(min = 1, max = 2048)), example = ["https://study.example/desks"])]
+        sources: Option<Vec<String>>,
         /// Writes although another post, or a page by its title or first heading, aims at the keyword.
         allow_duplicate: Option<bool>,
         /// Changes nothing and calls nobody: the job's `result` is the brief.

@@ -1,15 +1,23 @@
 //! Posts between what people and jobs write of them and what is kept: what follows from a text, and what may
 //! be done with it.
 
+pub(crate) mod sources;
+
 use searchwright_contract::{
     Instant, Problem, Scope,
     actions::{AllowedActions, Permission},
     events::EventType,
     posts::{
-        CheckOutcome, PostFindings, PostReadability, PostStatus, PostSummary, PostWarning, SeoCheck, TextLink,
+        CheckOutcome, ExternalSource, PostFindings, PostReadability, PostStatus, PostSummary, PostWarning,
+        SeoCheck, TextLink,
     },
 };
-use searchwright_store::{Tx, access::ProjectScope, events, keywords, posts::Record};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    events, keywords,
+    posts::{self, MARKS, Record},
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -27,10 +35,13 @@ use crate::{
         markdown::to_html,
         readability::Readability,
         sanitise::{LinkPolicy, Target},
+        similarity::Shingles,
         structured_data::{self, Posting, structured_data},
         transitions::{Action, Actor, Effect, Facts, Stage, allowed_actions, transition},
     },
 };
+
+use sources::Sources;
 
 /// Codes of warnings: the text is a brief and no article, a section has no text, a step has no answer.
 pub(crate) const BRIEF_ONLY: &str = "brief_only";
@@ -65,19 +76,66 @@ impl Site {
     }
 }
 
-/// Works out what follows from title, text and the rest: rendering, checks, score, structured data, links, and
-/// which warnings still hold. `keyword_uses` counts the other posts that aim at its keyword.
-pub(crate) fn judge(
+/// What a text is held against.
+struct Against<'a> {
+    /// Other posts that aim at its keyword.
+    keyword_uses: Option<u32>,
+    sources: &'a Sources,
+    /// Names and texts of the sources, and of the posts that are most like it.
+    others: (&'a [String], &'a [Shingles]),
+    links: &'a LinkPolicy,
+}
+
+/// Works out what follows from a post that is about to be written, by itself and beside what is there.
+pub(crate) async fn settle(
+    tx: &mut Tx,
+    scope: ProjectScope,
     record: &mut Record,
     site: &Site,
-    keyword_uses: Option<u32>,
+    is_new_text: bool,
     now: Instant,
-) -> Result<Document> {
+) -> Result<()> {
     let post = &mut record.post;
-    let links = site.links();
+    let id = |text: &str| Uuid::try_parse(text).unwrap_or_default();
+    let own = id(&post.summary.id);
+    let keyword_uses = match &post.summary.keyword_id {
+        Some(keyword) => Some(posts::others_with_keyword(tx, scope, id(keyword), own).await?),
+        None => None,
+    };
+    let sources = match &post.generation {
+        Some(_) => Sources::of(tx, scope, own).await?,
+        None => Sources::default(),
+    };
+    let mut links = site.links();
+    links.followed = sources.followed();
     post.content_html = to_html(&post.content, &links)
         .map_err(|refused| Problem::fault("/content", &word(&refused), refused.to_string()))?;
     let document = Document::of_html(&post.content_html);
+    let marks = Shingles::of(&document.plain_text()).smallest(MARKS);
+    if is_new_text {
+        posts::mark(tx, scope, own, &marks).await?;
+    }
+    let mut others = sources.shingles();
+    for (other, content) in posts::alike(tx, scope, own, &marks).await? {
+        if let Ok(document) = Document::of_markdown(&content) {
+            others.push((format!("posts/{other}"), Shingles::of(&document.plain_text())));
+        }
+    }
+    let (names, texts): (Vec<String>, Vec<Shingles>) = others.into_iter().unzip();
+    let against = Against {
+        keyword_uses,
+        sources: &sources,
+        others: (&names, &texts),
+        links: &links,
+    };
+    judge(record, site, &document, &against, now);
+    Ok(())
+}
+
+/// Checks, score, structured data, links, and the warnings that hold.
+fn judge(record: &mut Record, site: &Site, document: &Document, against: &Against<'_>, now: Instant) {
+    let post = &mut record.post;
+    let links = against.links;
     let summary = &mut post.summary;
     summary.word_count = document.words();
     summary.reading_time_minutes = document.reading_minutes();
@@ -89,7 +147,7 @@ pub(crate) fn judge(
             meta_title: post.details.meta_title.as_deref(),
             meta_description: post.details.meta_description.as_deref(),
             slug: &summary.slug,
-            document: &document,
+            document,
             keyword: summary.keyword.as_deref(),
             language: &summary.language,
             target_words: None,
@@ -98,30 +156,37 @@ pub(crate) fn judge(
                 .featured_image
                 .as_ref()
                 .map(|image| image.alt.as_deref().unwrap_or_default()),
-            links: &links,
-            others: None,
-            keyword_uses,
+            links,
+            others: Some(against.others.1),
+            keyword_uses: against.keyword_uses,
         })
     });
     summary.seo_score = report.as_ref().map(|report| report.score);
     let plain = document.plain_text();
-    let old = std::mem::take(&mut post.findings);
+    let sentences = against.sources.trace(document, &summary.language);
+    let mut warnings = std::mem::take(&mut post.findings.warnings);
+    warnings.retain(|w| w.text.as_ref().is_none_or(|text| plain.contains(text.as_str())));
+    if against.sources.traces {
+        warnings = sources::warn(warnings, &sentences, document, against.others);
+    }
+    let cited = links_to(document, links, &[Target::Source, Target::External]).map(|link| ExternalSource {
+        url: link.url,
+        title: Some(link.title),
+        ..ExternalSource::default()
+    });
     post.findings = PostFindings {
         readability: report.as_ref().and_then(|report| report.readability.map(shown)),
         seo_checks: report.map_or_else(Vec::new, |report| report.checks.into_iter().map(check).collect()),
         structured_data: None,
-        internal_links: links_to(&document, &links, &[Target::Internal]),
-        external_sources: links_to(&document, &links, &[Target::Source, Target::External]),
-        warnings: old
-            .warnings
-            .into_iter()
-            .filter(|w| w.text.as_ref().is_none_or(|text| plain.contains(text.as_str())))
-            .collect(),
+        internal_links: links_to(document, links, &[Target::Internal]).collect(),
+        external_sources: against
+            .sources
+            .complete(cited.collect(), &sentences, &summary.language),
+        warnings,
     };
     let posting = posting(record, site, now).filter(|_| has_text);
-    record.post.findings.structured_data = posting.map(|posting| structured_data(&posting, &document));
+    record.post.findings.structured_data = posting.map(|posting| structured_data(&posting, document));
     record.content_hash = digest(&published(record)).to_vec();
-    Ok(document)
 }
 
 /// What readers get to see of a post: what its digest is made of.
@@ -165,17 +230,15 @@ fn check(checked: Checked) -> SeoCheck {
     }
 }
 
-fn links_to(document: &Document, policy: &LinkPolicy, targets: &[Target]) -> Vec<TextLink> {
+fn links_to(document: &Document, policy: &LinkPolicy, targets: &[Target]) -> impl Iterator<Item = TextLink> {
     let links = document
         .links
         .iter()
         .filter(|link| !link.href.starts_with('#') && targets.contains(&policy.target(&link.href)));
-    links
-        .map(|link| TextLink {
-            url: link.href.clone(),
-            title: link.text.clone(),
-        })
-        .collect()
+    links.map(|link| TextLink {
+        url: link.href.clone(),
+        title: link.text.clone(),
+    })
 }
 
 /// What structured data say of a post; nothing without a title.

@@ -1,5 +1,7 @@
 //! Posts, and the texts they had before.
 
+mod likeness;
+
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
@@ -10,6 +12,8 @@ use searchwright_contract::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
+
+pub use likeness::{MARKS, alike, mark, save_sources, sources};
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, jobs::Leased, sql};
 

@@ -166,8 +166,8 @@ pub struct PostFindings {
     pub structured_data: Option<Value>,
     /// Links to pages of the site.
     pub internal_links: Vec<TextLink>,
-    /// Links to pages of others.
-    pub external_sources: Vec<TextLink>,
+    /// Pages of others that the text links to, or that were read for it.
+    pub external_sources: Vec<ExternalSource>,
     /// What stands between the text and its publication, or deserves a look.
     pub warnings: Vec<PostWarning>,
 }
@@ -215,11 +215,28 @@ pub struct TextLink {
     pub title: String,
 }
 
+/// A page of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExternalSource {
+    /// Its address.
+    pub url: String,
+    /// Its title, or the words that link to it.
+    pub title: Option<String>,
+    /// What it says of a claim of the text; `null` where nothing was found.
+    pub quote: Option<String>,
+    /// When it was read; `null` if it never was.
+    pub checked_at: Option<Instant>,
+    /// Whether it could be read; `null` if nobody tried.
+    pub ok: Option<bool>,
+}
+
 /// Something to be looked at before a post is published.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostWarning {
-    /// Stable word: `unverified_claims`, `brief_only`, `missing_section`, `step_lost`, `banned_phrase`.
+    /// Stable word: `unverified_claims`, `too_similar`, `brief_only`, `missing_section`, `step_lost`, `banned_phrase`,
+    /// `source_unread`.
     #[schemars(example = &"unverified_claims")]
     pub code: String,
     /// For people.
@@ -229,6 +246,12 @@ pub struct PostWarning {
     pub text: Option<String>,
     /// Whether the post cannot be published while it stands.
     pub blocks_publishing: bool,
+    /// The page, post or brand data it is about, by address or name; `null` where there is none.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// Share of the text that stands in `source`, 0 to 1; `null` where that is not the matter.
+    #[serde(default)]
+    pub share: Option<f64>,
 }
 
 /// How a text was generated.

@@ -4,6 +4,7 @@
 mod article;
 mod candidates;
 mod material;
+mod sources;
 
 use searchwright_contract::{
     Code, Problem,
@@ -24,7 +25,10 @@ use super::steps::Steps;
 use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
-    posts::{BRIEF_ONLY, Site, advance, announce, facts, follow, judge},
+    posts::{
+        BRIEF_ONLY, Site, advance, announce, facts, follow, settle,
+        sources::{Known, Sources},
+    },
     providers::ProviderError,
     writing::{
         brief::{Brief, brief},
@@ -49,6 +53,9 @@ pub struct Order {
     pub mode: GenerateMode,
     /// What the text is to do beyond its keyword.
     pub instructions: Option<String>,
+    /// Pages of others to take facts from.
+    #[serde(default)]
+    pub sources: Vec<String>,
     /// Change nothing.
     pub dry_run: bool,
 }
@@ -62,6 +69,8 @@ struct Written {
     excerpt: Option<String>,
     meta_description: Option<String>,
     warnings: Vec<PostWarning>,
+    /// What a new text is held against.
+    sources: Sources,
     /// What was charged, in millionths of a US dollar; `None` when nobody can say.
     cost: Option<i64>,
     /// Provider and model; `None` for a brief.
@@ -114,17 +123,18 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
             json!({ "postId": order.post_id, "method": GenerationMethod::Brief, "brief": brief, "content": markdown }),
         );
     }
+    let (read, unread) = if keeps_text(order, &post) {
+        Default::default()
+    } else {
+        sources::read(&steps, order, &brief).await?
+    };
     let model = run.providers.language_model(&mut db.read().await?, scope).await?;
     let model = match model {
         Ok(model) => model,
         Err(ProviderError::NotConfigured(_)) => {
-            return finish(
-                run,
-                order,
-                GenerationMethod::Brief,
-                write_over(order, &post, &brief),
-            )
-            .await;
+            let mut written = write_over(order, &post, &brief, &read);
+            written.warnings.extend(unread);
+            return finish(run, order, GenerationMethod::Brief, written).await;
         }
         Err(error) => return Err(error.into()),
     };
@@ -135,6 +145,7 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
         order,
         post: &post,
         brief: &brief,
+        read: &read,
         site: &Site::new(&project.name, &project.domain),
     };
     let mut written = if keeps_text(order, &post) {
@@ -142,6 +153,7 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
     } else {
         writer.article().await?
     };
+    written.warnings.extend(unread);
     written.by = Some((model.provider().to_owned(), model.model().to_owned()));
     finish(run, order, GenerationMethod::Model, written).await
 }
@@ -182,17 +194,21 @@ async fn make_brief(steps: &Steps<'_>, order: &Order, post: &Post) -> Result<Bri
 
 /// What a brief makes of a post: a text that is there stays unless it is to be replaced, and what is missing is
 /// taken from it.
-fn write_over(order: &Order, post: &Post, brief: &Brief) -> Written {
+fn write_over(order: &Order, post: &Post, brief: &Brief, read: &[Known]) -> Written {
     if !keeps_text(order, post) {
         return Written {
             cost: Some(0),
-            content: Some(brief.to_markdown()),
+            content: Some(brief.to_markdown() + &sources::section(read)),
+            sources: Sources {
+                traces: false,
+                known: read.to_vec(),
+            },
             warnings: vec![PostWarning {
                 code: BRIEF_ONLY.to_owned(),
                 detail: "the text is a brief to write from and no article; write the article over it"
                     .to_owned(),
-                text: None,
                 blocks_publishing: true,
+                ..PostWarning::default()
             }],
             ..Written::default()
         };
@@ -253,19 +269,15 @@ async fn finish(
             }
             let project = projects::get(tx, scope).await?;
             let old = record.post.clone();
+            if written.content.is_some() {
+                written.sources.save(tx, scope, id).await.map_err(refused)?;
+            }
             fill(&mut record, order.mode, method, written, now);
-            let uses = match record
-                .post
-                .summary
-                .keyword_id
-                .as_deref()
-                .and_then(|k| Uuid::try_parse(k).ok())
-            {
-                Some(keyword) => Some(posts::others_with_keyword(tx, scope, keyword, id).await?),
-                None => None,
-            };
             let site = Site::new(&project.name, &project.domain);
-            judge(&mut record, &site, uses, now).map_err(refused)?;
+            let is_new_text = record.post.content != old.content;
+            settle(tx, scope, &mut record, &site, is_new_text, now)
+                .await
+                .map_err(refused)?;
             let facts = Facts {
                 has_checks: true,
                 ..facts(&record.post.summary, &record.post.findings.warnings, now)

@@ -10,11 +10,13 @@ use searchwright_store::{Tx, access::ProjectScope, audits, pages, posts, project
 use uuid::Uuid;
 
 use super::{
+    items::refuse,
     jobs::with_actions as job_with_actions,
     posts::{find, shown, uuid, write},
 };
 use crate::{
     Engine,
+    brand::Check,
     call::Call,
     endpoint::Handle,
     failure::Result,
@@ -27,6 +29,12 @@ use crate::{
 impl Handle<GeneratePost> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GeneratePost) -> Result<PostStarted> {
         let scope = call.scope()?;
+        let mut faults = Vec::new();
+        let mut check = Check::new(String::new(), &mut faults);
+        for (at, source) in operation.sources.iter().flatten().enumerate() {
+            check.url_if_any(&format!("sources/{at}"), Some(source));
+        }
+        refuse(faults)?;
         projects::lock(tx, scope).await?;
         let mut record = find(call, tx, &operation.post_id).await?;
         call.check_match(&record.post.summary.id, record.post.summary.version)?;
@@ -41,6 +49,7 @@ impl Handle<GeneratePost> for Engine {
             post_id,
             mode: operation.mode.unwrap_or(GenerateMode::Fill),
             instructions: operation.instructions,
+            sources: operation.sources.unwrap_or_default(),
             dry_run: operation.dry_run.unwrap_or(false),
         };
         let dry_run = order.dry_run;

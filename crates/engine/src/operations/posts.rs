@@ -26,7 +26,10 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     keywords::normalize,
-    posts::{Site, actions, advance, announce, facts, follow, judge},
+    posts::{
+        Site, actions, advance, announce, facts, follow, settle,
+        sources::{UNVERIFIED, accept},
+    },
     writing::{
         slug::{is_slug, slugify, unique},
         transitions::{Actor, Effect},
@@ -190,16 +193,22 @@ fn site(call: &Call) -> Site {
     Site::new(&access.project.name, &access.project.domain)
 }
 
-/// Works out what follows from a post that is about to be written.
-async fn settle(call: &Call, tx: &mut Tx, record: &mut Record) -> Result<()> {
-    let summary = &record.post.summary;
-    let uses = match &summary.keyword_id {
-        Some(keyword) => {
-            Some(posts::others_with_keyword(tx, call.scope()?, uuid(keyword), uuid(&summary.id)).await?)
+/// Lets sentences stand that no source bears out.
+fn accept_claims(record: &mut Record, claims: &[String]) -> Result<()> {
+    let warnings = &mut record.post.findings.warnings;
+    for (at, claim) in claims.iter().enumerate() {
+        let mut unverified = warnings.iter_mut().filter(|warning| warning.code == UNVERIFIED);
+        match unverified.find(|warning| warning.text.as_ref() == Some(claim)) {
+            Some(warning) => accept(warning),
+            None => {
+                return Err(fault(
+                    &format!("/acceptClaims/{at}"),
+                    "no_such_claim",
+                    "is no sentence of the text that waits for a source; copy it from warnings, word by word",
+                ));
+            }
         }
-        None => None,
-    };
-    judge(record, &site(call), uses, call.now)?;
+    }
     Ok(())
 }
 
@@ -361,7 +370,7 @@ impl Handle<CreatePost> for Engine {
         } else {
             refuse_taken(call, tx, &summary.slug, &summary.id).await?;
         }
-        settle(call, tx, &mut record).await?;
+        settle(tx, scope, &mut record, &site(call), true, call.now).await?;
         let created = posts::create(tx, scope, &record, call.now).await?;
         follow(tx, scope, None, &created.post.summary, call.now).await?;
         let (id, kind) = (call.engine.clock.id(), EventType::PostCreated);
@@ -388,8 +397,10 @@ impl Handle<UpdatePost> for Engine {
             ref scheduled_at,
             unpublish,
             allow_empty_content,
+            accept_claims: ref accepted,
             ..
         } = operation;
+        let accepted = accepted.clone().unwrap_or_default();
         let scheduled_at = scheduled_at.clone();
         let edit = edit!(operation, std::convert::identity);
         if !edit.is_empty() {
@@ -420,7 +431,9 @@ impl Handle<UpdatePost> for Engine {
         if record.post.content != old.content {
             forget_generated(&mut record);
         }
-        settle(call, tx, &mut record).await?;
+        let is_new_text = record.post.content != old.content;
+        settle(tx, scope, &mut record, &site(call), is_new_text, call.now).await?;
+        accept_claims(&mut record, &accepted)?;
         if let Some(to) = status {
             let facts = crate::writing::transitions::Facts {
                 unpublish: unpublish == Some(true),
@@ -474,7 +487,8 @@ impl Handle<RestoreRevision> for Engine {
         if record.post.content != old.content {
             forget_generated(&mut record);
         }
-        settle(call, tx, &mut record).await?;
+        let is_new_text = record.post.content != old.content;
+        settle(tx, scope, &mut record, &site(call), is_new_text, call.now).await?;
         write(call, tx, record, &old).await
     }
 }

@@ -143,6 +143,21 @@ pub fn trace(document: &Document, language: &str, sources: &[Source<'_>]) -> Vec
         .collect()
 }
 
+/// What a source says of a sentence that was traced to it.
+pub fn bearing<'t>(sentence: &Sentence, language: &str, source: &Source<'t>) -> Option<&'t str> {
+    let is_traced = |claim: &Claim| claim.source.as_deref() == Some(source.name);
+    if !sentence.claims.iter().any(is_traced) {
+        return None;
+    }
+    let mut said = source.text.lines().flat_map(|line| sentences(line, language));
+    said.find(|text| {
+        let known = Known::of(&Source { name: "", text });
+        let found = claims(&sentence.text, language, &[known]);
+        let mut pairs = found.iter().zip(&sentence.claims);
+        pairs.any(|(found, claim)| found.source.is_some() && is_traced(claim))
+    })
+}
+
 /// Those of the sentences that no source bears out.
 pub fn unverified(sentences: &[Sentence]) -> impl Iterator<Item = &Sentence> {
     sentences.iter().filter(|sentence| !sentence.is_verified())

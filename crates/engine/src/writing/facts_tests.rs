@@ -2,7 +2,7 @@
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::{ClaimKind, Source, trace, unverified};
+use super::{ClaimKind, Source, bearing, trace, unverified};
 use crate::writing::document::Document;
 
 const SURVEY: Source<'static> = Source {
@@ -21,6 +21,21 @@ fn traced(text: &str, language: &str) -> Vec<(ClaimKind, String, Option<String>)
         .flat_map(|sentence| sentence.claims)
         .map(|claim| (claim.kind, claim.text, claim.source))
         .collect()
+}
+
+#[test]
+fn a_source_is_quoted_where_it_bears_a_sentence_out() {
+    let quote = |text: &str| {
+        let traced = trace(&Document::of_markdown(text).unwrap(), "en", &[SURVEY, BRAND]);
+        bearing(&traced[0], "en", &SURVEY)
+    };
+    let first = "In the Gartner survey of 3 May 2024, 2,500,000 people took part.";
+    assert_eq!(quote("Some 2.5 million took part."), Some(first));
+    let second = "45% of them said that tea is the better drink.";
+    assert_eq!(quote("It is 45 percent, and 999 more."), Some(second));
+    for none in ["It costs 12.50 euros.", "It costs 999 euros."] {
+        assert_eq!(quote(none), None, "{none}");
+    }
 }
 
 #[test]

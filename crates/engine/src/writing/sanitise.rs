@@ -143,7 +143,7 @@ const DROPPED: &[&str] = &[
 pub struct LinkPolicy {
     /// Host of the project; its subdomains are ours too. `None`: only relative links are.
     pub own_host: Option<String>,
-    /// Addresses elsewhere that were fetched and found to say what they are cited for; followed.
+    /// Addresses elsewhere that were read as sources; followed.
     pub followed: Vec<String>,
 }
 

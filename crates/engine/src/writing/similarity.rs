@@ -47,6 +47,14 @@ impl Shingles {
         }
     }
 
+    /// The smallest of them, at most so many, ascending: what near copies have in common.
+    pub fn smallest(&self, most: usize) -> Vec<i64> {
+        let mut all: Vec<i64> = self.0.iter().map(|hash| hash.cast_signed()).collect();
+        all.sort_unstable();
+        all.truncate(most);
+        all
+    }
+
     /// Number of different runs.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -107,7 +107,7 @@ async fn a_post_is_a_draft_with_what_follows_from_its_text(database: &str) {
     );
     assert_eq!(
         post["externalSources"],
-        json!([{ "url": "https://study.example/", "title": "a study" }])
+        json!([{ "url": "https://study.example/", "title": "a study", "quote": null, "checkedAt": null, "ok": null }])
     );
     let graph = &post["structuredData"]["@graph"];
     assert_eq!(graph[0]["headline"], "Choosing a standing desk");

@@ -29,6 +29,7 @@ on_both!(
     filters_and_pages,
     a_deleted_keyword_is_none,
     the_last_fifty_texts_are_kept,
+    near_copies_are_found,
 );
 
 fn new(slug: &str) -> Record {
@@ -116,8 +117,10 @@ async fn what_was_written_is_read_again(place: &Place) {
         warnings: vec![PostWarning {
             code: "brief_only".to_owned(),
             detail: "is a brief".to_owned(),
-            text: None,
             blocks_publishing: true,
+            source: Some("posts/1".to_owned()),
+            share: Some(0.31),
+            ..PostWarning::default()
         }],
         ..PostFindings::default()
     };
@@ -330,4 +333,37 @@ async fn the_last_fifty_texts_are_kept(place: &Place) {
         posts::revision_of(&mut tx, scope, id, 3).await,
         Err(Error::Missing)
     ));
+}
+
+async fn near_copies_are_found(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign) = (store.project().await, store.project().await);
+    let (a, b, away) = (
+        add(&store, scope, new("a")).await,
+        add(&store, scope, new("b")).await,
+        add(&store, scope, {
+            let mut away = new("away");
+            away.post.summary.status = PostStatus::Archived;
+            away
+        })
+        .await,
+    );
+    let mark = async |record: &Record, marks: &'static [i64]| {
+        let id = uuid(record);
+        commit!(store.db, |tx| posts::mark(tx, scope, id, marks).await).unwrap();
+    };
+    mark(&a, &[-3, 5, 7]).await;
+    mark(&b, &[5, 7, 9]).await;
+    mark(&away, &[5]).await;
+    let alike = async |scope, except: &Record, marks: &[i64]| {
+        let mut tx = store.read().await;
+        let found = posts::alike(&mut tx, scope, uuid(except), marks).await.unwrap();
+        found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    assert_eq!(alike(scope, &away, &[7, 9]).await, [uuid(&b), uuid(&a)]);
+    assert_eq!(alike(scope, &a, &[-3, 5, 7]).await, [uuid(&b)]);
+    assert!(alike(scope, &b, &[1]).await.is_empty());
+    assert!(alike(foreign, &away, &[5]).await.is_empty());
+    mark(&b, &[]).await;
+    assert!(alike(scope, &a, &[5]).await.is_empty());
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{
     DESCRIPTION, EXCERPT, Order, Written,
     candidates::{Linkable, candidates},
+    sources,
 };
 use crate::{
     failure::defect,
@@ -16,12 +17,14 @@ use crate::{
         JobError,
         steps::{Asked, Steps},
     },
-    posts::{MISSING_SECTION, STEP_LOST, Site},
+    posts::{
+        MISSING_SECTION, STEP_LOST, Site,
+        sources::{Known, Sources},
+    },
     providers::{Data, Form, LanguageModel, Prompt},
     writing::{
         brief::{Brief, Fact, Section, plain},
         document::Document,
-        facts::{Source, trace, unverified},
         internal_links::{self, Candidate},
         known_links::keep_known,
     },
@@ -34,8 +37,9 @@ const EDIT_TOKENS: u32 = 8_000;
 const META_TOKENS: u32 = 500;
 /// Sections of an article, at most.
 const MOST_SECTIONS: usize = 8;
-/// Bytes of the material that a model reads.
+/// Bytes of the material that a model reads, and of each page of others.
 const MOST_MATERIAL: usize = 40_000;
+const MOST_OF_SOURCE: usize = 6_000;
 
 /// What it is made with.
 pub(super) struct Writer<'a> {
@@ -44,6 +48,8 @@ pub(super) struct Writer<'a> {
     pub(super) order: &'a Order,
     pub(super) post: &'a Post,
     pub(super) brief: &'a Brief,
+    /// Pages of others that were read.
+    pub(super) read: &'a [Known],
     pub(super) site: &'a Site,
 }
 
@@ -73,8 +79,7 @@ fn note(written: &mut Written, step: &str, asked: &Asked) {
         written.warnings.push(PostWarning {
             code: STEP_LOST.to_owned(),
             detail: format!("the step \"{step}\" has no answer of the model: {why}; it was not asked again"),
-            text: None,
-            blocks_publishing: false,
+            ..PostWarning::default()
         });
     }
 }
@@ -112,6 +117,10 @@ impl Writer<'_> {
         written.warnings.extend(self.judge(&content)?);
         written.title = Some(outline.title).filter(|title| !title.trim().is_empty());
         written.content = Some(content);
+        let mut known = self.read.to_vec();
+        known.extend(sources::of_brief(self.brief));
+        known.extend(sources::own_pages(self.steps.run, self.brief).await?);
+        written.sources = Sources { traces: true, known };
         Ok(written)
     }
 
@@ -148,8 +157,21 @@ impl Writer<'_> {
         }
     }
 
-    /// What the model writes from.
-    fn material(&self) -> Data {
+    /// What the model writes from: what the project knows, then the beginnings of the pages of others.
+    fn material(&self) -> Vec<Data> {
+        let read = self.read.iter().filter(|known| !known.text.is_empty());
+        let pages = read.enumerate().map(|(at, known)| Data {
+            label: format!("source {}", at + 1),
+            text: format!(
+                "{}\n{}",
+                known.name,
+                &known.text[..known.text.floor_char_boundary(MOST_OF_SOURCE)]
+            ),
+        });
+        std::iter::once(self.known()).chain(pages).collect()
+    }
+
+    fn known(&self) -> Data {
         let brief = self.brief;
         let mut text = String::new();
         let facts = brief.sections.iter().flat_map(|section| &section.facts);
@@ -209,7 +231,7 @@ impl Writer<'_> {
                 }
             }),
         };
-        let prompt = self.prompt(vec![self.material()], instructions, OUTLINE_TOKENS, Some(form));
+        let prompt = self.prompt(self.material(), instructions, OUTLINE_TOKENS, Some(form));
         let asked = self.steps.ask(self.model, "outline", prompt).await?;
         note(written, "outline", &asked);
         let mut outline = read::<Outline>(asked.said)?.unwrap_or(Outline {
@@ -266,7 +288,8 @@ impl Writer<'_> {
             ),
         };
         let step = format!("section {}", at + 1);
-        let prompt = self.prompt(vec![self.material(), plan], instructions, SECTION_TOKENS, None);
+        let data = self.material().into_iter().chain([plan]).collect();
+        let prompt = self.prompt(data, instructions, SECTION_TOKENS, None);
         let asked = self.steps.ask(self.model, &step, prompt).await?;
         note(written, &step, &asked);
         let heading = plain(&part.heading);
@@ -284,8 +307,8 @@ impl Writer<'_> {
                 "the section \"{}\" has its points but no text; write it",
                 part.heading
             ),
-            text: None,
             blocks_publishing: true,
+            ..PostWarning::default()
         });
         Ok(format!("## {heading}\n\n{}", points.join("\n")))
     }
@@ -354,7 +377,9 @@ impl Writer<'_> {
             .iter()
             .chain(&brief.ctas)
             .map(|link| link.url.as_str());
-        let mut targets: Vec<&str> = links.chain(sources).collect();
+        let read = self.read.iter().filter(|known| !known.text.is_empty());
+        let read = read.map(|known| known.name.as_str());
+        let mut targets: Vec<&str> = links.chain(sources).chain(read).collect();
         targets.sort_unstable();
         targets.dedup();
         targets
@@ -394,39 +419,20 @@ impl Writer<'_> {
         Ok(linked.map_err(|e| defect("text of a model", e))?)
     }
 
-    /// What stands between the text and its publication.
+    /// What the brand does not say.
     fn judge(&self, content: &str) -> Result<Vec<PostWarning>, JobError> {
         let document = Document::of_markdown(content).map_err(|e| defect("text of a model", e))?;
-        let brief = self.brief;
-        let facts = brief
-            .sections
-            .iter()
-            .flat_map(|section| &section.facts)
-            .chain(&brief.pages);
-        let sources: Vec<Source<'_>> = facts
-            .map(|fact| Source {
-                name: &fact.source,
-                text: &fact.text,
-            })
-            .collect();
-        let sentences = trace(&document, &self.post.summary.language, &sources);
-        let claims = unverified(&sentences).map(|sentence| PostWarning {
-            code: "unverified_claims".to_owned(),
-            detail: "no source of the project bears this out; show one, change it or take it out".to_owned(),
-            text: Some(sentence.text.clone()),
-            blocks_publishing: true,
-        });
         let plain = document.plain_text();
-        let banned = brief.banned_phrases.iter().filter_map(|phrase| {
+        let banned = self.brief.banned_phrases.iter().filter_map(|phrase| {
             let at = plain.to_lowercase().find(&phrase.to_lowercase())?;
             Some(PostWarning {
                 code: "banned_phrase".to_owned(),
                 detail: format!("the brand does not say \"{phrase}\""),
                 text: plain.get(at..at + phrase.len()).map(str::to_owned),
-                blocks_publishing: false,
+                ..PostWarning::default()
             })
         });
-        Ok(claims.chain(banned).collect())
+        Ok(banned.collect())
     }
 }
 

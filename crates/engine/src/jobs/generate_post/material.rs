@@ -19,10 +19,7 @@ use super::{
     candidates::indexable,
 };
 use crate::{
-    keywords::{
-        ideas,
-        words::primary,
-    },
+    keywords::{ideas, words::primary},
     writing::brief::{Material, OwnPage, is_near},
 };
 

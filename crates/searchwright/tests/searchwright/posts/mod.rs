@@ -1,6 +1,7 @@
 //! Posts by the program: written from files, and by a language model across the death of the process.
 
 mod model;
+mod sources;
 
 use serde_json::{Value, json};
 
@@ -102,7 +103,16 @@ impl Author {
     }
 
     fn generate(&self, server: &Serving, post: &str) {
-        let started = self.run(server, &["posts", "generate", post, "--yes"]).json();
+        self.generate_from(server, post, &[]);
+    }
+
+    fn generate_from(&self, server: &Serving, post: &str, sources: &[&str]) {
+        let sources = sources.iter().flat_map(|source| ["--sources", *source]);
+        let arguments: Vec<&str> = ["posts", "generate", post, "--yes"]
+            .into_iter()
+            .chain(sources)
+            .collect();
+        let started = self.run(server, &arguments).json();
         assert_eq!(started["post"]["status"], "queued");
     }
 

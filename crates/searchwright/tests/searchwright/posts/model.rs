@@ -30,6 +30,8 @@ struct State {
     /// It was asked for.
     holds: bool,
     refuses: bool,
+    /// Answers other than the usual ones, by step.
+    said: BTreeMap<String, String>,
 }
 
 impl Model {
@@ -76,6 +78,12 @@ impl Model {
         self.shared.state.lock().unwrap().held = None;
     }
 
+    /// Answers a step with this text from now on.
+    pub fn say(&self, step: &str, text: &str) {
+        let mut state = self.shared.state.lock().unwrap();
+        state.said.insert(step.to_owned(), text.to_owned());
+    }
+
     /// Accepts no key from now on.
     pub fn refuse(&self) {
         self.shared.state.lock().unwrap().refuses = true;
@@ -97,6 +105,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
         return;
     }
     let refuses = state.refuses;
+    let answer = state.said.get(&step).cloned().unwrap_or(answer);
     drop(state);
     if refuses {
         let _ =
