@@ -26,7 +26,7 @@ use crate::{
         brief::{Brief, Fact, Section, plain},
         document::Document,
         internal_links::{self, Candidate},
-        known_links::keep_known,
+        known_links::{keep_known, keep_known_addresses},
     },
 };
 
@@ -238,7 +238,8 @@ impl Writer<'_> {
             title: String::new(),
             sections: Vec::new(),
         });
-        outline.title = outline.title.replace('\0', "").chars().take(300).collect();
+        let title = keep_known_addresses(&outline.title.replace('\0', ""), &self.targets());
+        outline.title = title.trim().chars().take(300).collect();
         outline.sections.retain(|part| !part.heading.trim().is_empty());
         if outline.sections.is_empty() {
             outline.sections = self.brief.sections.iter().map(known).collect();
@@ -350,7 +351,8 @@ impl Writer<'_> {
         let of_text = Document::of_markdown(content);
         let language = &self.post.summary.language;
         let told = |said: Option<String>, most: usize| {
-            let said = said.map(|text| text.replace('\0', "").trim().to_owned());
+            let said = said.map(|text| keep_known_addresses(&text.replace('\0', ""), &self.targets()));
+            let said = said.map(|text| text.trim().to_owned());
             said.filter(|text| !text.is_empty() && text.chars().count() <= most)
                 .or_else(|| {
                     Some(of_text.as_ref().ok()?.excerpt(language, most)).filter(|text| !text.is_empty())
@@ -387,15 +389,7 @@ impl Writer<'_> {
 
     /// Takes out links that lead elsewhere, and sets those to the site's own pages that are missing.
     async fn link(&self, draft: &str) -> Result<String, JobError> {
-        let mut content = draft.to_owned();
-        // What is taken out can make a link of what is left.
-        loop {
-            let next = keep_known(&content, &self.targets());
-            if next == content {
-                break;
-            }
-            content = next;
-        }
+        let content = keep_known(draft, &self.targets());
         let post = &self.post.summary;
         let found = candidates(self.steps.run, self.post, &content).await?;
         let (home, keyword, language) = (
