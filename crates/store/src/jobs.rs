@@ -225,6 +225,17 @@ pub enum Beat {
     Lost,
 }
 
+impl Beat {
+    /// Of whether its stop is asked for; `None` if there is no such lease.
+    const fn of(cancel_requested: Option<bool>) -> Self {
+        match cancel_requested {
+            None => Self::Lost,
+            Some(true) => Self::Cancel,
+            Some(false) => Self::Alive,
+        }
+    }
+}
+
 /// Renews a lease and notes progress.
 pub async fn beat(
     tx: &mut Tx,
@@ -243,11 +254,19 @@ pub async fn beat(
     .bind(progress.map(Json))
     .optional(tx, |c| c.take())
     .await?;
-    Ok(match heard {
-        None => Beat::Lost,
-        Some(true) => Beat::Cancel,
-        Some(false) => Beat::Alive,
-    })
+    Ok(Beat::of(heard))
+}
+
+/// What a heartbeat would hear, without renewing the lease.
+pub async fn listen(tx: &mut Tx, job: &Leased) -> Result<Beat> {
+    let heard: Option<bool> = sql("SELECT cancel_requested FROM jobs
+         WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'")
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(job.fence)
+    .optional(tx, |c| c.take())
+    .await?;
+    Ok(Beat::of(heard))
 }
 
 /// How a run ended.
@@ -261,12 +280,15 @@ pub enum End {
     Canceled,
     /// To be tried again.
     Retry(Instant),
+    /// To be taken again then, as if it had not been taken.
+    Waits(Instant),
     /// Given back untouched: the worker is shutting down.
     Released,
 }
 
 /// Ends a run; `false` if the lease was lost, and then nothing is written.
 pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result<bool> {
+    let attempts = i64::from(!matches!(end, End::Waits(_)));
     let (status, run_after, result, problem) = match end {
         End::Succeeded(result) => ("succeeded", None, Some(Json(result)), None),
         End::Failed(problem) => {
@@ -274,12 +296,12 @@ pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result
             ("failed", None, None, Some(Json(problem)))
         }
         End::Canceled => ("canceled", None, None, None),
-        End::Retry(at) => ("queued", Some(at), None, None),
+        End::Retry(at) | End::Waits(at) => ("queued", Some(at), None, None),
         End::Released => ("queued", Some(now), None, None),
     };
     let finished = run_after.is_none().then_some(now);
     let touched = sql("UPDATE jobs SET status = $4, run_after = coalesce($5, run_after), result = $6, problem = $7, finished_at = $8,
-            lease_owner = NULL, lease_until = NULL
+            attempt = attempt - 1 + $9, lease_owner = NULL, lease_until = NULL
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'")
     .bind(job.scope.project())
     .bind(job.id)
@@ -289,6 +311,7 @@ pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result
     .bind(result)
     .bind(problem)
     .bind(finished)
+    .bind(attempts)
     .run(tx)
     .await?;
     Ok(touched == 1)
@@ -304,7 +327,7 @@ pub async fn holds(tx: &mut Tx, job: &Leased) -> Result<bool> {
         .await
 }
 
-/// Asks for a job to be stopped: at once if it waits, at its next heartbeat if it runs. What it was before.
+/// Asks for a job to be stopped: at once if it waits, within a second if it runs. What it was before.
 pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<JobStatus> {
     // One statement: a worker that takes the job meanwhile waits, and then finds it canceled, or is found here.
     let after: Option<JobStatus> = sql("UPDATE jobs SET finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,

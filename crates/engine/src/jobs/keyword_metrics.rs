@@ -210,7 +210,11 @@ async fn ask(
                 standings.note_all(updated.iter(), "updated", None);
             }
             // Nothing was charged, so the note goes and the job asks again later.
-            Err(error @ (ProviderError::RateLimited(_) | ProviderError::Unavailable)) => {
+            Err(
+                error @ (ProviderError::RateLimited(_)
+                | ProviderError::Unavailable
+                | ProviderError::Resting(_)),
+            ) => {
                 withdraw(run, intent.id, before).await?;
                 return Err(error.into());
             }

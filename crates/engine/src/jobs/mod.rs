@@ -156,6 +156,8 @@ impl Job {
 pub enum JobError {
     /// Try again after so many milliseconds.
     Retry(i64),
+    /// Try again after so many milliseconds; what it waits for is no fault of its own and costs it no attempt.
+    Wait(i64),
     /// It will not succeed.
     GiveUp(Box<Problem>),
     /// Somebody asked for it to be stopped; what was to be written has been.

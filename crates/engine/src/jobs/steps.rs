@@ -155,7 +155,11 @@ impl Steps<'_> {
                     lost: None,
                     cost: cost.and_then(|cost| cost.try_into().ok()),
                 },
-                Err(error @ (ProviderError::RateLimited(_) | ProviderError::Unavailable)) => {
+                Err(
+                    error @ (ProviderError::RateLimited(_)
+                    | ProviderError::Unavailable
+                    | ProviderError::Resting(_)),
+                ) => {
                     self.keep(&count, &none, &(tries + 1), Some((intent, Some(0))))
                         .await?;
                     return Err(error.into());

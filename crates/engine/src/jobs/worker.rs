@@ -16,7 +16,8 @@ use uuid::Uuid;
 use super::{Job, JobError, audit, generate_post, keyword_clusters, keyword_generation, keyword_metrics};
 use crate::{Engine, failure::Result, providers::Providers};
 
-/// How often an idle worker looks, when nothing woke it: the truth behind every wake-up.
+/// How often an idle worker looks, when nothing woke it: the truth behind every wake-up. So often a busy one looks
+/// whether its job is to be stopped.
 const POLL: Duration = Duration::from_secs(1);
 /// How often a lease is renewed; a sixth of its length.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -168,31 +169,37 @@ async fn work(run: Run) -> Result<serde_json::Value, JobError> {
 }
 
 async fn heartbeat(run: Run) {
-    let mut tick = tokio::time::interval(HEARTBEAT);
-    let mut last = tokio::time::Instant::now();
+    let mut tick = tokio::time::interval(POLL);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut renewed = tokio::time::Instant::now();
     loop {
-        tokio::select! {
-            _ = tick.tick() => {}
-            () = run.engine.wake.notified() => {}
-        }
-        let (leased, now) = (run.leased.clone(), run.engine.clock.now());
-        let heard = run
-            .engine
-            .db
-            .write(move |tx| Box::pin(async move { jobs::beat(tx, &leased, None, now).await }))
-            .await;
-        match heard {
-            Ok(Beat::Alive) => last = tokio::time::Instant::now(),
-            Ok(Beat::Cancel) => {
-                last = tokio::time::Instant::now();
-                run.canceled.cancel();
-            }
+        tick.tick().await;
+        let is_due = renewed.elapsed() >= HEARTBEAT;
+        match hear(&run, is_due).await {
             Ok(Beat::Lost) => run.lost.cancel(),
+            Ok(beat) => {
+                if is_due {
+                    renewed = tokio::time::Instant::now();
+                }
+                if beat == Beat::Cancel {
+                    run.canceled.cancel();
+                }
+            }
             // What cannot be renewed must be let go before another worker may take it.
-            Err(_) if last.elapsed() > HEARTBEAT * 5 => run.lost.cancel(),
+            Err(_) if renewed.elapsed() > HEARTBEAT * 5 => run.lost.cancel(),
             Err(error) => tracing::warn!(%error, "lease not renewed"),
         }
     }
+}
+
+async fn hear(run: &Run, renew: bool) -> Result<Beat, searchwright_store::Error> {
+    let db = &run.engine.db;
+    if !renew {
+        return jobs::listen(&mut db.read().await?, &run.leased).await;
+    }
+    let (leased, now) = (run.leased.clone(), run.engine.clock.now());
+    db.write(move |tx| Box::pin(async move { jobs::beat(tx, &leased, None, now).await }))
+        .await
 }
 
 async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
@@ -203,6 +210,7 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
         Err(JobError::Canceled) => End::Canceled,
         Err(JobError::Released) => End::Released,
         Err(JobError::GiveUp(problem)) => End::Failed(problem),
+        Err(JobError::Wait(millis)) => End::Waits(now.plus_millis(millis)),
         Err(JobError::Retry(_)) if run.leased.attempt >= MOST_ATTEMPTS => {
             End::Failed(Box::new(searchwright_contract::Problem::new(
                 searchwright_contract::Code::InternalError,
@@ -224,7 +232,7 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
         .write(move |tx| {
             Box::pin(async move {
                 if let Some(job) = job
-                    && !matches!(end, End::Retry(_) | End::Released)
+                    && !matches!(end, End::Retry(_) | End::Waits(_) | End::Released)
                     && jobs::holds(tx, &leased).await?
                 {
                     over(tx, &leased, &job, &end, event_id, now).await?;

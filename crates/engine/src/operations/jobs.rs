@@ -90,7 +90,6 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
         }
         super::post_generation::withdraw(call, tx, scope, id).await?;
     }
-    call.engine.wake.notify_one();
     Ok(with_actions(call, jobs::get(tx, scope, id).await?))
 }
 

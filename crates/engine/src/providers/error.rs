@@ -111,6 +111,8 @@ pub enum ProviderError {
     NotConfigured(&'static str),
     /// Too many requests; ask again after this time, if it was said. Nothing was charged.
     RateLimited(Option<Duration>),
+    /// It failed several times in a row and is not asked for so long. Nothing was sent.
+    Resting(Duration),
     /// It will not do it.
     Refused(Box<Refusal>),
     /// It was not reached or not able. Nothing was charged: ask again.
@@ -176,6 +178,9 @@ impl fmt::Display for ProviderError {
         match self {
             Self::NotConfigured(what) => write!(f, "no {what} is configured"),
             Self::RateLimited(_) => f.write_str("the provider asks for fewer requests"),
+            Self::Resting(_) => {
+                f.write_str("the provider failed several times in a row and is left alone for a while")
+            }
             Self::Refused(refusal) => f.write_str(refusal.why.text()),
             Self::Unavailable => f.write_str("the provider is not available"),
             Self::Uncertain(_) => {
@@ -197,6 +202,9 @@ impl From<&ProviderError> for Problem {
                 let seconds = after.unwrap_or(PATIENCE).as_secs_f64().ceil() as u32;
                 Self::new(Code::ProviderError, detail).after(seconds)
             }
+            ProviderError::Resting(after) => {
+                Self::new(Code::ProviderError, detail).after(after.as_secs_f64().ceil() as u32)
+            }
             ProviderError::Refused(refusal) => {
                 let mut problem = Self::new(Code::ProviderError, detail);
                 if let Some(hint) = refusal.why.hint() {
@@ -217,10 +225,12 @@ impl From<&ProviderError> for Problem {
 
 impl From<ProviderError> for JobError {
     fn from(error: ProviderError) -> Self {
-        let retry = |after: Duration| Self::Retry(i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+        let millis = |after: Duration| i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+        let retry = |after: Duration| Self::Retry(millis(after));
         match &error {
             ProviderError::RateLimited(after) => retry(after.unwrap_or(PATIENCE)),
             ProviderError::Unavailable => retry(ABSENCE),
+            ProviderError::Resting(after) => Self::Wait(millis(*after)),
             ProviderError::NotConfigured(_) | ProviderError::Refused(_) | ProviderError::Uncertain(_) => {
                 Self::GiveUp(Box::new(Problem::from(&error)))
             }
@@ -244,6 +254,10 @@ mod tests {
             JobError::Retry(60_000)
         ));
         assert!(matches!(of(ProviderError::Unavailable), JobError::Retry(10_000)));
+        assert!(matches!(
+            of(ProviderError::Resting(Duration::from_secs(30))),
+            JobError::Wait(30_000)
+        ));
         let JobError::GiveUp(problem) = of(ProviderError::NotConfigured("language model")) else {
             panic!("retrying does not configure a provider")
         };

@@ -7,6 +7,7 @@
 mod account;
 mod anthropic;
 mod autocomplete;
+mod circuit;
 mod dataforseo;
 mod error;
 mod exchange;
@@ -44,6 +45,7 @@ pub use openai::OpenAi;
 pub use search_console::SearchConsole;
 
 use crate::Clock;
+use circuit::{Behind, Circuits};
 use outbound::{Guarded, Outbound, Purpose};
 
 /// Makes providers from the accounts of projects. Cheap to clone.
@@ -52,6 +54,7 @@ pub struct Providers {
     client: Guarded,
     clock: Clock,
     keyring: Arc<Keyring>,
+    circuits: Circuits,
 }
 
 impl fmt::Debug for Providers {
@@ -65,6 +68,7 @@ impl Providers {
     pub fn new(outbound: &Outbound, clock: Clock, keyring: Arc<Keyring>) -> Self {
         Self {
             client: outbound.for_purpose(Purpose::Provider),
+            circuits: Circuits::new(clock.clone()),
             clock,
             keyring,
         }
@@ -78,7 +82,10 @@ impl Providers {
     ) -> searchwright_store::Result<Result<Box<dyn LanguageModel>, ProviderError>> {
         for provider in Provider::LANGUAGE_MODELS {
             if let Some(account) = self.account(tx, scope, provider).await? {
-                return Ok(self.model_of(provider, &account));
+                let circuit = self.circuits.of(scope.project(), provider);
+                return Ok(self
+                    .model_of(provider, &account)
+                    .map(|inner| Box::new(Behind { circuit, inner }) as Box<dyn LanguageModel>));
             }
         }
         Ok(Err(ProviderError::NotConfigured("language model")))
@@ -90,14 +97,17 @@ impl Providers {
         tx: &mut Tx,
         scope: ProjectScope,
     ) -> searchwright_store::Result<Result<Vec<Box<dyn KeywordData>>, ProviderError>> {
-        let mut sources = Vec::new();
+        let mut sources: Vec<Box<dyn KeywordData>> = Vec::new();
         for provider in Provider::ALL {
             if Provider::LANGUAGE_MODELS.contains(&provider) {
                 continue;
             }
             if let Some(account) = self.account(tx, scope, provider).await? {
                 match self.keyword_data_of(provider, &account) {
-                    Ok(source) => sources.push(source),
+                    Ok(inner) => {
+                        let circuit = self.circuits.of(scope.project(), provider);
+                        sources.push(Box::new(Behind { circuit, inner }));
+                    }
                     Err(error) => return Ok(Err(error)),
                 }
             }

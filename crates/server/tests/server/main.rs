@@ -33,6 +33,7 @@ mod load;
 mod mcp;
 mod post_generation;
 mod post_keywords;
+mod post_providers;
 mod post_sources;
 mod post_statuses;
 mod posts;

@@ -24,7 +24,7 @@ pub fn path(post: &Value) -> String {
     format!("P/posts/{}", post["id"].as_str().unwrap())
 }
 
-async fn get(bench: &Bench, post: &Value) -> Value {
+pub async fn get(bench: &Bench, post: &Value) -> Value {
     bench.get(&path(post)).await.json()
 }
 
@@ -53,7 +53,7 @@ pub async fn until_ended(bench: &Bench, job: &str) -> Value {
     }
 }
 
-async fn used(bench: &Bench) -> i64 {
+pub async fn used(bench: &Bench) -> i64 {
     let usage = bench.get("P/usage").await.json();
     let quotas = usage["quotas"].as_array().unwrap();
     let quota = quotas

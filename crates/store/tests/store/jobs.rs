@@ -26,6 +26,7 @@ on_both!(
     a_running_job_hears_of_its_cancellation,
     cancel_and_lease_agree,
     retries_wait_for_their_time,
+    waiting_costs_no_attempt,
     work_is_given_back_untouched,
     what_another_process_held_is_reclaimed,
     projects_take_turns,
@@ -62,6 +63,12 @@ async fn rescue(store: &Store, at: Instant) -> Vec<Leased> {
 async fn beat(store: &Store, job: &Leased, progress: Option<serde_json::Value>, at: Instant) -> Beat {
     let job = job.clone();
     commit!(store.db, |tx| jobs::beat(tx, &job, progress, at).await).unwrap()
+}
+
+async fn listen(store: &Store, job: &Leased) -> Beat {
+    jobs::listen(&mut store.db.read().await.unwrap(), job)
+        .await
+        .unwrap()
 }
 
 async fn finish(store: &Store, job: &Leased, end: End, at: Instant) -> bool {
@@ -374,10 +381,13 @@ async fn a_running_job_hears_of_its_cancellation(place: &Place) {
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
+    assert_eq!(listen(&store, &leased).await, Beat::Alive);
     assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Running);
+    assert_eq!(listen(&store, &leased).await, Beat::Cancel);
     assert_eq!(get(&store, scope, job).await.status, JobStatus::Running);
     assert_eq!(beat(&store, &leased, None, later(8)).await, Beat::Cancel);
     assert!(finish(&store, &leased, End::Canceled, later(9)).await);
+    assert_eq!(listen(&store, &leased).await, Beat::Lost);
     assert_eq!(get(&store, scope, job).await.status, JobStatus::Canceled);
     assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Canceled);
 }
@@ -428,6 +438,21 @@ async fn retries_wait_for_their_time(place: &Place) {
     let second = lease(&store, later(500)).await.unwrap();
     assert_eq!((second.attempt, second.crashes), (2, 0), "a retry is no crash");
     assert!(!finish(&store, &first, End::Canceled, later(501)).await);
+}
+
+async fn waiting_costs_no_attempt(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let job = queue(&store, scope, 0).await;
+    let leased = lease(&store, now()).await.unwrap();
+    assert!(finish(&store, &leased, End::Waits(later(30)), later(3)).await);
+    let waits = get(&store, scope, job).await;
+    assert_eq!(
+        (waits.status, waits.attempt, waits.run_after),
+        (JobStatus::Queued, 0, Some(later(30)))
+    );
+    assert!(lease(&store, later(29)).await.is_none());
+    assert_eq!(lease(&store, later(30)).await.unwrap().attempt, 1);
 }
 
 async fn work_is_given_back_untouched(place: &Place) {

@@ -58,6 +58,7 @@ impl World {
     async fn made(&self) -> (Result<String, ProviderError>, Vec<&'static str>) {
         let providers = Providers {
             client: client(std::time::Duration::from_secs(60)),
+            circuits: super::super::circuit::Circuits::new(self.engine.clock.clone()),
             clock: self.engine.clock.clone(),
             keyring: self.keyring.clone(),
         };
