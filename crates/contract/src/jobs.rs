@@ -57,7 +57,8 @@ operation! {
 operation! {
     /// Stops a job.
     ///
-    /// Needs the scope that starting it needs: `audits:write` for an audit, `content:generate` for what generates.
+    /// Needs the scope that starting it needs: `audits:write` for an audit, `keywords:write` for what follows an
+    /// import, `content:generate` for what generates.
     /// A job that has ended answers `409 invalid_state`.
     CancelJob {
         project;

@@ -21,6 +21,7 @@ use crate::{
 fn scope_of(kind: &str) -> Scope {
     match kind {
         "audit" => Scope::AuditsWrite,
+        "cluster_keywords" => Scope::KeywordsWrite,
         _ => Scope::ContentGenerate,
     }
 }

@@ -68,6 +68,26 @@ async fn whoever_may_start_a_job_may_stop_it(database: &str) {
         assert_eq!(stop(&mine).await.json()["status"], "canceled", "{start}");
         stop(&mine).await.refuses(409, "invalid_state");
     }
+    // What an import leaves to be done is its own.
+    let importer = bench.key_for(bench.project, &["keywords:write"]).await;
+    let file = json!({ "file": "Keyword,Volume,Keyword Difficulty\nstanding desk,100,20\n" });
+    let imported = bench
+        .call("POST", "P/keywords/import")
+        .key(&importer)
+        .json(&file)
+        .send()
+        .await;
+    assert_eq!(imported.status, 200, "{imported:?}");
+    let job = bench.get("P/jobs?limit=1").await.json()["data"][0].clone();
+    assert_eq!(job["type"], "cluster_keywords", "{job:#}");
+    let stop = format!("P/jobs/{}/cancel", job["id"].as_str().unwrap());
+    let stopped = bench
+        .call("POST", &stop)
+        .key(&importer)
+        .json(&json!({}))
+        .send()
+        .await;
+    assert_eq!(stopped.json()["status"], "canceled", "{stopped:?}");
     let nobody = format!("P/jobs/{}/cancel", bench.clock.id());
     bench.post(&nobody, json!({})).await.refuses(404, "not_found");
 }
