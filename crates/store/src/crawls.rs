@@ -9,8 +9,8 @@ use crate::{Result, Tx, access::ProjectScope, sql};
 pub struct Packed {
     /// What is known of its pages.
     pub data: Vec<u8>,
-    /// Their texts, which are read by themselves.
-    pub texts: Vec<u8>,
+    /// Their texts, which are read by themselves; `None` where they are not kept.
+    pub texts: Option<Vec<u8>>,
 }
 
 /// Saves a batch.

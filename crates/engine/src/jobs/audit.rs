@@ -194,13 +194,13 @@ pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
 pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
 
-fn pack(batch: &Batch) -> Result<Packed, JobError> {
+fn pack(batch: &Batch, number: u32) -> Result<Packed, JobError> {
     let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
     let plain =
         postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages)).map_err(|e| defect("batch", e))?;
     Ok(Packed {
         data: lz4_flex::compress_prepend_size(&plain),
-        texts: page_texts::pack(batch)?,
+        texts: page_texts::pack(batch, number)?,
     })
 }
 
@@ -267,8 +267,8 @@ impl std::error::Error for Stopped {}
 impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
-        let packed = pack(&batch).map_err(stopped)?;
         let (audit, number) = (self.audit, self.next);
+        let packed = pack(&batch, number).map_err(stopped)?;
         let p = batch.progress;
         let progress = AuditProgress {
             discovered: p.discovered.into(),

@@ -10,15 +10,21 @@ use uuid::Uuid;
 use super::JobError;
 use crate::failure::defect;
 
-/// The texts of a batch as they are stored.
-pub(super) fn pack(batch: &Batch) -> Result<Vec<u8>, JobError> {
+/// Batches whose texts are kept: some 2,000 pages, those nearest to the start, which is what a site is about.
+const MOST_BATCHES: u32 = 8;
+
+/// The texts of a batch as they are stored, if they are kept.
+pub(super) fn pack(batch: &Batch, number: u32) -> Result<Option<Vec<u8>>, JobError> {
+    if number >= MOST_BATCHES {
+        return Ok(None);
+    }
     let texts: Vec<(UrlId, &str)> = batch
         .pages
         .iter()
         .filter_map(|page| Some((page.facts.id, &*page.facts.html_200()?.main_text)))
         .collect();
     let plain = postcard::to_stdvec(&texts).map_err(|e| defect("texts", e))?;
-    Ok(lz4_flex::compress_prepend_size(&plain))
+    Ok(Some(lz4_flex::compress_prepend_size(&plain)))
 }
 
 /// The texts of a saved batch, by page; none where they were not kept.

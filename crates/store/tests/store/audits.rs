@@ -349,7 +349,7 @@ async fn batches_are_whole_and_numbered(place: &Place) {
             number,
             crawls::Packed {
                 data: batch(number),
-                texts: texts(number)
+                texts: Some(texts(number))
             }
         )
         .await)
@@ -357,7 +357,7 @@ async fn batches_are_whole_and_numbered(place: &Place) {
     }
     let empty = crawls::Packed {
         data: Vec::new(),
-        texts: Vec::new(),
+        texts: Some(Vec::new()),
     };
     let twice = commit!(store.db, |tx| crawls::save(tx, scope, new, 2, empty).await);
     assert!(matches!(twice, Err(Error::Duplicate(_))), "{twice:?}");
