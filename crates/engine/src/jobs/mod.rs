@@ -133,9 +133,10 @@ impl Job {
         Ok(searchwright_store::jobs::enqueue(tx, scope, new, now).await?)
     }
 
-    /// Queues it unless one like it waits already or the queue is full: for work that the next one does as well.
+    /// Queues it unless the same is queued already or the queue is full: for work that the next one does as well.
     pub(crate) async fn enqueue_once(self, call: &Call, tx: &mut Tx, scope: ProjectScope) -> Result<()> {
-        if searchwright_store::jobs::waits(tx, scope, self.kind()).await? {
+        let payload = serde_json::to_value(&self).map_err(|e| defect("job", e))?;
+        if searchwright_store::jobs::is_queued(tx, scope, payload).await? {
             return Ok(());
         }
         let (id, now) = (call.engine.clock.id(), call.now);

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use crate::{harness::Bench, post_generation::until_ended};
 
-on_both!(what_a_file_brings_is_clustered,);
+on_both!(
+    what_a_file_brings_is_clustered,
+    one_clustering_of_a_language_waits,
+);
 
 async fn import(bench: &Bench, rows: &str) {
     let file = format!("Keyword,Intent,Volume,Keyword Difficulty,CPC (USD)\n{rows}");
@@ -53,4 +56,23 @@ async fn what_a_file_brings_is_clustered(database: &str) {
         2,
         "what stays is not written"
     );
+}
+
+async fn one_clustering_of_a_language_waits(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    for (language, n) in [("en", 1), ("en", 2), ("de", 3)] {
+        let file = format!("Keyword,Volume,Keyword Difficulty\nkeyword {n},10,5\n");
+        let taken = bench
+            .post("P/keywords/import", json!({ "file": file, "language": language }))
+            .await;
+        assert_eq!(taken.status, 200, "{taken:?}");
+    }
+    let jobs = bench.get("P/jobs").await.json();
+    let types: Vec<&Value> = jobs["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| &job["type"])
+        .collect();
+    assert_eq!(types, ["cluster_keywords"; 2], "{jobs:#}");
 }
