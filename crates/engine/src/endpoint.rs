@@ -42,26 +42,18 @@ pub struct Endpoint {
     pub meta: Meta,
     /// What it takes, compiled.
     pub shape: Shape,
-    /// What it takes.
-    pub input: Schema,
+    /// Its description, the rustdoc of its struct.
+    pub description: String,
+    /// What it takes; made when asked for, as the few who read schemas read them once.
+    pub input: fn() -> Schema,
     /// What it answers.
-    pub answer: Schema,
+    pub answer: fn() -> Schema,
     run: fn(Arc<Engine>, Prepared) -> Running,
 }
 
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.meta.name)
-    }
-}
-
-impl Endpoint {
-    /// Its description, the rustdoc of its struct.
-    pub fn description(&self) -> &str {
-        self.input
-            .get("description")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
     }
 }
 
@@ -365,11 +357,13 @@ where
 {
     let input = input_schema::<O>();
     let shape = Shape::compile(&input).map_err(|e| defect("schema", format!("{}: {e}", O::META.name)))?;
+    let description = input.get("description").and_then(Value::as_str);
     Ok(Endpoint {
         meta: O::META,
         shape,
-        input,
-        answer: answer_schema::<O>(),
+        description: description.unwrap_or_default().to_owned(),
+        input: input_schema::<O>,
+        answer: answer_schema::<O>,
         run: run::<O>,
     })
 }

@@ -3,7 +3,11 @@
 //! Stateless: any replica answers any request, in the revisions with a handshake and in the one without.
 //! Descriptions are compile-time constants; text from crawled pages appears in results only.
 
-use std::{borrow::Cow, net::IpAddr, sync::Arc};
+use std::{
+    borrow::Cow,
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 use axum::{Router, body::Body, extract::State, middleware, middleware::Next};
 use http::{Method, Request, Response};
@@ -68,7 +72,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_max_request_body_bytes(LARGEST);
     let tools = Tools {
         app: app.clone(),
-        tools: app.engine.endpoints.iter().map(tool).collect::<Vec<_>>().into(),
+        tools: Arc::default(),
     };
     let service = StreamableHttpService::new(
         move || Ok(tools.clone()),
@@ -118,7 +122,8 @@ async fn authenticate(State(app): State<Arc<App>>, request: Request<Body>, next:
 #[derive(Clone)]
 struct Tools {
     app: Arc<App>,
-    tools: Arc<[Tool]>,
+    /// Made when the first client asks: megabytes that an installation without one does without.
+    tools: Arc<OnceLock<Vec<Tool>>>,
 }
 
 /// `keywords.create` is the tool `keywords_create`.
@@ -127,7 +132,7 @@ fn tool_name(endpoint: &Endpoint) -> String {
 }
 
 fn tool(endpoint: &Endpoint) -> Tool {
-    let mut input = endpoint.input.clone().to_value();
+    let mut input = (endpoint.input)().to_value();
     remove_marks(&mut input);
     let mut input = object(input);
     if endpoint.meta.in_project() {
@@ -140,7 +145,7 @@ fn tool(endpoint: &Endpoint) -> Tool {
         }
     }
     let effect = endpoint.meta.effect;
-    let annotations = ToolAnnotations::with_title(endpoint.description().lines().next().unwrap_or_default())
+    let annotations = ToolAnnotations::with_title(endpoint.description.lines().next().unwrap_or_default())
         .read_only(effect == Effect::Read)
         .destructive(matches!(
             effect,
@@ -148,14 +153,10 @@ fn tool(endpoint: &Endpoint) -> Tool {
         ))
         .idempotent(matches!(effect, Effect::Read | Effect::Change | Effect::Delete))
         .open_world(effect.runs());
-    let mut tool = Tool::new(
-        tool_name(endpoint),
-        endpoint.description().to_owned(),
-        Arc::new(input),
-    )
-    .with_annotations(annotations);
+    let mut tool = Tool::new(tool_name(endpoint), endpoint.description.clone(), Arc::new(input))
+        .with_annotations(annotations);
     if effect != Effect::Delete {
-        let mut answer = endpoint.answer.clone().to_value();
+        let mut answer = (endpoint.answer)().to_value();
         remove_marks(&mut answer);
         tool = tool.with_raw_output_schema(Arc::new(object(answer)));
     }
@@ -183,6 +184,11 @@ fn remove_marks(value: &mut Value) {
 }
 
 impl Tools {
+    fn all(&self) -> &[Tool] {
+        self.tools
+            .get_or_init(|| self.app.engine.endpoints.iter().map(tool).collect())
+    }
+
     async fn carry_out(
         &self,
         request: CallToolRequestParams,
@@ -270,13 +276,13 @@ impl ServerHandler for Tools {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec())
+        Ok(ListToolsResult::with_all_items(self.all().to_vec())
             .with_ttl_ms(TOOLS_FRESH_MILLIS)
             .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|t| t.name == Cow::Borrowed(name)).cloned()
+        self.all().iter().find(|t| t.name == Cow::Borrowed(name)).cloned()
     }
 
     async fn call_tool(

@@ -106,7 +106,7 @@ fn page(app: &App) -> String {
 fn types(html: &mut String, endpoints: &[Endpoint]) {
     let mut all = BTreeMap::new();
     for endpoint in endpoints {
-        let answer = endpoint.answer.clone().to_value();
+        let answer = (endpoint.answer)().to_value();
         for (name, definition) in answer
             .get("$defs")
             .and_then(Value::as_object)
@@ -144,13 +144,13 @@ fn operation(html: &mut String, endpoint: &Endpoint) {
         meta.name,
         meta.method.as_str(),
         escape(meta.path),
-        prose(endpoint.description()),
+        prose(&endpoint.description),
         scope,
         meta.effect.status(),
     );
-    members(html, "Takes", &endpoint.input.clone().to_value());
+    members(html, "Takes", &(endpoint.input)().to_value());
     if meta.effect.status() != 204 {
-        members(html, "Answers", &endpoint.answer.clone().to_value());
+        members(html, "Answers", &(endpoint.answer)().to_value());
     }
     html.push_str("</section>");
 }

@@ -85,7 +85,7 @@ fn tag(meta: &Meta) -> &'static str {
 
 fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
     let meta = &endpoint.meta;
-    let mut input = endpoint.input.clone().to_value();
+    let mut input = (endpoint.input)().to_value();
     schemas::lift_definitions(&mut input, schemas);
     let required: Vec<String> = names(&input["required"]);
     let mut properties = input["properties"].as_object().cloned().unwrap_or_default();
@@ -97,7 +97,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
     let mut operation = json!({
         "operationId": meta.name,
         "tags": [tag(meta)],
-        "summary": endpoint.description().lines().next().unwrap_or_default(),
+        "summary": endpoint.description.lines().next().unwrap_or_default(),
         "description": describe(endpoint),
         "x-scope": meta.scope.as_str(),
         "security": [{ "bearer": if meta.scope.as_str().is_empty() { json!([]) } else { json!([meta.scope.as_str()]) } }],
@@ -152,17 +152,16 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
 
 fn describe(endpoint: &Endpoint) -> String {
     let scope = match endpoint.meta.scope {
-        Scope::OfRecord => return endpoint.description().to_owned(),
+        Scope::OfRecord => return endpoint.description.clone(),
         Scope::Any => "Needs any valid credential.".to_owned(),
         scope => format!("Needs the scope `{}` ({}).", scope.as_str(), scope.help()),
     };
-    format!("{}\n\n{scope}", endpoint.description())
+    format!("{}\n\n{scope}", endpoint.description)
 }
 
 /// Whether its answer is a record with a version, which is its entity tag.
 fn has_version(endpoint: &Endpoint) -> bool {
-    endpoint
-        .answer
+    (endpoint.answer)()
         .get("properties")
         .is_some_and(|p| p.get("version").is_some())
 }

@@ -22,7 +22,7 @@ pub(super) fn of(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value
     ];
     let mut success = json!({ "description": success(meta.effect) });
     if meta.effect != Effect::Delete {
-        let mut answer = endpoint.answer.clone().to_value();
+        let mut answer = (endpoint.answer)().to_value();
         lift_definitions(&mut answer, schemas);
         let name = answer["title"].as_str().unwrap_or(meta.name).to_owned();
         if answer["properties"].get("nextCursor").is_some() {
@@ -103,7 +103,8 @@ const fn success(effect: Effect) -> &'static str {
 /// The codes an operation can answer.
 fn codes(endpoint: &Endpoint) -> Vec<Code> {
     let meta = &endpoint.meta;
-    let members = endpoint.input.get("properties").and_then(Value::as_object);
+    let input = (endpoint.input)();
+    let members = input.get("properties").and_then(Value::as_object);
     let mut codes = vec![
         Code::MalformedRequest,
         Code::Unauthenticated,
