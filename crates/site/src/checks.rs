@@ -12,6 +12,7 @@ mod context;
 mod crawlability;
 mod dates;
 mod evidence;
+mod external_links;
 mod headings;
 mod images;
 mod indexability;
@@ -50,7 +51,7 @@ use crate::{
 
 /// Version of the conditions below. The major number rises when a check's condition changes its meaning,
 /// the minor one when checks are added. Ids are retired, never reused.
-pub const RULESET_VERSION: &str = "1.0.0";
+pub const RULESET_VERSION: &str = "1.1.0";
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -250,6 +251,7 @@ static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
         indexability::CHECKS,
         canonicals::CHECKS,
         links::CHECKS,
+        external_links::CHECKS,
         redirects::CHECKS,
         content::CHECKS,
         titles::CHECKS,
@@ -371,11 +373,8 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
 /// Ids of the catalogue that this version does not evaluate: they need other hosts, images, resources, rendering,
 /// comparisons of texts, certificates or earlier audits.
 pub const NOT_EVALUATED: &[&str] = &[
-    "broken-external-link",
     "cannibalisation",
     "duplicate-near",
-    "external-link-redirect",
-    "external-link-unverified",
     "http1-only",
     "image-broken",
     "image-large",

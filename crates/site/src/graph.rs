@@ -49,6 +49,8 @@ pub mod flag {
     pub const SOFT_404: u16 = 64;
     /// Declares a canonical other than itself.
     pub const CANONICALISED: u16 = 128;
+    /// Its host name does not resolve.
+    pub const NO_HOST: u16 = 256;
 }
 
 /// A whole crawl. Columns are indexed by [`UrlId`]; built by `crawl`, read by `checks`.

@@ -11,7 +11,7 @@ use super::{
     thresholds::Thresholds,
 };
 use crate::{
-    graph::{Index, flag},
+    graph::{Index, State, flag},
     origin::Origin,
     page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives, not_indexable},
     robots::{Agent, Robots},
@@ -94,6 +94,7 @@ pub struct Page<'a> {
     pub(super) indexable: bool,
     items: OnceCell<Vec<Item>>,
     targets: OnceCell<Vec<(UrlId, usize)>>,
+    external: OnceCell<Vec<(UrlId, usize)>>,
 }
 
 impl<'a> Page<'a> {
@@ -105,6 +106,7 @@ impl<'a> Page<'a> {
             indexable: not_indexable(facts).is_none(),
             items: OnceCell::new(),
             targets: OnceCell::new(),
+            external: OnceCell::new(),
         }
     }
 
@@ -151,20 +153,38 @@ impl<'a> Page<'a> {
 
     /// The internal targets of its links, each once, with the first link that leads there.
     pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, Link<'h>)> {
-        let targets = self.targets.get_or_init(|| {
-            let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
-            let links = html.links.iter().enumerate();
-            let mut targets: Vec<_> = links
-                .filter_map(|(place, link)| Some((link.target.filter(internal)?, place)))
-                .collect();
-            targets.sort_unstable();
-            targets.dedup_by_key(|(id, _)| *id);
-            targets
-        });
-        targets
-            .iter()
-            .filter_map(|(id, place)| Some((*id, html.links.get(*place)?)))
+        let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
+        targets(&self.targets, html, internal)
     }
+
+    /// The same of targets on other sites that the crawl asked for.
+    pub(super) fn external_targets<'h>(
+        &self,
+        html: &'h HtmlFacts,
+    ) -> impl Iterator<Item = (UrlId, Link<'h>)> {
+        let asked = |id: &UrlId| !self.context.is_internal(*id) && self.index().state(*id) != State::Known;
+        targets(&self.external, html, asked)
+    }
+}
+
+/// Targets that are wanted, each once, with the first link that leads there; looked for once.
+fn targets<'h>(
+    known: &OnceCell<Vec<(UrlId, usize)>>,
+    html: &'h HtmlFacts,
+    wanted: impl Fn(&UrlId) -> bool,
+) -> impl Iterator<Item = (UrlId, Link<'h>)> {
+    let targets = known.get_or_init(|| {
+        let links = html.links.iter().enumerate();
+        let mut targets: Vec<_> = links
+            .filter_map(|(place, link)| Some((link.target.filter(&wanted)?, place)))
+            .collect();
+        targets.sort_unstable();
+        targets.dedup_by_key(|(id, _)| *id);
+        targets
+    });
+    targets
+        .iter()
+        .filter_map(|(id, place)| Some((*id, html.links.get(*place)?)))
 }
 
 /// Path and query of an absolute URL, without its fragment.

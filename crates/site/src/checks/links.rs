@@ -172,7 +172,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn link(page: &Page<'_>, link: Link<'_>) -> Value {
+pub(super) fn link(page: &Page<'_>, link: Link<'_>) -> Value {
     let url = link.target.map_or(link.href, |id| page.key(id));
     json!({"linkUrl": url, "href": link.href, "anchor": link.anchor, "line": link.line})
 }

@@ -8,6 +8,7 @@ use super::{
     rank::{page_rank, percentiles},
 };
 use crate::{
+    fetch::FetchError,
     origin::Probe,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
     text::folded_hash,
@@ -102,6 +103,7 @@ impl IndexBuilder {
             (flag::NOINDEX, directives.noindex()),
             (flag::NOFOLLOW, directives.nofollow()),
             (flag::CANONICALISED, canonical.is_some_and(|c| c != page.id)),
+            (flag::NO_HOST, page.outcome == Outcome::Failed(FetchError::Dns)),
         ] {
             bits |= if set { flag } else { 0 };
         }

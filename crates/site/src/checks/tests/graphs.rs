@@ -1,6 +1,7 @@
 //! Checks that compare pages, or follow links and redirects.
 
 use super::{Case, World};
+use crate::fetch::FetchError;
 
 const TEXT: &str = "<p>One text that stands on two pages.";
 
@@ -21,6 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
     [
         duplicates(),
         links(),
+        external_links(),
         canonicals(),
         alternates(),
         redirects(),
@@ -169,6 +171,41 @@ fn links() -> Vec<Case> {
             bad: World::new().page("/p", "x").trap("/p?a=51", 12),
             good: World::new().page("/p", "x"),
         },
+    ]
+}
+
+fn external_links() -> Vec<Case> {
+    const OTHER: &str = "https://other.example/x";
+    let case = |id, bad: fn(World) -> World, good: fn(World) -> World| {
+        let body = format!("<a href={OTHER}>x</a><a href={OTHER}>again</a><a href=/y>y</a>");
+        to(id, &body, bad, good)
+    };
+    vec![
+        case(
+            "broken-external-link",
+            |w| w.answer(OTHER, 410, &[], ""),
+            |w| w.answer(OTHER, 403, &[], "").answer("/y", 404, &[], ""),
+        ),
+        case(
+            "broken-external-link",
+            |w| w.answer(OTHER, 500, &[], ""),
+            |w| w.answer(OTHER, 503, &[], ""),
+        ),
+        case(
+            "broken-external-link",
+            |w| w.fails(OTHER, FetchError::Dns),
+            |w| w.fails(OTHER, FetchError::Timeout),
+        ),
+        case(
+            "external-link-unverified",
+            |w| w.answer(OTHER, 999, &[], ""),
+            |w| w.answer(OTHER, 404, &[], "").answer("/y", 403, &[], ""),
+        ),
+        case(
+            "external-link-redirect",
+            |w| w.redirect(OTHER, 302, "https://elsewhere.example/x"),
+            |w| w.redirect(OTHER, 301, "https://www.other.example/x/"),
+        ),
     ]
 }
 

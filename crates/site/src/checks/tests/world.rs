@@ -22,7 +22,7 @@ const NOW: i64 = 1_780_272_000_000;
 #[derive(Clone)]
 enum Entry {
     Answer(Response),
-    Failed,
+    Failed(FetchError),
     Blocked,
 }
 
@@ -147,8 +147,12 @@ impl World {
         self.answer(path, status, &[("location", to)], "")
     }
 
-    pub fn failed(mut self, path: &str) -> Self {
-        self.entries.push((path.to_owned(), Entry::Failed));
+    pub fn failed(self, path: &str) -> Self {
+        self.fails(path, FetchError::Timeout)
+    }
+
+    pub fn fails(mut self, path: &str, error: FetchError) -> Self {
+        self.entries.push((path.to_owned(), Entry::Failed(error)));
         self
     }
 
@@ -237,7 +241,7 @@ impl World {
             };
             pages.push(match entry {
                 Entry::Answer(response) => read(response, &url, at, &mut intern, &Limits::default()),
-                Entry::Failed => PageFacts::without_answer(&url, at, Outcome::Failed(FetchError::Timeout)),
+                Entry::Failed(error) => PageFacts::without_answer(&url, at, Outcome::Failed(error.clone())),
                 Entry::Blocked => {
                     PageFacts::without_answer(&url, at, Outcome::Blocked("Disallow: /x".into()))
                 }

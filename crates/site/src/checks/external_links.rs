@@ -1,0 +1,138 @@
+//! Links to other sites, as far as the crawl asked where they lead.
+
+use serde_json::Value;
+
+use super::{
+    Category::Links,
+    Check, Page, Scope, Test,
+    context::{host, path_and_query},
+    evidence::{list, with},
+    links::link,
+};
+use crate::{
+    graph::{State, flag},
+    page::{HtmlFacts, Link, UrlId},
+};
+
+const CRAWLABLE: &str = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "broken-external-link",
+        title: "Broken link to another site",
+        scope: Scope::Targets,
+        description: "A link leads to a page of another site that answers 404, 410 or twice 5xx, or whose host does not exist.",
+        why_it_matters: "Visitors who follow it find nothing, and what the page says there is no longer borne out.",
+        recommendation: "Link to where the page has moved or to another source, or remove the link.",
+        source: CRAWLABLE,
+        ..Check::warning(Links, Test::Html(broken))
+    },
+    Check {
+        id: "external-link-redirect",
+        title: "Link to another site that redirects",
+        scope: Scope::Targets,
+        description: "A link to another site is redirected to another host or path.",
+        why_it_matters: "Visitors take a detour, and one day the redirect may be gone or lead elsewhere.",
+        recommendation: "Link to where the redirect leads, if that is what is meant.",
+        source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-redirection-3xx",
+        ..Check::notice(Links, Test::Html(redirected))
+    },
+    Check {
+        id: "external-link-unverified",
+        title: "Link to another site that could not be checked",
+        scope: Scope::Targets,
+        description: "A link leads to a page of another site that answers our request with 401, 403, 405, 406, 429, 451, 503 or 999.",
+        why_it_matters: "Such answers are often meant for programs only; whether visitors see the page cannot be told.",
+        recommendation: "Follow the link in a browser, and change it if it does not work there.",
+        source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-client-error-4xx",
+        ..Check::notice(Links, Test::Html(unverified))
+    },
+];
+
+/// What a server says to programs that it does not want, whatever a visitor would see.
+const fn is_refusal(status: u16) -> bool {
+    matches!(status, 401 | 403 | 405 | 406 | 429 | 451 | 503 | 999)
+}
+
+/// Links whose target was asked and answered as `wanted` says, each target once.
+fn answered<'h>(
+    page: &Page<'_>,
+    html: &'h HtmlFacts,
+    wanted: impl Fn(UrlId, u16) -> bool,
+) -> impl Iterator<Item = (UrlId, u16, Link<'h>)> {
+    let status = |id| page.index().status(id).unwrap_or(0);
+    page.external_targets(html)
+        .map(move |(id, link)| (id, status(id), link))
+        .filter(move |(id, status, _)| wanted(*id, *status))
+}
+
+fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    // every 4xx and 5xx was asked for twice, by HEAD and by GET
+    let gone = |id: UrlId, status: u16| {
+        matches!(status, 404 | 410)
+            || status >= 500 && !is_refusal(status)
+            || status == 0 && index.has(id, flag::NO_HOST)
+    };
+    let links = answered(page, html, gone).map(|(_, status, found)| {
+        let evidence = link(page, found);
+        match status {
+            0 => with(evidence, "errorKind", "dns"),
+            status => with(evidence, "status", status),
+        }
+    });
+    list("links", links)
+}
+
+fn unverified(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let refused = answered(page, html, |_, status| is_refusal(status));
+    list(
+        "links",
+        refused.map(|(_, status, found)| with(link(page, found), "status", status)),
+    )
+}
+
+fn redirected(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let moved = answered(page, html, |id, _| {
+        index.state(id) == State::Redirect
+            && index
+                .redirect(id)
+                .is_some_and(|target| !is_same_place(index.key(id), index.key(target)))
+    });
+    let evidence = moved.map(|(id, status, found)| {
+        let last = index.hops(id).urls.last().map(|last| page.key(*last));
+        with(with(link(page, found), "status", status), "finalUrl", last)
+    });
+    list("links", evidence)
+}
+
+/// Same host and path but for the scheme, `www.` and a slash at the end.
+fn is_same_place(from: &str, to: &str) -> bool {
+    fn place(url: &str) -> (&str, &str) {
+        let (host, path) = (host(url), path_and_query(url));
+        let path = path.split('?').next().unwrap_or_default();
+        (
+            host.strip_prefix("www.").unwrap_or(host),
+            path.trim_end_matches('/'),
+        )
+    }
+    place(from) == place(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same_place;
+
+    #[test]
+    fn another_spelling_is_the_same_place() {
+        for (from, to, same) in [
+            ("http://a.example/x", "https://www.a.example/x/", true),
+            ("https://a.example/x?b=1", "https://a.example/x", true),
+            ("https://a.example/", "https://a.example/en/", false),
+            ("https://a.example/", "https://b.example/", false),
+        ] {
+            assert_eq!(is_same_place(from, to), same, "{from} {to}");
+        }
+    }
+}
