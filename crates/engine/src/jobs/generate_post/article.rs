@@ -1,7 +1,8 @@
 //! An article by a language model: outline, sections, edit, texts for search results. What a model answers is
 //! data: links lead only where the material points, and what it claims is traced to the material.
 
-use schemars::json_schema;
+mod prompts;
+
 use searchwright_contract::posts::{Post, PostWarning};
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,25 +22,17 @@ use crate::{
         MISSING_SECTION, STEP_LOST, Site,
         sources::{Known, Sources},
     },
-    providers::{Data, Form, LanguageModel, Prompt},
+    providers::LanguageModel,
     writing::{
-        brief::{Brief, Fact, Section, plain},
+        brief::{Brief, Section, plain},
         document::Document,
         internal_links::{self, Candidate},
         known_links::{keep_known, keep_known_addresses},
     },
 };
 
-/// Tokens of an answer, at most.
-const OUTLINE_TOKENS: u32 = 1_500;
-const SECTION_TOKENS: u32 = 1_500;
-const EDIT_TOKENS: u32 = 8_000;
-const META_TOKENS: u32 = 500;
 /// Sections of an article, at most.
 const MOST_SECTIONS: usize = 8;
-/// Bytes of the material that a model reads, and of each page of others.
-const MOST_MATERIAL: usize = 40_000;
-const MOST_OF_SOURCE: usize = 6_000;
 
 /// What it is made with.
 pub(super) struct Writer<'a> {
@@ -134,104 +127,8 @@ impl Writer<'_> {
         Ok(written)
     }
 
-    fn prompt(&self, data: Vec<Data>, instructions: String, max_tokens: u32, form: Option<Form>) -> Prompt {
-        let brief = self.brief;
-        let brand = brief.brand.as_deref().unwrap_or(&self.site.name);
-        let tone = brief.tone.as_deref().unwrap_or("plain and friendly");
-        let mut system = format!(
-            "You write for the website of {brand}. Language: {}. Voice: {tone}. State no number, date, name, quotation or \
-             study that is not in the material. Never invent people, reviews, products or addresses.",
-            brief.language
-        );
-        if !brief.banned_phrases.is_empty() {
-            system += &format!(" Never use these phrases: {}.", brief.banned_phrases.join("; "));
-        }
-        Prompt {
-            system,
-            data,
-            instructions,
-            max_tokens,
-            temperature: None,
-            form,
-            nonce: self.steps.run.engine.clock.id(),
-        }
-    }
-
-    /// What the model writes from: what the project knows, then the beginnings of the pages of others.
-    fn material(&self) -> Vec<Data> {
-        let read = self.read.iter().filter(|known| !known.text.is_empty());
-        let pages = read.enumerate().map(|(at, known)| Data {
-            label: format!("source {}", at + 1),
-            text: format!(
-                "{}\n{}",
-                known.name,
-                &known.text[..known.text.floor_char_boundary(MOST_OF_SOURCE)]
-            ),
-        });
-        std::iter::once(self.known()).chain(pages).collect()
-    }
-
-    fn known(&self) -> Data {
-        let brief = self.brief;
-        let mut text = String::new();
-        let facts = brief.sections.iter().flat_map(|section| &section.facts);
-        for Fact { text: fact, source } in facts.chain(&brief.pages) {
-            let line = format!("- {fact} (source: {source})\n");
-            if text.len() + line.len() > MOST_MATERIAL {
-                break;
-            }
-            text += &line;
-        }
-        Data {
-            label: "material".to_owned(),
-            text,
-        }
-    }
-
-    fn subject(&self) -> String {
-        let mut subject = format!("The article is about \"{}\".", self.brief.topic);
-        if let Some(title) = &self.post.summary.title {
-            subject += &format!(" Its title is \"{title}\".");
-        }
-        if let Some(wish) = &self.order.instructions {
-            subject += &format!(" The editor asks: {wish}");
-        }
-        subject
-    }
-
     async fn outline(&self, written: &mut Written) -> Result<Outline, JobError> {
-        let questions: Vec<&str> = self
-            .brief
-            .sections
-            .iter()
-            .map(|section| section.heading.as_str())
-            .collect();
-        let instructions = format!(
-            "{} Outline it: a title of 30 to 60 characters that begins with the topic, and two to {MOST_SECTIONS} sections of {} to {} words \
-             in all. One heading asks a question. Headings that suit: {}. The points of a section name what of the \
-             material it tells.",
-            self.subject(),
-            self.brief.words.0,
-            self.brief.words.1,
-            questions.join("; ")
-        );
-        let form = Form {
-            name: "outline",
-            schema: json_schema!({
-                "type": "object", "additionalProperties": false, "required": ["title", "sections"],
-                "properties": {
-                    "title": { "type": "string" },
-                    "sections": { "type": "array", "items": {
-                        "type": "object", "additionalProperties": false, "required": ["heading", "points"],
-                        "properties": {
-                            "heading": { "type": "string" },
-                            "points": { "type": "array", "items": { "type": "string" } }
-                        }
-                    } }
-                }
-            }),
-        };
-        let prompt = self.prompt(self.material(), instructions, OUTLINE_TOKENS, Some(form));
+        let prompt = self.ask_for_outline();
         let asked = self.steps.ask(self.model, "outline", prompt).await?;
         note(written, "outline", &asked);
         let mut outline = read::<Outline>(asked.said)?.unwrap_or(Outline {
@@ -261,36 +158,8 @@ impl Writer<'_> {
         at: usize,
         part: &Part,
     ) -> Result<String, JobError> {
-        let headings: Vec<&str> = outline
-            .sections
-            .iter()
-            .map(|part| part.heading.as_str())
-            .collect();
-        let words = self.brief.words.1 / u32::try_from(headings.len()).unwrap_or(1).max(1);
-        let links: Vec<&str> = self.targets();
-        let instructions = format!(
-            "{} Its sections are the lines of \"outline\". Write section {} only, about {words} words of Markdown without its heading. \
-             Answer a question that the heading asks in the first 20 to 80 words. Link only to: {}.",
-            self.subject(),
-            at + 1,
-            if links.is_empty() {
-                "nothing".to_owned()
-            } else {
-                links.join(" ")
-            },
-        );
-        let plan = Data {
-            label: "outline".to_owned(),
-            text: format!(
-                "{}\n\nPoints of section {}: {}",
-                headings.join("\n"),
-                at + 1,
-                part.points.join("; ")
-            ),
-        };
         let step = format!("section {}", at + 1);
-        let data = self.material().into_iter().chain([plan]).collect();
-        let prompt = self.prompt(data, instructions, SECTION_TOKENS, None);
+        let prompt = self.ask_for_section(outline, at, part);
         let asked = self.steps.ask(self.model, &step, prompt).await?;
         note(written, &step, &asked);
         let heading = plain(&part.heading);
@@ -304,10 +173,7 @@ impl Writer<'_> {
             .collect();
         written.warnings.push(PostWarning {
             code: MISSING_SECTION.to_owned(),
-            detail: format!(
-                "the section \"{}\" has its points but no text; write it",
-                part.heading
-            ),
+            detail: format!("section {} has its points but no text; write it", at + 1),
             blocks_publishing: true,
             ..PostWarning::default()
         });
@@ -315,37 +181,14 @@ impl Writer<'_> {
     }
 
     async fn edit(&self, written: &mut Written, draft: &str) -> Result<Option<String>, JobError> {
-        let data = Data {
-            label: "draft".to_owned(),
-            text: draft.to_owned(),
-        };
-        let instructions = "Edit the draft: one voice, no repetition, short sentences, no claim that it does not make already. Keep its \
-             headings and its links. Answer with the whole Markdown and nothing else."
-            .to_owned();
-        let prompt = self.prompt(vec![data], instructions, EDIT_TOKENS, None);
+        let prompt = self.ask_for_edit(draft);
         let asked = self.steps.ask(self.model, "edit", prompt).await?;
         note(written, "edit", &asked);
         Ok(text(asked.said).filter(|text| !text.is_empty()))
     }
 
     async fn meta(&self, written: &mut Written, content: &str) -> Result<(), JobError> {
-        let form = Form {
-            name: "meta",
-            schema: json_schema!({
-                "type": "object", "additionalProperties": false, "required": ["excerpt", "metaDescription"],
-                "properties": { "excerpt": { "type": "string" }, "metaDescription": { "type": "string" } }
-            }),
-        };
-        let data = Data {
-            label: "article".to_owned(),
-            text: content.to_owned(),
-        };
-        let instructions = format!(
-            "{} Sum the article up: an excerpt of at most {EXCERPT} characters, and a description for search results of 120 to {DESCRIPTION} \
-             characters that holds the topic. Say nothing that the article does not say.",
-            self.subject()
-        );
-        let prompt = self.prompt(vec![data], instructions, META_TOKENS, Some(form));
+        let prompt = self.ask_for_meta(content);
         let asked = self.steps.ask(self.model, "meta", prompt).await?;
         note(written, "meta", &asked);
         let of_text = Document::of_markdown(content);
@@ -365,26 +208,6 @@ impl Writer<'_> {
         written.excerpt = told(excerpt, EXCERPT);
         written.meta_description = told(description, DESCRIPTION);
         Ok(())
-    }
-
-    /// Where the text may lead.
-    fn targets(&self) -> Vec<&str> {
-        let brief = self.brief;
-        let facts = brief.sections.iter().flat_map(|section| &section.facts);
-        let sources = facts
-            .map(|fact| fact.source.as_str())
-            .filter(|source| source.contains("://"));
-        let links = brief
-            .links
-            .iter()
-            .chain(&brief.ctas)
-            .map(|link| link.url.as_str());
-        let read = self.read.iter().filter(|known| !known.text.is_empty());
-        let read = read.map(|known| known.name.as_str());
-        let mut targets: Vec<&str> = links.chain(sources).chain(read).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        targets
     }
 
     /// Takes out links that lead elsewhere, and sets those to the site's own pages that are missing.
