@@ -13,10 +13,11 @@ use axum::{
 use futures_util::stream;
 use http::StatusCode;
 use searchwright_contract::Instant;
+use searchwright_server::serve;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::Bench,
+    harness::{Bench, settings},
     post_generation::{create, get, path, until_ended, used},
 };
 
@@ -26,6 +27,7 @@ on_both!(
     one_that_is_down_is_left_alone_for_a_while,
     what_is_no_answer_is_told_and_not_asked_for_again,
     a_job_that_is_stopped_while_it_writes_gives_back_what_it_took,
+    a_server_that_shuts_down_costs_a_post_no_attempt,
 );
 
 /// Price of a call, in millionths of a US dollar.
@@ -46,6 +48,7 @@ enum Says {
 /// A server with Chat Completions that says what it is told to, and then answers well.
 #[derive(Clone, Default)]
 pub struct Vendor {
+    address: String,
     script: Arc<Mutex<VecDeque<Says>>>,
     /// Each step that was asked for, with the whole request.
     pub prompts: Arc<Mutex<Vec<(String, Value)>>>,
@@ -136,7 +139,10 @@ fn answer(user: &str) -> (String, String) {
 pub async fn start() -> (Vendor, String) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let said = Vendor::default();
+    let said = Vendor {
+        address: address.clone(),
+        ..Vendor::default()
+    };
     let app = axum::Router::new().fallback(vendor).with_state(said.clone());
     tokio::spawn(async move { axum::serve(listener, app).await });
     (said, address)
@@ -351,4 +357,29 @@ async fn a_job_that_is_stopped_while_it_writes_gives_back_what_it_took(database:
     // What was asked may have been charged for.
     assert_eq!(spent(&bench).await, (0, 1));
     assert_eq!(vendor.asked(), [("outline".to_owned(), 1)].into());
+}
+
+async fn a_server_that_shuts_down_costs_a_post_no_attempt(database: &str) {
+    let (mut bench, vendor) = bench(database).await;
+    vendor.will_say(&[Says::Nothing; 3]);
+    let (post, job) = begin(&bench, json!({ "title": "Standing desk" })).await;
+    for restart in 0..3 {
+        vendor.until_asked().await;
+        vendor.asked();
+        bench.server.stop().await;
+        let allow = format!("allow_outbound=[\"provider={}\"]", vendor.address);
+        let settings = settings(&bench.folder, database, &["worker.jobs=1", &allow]);
+        if restart == 2 {
+            // A post has three attempts: this answer would be the end of one that shutdowns are counted against.
+            vendor.will_say(&[Says::Status(503, None)]);
+        }
+        bench.server = serve::start_with(settings, bench.clock.clone()).await.unwrap();
+    }
+    let (job, waits) = patiently(&bench, &job).await;
+    assert_eq!(
+        (&job["status"], &job["attempt"], waits.len()),
+        (&json!("succeeded"), &json!(2), 1),
+        "{job:#}"
+    );
+    assert_eq!(get(&bench, &post).await["status"], "review");
 }

@@ -174,13 +174,13 @@ pub enum End {
     Retry(Instant),
     /// To be taken again then, as if it had not been taken.
     Waits(Instant),
-    /// Given back untouched: the worker is shutting down.
+    /// Given back as if it had not been taken: the worker is shutting down.
     Released,
 }
 
 /// Ends a run; `false` if the lease was lost, and then nothing is written.
 pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result<bool> {
-    let attempts = i64::from(!matches!(end, End::Waits(_)));
+    let attempts = i64::from(!matches!(end, End::Waits(_) | End::Released));
     let (status, run_after, result, problem) = match end {
         End::Succeeded(result) => ("succeeded", None, Some(Json(result)), None),
         End::Failed(problem) => {

@@ -461,10 +461,15 @@ async fn work_is_given_back_untouched(place: &Place) {
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
     assert!(finish(&store, &leased, End::Released, later(3)).await);
-    assert_eq!(get(&store, scope, job).await.status, JobStatus::Queued);
+    let released = get(&store, scope, job).await;
+    assert_eq!((released.status, released.attempt), (JobStatus::Queued, 0));
     assert!(!jobs::any_running(&mut store.read().await).await.unwrap());
     let again = lease(&store, later(3)).await.unwrap();
-    assert_eq!((again.id, again.crashes), (job, 0));
+    assert_eq!((again.id, again.attempt, again.crashes), (job, 1, 0));
+    assert!(
+        again.fence > leased.fence,
+        "the worker that gave it back writes nothing more"
+    );
 }
 
 async fn what_another_process_held_is_reclaimed(place: &Place) {
