@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::Path, time::Instant};
 
 use anyhow::{Context, Result};
 use searchwright_contract::keywords::{Intent, KeywordSort, KeywordStatus};
-use searchwright_store::keywords::{Query, list_text};
+use searchwright_store::keywords::{Part, Query, list_text};
 use serde_json::json;
 use xtask::postgres::{Binaries, Postgres};
 
@@ -144,8 +144,10 @@ fn file(first: usize, rows: usize) -> String {
 fn explain_sqlite(database: &Path) -> Result<()> {
     let connection = rusqlite::Connection::open(database)?;
     for (filters, query) in lists() {
-        let mut statement =
-            connection.prepare(&format!("EXPLAIN QUERY PLAN {}", list_text(&query, false)))?;
+        let mut statement = connection.prepare(&format!(
+            "EXPLAIN QUERY PLAN {}",
+            list_text(&query, Part::Known, false)
+        ))?;
         // without parameters: the plan does not depend on them
         let mut steps = statement.raw_query();
         eprintln!("SQLite, list{filters}");
@@ -172,7 +174,7 @@ fn explain_postgres(url: &str) -> Result<()> {
             client
                 .batch_execute(&format!(
                     "PREPARE list{at} {types} AS {}",
-                    list_text(&query, true)
+                    list_text(&query, Part::Known, true)
                 ))
                 .await?;
             let nobody = "NULL, NULL, NULL, 100, NULL, NULL, NULL, NULL";

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Answer, Head, declare::operation, words::words};
 
 pub use import::{ImportKeywords, Imported, ImportedRow, RowOutcome};
-pub use record::{Keyword, KeywordDetails, KeywordOrigin, TrendMonth, VolumeRange};
+pub use record::{Cannibalisation, Keyword, KeywordDetails, KeywordOrigin, TrendMonth, VolumeRange};
 
 words! {
     /// What a searcher wants.
@@ -41,6 +41,18 @@ words! {
         Rejected = "rejected",
         /// Kept for the record.
         Archived = "archived",
+    }
+}
+words! {
+    /// How it is known that parts of a site compete with each other.
+    CannibalisationReason {
+        /// Search Console shows several pages for it in turn: 50 times or more in 90 days, two pages or more with a
+        /// tenth each, and none with four fifths.
+        SearchConsole = "search_console",
+        /// Several pages that may be found have it as their title or first heading.
+        SamePages = "same_pages",
+        /// Several posts aim at it.
+        SamePosts = "same_posts",
     }
 }
 words! {

@@ -141,10 +141,10 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
 }
 
 /// Whether the same is queued already.
-pub async fn is_queued(tx: &mut Tx, scope: ProjectScope, payload: serde_json::Value) -> Result<bool> {
+pub async fn is_queued(tx: &mut Tx, scope: ProjectScope, payload: &serde_json::Value) -> Result<bool> {
     sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND status = 'queued' AND payload = $2)")
         .bind(scope.project())
-        .bind(Json(payload))
+        .bind(payload)
         .one(tx, |c| c.take())
         .await
 }

@@ -5,13 +5,14 @@ macro_rules! columns {
         concat!(
             $before,
             " id, keyword, search_volume, keyword_difficulty, intent, language, country, status, source, version, created_at, updated_at,
-              intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, post_ids, details ",
+              intent_source, intent_confidence, intent_reason, score, cluster_id, is_cluster_head, post_ids, details, cannibalisation ",
             $after
         )
     };
 }
 
 mod clusters;
+mod competing;
 mod list;
 mod posts;
 
@@ -24,7 +25,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub use clusters::{InCluster, Place, in_language, set_clusters};
-pub use list::{Query, list, list_text};
+pub use competing::{languages, set_competing, with_pages};
+pub use list::{Part, Query, list, list_text};
 pub use posts::{follow, stage};
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
@@ -140,12 +142,15 @@ impl Known {
     }
 }
 
-/// Only what is said; nothing at all for most keywords.
+/// Only what is said; nothing at all for most keywords. What follows from pages and posts is not written here.
 fn details(details: &KeywordDetails) -> Result<Option<Json>> {
     let Value::Object(mut said) = serde_json::to_value(details).map_err(|e| Error::Defect(e.to_string()))?
     else {
         return Ok(None);
     };
+    if !competing::is_said(details) {
+        said.remove("cannibalisation");
+    }
     said.retain(|_, value| !(value.is_null() || value.as_array().is_some_and(Vec::is_empty)));
     Ok((!said.is_empty()).then_some(Json(Value::Object(said))))
 }
@@ -162,7 +167,7 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
     let id = c.take::<Uuid>()?.to_string();
     let keyword = c.take()?;
     let (search_volume, keyword_difficulty): (Option<i64>, Option<i64>) = (c.take()?, c.take()?);
-    Ok(Keyword {
+    let mut keyword = Keyword {
         id,
         keyword,
         search_volume,
@@ -189,7 +194,11 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
             None => KeywordDetails::default(),
         },
         allowed_actions: AllowedActions::default(),
-    })
+    };
+    let pages = c.take::<Option<Json>>()?;
+    let shown = keyword.details.cannibalisation.take();
+    keyword.details.cannibalisation = competing::known(shown, pages, &keyword.post_ids)?;
+    Ok(keyword)
 }
 
 macro_rules! insert {

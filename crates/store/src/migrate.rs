@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     10 "0010_page_texts",
     11 "0011_suggestions",
     12 "0012_post_sources",
+    13 "0013_keyword_orders",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

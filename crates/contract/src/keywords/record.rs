@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CompetitionLevel, Intent, IntentSource, KeywordSource, KeywordStatus, MissingReason};
+use super::{
+    CannibalisationReason, CompetitionLevel, Intent, IntentSource, KeywordSource, KeywordStatus,
+    MissingReason,
+};
 use crate::{Answer, Head, Instant, actions::AllowedActions};
 
 /// A keyword. Unknown figures are `null`, never 0.
@@ -107,10 +110,25 @@ pub struct KeywordDetails {
     pub impressions: Option<i64>,
     /// The keyword that this one differs from in word order, inflection or year only.
     pub variant_of: Option<String>,
+    /// What of this site competes for it; `null` when none is known to. A post is refused for a keyword that has a
+    /// page or post already.
+    pub cannibalisation: Option<Cannibalisation>,
     /// Everywhere it was found, the first first.
     pub sources: Vec<KeywordOrigin>,
     /// When figures were last learnt.
     pub metrics_updated_at: Option<Instant>,
+}
+
+/// Parts of one site that compete for the same searches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cannibalisation {
+    /// How it is known.
+    pub reason: CannibalisationReason,
+    /// The pages, at most 10; of Search Console the most shown first.
+    pub urls: Vec<String>,
+    /// The posts, the oldest first.
+    pub post_ids: Vec<String>,
 }
 
 /// Bounds of a number of searches per month, both included.

@@ -14,13 +14,13 @@ use searchwright_site::{
     checks::{self, Severity, Thresholds},
     crawl::{Ending, Termination},
 };
-use searchwright_store::{Db, audits, crawls, events, issues, pages};
+use searchwright_store::{Db, audits, crawls, events, issues, keywords, pages};
 use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use self::evaluate::{Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id};
-use super::{JobError, audit::fenced, worker::Run};
+use super::{Job, JobError, audit::fenced, worker::Run};
 use crate::{failure::defect, operations::word};
 
 /// Rows of one transaction: others wait for it.
@@ -195,6 +195,11 @@ async fn finish(
             crawls::forget_others(tx, scope, audit).await?;
             let score = outcome.health_score;
             if audits::finish(tx, scope, audit, status, outcome, now).await? {
+                for language in keywords::languages(tx, scope).await? {
+                    Job::ClusterKeywords { language }
+                        .enqueue_once(tx, scope, clock.id(), now)
+                        .await?;
+                }
                 let data = json!({ "auditId": audit, "status": status, "healthScore": score });
                 events::write(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
             }

@@ -1,21 +1,31 @@
 //! Puts the keywords of a language in clusters, after keywords have come or their figures have changed. A cluster
-//! keeps its id as long as most of its keywords stay together.
+//! keeps its id as long as most of its keywords stay together. Says too which pages of the site compete for a
+//! keyword, after keywords have come or an audit has ended.
 
 use std::collections::{BTreeMap, HashSet};
 
 use searchwright_contract::Instant;
-use searchwright_store::keywords::{self, InCluster, Place};
+use searchwright_store::{
+    audits,
+    keywords::{self, InCluster, Place},
+    pages,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
-    keywords::cluster::{Cluster, Item, clusters},
+    keywords::{
+        cannibalisation::name_key,
+        cluster::{Cluster, Item, clusters},
+    },
 };
 
 /// Keywords that are compared, the newest: the rest keep the cluster they have.
 const MOST: u32 = 10_000;
+/// Keywords whose pages are looked up in one go, so that others never wait long.
+const PORTION: usize = 200;
 
 /// Carries it out.
 pub(super) async fn run(run: Run, language: String) -> Result<Value, JobError> {
@@ -30,18 +40,51 @@ pub(super) async fn run(run: Run, language: String) -> Result<Value, JobError> {
 pub(super) async fn cluster(run: &Run, language: &str) -> Result<usize, JobError> {
     let (db, scope) = (&run.engine.db, run.leased.scope);
     let found = keywords::in_language(&mut db.read().await?, scope, language, MOST).await?;
+    let competing = competing(run, language, &found).await?;
     let (clock, language) = (run.engine.clock.clone(), language.to_owned());
     let changed = tokio::task::spawn_blocking(move || {
         let items: Vec<Item<'_>> = found.iter().map(|keyword| item(keyword, &language)).collect();
         changes(&found, &clusters(&items), || clock.id())
     });
     let changed = changed.await.map_err(|e| defect("clusters", e))?;
-    let (count, now): (_, Instant) = (changed.len(), run.engine.clock.now());
+    let (count, now): (_, Instant) = (changed.len() + competing.len(), run.engine.clock.now());
     fenced(db, run.leased.clone(), move |tx, scope| {
-        Box::pin(async move { keywords::set_clusters(tx, scope, changed, now).await })
+        Box::pin(async move {
+            keywords::set_clusters(tx, scope, changed, now).await?;
+            keywords::set_competing(tx, scope, competing, now).await
+        })
     })
     .await?;
     Ok(count)
+}
+
+/// The keywords for which other pages compete now than are noted, and which: several that may be found, each with the
+/// keyword as its title or first heading.
+async fn competing(
+    run: &Run,
+    language: &str,
+    all: &[InCluster],
+) -> Result<Vec<(Uuid, Vec<String>)>, JobError> {
+    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+        return Ok(Vec::new());
+    };
+    let mut noted = keywords::with_pages(&mut db.read().await?, scope, language).await?;
+    let mut changed = Vec::new();
+    for portion in all.chunks(PORTION) {
+        let mut tx = db.read().await?;
+        for keyword in portion {
+            let Some(key) = name_key(&keyword.keyword) else {
+                continue;
+            };
+            let urls = pages::named(&mut tx, scope, audit, key).await?;
+            let urls = if urls.len() > 1 { urls } else { Vec::new() };
+            if noted.remove(&keyword.id).unwrap_or_default() != urls {
+                changed.push((keyword.id, urls));
+            }
+        }
+    }
+    Ok(changed)
 }
 
 fn item<'a>(keyword: &'a InCluster, language: &'a str) -> Item<'a> {

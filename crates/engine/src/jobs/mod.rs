@@ -12,15 +12,12 @@ pub mod worker;
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{Code, Instant, Problem, jobs, usage::Metric};
+use searchwright_contract::{Instant, Problem, jobs, usage::Metric};
 use searchwright_store::{Tx, access::ProjectScope, jobs::New, usage};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{
-    call::Call,
-    failure::{Failure, Result, defect},
-};
+use crate::failure::{Failure, Result, defect};
 
 /// Where a job's progress says how much it has used of what was counted for it.
 pub(crate) const USED: &str = "used";
@@ -44,7 +41,7 @@ pub enum Job {
         /// Which.
         wanted: keyword_generation::Wanted,
     },
-    /// Put keywords in clusters.
+    /// Put keywords in clusters, and compare them with pages.
     ClusterKeywords {
         /// Those of this language.
         language: String,
@@ -121,29 +118,43 @@ impl Job {
         links: BTreeMap<String, String>,
         now: Instant,
     ) -> Result<jobs::Job> {
-        let kind = self.kind();
-        let payload = serde_json::to_value(&self).map_err(|e| defect("job", e))?;
-        let new = New {
-            id,
-            kind,
-            payload,
-            run_after: now,
-            links,
-        };
+        let new = self.new(id, links, now)?;
         Ok(searchwright_store::jobs::enqueue(tx, scope, new, now).await?)
     }
 
     /// Queues it unless the same is queued already or the queue is full: for work that the next one does as well.
-    pub(crate) async fn enqueue_once(self, call: &Call, tx: &mut Tx, scope: ProjectScope) -> Result<()> {
-        let payload = serde_json::to_value(&self).map_err(|e| defect("job", e))?;
-        if searchwright_store::jobs::is_queued(tx, scope, payload).await? {
+    pub(crate) async fn enqueue_once(
+        self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+        id: Uuid,
+        now: Instant,
+    ) -> searchwright_store::Result<()> {
+        let new = self.new(id, BTreeMap::new(), now)?;
+        if searchwright_store::jobs::is_queued(tx, scope, &new.payload).await? {
             return Ok(());
         }
-        let (id, now) = (call.engine.clock.id(), call.now);
-        match self.enqueue(tx, scope, id, BTreeMap::new(), now).await {
-            Err(failure) if failure.0.code == Code::Overloaded => Ok(()),
+        match searchwright_store::jobs::enqueue(tx, scope, new, now).await {
+            Err(searchwright_store::Error::Overloaded) => Ok(()),
             done => done.map(drop),
         }
+    }
+
+    fn new(
+        &self,
+        id: Uuid,
+        links: BTreeMap<String, String>,
+        now: Instant,
+    ) -> searchwright_store::Result<New> {
+        let payload =
+            serde_json::to_value(self).map_err(|e| searchwright_store::Error::Defect(e.to_string()))?;
+        Ok(New {
+            id,
+            kind: self.kind(),
+            payload,
+            run_after: now,
+            links,
+        })
     }
 
     /// What was queued.

@@ -1,60 +1,44 @@
-//! Pages of one site that compete for the same keyword.
+//! What of one site competes for the same searches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use searchwright_site::text::hash;
 
-use super::{normalize, words::Lexicon};
-
-/// A post or page and the keyword it is meant for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target<'a> {
-    /// What the caller knows it by: an id or an address. Two targets with the same one are the same page.
-    pub page: &'a str,
-    /// The keyword, as written.
-    pub keyword: &'a str,
-    /// Language, BCP 47; pages of different languages do not compete.
-    pub language: &'a str,
-}
-
-/// Pages that compete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict<'a> {
-    /// The keyword as the first of them has it.
-    pub keyword: &'a str,
-    /// At least two, in the order given.
-    pub pages: Vec<&'a str>,
-}
-
-/// Finds pages with the same keyword: equal but for word order, inflection and year.
-pub fn conflicts<'a>(targets: &[Target<'a>]) -> Vec<Conflict<'a>> {
-    let mut lexicons: BTreeMap<&str, Lexicon> = BTreeMap::new();
-    let mut groups: BTreeMap<(&str, String), Vec<&Target<'a>>> = BTreeMap::new();
-    for target in targets {
-        let lexicon = lexicons
-            .entry(target.language)
-            .or_insert_with(|| Lexicon::of(target.language));
-        let key = lexicon.variant_key(&normalize(target.keyword));
-        if key.is_empty() {
-            continue;
-        }
-        let group = groups.entry((target.language, key)).or_default();
-        if group.iter().all(|known| known.page != target.page) {
-            group.push(target);
-        }
-    }
-    groups
-        .into_values()
-        .filter(|group| group.len() > 1)
-        .map(|group| Conflict {
-            keyword: group[0].keyword,
-            pages: group.iter().map(|target| target.page).collect(),
-        })
-        .collect()
-}
+use super::{import::Row, normalize};
 
 /// What parts a title from the name of its site.
 const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
+
+/// Times that a query must have been shown before anything is said of it.
+const LEAST_SHOWN: i64 = 50;
+/// Pages that are named, at most.
+const MOST_PAGES: usize = 10;
+
+/// The texts that a search engine shows several pages for: two or more with a tenth of the impressions each, and
+/// none with four fifths. The rows are by text and page.
+pub(crate) fn shown_in_turn(rows: &[Row]) -> HashMap<String, Vec<String>> {
+    let mut texts: HashMap<String, BTreeMap<&str, i64>> = HashMap::new();
+    for row in rows {
+        if let (Some(url), Some(shown)) = (&row.ranking_url, row.impressions) {
+            *texts
+                .entry(normalize(&row.keyword))
+                .or_default()
+                .entry(url)
+                .or_default() += shown.max(0);
+        }
+    }
+    let competing = |(text, pages): (String, BTreeMap<&str, i64>)| {
+        let all: i64 = pages.values().sum();
+        let mut pages: Vec<(&str, i64)> = pages.into_iter().filter(|(_, shown)| shown * 10 >= all).collect();
+        pages.sort_by_key(|(_, shown)| std::cmp::Reverse(*shown));
+        let top = pages.first()?.1;
+        (all >= LEAST_SHOWN && pages.len() > 1 && top * 5 < all * 4).then(|| {
+            let urls = pages.into_iter().take(MOST_PAGES).map(|(url, _)| url.to_owned());
+            (text, urls.collect())
+        })
+    };
+    texts.into_iter().filter_map(competing).collect()
+}
 
 /// Hash of a keyword or heading, the same for all spellings of it; `None` if it names nothing. It is stored.
 pub(crate) fn name_key(text: &str) -> Option<i64> {
@@ -73,7 +57,7 @@ pub(crate) fn title_key(title: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Target, conflicts, name_key, title_key};
+    use super::{Row, name_key, shown_in_turn, title_key};
 
     #[test]
     fn a_name_is_the_same_in_a_title() {
@@ -97,23 +81,30 @@ mod tests {
     }
 
     #[test]
-    fn pages_with_variants_of_one_keyword_compete() {
-        let target = |page, keyword, language| Target {
-            page,
-            keyword,
-            language,
+    fn pages_that_share_a_query_compete() {
+        let competing = |shares: &[i64]| {
+            let row = |(at, shown): (usize, &i64)| Row {
+                keyword: "Desk  oil".to_owned(),
+                ranking_url: Some(format!("/{at}")),
+                impressions: Some(*shown),
+                ..Row::default()
+            };
+            let rows: Vec<Row> = shares.iter().enumerate().map(row).collect();
+            shown_in_turn(&rows).remove("desk oil").unwrap_or_default()
         };
-        let found = conflicts(&[
-            target("/a", "Standing Desks", "en"),
-            target("/b", "standing desk 2026", "en"),
-            target("/c", "standing desk", "de"),
-            target("/d", "standing desk mats", "en"),
-            target("/a", "desk standing", "en"),
-            target("/e", "", "en"),
-            target("/f", " ", "en"),
-        ]);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].keyword, "Standing Desks");
-        assert_eq!(found[0].pages, ["/a", "/b"]);
+        assert_eq!(competing(&[10, 39, 1]), ["/1", "/0"]);
+        assert_eq!(competing(&[11, 39]), ["/1", "/0"]);
+        for none in [
+            &[][..],
+            &[50],
+            // four fifths
+            &[40, 10],
+            // under a tenth each
+            &[79, 9, 9],
+            // too few
+            &[24, 25],
+        ] {
+            assert!(competing(none).is_empty(), "{none:?}");
+        }
     }
 }

@@ -65,6 +65,9 @@ pub struct Row {
     pub position: Option<f64>,
     /// Page of the site that ranks.
     pub ranking_url: Option<String>,
+    /// Pages of the site that are shown for it in turn, so that they compete; the most shown first.
+    #[serde(default)]
+    pub competing: Vec<String>,
     /// Clicks to the site.
     pub clicks: Option<i64>,
     /// How often the site was shown. Not a search volume.

@@ -6,8 +6,8 @@ use searchwright_contract::{
     Instant,
     argument::file_bytes,
     keywords::{
-        CompetitionLevel, ImportKeywords, Imported, ImportedRow, IntentSource, KeywordOrigin, KeywordSource,
-        KeywordStatus, RowOutcome, TrendMonth, VolumeRange,
+        Cannibalisation, CannibalisationReason, CompetitionLevel, ImportKeywords, Imported, ImportedRow,
+        IntentSource, KeywordOrigin, KeywordSource, KeywordStatus, RowOutcome, TrendMonth, VolumeRange,
     },
 };
 use searchwright_store::{
@@ -66,7 +66,9 @@ impl Handle<ImportKeywords> for Engine {
         }
         if told.imported.created + told.imported.updated > 0 {
             let clusters = Job::ClusterKeywords { language };
-            clusters.enqueue_once(call, tx, call.scope()?).await?;
+            clusters
+                .enqueue_once(tx, call.scope()?, call.engine.clock.id(), call.now)
+                .await?;
         }
         Ok(told.finish())
     }
@@ -207,6 +209,14 @@ pub(crate) fn learn(
     set(&mut details.parent_topic, row.parent_topic.clone());
     set(&mut details.position, row.position);
     set(&mut details.ranking_url, row.ranking_url.clone());
+    // An export by query alone does not know.
+    if context.source == KeywordSource::Gsc && row.ranking_url.is_some() {
+        details.cannibalisation = (!row.competing.is_empty()).then(|| Cannibalisation {
+            reason: CannibalisationReason::SearchConsole,
+            urls: row.competing.clone(),
+            post_ids: Vec::new(),
+        });
+    }
     set(&mut details.clicks, row.clicks);
     set(&mut details.impressions, row.impressions);
     if !row.serp_features.is_empty() {

@@ -16,6 +16,7 @@ on_both!(
     every_account_offers_keywords,
     an_account_that_fails_stops_no_other,
     what_is_missing_is_said,
+    search_console_says_which_pages_compete,
 );
 
 /// What providers were asked.
@@ -62,6 +63,17 @@ async fn provider(State(asked): State<Asked>, request: Request) -> Response {
             let mut body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
             body += "data: [DONE]\n\n";
             ([("content-type", "text/event-stream")], body).into_response()
+        }
+        "/token" => answer(&json!({ "access_token": "t", "expires_in": 3600, "token_type": "Bearer" })),
+        path if path.starts_with("/webmasters/v3/sites/") => {
+            let row = |query: &str, page: &str, shown: i64| {
+                json!({ "keys": [query, format!("https://example.com/{page}")], "clicks": 1, "impressions": shown,
+                    "ctr": 0.01, "position": 7.5 })
+            };
+            answer(&json!({ "rows": [
+                row("desk oil", "oil", 30), row("desk oil", "care", 60), row("desk oil", "shop", 4),
+                row("desk wax", "wax", 90), row("desk wax", "care", 10),
+            ] }))
         }
         _ => StatusCode::NOT_FOUND.into_response(),
     }
@@ -239,5 +251,37 @@ async fn what_is_missing_is_said(database: &str) {
         refused.json()["errors"][0]["pointer"],
         "/sources/1",
         "{refused:?}"
+    );
+}
+
+async fn search_console_says_which_pages_compete(database: &str) {
+    let (bench, _, url) = bench(database).await;
+    let token_url = format!("{url}/token");
+    let settings = [
+        ("baseUrl", url.as_str()),
+        ("tokenUrl", &token_url),
+        ("siteUrl", "https://example.com/"),
+    ];
+    let secret = r#"{"clientId":"id","clientSecret":"canary","refreshToken":"canary"}"#;
+    account(&bench, "search-console", &settings, secret).await;
+    generate(&bench, json!({ "sources": ["gsc"] })).await;
+    let found = bench.get("P/keywords?limit=10").await.json();
+    let of = |text: &str| {
+        let mut all = found["data"].as_array().unwrap().iter();
+        all.find(|keyword| keyword["keyword"] == text)
+            .unwrap_or(&Value::Null)
+    };
+    assert_eq!(
+        of("desk oil")["cannibalisation"],
+        json!({ "reason": "search_console", "urls": ["https://example.com/care", "https://example.com/oil"], "postIds": [] })
+    );
+    assert_eq!(
+        (&of("desk oil")["impressions"], &of("desk wax")["impressions"]),
+        (&json!(94), &json!(100))
+    );
+    assert_eq!(
+        of("desk wax")["cannibalisation"],
+        Value::Null,
+        "one page has nine tenths"
     );
 }

@@ -154,9 +154,8 @@ async fn a_job_takes_the_keyword_along(database: &str) {
     assert_eq!(left["keywordId"], Value::Null);
 }
 
-#[tokio::test]
-async fn no_post_for_what_a_page_is_called() {
-    let stop = CancellationToken::new();
+/// A bench whose project is the sample site, audited.
+async fn audited(stop: &CancellationToken, keywords: &[&str]) -> (Bench, String) {
     let site = sample::start(stop.clone()).await.unwrap();
     let folder = Arc::new(tempfile::TempDir::new().unwrap());
     let set = format!("allow_outbound=[\"crawl={site}\"]");
@@ -169,8 +168,51 @@ async fn no_post_for_what_a_page_is_called() {
         .unwrap();
     bench.project = sampled.id;
     bench.key = bench.key_for(sampled.id, &[]).await;
+    for keyword in keywords {
+        bench.keyword(keyword).await;
+    }
     let audit = bench.post("P/audits", json!({})).await.json();
     until_ended(&bench, audit["job"]["id"].as_str().unwrap()).await;
+    (bench, site.to_string())
+}
+
+#[tokio::test]
+async fn what_competes_for_a_keyword_is_said() {
+    let stop = CancellationToken::new();
+    let (bench, site) = audited(&stop, &["Boston fern care and price", "plants"]).await;
+    let jobs = bench.get("P/jobs").await.json();
+    let mut jobs = jobs["data"].as_array().unwrap().iter();
+    let clusters = jobs.find(|job| job["type"] == "cluster_keywords").unwrap();
+    until_ended(&bench, clusters["id"].as_str().unwrap()).await;
+    let said = async || -> Vec<Value> {
+        let all = bench.get("P/keywords").await.json();
+        let all = all["data"].as_array().unwrap().iter().rev();
+        all.map(|keyword| keyword["cannibalisation"].clone()).collect()
+    };
+    let ferns =
+        ["/plants/aspidistra", "/plants/boston-fern"].map(|path| format!("http://{site}{path}"));
+    let pages = json!({ "reason": "same_pages", "urls": ferns, "postIds": [] });
+    assert_eq!(
+        said().await,
+        [pages.clone(), Value::Null],
+        "one page alone competes with nothing"
+    );
+
+    let all = bench.get("P/keywords").await.json();
+    let plants = all["data"][0]["id"].clone();
+    let first = create(&bench, json!({ "keywordId": plants })).await;
+    let second = create(&bench, json!({ "keywordId": plants })).await;
+    let posts = json!({ "reason": "same_posts", "urls": [], "postIds": [first["id"], second["id"]] });
+    assert_eq!(said().await, [pages.clone(), posts]);
+    set(&bench, &path(&second), json!({ "status": "archived" })).await;
+    assert_eq!(said().await, [pages, Value::Null]);
+    stop.cancel();
+}
+
+#[tokio::test]
+async fn no_post_for_what_a_page_is_called() {
+    let stop = CancellationToken::new();
+    let (bench, site) = audited(&stop, &[]).await;
     // One is a title, the other only the heading below a title that several pages share.
     for (keyword, page) in [("plants", "/plants"), ("Aspidistra", "/plants/aspidistra")] {
         let keyword = bench.keyword(keyword).await;

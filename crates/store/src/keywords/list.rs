@@ -33,15 +33,27 @@ macro_rules! filters {
     };
 }
 
+macro_rules! part {
+    ($from:expr, $order:expr) => {
+        concat!(
+            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND "),
+            $from,
+            filters!(),
+            $order,
+            " LIMIT $4"
+        )
+    };
+}
+
 /// Of what a filter leaves out of an order, nothing is looked up in the table: an index says what it needs.
 /// The plus keeps SQLite from walking that index once more. PostgreSQL does not get it: it does not know how little
 /// LIMIT leaves, and would read the whole table.
 macro_rules! filtered {
-    ($value:literal) => {
+    ($from:expr, $value:literal) => {
         concat!(
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id IN (SELECT id FROM keywords WHERE project_id = $1 AND ("),
-            $value,
-            ", id) < ($2, $3) AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
+            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id IN (SELECT id FROM keywords WHERE project_id = $1 AND "),
+            $from,
+            " AND (CAST($5 AS TEXT) IS NULL OR status = $5) AND (CAST($6 AS TEXT) IS NULL OR intent = $6)
               AND CAST($7 AS TEXT) IS NULL AND CAST($8 AS UUID) IS NULL ORDER BY ",
             $value,
             " DESC, id DESC LIMIT $4) ORDER BY +",
@@ -51,38 +63,42 @@ macro_rules! filtered {
     };
 }
 
-macro_rules! sorted {
-    ($covered:expr, $value:literal) => {
-        if $covered {
-            filtered!($value)
-        } else {
-            concat!(
-                columns!("SELECT" "FROM keywords WHERE project_id = $1 AND ("),
-                $value,
-                ", id) < ($2, $3)",
-                filters!(),
-                $value,
-                " DESC, id DESC LIMIT $4"
-            )
-        }
-    };
-}
-
 macro_rules! newest {
-    ($from:literal) => {
-        concat!(
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND "),
-            $from,
-            " AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL",
-            filters!(),
-            "id DESC LIMIT $4"
+    ($from:expr) => {
+        part!(
+            concat!($from, " AND id < $3 AND CAST($2 AS BIGINT) IS NOT NULL"),
+            "id DESC"
         )
     };
 }
 
-/// The text of a list. Each order walks an index of its own; newest first with a filter walks that of the filter.
+macro_rules! sorted {
+    ($part:expr, $covered:expr, $value:literal) => {
+        match ($part, $covered) {
+            (Part::Known, true) => filtered!(concat!("(", $value, ", id) < ($2, $3)"), $value),
+            (Part::Known, false) => {
+                part!(
+                    concat!("(", $value, ", id) < ($2, $3)"),
+                    concat!($value, " DESC, id DESC")
+                )
+            }
+            (Part::Unknown, _) => newest!(concat!($value, " IS NULL")),
+        }
+    };
+}
+
+/// An order by a value has two: the keywords whose value is known, and after them the others, newest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its value is known.
+    Known,
+    /// It is not.
+    Unknown,
+}
+
+/// The text of a part of a list. Each order walks an index of its own; newest first with a filter walks that of the filter.
 /// Parameters: project, sort value and id of the place, limit, status, intent, pattern, cluster.
-pub fn list_text(query: &Query, postgres: bool) -> &'static str {
+pub fn list_text(query: &Query, part: Part, postgres: bool) -> &'static str {
     let covered = !postgres
         && (query.status.is_some() || query.intent.is_some())
         && query.contains.is_none()
@@ -92,9 +108,9 @@ pub fn list_text(query: &Query, postgres: bool) -> &'static str {
         KeywordSort::Created if query.status.is_some() => newest!("status = $5"),
         KeywordSort::Created if query.intent.is_some() => newest!("intent = $6"),
         KeywordSort::Created => newest!("id IS NOT NULL"),
-        KeywordSort::Score => sorted!(covered, "coalesce(score, -1)"),
-        KeywordSort::SearchVolume => sorted!(covered, "coalesce(search_volume, -1)"),
-        KeywordSort::KeywordDifficulty => sorted!(covered, "coalesce(keyword_difficulty, -1)"),
+        KeywordSort::Score => sorted!(part, covered, "score"),
+        KeywordSort::SearchVolume => sorted!(part, covered, "search_volume"),
+        KeywordSort::KeywordDifficulty => sorted!(part, covered, "keyword_difficulty"),
     }
 }
 
@@ -102,28 +118,48 @@ pub fn list_text(query: &Query, postgres: bool) -> &'static str {
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Keyword>> {
     // An id is a UUIDv7: its order is the order of creation, and the largest possible one begins the list.
     let (value, id) = query.after.unwrap_or((i64::MAX, Uuid::max()));
-    let filtered = query.status.is_some() || query.intent.is_some() || query.cluster.is_some();
-    if query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created
-        && !filtered
-        && query.contains.is_none()
-    {
-        return sql(
-            columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"),
-        )
-        .bind(scope.project())
-        .bind(id)
-        .bind(query.limit)
-        .all(tx, keyword)
-        .await;
+    if query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created {
+        let all = query.status.is_none() && query.intent.is_none() && query.cluster.is_none();
+        if all && query.contains.is_none() {
+            return sql(
+                columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"),
+            )
+            .bind(scope.project())
+            .bind(id)
+            .bind(query.limit)
+            .all(tx, keyword)
+            .await;
+        }
+        return read(tx, scope, &query, Part::Known, (value, id), query.limit).await;
     }
-    sql(list_text(&query, tx.is_postgres()))
+    if value < 0 {
+        return read(tx, scope, &query, Part::Unknown, (value, id), query.limit).await;
+    }
+    let mut found = read(tx, scope, &query, Part::Known, (value, id), query.limit).await?;
+    let left = query.limit.saturating_sub(found.len() as u32);
+    if left > 0 {
+        let begin = (value, Uuid::max());
+        found.extend(read(tx, scope, &query, Part::Unknown, begin, left).await?);
+    }
+    Ok(found)
+}
+
+async fn read(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    query: &Query,
+    part: Part,
+    after: (i64, Uuid),
+    limit: u32,
+) -> Result<Vec<Keyword>> {
+    sql(list_text(query, part, tx.is_postgres()))
         .bind(scope.project())
-        .bind(value)
-        .bind(id)
-        .bind(query.limit)
+        .bind(after.0)
+        .bind(after.1)
+        .bind(limit)
         .bind(query.status.map(KeywordStatus::as_str))
         .bind(query.intent.map(Intent::as_str))
-        .bind(query.contains.map(|t| contains(&t)))
+        .bind(query.contains.as_deref().map(contains))
         .bind(query.cluster)
         .all(tx, keyword)
         .await

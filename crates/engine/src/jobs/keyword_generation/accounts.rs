@@ -17,7 +17,7 @@ use crate::{
         steps::{Asked, Price, Steps},
         worker::Run,
     },
-    keywords::{ideas::questions, import::Row, normalize},
+    keywords::{cannibalisation::shown_in_turn, ideas::questions, import::Row, normalize},
     providers::{Data, Form, KeywordData, LanguageModel, Market, Prompt},
 };
 
@@ -180,7 +180,15 @@ async fn ideas(
     let asked = steps
         .once(&step, &input, price, async {
             let found = source.ideas(seeds, market, None).await?;
-            let rows = serde_json::to_value(merged(found.rows)).unwrap_or_default();
+            let competing = shown_in_turn(&found.rows);
+            let mut rows = merged(found.rows);
+            for row in &mut rows {
+                row.competing = competing
+                    .get(&normalize(&row.keyword))
+                    .cloned()
+                    .unwrap_or_default();
+            }
+            let rows = serde_json::to_value(rows).unwrap_or_default();
             Ok((rows, found.cost_micros_usd))
         })
         .await?;
