@@ -1,18 +1,63 @@
-//! Following work to its end, with a bar on a terminal and lines elsewhere.
+//! Following work to its end, with a bar on a terminal and in silence elsewhere.
 
 use std::{io::IsTerminal as _, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use searchwright_client::Client;
-use searchwright_contract::audits::{Audit, GetAudit};
+use searchwright_contract::{
+    Operation,
+    audits::{Audit, GetAudit},
+    jobs::{GetJob, Job},
+};
 
 use crate::exit::CliError;
 
-/// How often a running audit is asked about.
+/// How often work that runs is asked about.
 const POLL: Duration = Duration::from_millis(500);
 
 /// Waits until an audit has ended.
 pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
+    let query = GetAudit {
+        project_id: audit.project_id.clone(),
+        audit_id: audit.id.clone(),
+    };
+    let told = |audit: &Audit| {
+        let progress = &audit.progress;
+        format!(
+            "{}: {} of {} URLs, {} without an answer",
+            audit.status.as_str(),
+            progress.fetched,
+            progress.discovered,
+            progress.failed
+        )
+    };
+    until(client, &query, audit, |audit| !audit.status.is_active(), told).await
+}
+
+/// Waits until a job has ended.
+pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliError> {
+    let query = GetJob {
+        project_id: project.to_owned(),
+        job_id: job.id.clone(),
+    };
+    let told = |job: &Job| {
+        let (kind, status) = (job.kind.replace('_', " "), job.status.as_str());
+        match job.run_after {
+            Some(at) if job.attempt > 0 => format!("{kind}: {status}, to be tried again at {at}"),
+            _ => format!("{kind}: {status}"),
+        }
+    };
+    until(client, &query, job, |job| !job.status.is_active(), told).await
+}
+
+/// Asks until the answer says that there is no more to wait for.
+async fn until<O: Operation>(
+    client: &Client,
+    query: &O,
+    first: O::Answer,
+    is_over: impl Fn(&O::Answer) -> bool,
+    told: impl Fn(&O::Answer) -> String,
+) -> Result<O::Answer, CliError> {
     let bar = if std::io::stderr().is_terminal() {
         ProgressBar::no_length()
     } else {
@@ -22,25 +67,14 @@ pub async fn audit(client: &Client, audit: Audit) -> Result<Audit, CliError> {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(120));
-    let query = GetAudit {
-        project_id: audit.project_id.clone(),
-        audit_id: audit.id.clone(),
-    };
-    let mut audit = audit;
-    while audit.status.is_active() {
-        let progress = audit.progress;
-        bar.set_message(format!(
-            "{}: {} of {} URLs, {} without an answer",
-            audit.status.as_str(),
-            progress.fetched,
-            progress.discovered,
-            progress.failed
-        ));
+    let mut answer = first;
+    while !is_over(&answer) {
+        bar.set_message(told(&answer));
         tokio::time::sleep(POLL).await;
-        audit = client.call(&query).await?;
+        answer = client.call(query).await?;
     }
     bar.finish_and_clear();
-    Ok(audit)
+    Ok(answer)
 }
 
 /// What `--fail-on` says: `error`, `warning`, or `score<N`.

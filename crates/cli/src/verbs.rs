@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use searchwright_contract::{
     Effect, Meta, Operation,
     audits::{AuditStarted, AuditStatus, GetCurrentAudit, StartAudit},
+    jobs::{Job, JobStatus},
     me::GetMe,
     operation::{Visitor, input_schema},
     visit,
@@ -56,22 +57,23 @@ impl Visitor for Verbs {
             )
             .about(first.trim_end_matches('.').to_owned())
             .long_about(description.clone());
+        if O::META.effect.runs() {
+            command = command.arg(
+                Arg::new("wait")
+                    .long("wait")
+                    .action(ArgAction::SetTrue)
+                    .help("Wait until the work has ended; exit with 1 if it failed"),
+            );
+        }
         if O::META.name == StartAudit::META.name {
-            command = command
-                .arg(
-                    Arg::new("wait")
-                        .long("wait")
-                        .action(ArgAction::SetTrue)
-                        .help("Wait until the audit has ended"),
-                )
-                .arg(
-                    Arg::new("fail_on")
-                        .long("fail-on")
-                        .value_name("WHAT")
-                        .value_parser(clap::value_parser!(FailOn))
-                        .requires("wait")
-                        .help("Exit with 5 on error, warning, or score<N"),
-                );
+            command = command.arg(
+                Arg::new("fail_on")
+                    .long("fail-on")
+                    .value_name("WHAT")
+                    .value_parser(clap::value_parser!(FailOn))
+                    .requires("wait")
+                    .help("Exit with 5 on error, warning, or score<N"),
+            );
         }
         if needs_consent(O::META.effect) {
             command = command.arg(
@@ -180,39 +182,76 @@ pub async fn run(
     if verb.meta.in_project() && arguments.get("projectId").is_none_or(|p| p == "") {
         arguments["projectId"] = client.call(&GetMe {}).await?.project.id.into();
     }
+    let project = arguments["projectId"].as_str().unwrap_or_default().to_owned();
     let answer = client.call_raw(&verb.meta, arguments).await?;
     if verb.meta.name == StartAudit::META.name && matches.get_flag("wait") {
-        return wait(
-            &client,
-            answer,
-            matches.get_one::<FailOn>("fail_on").copied(),
-            json,
-        )
-        .await;
+        let fail_on = matches.get_one::<FailOn>("fail_on").copied();
+        return wait_for_audit(&client, answer, fail_on, json).await;
+    }
+    if verb.meta.effect.runs() && matches.get_flag("wait") && !answer["job"].is_null() {
+        return wait(&client, &verb.meta, &project, answer, json).await;
     }
     output::print(verb.meta.name, &answer, json)?;
     Ok(Exit::Done)
 }
 
-async fn wait(
+async fn wait_for_audit(
     client: &Client,
     started: Value,
     fail_on: Option<FailOn>,
     json: bool,
 ) -> Result<Exit, CliError> {
-    let started: AuditStarted =
-        serde_json::from_value(started).map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
+    let started: AuditStarted = serde_json::from_value(started).map_err(failed)?;
     if started.already_running {
         eprintln!("an audit is running already; following it");
     }
     let audit = follow::audit(client, started.audit).await?;
-    let answer = serde_json::to_value(&audit).map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
+    let answer = serde_json::to_value(&audit).map_err(failed)?;
     output::print(GetCurrentAudit::META.name, &answer, json)?;
     Ok(match audit.status {
         AuditStatus::Failed | AuditStatus::Cancelled => Exit::Failed,
         _ if fail_on.is_some_and(|f| f.is_crossed(&audit)) => Exit::Threshold,
         _ => Exit::Done,
     })
+}
+
+/// Waits for the job that an operation has started, and prints that; what an import answers stays beside it.
+async fn wait(
+    client: &Client,
+    meta: &Meta,
+    project: &str,
+    mut answer: Value,
+    json: bool,
+) -> Result<Exit, CliError> {
+    let job: Job = serde_json::from_value(answer["job"].take()).map_err(failed)?;
+    let goes_on = format!("the work goes on: searchwright jobs get {}", job.id);
+    let job = follow::job(client, project, job).await.map_err(|error| {
+        let hint = error.hint.clone();
+        error.hint(hint.map_or(goes_on.clone(), |hint| format!("{hint}; {goes_on}")))
+    })?;
+    let ended = serde_json::to_value(&job).map_err(failed)?;
+    if meta.effect == Effect::Import {
+        answer["job"] = ended;
+    } else {
+        answer = ended;
+    }
+    output::print(meta.name, &answer, json)?;
+    match (job.status, job.problem) {
+        (JobStatus::Succeeded, _) => Ok(Exit::Done),
+        (_, Some(problem)) => Err(CliError {
+            message: problem.to_string(),
+            hint: problem.hint,
+            exit: Exit::Failed,
+        }),
+        (status, None) => Err(CliError::new(
+            Exit::Failed,
+            format!("the job is {}", status.as_str()),
+        )),
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> CliError {
+    CliError::new(Exit::Failed, error.to_string())
 }
 
 fn ask(what: &str) -> Result<(), CliError> {

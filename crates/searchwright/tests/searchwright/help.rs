@@ -2,23 +2,28 @@
 
 use std::process::Stdio;
 
-use searchwright_contract::{Operation, operation::Visitor, visit};
+use searchwright_contract::{Meta, Operation, operation::Visitor, visit};
 
 use crate::program::{User, files};
 
-struct Names(Vec<&'static str>);
+struct Table(Vec<Meta>);
 
-impl Visitor for Names {
+impl Visitor for Table {
     fn operation<O: Operation>(&mut self) {
-        self.0.push(O::META.name);
+        self.0.push(O::META);
     }
 }
 
-/// Every operation of the table, as `resource.verb`.
+/// Every operation of the table.
+fn table() -> Vec<Meta> {
+    let mut table = Table(Vec::new());
+    visit(&mut table);
+    table.0
+}
+
+/// Their names, as `resource.verb`.
 fn operations() -> Vec<&'static str> {
-    let mut names = Names(Vec::new());
-    visit(&mut names);
-    names.0
+    table().iter().map(|meta| meta.name).collect()
 }
 
 #[test]
@@ -37,7 +42,8 @@ fn help_lists_everything() {
 fn every_operation_is_a_command_with_help() {
     let user = User::new();
     assert!(operations().len() >= 22);
-    for name in operations() {
+    for meta in table() {
+        let name = meta.name;
         let (resource, verb) = name.split_once('.').unwrap();
         let help = user.run(&[resource, verb, "--help"]);
         assert_eq!(help.code, 0, "{name}");
@@ -51,6 +57,7 @@ fn every_operation_is_a_command_with_help() {
             help.out.contains("--json") && help.out.contains("--url"),
             "{name}"
         );
+        assert_eq!(help.out.contains("--wait"), meta.effect.runs(), "{name}");
         assert!(user.run(&[resource, "--help"]).out.contains(verb), "{name}");
     }
 }

@@ -137,7 +137,8 @@ impl User {
 }
 
 impl Outcome {
-    fn of(child: Child) -> Self {
+    /// Waits until it has ended.
+    pub fn of(child: Child) -> Self {
         let output = child.wait_with_output().unwrap();
         Self {
             code: output.status.code().unwrap_or(-1),

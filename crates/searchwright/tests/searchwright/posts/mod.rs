@@ -2,6 +2,7 @@
 
 mod model;
 mod sources;
+mod waiting;
 
 use serde_json::{Value, json};
 
@@ -81,11 +82,14 @@ impl Author {
         ])
     }
 
-    fn run(&self, server: &Serving, arguments: &[&str]) -> Outcome {
-        let caller = User::new()
+    fn caller(&self, server: &Serving) -> User {
+        User::new()
             .with("SEARCHWRIGHT_URL", &server.url)
-            .with("SEARCHWRIGHT_KEY", &self.key);
-        caller.run(&[arguments, &["--json"]].concat())
+            .with("SEARCHWRIGHT_KEY", &self.key)
+    }
+
+    fn run(&self, server: &Serving, arguments: &[&str]) -> Outcome {
+        self.caller(server).run(&[arguments, &["--json"]].concat())
     }
 
     /// Tells the project what there is to know about standing desks.
