@@ -140,12 +140,12 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
     }
 }
 
-/// Whether the same is queued already.
-pub async fn is_queued(tx: &mut Tx, scope: ProjectScope, payload: &serde_json::Value) -> Result<bool> {
-    sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND status = 'queued' AND payload = $2)")
+/// The job that is queued to do the same, if one is.
+pub async fn queued(tx: &mut Tx, scope: ProjectScope, payload: &serde_json::Value) -> Result<Option<Job>> {
+    sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND status = 'queued' AND payload = $2 ORDER BY id LIMIT 1"))
         .bind(scope.project())
         .bind(payload)
-        .one(tx, |c| c.take())
+        .optional(tx, job)
         .await
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::KeywordStatus;
-use crate::{Answer, declare::operation, words::words};
+use crate::{Answer, declare::operation, jobs::Job, words::words};
 
 operation! {
     /// Takes keywords from a file of another tool: Semrush, Ahrefs, Google Keyword Planner or Search Console.
@@ -67,6 +67,10 @@ pub struct Imported {
     pub outcomes: Vec<ImportedRow>,
     /// Rows beyond those in `outcomes`.
     pub more_outcomes: u64,
+    /// The work that follows: putting the keywords in clusters. `null` where nothing changed, or where too much waits
+    /// already.
+    #[serde(default)]
+    pub job: Option<Job>,
 }
 
 /// What became of one row.

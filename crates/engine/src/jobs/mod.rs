@@ -122,21 +122,22 @@ impl Job {
         Ok(searchwright_store::jobs::enqueue(tx, scope, new, now).await?)
     }
 
-    /// Queues it unless the same is queued already or the queue is full: for work that the next one does as well.
+    /// Queues it unless the same is queued already or the queue is full: for work that the next one does as well. The
+    /// job that will do it, if one will.
     pub(crate) async fn enqueue_once(
         self,
         tx: &mut Tx,
         scope: ProjectScope,
         id: Uuid,
         now: Instant,
-    ) -> searchwright_store::Result<()> {
+    ) -> searchwright_store::Result<Option<jobs::Job>> {
         let new = self.new(id, BTreeMap::new(), now)?;
-        if searchwright_store::jobs::is_queued(tx, scope, &new.payload).await? {
-            return Ok(());
+        if let Some(queued) = searchwright_store::jobs::queued(tx, scope, &new.payload).await? {
+            return Ok(Some(queued));
         }
         match searchwright_store::jobs::enqueue(tx, scope, new, now).await {
-            Err(searchwright_store::Error::Overloaded) => Ok(()),
-            done => done.map(drop),
+            Err(searchwright_store::Error::Overloaded) => Ok(None),
+            done => done.map(Some),
         }
     }
 

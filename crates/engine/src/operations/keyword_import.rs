@@ -16,7 +16,10 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::keywords::{brands, country_code, score_of};
+use super::{
+    jobs::with_actions,
+    keywords::{brands, country_code, score_of},
+};
 use crate::{
     Engine,
     call::{Call, Credential, fault},
@@ -66,9 +69,10 @@ impl Handle<ImportKeywords> for Engine {
         }
         if told.imported.created + told.imported.updated > 0 {
             let clusters = Job::ClusterKeywords { language };
-            clusters
+            let job = clusters
                 .enqueue_once(tx, call.scope()?, call.engine.clock.id(), call.now)
                 .await?;
+            told.imported.job = job.map(|job| with_actions(call, job));
         }
         Ok(told.finish())
     }

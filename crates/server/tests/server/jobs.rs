@@ -78,8 +78,20 @@ async fn whoever_may_start_a_job_may_stop_it(database: &str) {
         .send()
         .await;
     assert_eq!(imported.status, 200, "{imported:?}");
-    let job = bench.get("P/jobs?limit=1").await.json()["data"][0].clone();
-    assert_eq!(job["type"], "cluster_keywords", "{job:#}");
+    let job = imported.json()["job"].clone();
+    assert_eq!(
+        (&job["type"], &job["allowedActions"]["cancel"]),
+        (&json!("cluster_keywords"), &json!(true)),
+        "{job:#}"
+    );
+    // The same is not queued twice, and a file that says nothing new has nothing done.
+    let more = json!({ "file": "Keyword,Volume,Keyword Difficulty\nstanding desks,90,20\n" });
+    let again = bench.post("P/keywords/import", more.clone()).await.json();
+    assert_eq!(again["job"]["id"], job["id"], "{again:#}");
+    assert_eq!(
+        bench.post("P/keywords/import", more).await.json()["job"],
+        json!(null)
+    );
     let stop = format!("P/jobs/{}/cancel", job["id"].as_str().unwrap());
     let stopped = bench
         .call("POST", &stop)

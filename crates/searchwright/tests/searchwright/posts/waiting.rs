@@ -56,6 +56,20 @@ fn whatever_starts_a_job_can_wait_for_it() {
         figures["result"].to_string().contains("no_provider"),
         "{figures:#}"
     );
+    // An import is done when it answers; what it leaves to be done is waited for.
+    let file = "Keyword,Volume,Keyword Difficulty\ndesk lamp,100,20\ndesk lamps,90,20\n";
+    let imported = author
+        .run(&server, &["keywords", "import", file, "--wait"])
+        .json();
+    assert_eq!(
+        (&imported["created"], &imported["job"]["status"]),
+        (&json!(2), &json!("succeeded")),
+        "{imported:#}"
+    );
+    let lamps = author
+        .run(&server, &["keywords", "list", "--q", "desk lamp"])
+        .json();
+    assert!(lamps["data"][0]["clusterId"].is_string(), "{lamps:#}");
     // For people the same, as lines.
     let told = author
         .caller(&server)
