@@ -3,7 +3,6 @@
 //! Pure functions over plain values: no database, no network, no clock. The structure of a text is read
 //! from its sanitised HTML, so Markdown with raw HTML in it and posts kept as HTML are judged alike.
 
-mod abbreviations;
 mod attributions;
 pub mod brief;
 pub mod content_checks;
@@ -20,9 +19,7 @@ mod numbers;
 pub(crate) mod phrases;
 pub mod readability;
 pub mod sanitise;
-pub mod sentences;
 pub mod similarity;
 pub mod slug;
 pub mod structured_data;
-mod syllables;
 pub mod transitions;

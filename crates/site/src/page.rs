@@ -4,9 +4,11 @@
 mod attributes;
 mod charset;
 mod directives;
+mod ease;
 mod elements;
 mod entities;
 mod headers;
+mod language;
 mod link_list;
 mod links;
 mod open;
@@ -16,15 +18,21 @@ mod read;
 mod reader;
 mod tags;
 mod tokens;
+mod unseen;
 
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable};
+pub use language::Detected;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
 pub use read::read;
+pub use unseen::Unseen;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::fetch::{Cut, FetchError};
+use crate::{
+    fetch::{Cut, FetchError},
+    text::{readability::Readability, sketch::Sketch},
+};
 
 /// Index of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -303,6 +311,22 @@ pub struct HtmlFacts {
     pub placeholders: Vec<Box<str>>,
     /// An element that single-page applications mount on, with scripts: `#root`, `#app`, `#__next`, `#__nuxt`.
     pub spa_root: bool,
+    /// What came later. No part of the stored form of these facts, which is as it ever was: it is stored behind them.
+    #[serde(skip)]
+    pub more: More,
+}
+
+/// What else one pass over an HTML body saw. Mostly empty but for the sketch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct More {
+    /// Of a main text of at least 50 words.
+    pub sketch: Option<Sketch>,
+    /// What the main text scores, when it is hard to read.
+    pub hard: Option<Readability>,
+    /// The language of the main text, when it is surely another than the declared one.
+    pub language: Option<Detected>,
+    /// What JSON-LD says and the visible text does not.
+    pub unseen: Vec<Unseen>,
 }
 
 /// Where the charset came from.

@@ -4,6 +4,11 @@
 //! (what a reader calls a character, whatever the alphabet), a word is what UAX #29 says it is,
 //! and a hash is the same on every machine and in every release, because it is stored.
 
+mod abbreviations;
+pub mod readability;
+mod sentences;
+pub mod sketch;
+mod syllables;
 mod words;
 
 use std::borrow::Cow;
@@ -11,8 +16,15 @@ use std::borrow::Cow;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_segmentation::UnicodeSegmentation;
 
+pub use sentences::sentences;
 pub(crate) use words::Words;
 pub use words::{is_cjk, words};
+
+/// The primary subtag of a BCP 47 tag in lower case: `de` of `de-AT`.
+pub fn primary(language: &str) -> String {
+    let end = language.find(['-', '_']).unwrap_or(language.len());
+    language[..end].to_ascii_lowercase()
+}
 
 /// Extended grapheme clusters of a text.
 pub fn length(text: &str) -> usize {

@@ -8,22 +8,20 @@ use searchwright_contract::{
     audits::{Audit, AuditError, AuditProgress, AuditStatus},
     events::EventType,
 };
-use searchwright_site::{
-    crawl::{self, Batch, Config, Discovered, Ending, Resume, Sink, SinkError, Termination},
-    origin::Origin,
-    page::PageFacts,
-};
+use searchwright_site::crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination};
 use searchwright_store::{
-    Db, Tx, audits,
-    crawls::{self, Packed},
-    events,
+    Db, Tx, audits, crawls, events,
     jobs::{self, End, Leased},
 };
 use serde_json::json;
 use url::Url;
 use uuid::Uuid;
 
-use super::{JobError, analysis, page_texts, worker::Run};
+use super::{
+    JobError, analysis,
+    batches::{pack, unpack},
+    worker::Run,
+};
 use crate::{
     failure::{Failure, defect},
     providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
@@ -191,25 +189,6 @@ pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
     Outbound::new(&outbound).map_err(|e| defect("http client", e))
 }
 
-/// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
-pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
-
-fn pack(batch: &Batch, number: u32) -> Result<Packed, JobError> {
-    let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
-    let plain =
-        postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages)).map_err(|e| defect("batch", e))?;
-    Ok(Packed {
-        data: lz4_flex::compress_prepend_size(&plain),
-        texts: page_texts::pack(batch, number)?,
-    })
-}
-
-/// Reads a stored batch back.
-pub(super) fn unpack(data: &[u8]) -> Result<Saved, JobError> {
-    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
-    Ok(postcard::from_bytes(&plain).map_err(|e| defect("saved batch", e))?)
-}
-
 /// The crawl as far as it was saved, if it was begun, and the number of the next batch.
 async fn saved(
     db: &Db,
@@ -268,8 +247,8 @@ impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
         let (audit, number) = (self.audit, self.next);
-        let packed = pack(&batch, number).map_err(stopped)?;
         let p = batch.progress;
+        let packed = pack(batch, number).map_err(stopped)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),

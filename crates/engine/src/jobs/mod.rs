@@ -2,6 +2,7 @@
 
 mod analysis;
 pub mod audit;
+mod batches;
 pub(crate) mod generate_post;
 mod keyword_clusters;
 pub(crate) mod keyword_generation;

@@ -6,15 +6,11 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation as _;
 
+pub(crate) use searchwright_site::text::primary;
+
 /// Words of a text as UAX #29 finds them, in order.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.unicode_words()
-}
-
-/// The primary subtag of a BCP 47 tag in lower case: `de` of `de-AT`.
-pub(crate) fn primary(language: &str) -> String {
-    let end = language.find(['-', '_']).unwrap_or(language.len());
-    language[..end].to_ascii_lowercase()
 }
 
 /// Without accents: people leave them out when they search.

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use searchwright_site::text::{cut, length, squeeze, words};
+use searchwright_site::text::{cut, length, sentences, squeeze, words};
 use serde::Serialize;
 
 use super::{
     html::{Piece, pieces},
     markdown::{Refused, to_html},
     sanitise::LinkPolicy,
-    sentences::sentences,
 };
 
 /// Silent reading of English non-fiction, words per minute: the mean of 190 studies (Brysbaert, "How many
@@ -238,7 +237,7 @@ impl Document {
     }
 
     /// Running text: paragraphs and list items.
-    pub fn prose(&self) -> impl Iterator<Item = &str> {
+    pub fn prose(&self) -> impl Iterator<Item = &str> + Clone {
         self.blocks
             .iter()
             .filter(|block| matches!(block.kind, Kind::Paragraph | Kind::Item))

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use searchwright_site::text::folded;
+use searchwright_site::text::{folded, sentences};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -15,7 +15,6 @@ use super::{
     dates::{Date, Key, dates},
     document::{Document, Kind},
     numbers::{Amount, amounts},
-    sentences::sentences,
 };
 
 /// Words of a quotation that is one, and not a word somebody distrusts.

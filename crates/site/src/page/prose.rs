@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use memchr::{memchr2_iter, memmem::Finder};
 
-use super::{HtmlFacts, tags::Tag};
-use crate::text::{self, Words};
+use super::{HtmlFacts, ease, language, tags::Tag, unseen::unseen};
+use crate::text::{self, Words, sketch::Sketch};
 
 const IN_MAIN: u8 = 1;
 const IN_ARTICLE: u8 = 2;
@@ -20,6 +20,8 @@ const MOST_CODE: usize = 1_000;
 const MOST_PLACEHOLDERS: usize = 20;
 /// Places looked at for unrendered templates.
 const MOST_LOOKED_AT: usize = 200;
+/// Words of a text that is compared with others.
+const LEAST_SKETCHED: u32 = 50;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
@@ -156,6 +158,19 @@ impl Prose {
             text::hash(folded.as_bytes())
         };
         self.find_placeholders(&folded, &mut facts.placeholders);
+        if facts.main_words >= LEAST_SKETCHED {
+            facts.more.sketch = Sketch::of(&folded);
+        }
+        if facts.words >= LEAST_SKETCHED && !facts.json_ld.is_empty() {
+            facts.more.unseen = unseen(&facts.json_ld, &folded, &self.text);
+        }
+        if let Some(lang) = &facts.lang {
+            facts.more.hard = ease::hard(lang, &facts.main_text);
+            // what fills an unfinished page is in no language
+            if facts.placeholders.is_empty() {
+                facts.more.language = language::other_than(lang, &facts.main_text);
+            }
+        }
     }
 
     /// The parts that are wanted, a line for each block, cut at the end of a word.

@@ -18,7 +18,7 @@ use searchwright_store::{issues, pages};
 use tokio::sync::mpsc::{Receiver, Sender};
 use uuid::Uuid;
 
-use super::super::{JobError, audit::unpack};
+use super::super::{JobError, batches::unpack};
 use crate::keywords::cannibalisation::{name_key, title_key};
 
 /// Bytes of findings gathered before they are written. They are written in the order of their key: each leaf of the

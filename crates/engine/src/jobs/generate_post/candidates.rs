@@ -8,7 +8,7 @@ use searchwright_site::page::{PageFacts, UrlId};
 use searchwright_store::{audits, crawls, keywords, pages, posts};
 use uuid::Uuid;
 
-use super::super::{JobError, audit::unpack, page_texts, worker::Run};
+use super::super::{JobError, batches::unpack, page_texts, worker::Run};
 use crate::{
     keywords::{
         normalize, titles,

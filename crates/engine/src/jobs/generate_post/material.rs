@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, audit::unpack, worker::Run},
+    super::{JobError, batches::unpack, worker::Run},
     candidates::indexable,
 };
 use crate::{

@@ -14,13 +14,7 @@ use url::Url;
 
 use super::Order;
 use crate::{
-    jobs::{
-        JobError,
-        audit::{crawler, unpack},
-        page_texts,
-        steps::Steps,
-        worker::Run,
-    },
+    jobs::{JobError, audit::crawler, batches::unpack, page_texts, steps::Steps, worker::Run},
     posts::sources::Known,
     writing::brief::{Brief, address, plain},
 };

@@ -20,12 +20,7 @@ use searchwright_store::{
 use url::Url;
 
 use super::{
-    super::{
-        JobError,
-        audit::{crawler, unpack},
-        page_texts,
-        worker::Run,
-    },
+    super::{JobError, audit::crawler, batches::unpack, page_texts, worker::Run},
     Wanted,
 };
 use crate::{keywords::ideas::Page, operations::audits::start_url};

@@ -18,7 +18,7 @@ const RU: &str = "ул стр см рис им проф акад т.е напр 
 const PL: &str = "np dr prof ul tzn tj św ok nr str m.in al pl inż mgr rys tab ww";
 
 /// Whether the word before a full stop is one of these abbreviations; `word` without its last stop.
-pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
+pub(super) fn is_abbreviation(word: &str, language: &str) -> bool {
     let list = match language {
         "en" => EN,
         "de" => DE,
@@ -36,7 +36,7 @@ pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
 }
 
 /// Languages that write an ordinal number as digits and a full stop.
-pub(crate) fn has_stopped_ordinals(language: &str) -> bool {
+pub(super) fn has_stopped_ordinals(language: &str) -> bool {
     matches!(
         language,
         "de" | "da"

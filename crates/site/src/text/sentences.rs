@@ -2,8 +2,10 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::abbreviations::{has_stopped_ordinals, is_abbreviation};
-use crate::keywords::words::primary;
+use super::{
+    abbreviations::{has_stopped_ordinals, is_abbreviation},
+    primary,
+};
 
 /// The sentences of a paragraph, trimmed, none empty. Those of several paragraphs are those of each.
 pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {

@@ -2,7 +2,7 @@
 //! over a text needs; hyphenation patterns would find fewer, as they leave out short first and last ones.
 
 /// Counts the syllables of one word; `None` for a language without a rule here. At least 1.
-pub(crate) fn syllables(word: &str, language: &str) -> Option<u32> {
+pub(super) fn syllables(word: &str, language: &str) -> Option<u32> {
     let word: Vec<char> = word
         .chars()
         .flat_map(char::to_lowercase)

@@ -1,0 +1,114 @@
+//! Batches of crawled pages as they are stored. What facts gained since the form was fixed lies behind it, so that batches
+//! of older releases are read as before: they end earlier.
+
+use searchwright_site::{
+    crawl::{Batch, Discovered},
+    origin::Origin,
+    page::{More, PageFacts},
+};
+use searchwright_store::crawls::Packed;
+use serde::{Deserialize, Serialize};
+
+use super::{JobError, page_texts};
+use crate::failure::defect;
+
+/// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
+pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
+
+/// What is stored behind it.
+#[derive(Default, Serialize, Deserialize)]
+struct Later {
+    /// Of each page, in their order; of pages without HTML nothing.
+    pages: Vec<Option<More>>,
+}
+
+/// The stored form of a batch.
+pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
+    let texts = page_texts::pack(&batch, number)?;
+    let mores = batch.pages.iter_mut().map(|page| {
+        let html = page.facts.html.as_mut()?;
+        Some(std::mem::take(&mut html.more))
+    });
+    let later = Later {
+        pages: mores.collect(),
+    };
+    let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
+    let plain =
+        postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages)).map_err(|e| defect("batch", e))?;
+    let plain = postcard::to_extend(&later, plain).map_err(|e| defect("batch", e))?;
+    Ok(Packed {
+        data: lz4_flex::compress_prepend_size(&plain),
+        texts,
+    })
+}
+
+/// Reads a stored batch back.
+pub(super) fn unpack(data: &[u8]) -> Result<Saved, JobError> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
+    let (mut saved, rest): (Saved, _) =
+        postcard::take_from_bytes(&plain).map_err(|e| defect("saved batch", e))?;
+    if !rest.is_empty() {
+        let (later, _): (Later, _) = postcard::take_from_bytes(rest).map_err(|e| defect("saved batch", e))?;
+        for (page, more) in saved.2.iter_mut().zip(later.pages) {
+            if let (Some(html), Some(more)) = (&mut page.html, more) {
+                html.more = more;
+            }
+        }
+    }
+    Ok(saved)
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_site::{
+        crawl::Page,
+        page::{At, HtmlFacts, Outcome, Unseen},
+    };
+    use url::Url;
+
+    use super::*;
+
+    fn batch() -> Batch {
+        let url = Url::parse("https://example.com/").unwrap();
+        let page = |html: Option<HtmlFacts>| Page {
+            facts: PageFacts {
+                html: html.map(Box::new),
+                ..PageFacts::without_answer(&url, At::default(), Outcome::Status(200))
+            },
+            depth: None,
+        };
+        let more = More {
+            unseen: vec![Unseen {
+                property: "price".into(),
+                value: "5".into(),
+            }],
+            ..More::default()
+        };
+        let html = HtmlFacts {
+            more,
+            words: 7,
+            ..HtmlFacts::default()
+        };
+        Batch {
+            pages: vec![page(None), page(Some(html)), page(Some(HtmlFacts::default()))],
+            ..Batch::default()
+        }
+    }
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
+        let (_, _, pages) = unpack(&pack(batch(), 0).unwrap().data).unwrap();
+        assert_eq!(pages, expected);
+    }
+
+    #[test]
+    fn a_batch_of_the_first_form_is_read() {
+        let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
+        let plain = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
+        let (_, _, read) = unpack(&lz4_flex::compress_prepend_size(&plain)).unwrap();
+        assert_eq!(read.len(), 3);
+        let html = read[1].html.as_ref().unwrap();
+        assert_eq!((html.words, &html.more), (7, &More::default()));
+    }
+}

@@ -1,0 +1,152 @@
+//! Whether the main text is very hard to read.
+
+use crate::text::{
+    primary,
+    readability::{Counts, Formula, Readability, formula, readability, score},
+};
+
+/// A shorter line is a heading or an entry of a list.
+const LINE: usize = 60;
+/// Words of running text that a score is made of, at least.
+const LEAST_WORDS: u32 = 150;
+/// Texts that score more are not remembered: there is no question that they can be read.
+const MOST: f64 = 40.0;
+/// A count of letters may be wrong by so much.
+const DOUBT: f64 = 20.0;
+
+/// What a hard text scores, in a language with a formula on the scale of Flesch. Counting syllables takes its time, so
+/// that most texts are only looked at: their letters show that they are not hard.
+pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
+    let formula = formula(language);
+    if matches!(formula, Formula::Lix | Formula::SentenceLength) {
+        return None;
+    }
+    let paragraphs = lines
+        .lines()
+        .filter(|line| line.len() >= LINE && line.ends_with(['.', '!', '?', '…', '"', '”', '»', ')']));
+    let rough = rough(paragraphs.clone(), &primary(language));
+    if rough.words < LEAST_WORDS || score(&rough, formula)?.score > MOST + DOUBT {
+        return None;
+    }
+    readability(paragraphs, language).filter(|found| found.score <= MOST)
+}
+
+const PART: u8 = 1;
+const VOWEL: u8 = 2;
+const STOP: u8 = 4;
+/// A byte that begins a character.
+const FIRST: u8 = 8;
+
+/// What single bytes are. Of vowels outside ASCII the second byte stands for the whole.
+const fn classes(cyrillic: bool) -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        let part = b.is_ascii_alphanumeric() || b >= 0x80;
+        let vowel = matches!(b | 0x20, b'a' | b'e' | b'i' | b'o' | b'u' | b'y') && b < 0x80
+            || cyrillic
+                && matches!(
+                    b,
+                    0x83 | 0x8b | 0x8d | 0x8e | 0x8f | 0x91 | 0xb0 | 0xb5 | 0xb8 | 0xbe
+                )
+            || !cyrillic && matches!(b, 0xa0..=0xa6 | 0xa8..=0xaf | 0xb2..=0xb6 | 0xb8..=0xbc);
+        classes[byte] = if part { PART } else { 0 }
+            | if vowel { VOWEL } else { 0 }
+            | if matches!(b, b'.' | b'!' | b'?') { STOP } else { 0 }
+            | if part && !matches!(b, 0x80..=0xbf) {
+                FIRST
+            } else {
+                0
+            };
+        byte += 1;
+    }
+    classes
+}
+
+static LATIN: [u8; 256] = classes(false);
+static CYRILLIC: [u8; 256] = classes(true);
+
+/// Counts by single bytes: every run of vowels is a syllable, every stop before a space the end of a sentence.
+fn rough<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Counts {
+    let classes = if language == "ru" { &CYRILLIC } else { &LATIN };
+    let silent_e = matches!(language, "en" | "fr");
+    let mut counts = Counts::default();
+    let mut silent = 0;
+    for paragraph in paragraphs {
+        let (mut before, mut last) = (0, b' ');
+        for byte in paragraph.bytes() {
+            let class = classes[usize::from(byte)];
+            let begins = class & !before;
+            counts.words += u32::from(begins & PART);
+            counts.syllables += u32::from(begins & VOWEL != 0);
+            counts.letters += u32::from(class & FIRST != 0);
+            counts.sentences += u32::from(before & STOP != 0 && byte == b' ');
+            silent += u32::from(silent_e && last == b'e' && class & PART == 0);
+            (before, last) = (class, byte);
+        }
+        counts.sentences += 1;
+    }
+    counts.syllables = counts.syllables.saturating_sub(silent).max(counts.words);
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HARD: &str = "Organisational considerations necessitate comprehensive interdisciplinary deliberation concerning the \
+        implementation of administrative responsibilities, notwithstanding previously established institutional arrangements.";
+    const EASY: &str = "The cat sat on the mat because it was warm there. The dog came in and saw the cat, and then they both ran \
+        out of the house and down the lane as fast as they could go.";
+    const HART: &str = "Gesamtorganisatorische Überlegungen erfordern weitreichende Vereinbarungen hinsichtlich der \
+        verwaltungsrechtlichen Verantwortlichkeiten ungeachtet vorangegangener institutioneller Übereinkünfte.";
+
+    fn lines(paragraph: &str) -> String {
+        vec![paragraph; 20].join("\n")
+    }
+
+    #[test]
+    fn only_hard_texts_are_remembered() {
+        let found = hard("en", &lines(HARD)).unwrap();
+        assert!(found.score < 0.0 && found.formula == Formula::FleschReadingEase);
+        assert!(hard("de", &lines(HART)).unwrap().score < 30.0);
+        assert_eq!(hard("en", &lines(EASY)), None);
+        // no scale of Flesch for the language, and too little text
+        assert_eq!(hard("fi", &lines(HARD)), None);
+        assert_eq!(hard("en", HARD), None);
+        assert_eq!(hard("en", &lines("Extraordinary considerations")), None);
+    }
+
+    #[test]
+    fn a_look_at_the_letters_is_near_enough() {
+        for (language, text) in [
+            ("en", EASY),
+            ("en", HARD),
+            ("de", HART),
+            (
+                "fr",
+                "Les considérations de cette organisation sont assez difficiles à comprendre, mais elles restent utiles à tous.",
+            ),
+            (
+                "es",
+                "La organización del trabajo necesita algunas consideraciones que no son fáciles de entender para todos.",
+            ),
+            (
+                "ru",
+                "Организация работы требует некоторых соображений, которые нелегко понять. Но они всё же полезны для всех.",
+            ),
+            (
+                "nl",
+                "De organisatie van het werk vraagt om enkele overwegingen die niet voor iedereen makkelijk te begrijpen zijn.",
+            ),
+        ] {
+            let text = lines(text);
+            let rough = score(&rough(text.lines(), language), formula(language))
+                .unwrap()
+                .score;
+            let exact = readability(text.lines(), language).unwrap().score;
+            assert!(rough - exact < DOUBT, "{language}: {rough} {exact}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Whether the main text is in the language that the page declares.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::{self, primary};
+
+/// Words of running text below which nothing can be said.
+const LEAST_WORDS: u32 = 50;
+/// Bytes of running text that are looked at.
+const SAMPLE: usize = 1_000;
+/// A shorter line is a heading, an entry of a list or a button.
+const LINE: usize = 40;
+/// Words that are looked up.
+const LOOKED_UP: usize = 200;
+/// Share of the most usual words of its language that running text never falls below, percent.
+const USUAL: usize = 15;
+const CONFIDENCE: f64 = 0.9;
+
+/// Languages that detection knows, by their codes of ISO 639-3 and 639-1.
+const KNOWN: &str = "eng en rus ru cmn zh spa es por pt ita it ben bn fra fr deu de ukr uk kat ka ara ar hin hi jpn ja heb he \
+    yid yi pol pl amh am jav jv kor ko nob no dan da swe sv fin fi tur tr nld nl hun hu ces cs ell el bul bg bel be mar mr \
+    kan kn ron ro slv sl hrv hr srp sr mkd mk lit lt lav lv est et tam ta vie vi urd ur tha th guj gu uzb uz pan pa aze az \
+    ind id tel te pes fa mal ml ori or mya my nep ne sin si khm km tuk tk aka ak zul zu sna sn afr af slk sk cat ca tgl tl \
+    hye hy";
+/// Languages so near to each other that one may be taken for the other.
+const ALIKE: [&[&str]; 6] = [
+    &["no", "nb", "nn", "da"],
+    &["hr", "sr", "bs", "sh"],
+    &["id", "ms", "jv"],
+    &["cs", "sk"],
+    &["hi", "mr", "ne"],
+    &["ru", "uk", "be", "bg", "mk"],
+];
+/// Languages whose most usual words are known.
+const LISTED: [&str; 22] = [
+    "ar", "az", "ca", "da", "de", "el", "en", "es", "fi", "fr", "he", "hu", "id", "it", "nl", "no", "pt",
+    "ro", "ru", "sl", "sv", "tr",
+];
+
+static USUAL_WORDS: LazyLock<HashMap<&'static str, HashSet<u64>>> = LazyLock::new(|| {
+    let words = |code| stop_words::lookup(code).unwrap_or_default();
+    let set = |code| {
+        words(code)
+            .iter()
+            .map(|word| text::hash(word.as_bytes()))
+            .collect()
+    };
+    LISTED.into_iter().map(|code| (code, set(code))).collect()
+});
+
+/// A language that a text is in, as far as its letters tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Detected {
+    /// Code of ISO 639-1.
+    pub language: Box<str>,
+    /// 90 to 100.
+    pub confidence: u8,
+}
+
+/// The language of a text when it is surely another than the declared one. Most pages are in the language that they
+/// say, which a look at their most usual words shows, so that hardly any have to go through detection.
+pub(super) fn other_than(declared: &str, lines: &str) -> Option<Detected> {
+    let declared = primary(declared);
+    let declared = if matches!(&*declared, "nb" | "nn") {
+        "no"
+    } else {
+        &*declared
+    };
+    // what detection does not know, it takes for something else
+    codes().find(|(_, code)| *code == declared)?;
+    let mut sample = String::new();
+    for line in lines.lines().filter(|line| line.len() >= LINE) {
+        sample.push_str(line);
+        sample.push('\n');
+        if sample.len() >= SAMPLE {
+            break;
+        }
+    }
+    sample.truncate(sample.floor_char_boundary(SAMPLE));
+    if sample.len() < 2 * LEAST_WORDS as usize || has_usual_words(&sample, declared) == Some(true) {
+        return None;
+    }
+    if text::words(&sample) < LEAST_WORDS {
+        return None;
+    }
+    let found = whatlang::detect(&sample)?;
+    let (_, language) = codes().find(|(code, _)| *code == found.lang().code())?;
+    let alike = ALIKE
+        .iter()
+        .any(|group| group.contains(&language) && group.contains(&declared));
+    let sure = language != declared
+        && !alike
+        && found.confidence() >= CONFIDENCE
+        && has_usual_words(&sample, language) != Some(false);
+    sure.then(|| Detected {
+        language: language.into(),
+        confidence: (found.confidence() * 100.0) as u8,
+    })
+}
+
+fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut codes = KNOWN.split_ascii_whitespace();
+    std::iter::from_fn(move || Some((codes.next()?, codes.next()?)))
+}
+
+/// Whether a text holds as many of the most usual words of a language as any in it does; `None` where they are not known.
+fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
+    let usual = USUAL_WORDS.get(language).filter(|words| !words.is_empty())?;
+    let (mut all, mut known) = (0, 0);
+    let words = sample
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    for word in words.take(LOOKED_UP) {
+        all += 1;
+        let hash = if word.bytes().all(|b| b.is_ascii_lowercase()) {
+            text::hash(word.as_bytes())
+        } else {
+            text::hash(word.to_lowercase().as_bytes())
+        };
+        known += usize::from(usual.contains(&hash));
+    }
+    Some(known * 100 >= all * USUAL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENGLISH: &str = "The repair of lawn mowers is not difficult when you have the right tools and a little patience. \
+        Begin with the spark plug, which is easily reached, and look at its colour before you put it back into the engine. \
+        When it is black the mixture is too rich; when it is white the engine runs hot. Then you should look at the filter.";
+    const GERMAN: &str = "Die Reparatur von Rasenmähern ist nicht schwierig, wenn man das richtige Werkzeug und ein wenig \
+        Geduld hat. Beginnen Sie mit der Zündkerze, die leicht zu erreichen ist, und sehen Sie sich ihre Farbe an, bevor \
+        Sie sie wieder in den Motor einsetzen. Wenn sie schwarz ist, ist das Gemisch zu fett; ist sie weiß, so läuft der \
+        Motor zu heiß, und dann sollten Sie sich den Filter ansehen.";
+    const NORWEGIAN: &str = "Reparasjon av gressklippere er ikke vanskelig når man har riktig verktøy og litt tålmodighet. \
+        Begynn med tennpluggen, som er lett å nå, og se på fargen før du setter den tilbake i motoren. Når den er svart, \
+        er blandingen for fet, og når den er hvit, går motoren varm, og da bør du se på filteret som ligger under dekselet.";
+
+    fn found(declared: &str, text: &str) -> Option<String> {
+        other_than(declared, text).map(|found| found.language.into())
+    }
+
+    #[test]
+    fn another_language_is_seen() {
+        assert_eq!(found("de-AT", ENGLISH).as_deref(), Some("en"));
+        assert_eq!(found("en", GERMAN).as_deref(), Some("de"));
+        assert_eq!(found("ja", ENGLISH).as_deref(), Some("en"));
+        assert_eq!(found("pl", ENGLISH).as_deref(), Some("en"));
+    }
+
+    #[test]
+    fn nothing_is_said_without_need() {
+        for (declared, text) in [
+            ("en-GB", ENGLISH),
+            ("de", GERMAN),
+            ("nn", NORWEGIAN),
+            ("da", NORWEGIAN),
+            // not known to detection
+            ("eu", ENGLISH),
+            ("de", &ENGLISH[..120]),
+            // names of things are in no language
+            (
+                "de",
+                &"Apple MacBook Pro Samsung Galaxy Ultra Sony Bose Dell Lenovo Canon Nikon Garmin Kindle Roku ".repeat(9),
+            ),
+        ] {
+            assert_eq!(found(declared, text), None, "{declared}: {text}");
+        }
+    }
+}

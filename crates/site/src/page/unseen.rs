@@ -1,0 +1,268 @@
+//! What the page's JSON-LD says of it and its visible text does not.
+
+use std::collections::HashSet;
+
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    JsonLd,
+    entities::{self, In},
+};
+use crate::text;
+
+/// Entries kept.
+const MOST: usize = 5;
+/// Characters kept of a value.
+const VALUE: usize = 200;
+/// Items looked at.
+const ITEMS: usize = 50;
+/// Share of the words of a headline in the text from which on it stands there in another form.
+const SHARE: f64 = 0.6;
+/// What shows that a text names prices.
+const CURRENCIES: [&str; 12] = [
+    "€", "$", "£", "¥", "₽", "₹", "zł", "EUR", "USD", "GBP", "CHF", "kr",
+];
+
+/// A property whose value is not to be seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// `headline`, `name` or `price`.
+    pub property: Box<str>,
+    /// As the markup has it.
+    pub value: Box<str>,
+}
+
+/// Headlines of articles, names and prices of products that the visible text does not hold. `folded` is the main text
+/// without capitals, `visible` all text as it stands.
+pub(super) fn unseen(blocks: &[JsonLd], folded: &str, visible: &str) -> Vec<Unseen> {
+    let mut found = Vec::new();
+    let mut seen = Seen {
+        folded,
+        visible,
+        letters: None,
+    };
+    let telling = |block: &&JsonLd| {
+        let has = |word: &str| memmem::find(block.source.as_bytes(), word.as_bytes()).is_some();
+        block.error.is_none() && (has("\"headline\"") || has("Product\""))
+    };
+    for block in blocks.iter().filter(telling) {
+        if let Ok(value) = serde_json::from_str(&block.source) {
+            walk(&value, &mut ITEMS.clone(), &mut |item| {
+                judge(item, &mut seen, &mut found)
+            });
+        }
+    }
+    found
+}
+
+fn walk(value: &Value, left: &mut usize, judge: &mut dyn FnMut(&Map<String, Value>)) {
+    if *left == 0 {
+        return;
+    }
+    *left -= 1;
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| walk(value, left, judge)),
+        Value::Object(item) => {
+            if let Some(graph) = item.get("@graph") {
+                walk(graph, left, judge);
+            }
+            judge(item);
+        }
+        _ => {}
+    }
+}
+
+fn judge(item: &Map<String, Value>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>) {
+    let mut note = |property: &str, value: &str| {
+        if found.len() < MOST {
+            found.push(Unseen {
+                property: property.into(),
+                value: text::cut(&text::squeeze(value), VALUE).into(),
+            });
+        }
+    };
+    let is = |name: &str| match item.get("@type") {
+        Some(Value::String(kind)) => kind.ends_with(name),
+        Some(Value::Array(kinds)) => kinds
+            .iter()
+            .any(|kind| kind.as_str().is_some_and(|k| k.ends_with(name))),
+        _ => false,
+    };
+    let words = if is("Product") {
+        "name"
+    } else if is("Article") || is("BlogPosting") {
+        "headline"
+    } else {
+        return;
+    };
+    if let Some(value) = item.get(words).and_then(Value::as_str)
+        && !seen.has(value)
+    {
+        note(words, value);
+    }
+    let price = item.get("offers").filter(|_| words == "name").and_then(price);
+    if let Some(price) = price
+        && !seen.has_price(&price)
+    {
+        note("price", &price);
+    }
+}
+
+/// The price of the only offer, or the lowest one.
+fn price(offers: &Value) -> Option<String> {
+    let offer = match offers {
+        Value::Array(offers) if offers.len() == 1 => offers.first()?,
+        offers => offers,
+    };
+    match offer.get("price").or_else(|| offer.get("lowPrice"))? {
+        Value::String(price) => Some(price.clone()),
+        Value::Number(price) => Some(price.to_string()),
+        _ => None,
+    }
+}
+
+/// What visitors see.
+struct Seen<'a> {
+    folded: &'a str,
+    visible: &'a str,
+    /// Letters and digits of all of it, made when needed.
+    letters: Option<String>,
+}
+
+impl Seen<'_> {
+    fn has(&mut self, value: &str) -> bool {
+        let value = entities::decode(value, In::Text);
+        let folded = text::folded(&value);
+        let wanted = letters(&folded);
+        if wanted.chars().count() < 3 || memmem::find(self.folded.as_bytes(), folded.as_bytes()).is_some() {
+            return true;
+        }
+        let visible = self.visible;
+        let all = self
+            .letters
+            .get_or_insert_with(|| letters(&text::folded(visible)));
+        if memmem::find(all.as_bytes(), wanted.as_bytes()).is_some() {
+            return true;
+        }
+        let words = |text: &str| -> HashSet<String> {
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let (wanted, there) = (words(&folded), words(&text::folded(visible)));
+        wanted.intersection(&there).count() as f64 >= SHARE * wanted.len() as f64
+    }
+
+    /// A page that names no prices at all shows them some other way.
+    fn has_price(&self, price: &str) -> bool {
+        let Some(cents) = cents(price).filter(|cents| *cents > 0) else {
+            return true;
+        };
+        let names_prices = CURRENCIES.iter().any(|sign| self.visible.contains(sign));
+        let mut spellings = vec![cents.to_string()];
+        if cents % 10 == 0 {
+            spellings.push((cents / 10).to_string());
+        }
+        if cents % 100 == 0 {
+            spellings.push((cents / 100).to_string());
+        }
+        !names_prices || amounts(self.visible).any(|amount| spellings.contains(&amount))
+    }
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// `1299.5` and `1299.50` are 129950; schema.org wants a full stop before the cents.
+fn cents(price: &str) -> Option<u64> {
+    let price: f64 = price.trim().parse().ok()?;
+    (0.0..1e12)
+        .contains(&price)
+        .then(|| (price * 100.0).round() as u64)
+}
+
+/// Numbers of a text as their digits alone: `1.299,50`, `1,299.50` and `1 299.50` are the same.
+fn amounts(text: &str) -> impl Iterator<Item = String> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.find(|c: char| c.is_ascii_digit())?;
+        let number = &rest[start..];
+        let mut end = 0;
+        for (at, c) in number.char_indices() {
+            let next = number[at..].as_bytes();
+            let thousands = c == ' ' && next.len() > 3 && next[1..4].iter().all(u8::is_ascii_digit);
+            match c {
+                '0'..='9' => end = at + 1,
+                '.' | ',' | '\'' | '’' => {}
+                ' ' if thousands => {}
+                _ => break,
+            }
+        }
+        rest = &number[end..];
+        Some(number[..end].chars().filter(char::is_ascii_digit).collect())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(json: &str, visible: &str) -> Vec<(String, String)> {
+        let block = JsonLd {
+            source: json.into(),
+            error: None,
+            line: 1,
+        };
+        let folded = text::folded(visible);
+        unseen(&[block], &folded, visible)
+            .into_iter()
+            .map(|u| (u.property.into(), u.value.into()))
+            .collect()
+    }
+
+    #[test]
+    fn headlines_are_found_in_any_spelling() {
+        let article = |headline: &str| {
+            format!(r#"{{"@graph": [{{"@type": "NewsArticle", "headline": "{headline}"}}]}}"#)
+        };
+        let text = "News How to “repair” Mowers & Rakes, fast By Ann";
+        for same in [
+            "How to repair mowers &amp; rakes",
+            "How to \\\"repair\\\" mowers",
+            "How to repair mowers and rakes | Site",
+        ] {
+            assert_eq!(found(&article(same), text), []);
+        }
+        let other = found(&article("Cheap flights to Rome"), text);
+        assert_eq!(
+            other,
+            [("headline".to_owned(), "Cheap flights to Rome".to_owned())]
+        );
+    }
+
+    #[test]
+    fn prices_are_found_in_any_spelling() {
+        let product = |price: &str| {
+            format!(
+                r#"{{"@type": "Product", "name": "Oak desk", "offers": [{{"@type": "Offer", "price": {price}}}]}}"#
+            )
+        };
+        for (price, text, missing) in [
+            ("\"1299.00\"", "Oak desk for 1.299,00 €", false),
+            ("1299", "Oak desk $1,299", false),
+            ("1299.5", "Oak desk 1 299,50 kr", false),
+            ("1299.00", "Oak desk now € 999,00", true),
+            ("1299.00", "Oak desk", false),
+            ("\"call us\"", "Oak desk € 5", false),
+        ] {
+            assert_eq!(
+                !found(&product(price), text).is_empty(),
+                missing,
+                "{price} {text}"
+            );
+        }
+        assert_eq!(found(&product("0"), "Pine chair, 10 €").len(), 1);
+    }
+}

@@ -1,0 +1,206 @@
+//! Readability: how long sentences and words are, by the formula made for the language.
+
+use serde::{Deserialize, Serialize};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{is_cjk, primary, sentences::sentences, syllables::syllables, words};
+
+/// Words of a sentence that is long.
+pub const LONG_SENTENCE: u32 = 20;
+/// Letters of a word that LIX does not yet call long.
+const LIX_LETTERS: usize = 6;
+
+/// What formulas are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Words of running text.
+    pub words: u32,
+    /// Sentences of running text.
+    pub sentences: u32,
+    /// Syllables, 0 where the language has no rule for them.
+    pub syllables: u32,
+    /// Letters and digits of all words.
+    pub letters: u32,
+    /// Words of more than 6 letters.
+    pub long_words: u32,
+    /// Sentences of more than [`LONG_SENTENCE`] words.
+    pub long_sentences: u32,
+}
+
+/// The formula a score comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Formula {
+    /// Flesch 1948, English.
+    FleschReadingEase,
+    /// Amstad 1978, German.
+    Amstad,
+    /// Fernández Huerta 1959, Spanish.
+    FernandezHuerta,
+    /// Kandel and Moles 1958, French.
+    KandelMoles,
+    /// Oborneva 2006, Russian.
+    Oborneva,
+    /// Douma 1960, Dutch.
+    FleschDouma,
+    /// Lucisano and Piemontese 1988, Italian.
+    Gulpease,
+    /// Björnsson 1968, any language that parts words by spaces; lower is easier.
+    Lix,
+    /// Words per sentence, 1.7 characters to the word; Chinese and Japanese; lower is easier.
+    SentenceLength,
+}
+
+/// How easy it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Band {
+    /// 60 and more; LIX below 40; sentences of up to 20 words on average.
+    Good,
+    /// 50 to 59; LIX 40 to 49; sentences of up to 25 words on average.
+    Fair,
+    /// Harder.
+    Poor,
+}
+
+/// What a text scores.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Readability {
+    /// One decimal; may lie outside 0 to 100 for extreme texts.
+    pub score: f64,
+    /// Where it comes from.
+    pub formula: Formula,
+    /// What it means.
+    pub band: Band,
+}
+
+/// Counts running text, given as its paragraphs.
+pub fn count<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Counts {
+    let language = primary(language);
+    let mut counts = Counts::default();
+    for paragraph in paragraphs {
+        for sentence in sentences(paragraph, &language) {
+            let length = words(sentence);
+            counts.sentences += 1;
+            counts.words += length;
+            counts.long_sentences += u32::from(length > LONG_SENTENCE);
+            for word in sentence.unicode_words() {
+                let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
+                counts.letters += letters as u32;
+                counts.long_words += u32::from(letters > LIX_LETTERS);
+                counts.syllables += syllables(word, &language).unwrap_or(0);
+            }
+        }
+    }
+    counts
+}
+
+/// Readability of running text, given as its paragraphs; `None` without any.
+pub fn readability<'t>(
+    paragraphs: impl Iterator<Item = &'t str> + Clone,
+    language: &str,
+) -> Option<Readability> {
+    let chars = || {
+        paragraphs
+            .clone()
+            .flat_map(str::chars)
+            .filter(|c| c.is_alphanumeric())
+    };
+    let cjk = 2 * chars().filter(|c| is_cjk(*c)).count() > chars().count();
+    let formula = if cjk {
+        Formula::SentenceLength
+    } else {
+        formula(language)
+    };
+    score(&count(paragraphs, language), formula)
+}
+
+/// The formula for a language.
+pub fn formula(language: &str) -> Formula {
+    match primary(language).as_str() {
+        "en" => Formula::FleschReadingEase,
+        "de" => Formula::Amstad,
+        "es" => Formula::FernandezHuerta,
+        "fr" => Formula::KandelMoles,
+        "ru" => Formula::Oborneva,
+        "nl" => Formula::FleschDouma,
+        "it" => Formula::Gulpease,
+        "zh" | "ja" => Formula::SentenceLength,
+        _ => Formula::Lix,
+    }
+}
+
+/// What a formula makes of counts; `None` when there are no words.
+pub fn score(counts: &Counts, formula: Formula) -> Option<Readability> {
+    if counts.words == 0 || counts.sentences == 0 {
+        return None;
+    }
+    let words = f64::from(counts.words);
+    let per_sentence = words / f64::from(counts.sentences);
+    let per_word = f64::from(counts.syllables) / words;
+    let score = match formula {
+        Formula::FleschReadingEase => 206.835 - 1.015 * per_sentence - 84.6 * per_word,
+        Formula::Amstad => 180.0 - per_sentence - 58.5 * per_word,
+        Formula::FernandezHuerta => 206.84 - 1.02 * per_sentence - 60.0 * per_word,
+        Formula::KandelMoles => 207.0 - 1.015 * per_sentence - 73.6 * per_word,
+        Formula::Oborneva => 206.835 - 1.3 * per_sentence - 60.1 * per_word,
+        Formula::FleschDouma => 206.84 - 0.93 * per_sentence - 77.0 * per_word,
+        Formula::Gulpease => {
+            89.0 + (300.0 * f64::from(counts.sentences) - 10.0 * f64::from(counts.letters)) / words
+        }
+        Formula::Lix => per_sentence + 100.0 * f64::from(counts.long_words) / words,
+        Formula::SentenceLength => per_sentence,
+    };
+    let score = (score * 10.0).round() / 10.0;
+    let (good, fair) = match formula {
+        Formula::Lix => (score < 40.0, score < 50.0),
+        Formula::SentenceLength => (score <= 20.0, score <= 25.0),
+        _ => (score >= 60.0, score >= 50.0),
+    };
+    let band = match (good, fair) {
+        (true, _) => Band::Good,
+        (_, true) => Band::Fair,
+        _ => Band::Poor,
+    };
+    Some(Readability { score, formula, band })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_scores() {
+        let counts = Counts {
+            words: 100,
+            sentences: 5,
+            syllables: 150,
+            letters: 450,
+            long_words: 20,
+            long_sentences: 0,
+        };
+        let cases = [
+            (Formula::FleschReadingEase, 59.6, Band::Fair),
+            (Formula::Amstad, 72.3, Band::Good),
+            (Formula::FernandezHuerta, 96.4, Band::Good),
+            (Formula::KandelMoles, 76.3, Band::Good),
+            (Formula::Oborneva, 90.7, Band::Good),
+            (Formula::FleschDouma, 72.7, Band::Good),
+            (Formula::Gulpease, 59.0, Band::Fair),
+            (Formula::Lix, 40.0, Band::Fair),
+            (Formula::SentenceLength, 20.0, Band::Good),
+        ];
+        for (formula, expected, band) in cases {
+            assert_eq!(
+                score(&counts, formula),
+                Some(Readability {
+                    score: expected,
+                    formula,
+                    band
+                })
+            );
+        }
+        assert_eq!(score(&Counts::default(), Formula::Lix), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! What is left of a text in 64 bytes to find others that are nearly the same (MinHash).
+//!
+//! The runs of five words of a text (of Chinese and Japanese: of five characters) are hashed once and dealt out to 128
+//! bins; of the smallest hash of each bin the four lowest bits are kept. Bins that stay empty borrow from others
+//! (Shrivastava, "Optimal Densification for Fast and Accurate Minwise Hashing", ICML 2017), and the share of bins in
+//! which two texts agree tells how many of their runs they share (Li and König, "b-Bit Minwise Hashing", WWW 2010). Eight
+//! bins make a band: texts of which nine runs in ten are the same agree in one of the 16 bands all but surely.
+
+use serde::{Deserialize, Serialize};
+
+use super::is_cjk;
+
+const BINS: usize = 128;
+/// Words of a run.
+const RUN: usize = 5;
+/// Agreement in one bin by chance.
+const CHANCE: f64 = 1.0 / 16.0;
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The sketch of a text: a number for each band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
+pub struct Sketch(pub(crate) [u32; Self::BANDS]);
+
+impl Sketch {
+    /// Two texts that agree in none of these are not compared.
+    pub const BANDS: usize = BINS / 8;
+
+    /// Of a folded text; `None` when it has fewer than five words.
+    pub fn of(folded: &str) -> Option<Self> {
+        let mut runs = Runs::default();
+        let text = folded.as_bytes();
+        // bytes that most Chinese and Japanese characters begin with
+        let cjk: usize = text.iter().map(|b| usize::from(matches!(b, 0xe3..=0xe9))).sum();
+        if cjk * 6 > text.len() {
+            runs.add_characters(folded);
+        } else {
+            runs.add_words(text);
+        }
+        runs.finish()
+    }
+
+    /// Estimate of the share of runs of either text that are in both (Jaccard), 0 to 1; its standard error is 0.03 at 0.9.
+    pub fn similarity(&self, other: &Self) -> f64 {
+        let agreeing: u32 = self
+            .0
+            .iter()
+            .zip(other.0)
+            .map(|(a, b)| {
+                let unlike = a ^ b;
+                let any = unlike | unlike >> 1 | unlike >> 2 | unlike >> 3;
+                8 - (any & 0x1111_1111).count_ones()
+            })
+            .sum();
+        let share = f64::from(agreeing) / BINS as f64;
+        ((share - CHANCE) / (1.0 - CHANCE)).max(0.0)
+    }
+}
+
+impl From<Sketch> for Vec<u8> {
+    fn from(sketch: Sketch) -> Self {
+        sketch.0.iter().flat_map(|band| band.to_le_bytes()).collect()
+    }
+}
+
+impl TryFrom<Vec<u8>> for Sketch {
+    type Error = &'static str;
+
+    fn try_from(bytes: Vec<u8>) -> Result<Self, Self::Error> {
+        let (bands, rest) = bytes.as_chunks::<4>();
+        let bands: [[u8; 4]; Self::BANDS] = bands.try_into().map_err(|_| "a sketch has 64 bytes")?;
+        if !rest.is_empty() {
+            return Err("a sketch has 64 bytes");
+        }
+        Ok(Self(bands.map(u32::from_le_bytes)))
+    }
+}
+
+/// Runs while they are gathered.
+struct Runs {
+    smallest: [u32; BINS],
+    /// The last words, oldest first.
+    last: [u64; RUN - 1],
+    words: usize,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            smallest: [u32::MAX; BINS],
+            last: [0; RUN - 1],
+            words: 0,
+        }
+    }
+}
+
+impl Runs {
+    fn word(&mut self, word: u64) {
+        let [a, b, c, d] = self.last;
+        self.words += 1;
+        if self.words >= RUN {
+            let run = a.rotate_left(7) ^ b.rotate_left(19) ^ c.rotate_left(31) ^ d.rotate_left(43) ^ word;
+            let run = mixed(run);
+            let bin = &mut self.smallest[(run % BINS as u64) as usize];
+            *bin = (*bin).min((run >> 32) as u32);
+        }
+        self.last = [b, c, d, word];
+    }
+
+    /// Words are runs of letters and digits; eight bytes are looked at at a time.
+    fn add_words(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while at < text.len() {
+            let mut eight = load(text, at);
+            let gap = (parts(eight).trailing_zeros() / 8) as usize;
+            if gap > 0 {
+                at += gap;
+                continue;
+            }
+            let mut word = 0;
+            loop {
+                let length = (!parts(eight) & all(0x80)).trailing_zeros() / 8;
+                at += length as usize;
+                if length < 8 {
+                    word = (word ^ (eight & ((1 << (8 * length)) - 1))).wrapping_mul(STEP);
+                    break;
+                }
+                word = (word ^ eight).wrapping_mul(STEP).rotate_left(29);
+                eight = load(text, at);
+            }
+            self.word(mixed(word));
+        }
+    }
+
+    fn add_characters(&mut self, text: &str) {
+        for token in text.split(|c: char| !c.is_alphanumeric()) {
+            let mut rest = token;
+            while let Some(first) = rest.chars().next() {
+                let length = if is_cjk(first) {
+                    first.len_utf8()
+                } else {
+                    rest.find(is_cjk).unwrap_or(rest.len())
+                };
+                let (word, after) = rest.split_at(length);
+                self.word(super::hash(word.as_bytes()));
+                rest = after;
+            }
+        }
+    }
+
+    fn finish(self) -> Option<Sketch> {
+        if self.words < RUN {
+            return None;
+        }
+        let value = |bin: usize| Some(self.smallest[bin]).filter(|least| *least != u32::MAX);
+        let mut sketch = Sketch([0; Sketch::BANDS]);
+        for bin in 0..BINS {
+            let borrowed = || {
+                (1..=1 << 12)
+                    .find_map(|turn| value((mixed((bin as u64) << 32 | turn) % BINS as u64) as usize))
+            };
+            let least = value(bin).or_else(borrowed)?;
+            sketch.0[bin / 8] |= (least & 15) << (4 * (bin % 8));
+        }
+        Some(sketch)
+    }
+}
+
+fn mixed(mut x: u64) -> u64 {
+    x ^= x >> 32;
+    x = x.wrapping_mul(STEP);
+    x ^ x >> 29
+}
+
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The highest bit of each byte that is a part of a word: small letters, digits, and all that is no ASCII.
+fn parts(eight: u64) -> u64 {
+    let low = eight & all(0x7f);
+    let from = |byte: u8| low.wrapping_add(all(0x80 - byte));
+    ((from(b'0') & !from(b'9' + 1)) | (from(b'a') & !from(b'z' + 1)) | eight) & all(0x80)
+}
+
+/// Eight bytes, with zeros behind the end.
+fn load(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => {
+            let mut eight = [0; 8];
+            eight[..rest.len()].copy_from_slice(rest);
+            u64::from_le_bytes(eight)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
+
+    use super::*;
+
+    /// A text of different words, of which some are others in another `version`.
+    fn text(words: usize, version: &str, changed: impl Fn(usize) -> bool) -> String {
+        (0..words)
+            .map(|i| {
+                let version = if changed(i) { version } else { "" };
+                format!("word{i}{version} ")
+            })
+            .collect()
+    }
+
+    fn jaccard(a: &str, b: &str) -> f64 {
+        let runs = |text: &str| {
+            let words: Vec<String> = text
+                .split(' ')
+                .filter(|w| !w.is_empty())
+                .map(str::to_owned)
+                .collect();
+            words.windows(RUN).map(<[String]>::to_vec).collect::<HashSet<_>>()
+        };
+        let (a, b) = (runs(a), runs(b));
+        a.intersection(&b).count() as f64 / a.union(&b).count() as f64
+    }
+
+    #[test]
+    fn an_estimate_is_near_the_truth() {
+        for (words, every) in [(100, 40), (400, 100), (400, 30), (2_000, 200), (2_000, 12)] {
+            let (mut error, mut worst) = (0.0, 0.0_f64);
+            for version in 0..20 {
+                let a = text(words, "", |_| false).replace("word", &format!("w{version}x"));
+                let b = text(words, "b", |i| i % every == every / 2).replace("word", &format!("w{version}x"));
+                let estimate = Sketch::of(&a).unwrap().similarity(&Sketch::of(&b).unwrap());
+                let off = estimate - jaccard(&a, &b);
+                error += off / 20.0;
+                worst = worst.max(off.abs());
+            }
+            assert!(
+                error.abs() < 0.04 && worst < 0.2,
+                "{words} {every}: {error} {worst}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_shares_nothing_is_not_alike() {
+        let a = Sketch::of(&text(300, "", |_| false)).unwrap();
+        let b = Sketch::of(&text(300, "b", |_| true)).unwrap();
+        assert!(a.similarity(&b) < 0.15);
+        assert_eq!(a.similarity(&a), 1.0);
+        assert!(a.0.iter().zip(b.0).all(|(a, b)| *a != b));
+        assert_eq!(Sketch::of("only four words here"), None);
+    }
+
+    #[test]
+    fn chinese_is_compared_by_characters() {
+        let a = "修理割草机并不难，只要有合适的工具和一点耐心。先从火花塞开始，它很容易够到。".repeat(2);
+        let b = a.replacen("火花塞", "空气滤清器", 1);
+        let (a, b) = (Sketch::of(&a).unwrap(), Sketch::of(&b).unwrap());
+        assert!((0.5..1.0).contains(&a.similarity(&b)), "{}", a.similarity(&b));
+    }
+
+    #[test]
+    fn it_is_stored_so_it_must_not_change() {
+        let sketch = Sketch::of("one two three four five six").unwrap();
+        let bytes = postcard::to_stdvec(&sketch).unwrap();
+        assert_eq!(bytes.len(), 65);
+        assert_eq!(postcard::from_bytes::<Sketch>(&bytes).unwrap(), sketch);
+        assert!(postcard::from_bytes::<Sketch>(&[2, 0, 0]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn punctuation_and_spaces_do_not_count(words in proptest::collection::vec("[a-z0-9é]{1,12}", 5..60), marks in "[ ,.!?()-]{1,3}") {
+            let plain = words.join(" ");
+            let marked = words.join(&marks);
+            prop_assert_eq!(Sketch::of(&plain), Sketch::of(&marked));
+        }
+
+        #[test]
+        fn any_text_has_one_or_none(text in proptest::collection::vec(proptest::char::any(), 0..80).prop_map(|c| c.into_iter().collect::<String>())) {
+            if let Some(sketch) = Sketch::of(&text) {
+                prop_assert!(sketch.similarity(&sketch) > 0.999);
+            }
+        }
+    }
+}
