@@ -5,6 +5,7 @@
 //! One task decides everything (which page next, how fast, when to stop), fetches run as tasks of the
 //! runtime, pages are read on threads of their own. Nothing is shared, so nothing is locked.
 
+mod again;
 mod batch;
 mod externals;
 mod pace;
@@ -28,6 +29,7 @@ use crate::{
     page::{PageFacts, UrlId},
 };
 
+pub use again::Again;
 pub use resume::{Resume, ResumeError};
 pub use single::{Reading, Unread, read_page};
 
@@ -80,6 +82,8 @@ pub struct Config {
     pub batch_pages: usize,
     /// Chooses the jitter and the made-up URLs.
     pub seed: u64,
+    /// Fetch only this of a crawl that is resumed, past every cache.
+    pub again: Option<Again>,
 }
 
 impl Config {
@@ -111,6 +115,7 @@ impl Config {
             external_duration: Duration::from_secs(5 * 60),
             batch_pages: 256,
             seed: 0,
+            again: None,
         }
     }
 }

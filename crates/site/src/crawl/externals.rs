@@ -65,7 +65,8 @@ impl Run {
         // Which ones are checked must not depend on which a process that died had done.
         let kept = ids.len().saturating_sub(self.config.max_external);
         let mut hosts: BTreeMap<&str, Vec<UrlId>> = BTreeMap::new();
-        for id in ids.drain(kept..).filter(|id| !self.builder.is_known(*id)) {
+        let wanted = |id: &UrlId| !self.builder.is_known(*id) && self.is_permitted(*id);
+        for id in ids.drain(kept..).filter(wanted) {
             let origin = super::scope::origin(self.table.key(id));
             hosts
                 .entry(origin.split_once("://").map_or(origin, |(_, host)| host))
@@ -121,6 +122,7 @@ impl Run {
     fn start_check(&mut self, mut work: Work) {
         let (fetcher, sender) = (self.fetcher.clone(), self.sender.clone());
         let (delay, retry) = (self.config.external_delay, self.config.retry_delays[0]);
+        let fresh = self.permit.is_some();
         self.tasks.spawn(async move {
             let mut method = Method::Head;
             let fetched = loop {
@@ -129,7 +131,7 @@ impl Run {
                     url: work.url.clone(),
                     method,
                     body_limit: 1,
-                    fresh: false,
+                    fresh,
                 };
                 let fetched = AssertUnwindSafe(fetcher.fetch(request)).catch_unwind().await;
                 let fetched = fetched.unwrap_or(Err(FetchError::Broken));

@@ -1,6 +1,6 @@
 //! What a crawl had saved when its process died, read back row by row.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use super::{Config, Discovered, scope::Scope};
 use crate::{
@@ -31,6 +31,7 @@ pub struct Resume {
     pub(super) tally: Tally,
     pub(super) bytes: u64,
     scope: Scope,
+    again: HashSet<String>,
 }
 
 /// What is counted while pages come in.
@@ -64,6 +65,11 @@ impl Resume {
             tally: Tally::default(),
             bytes: 0,
             scope: Scope::new(config),
+            again: config
+                .again
+                .as_ref()
+                .map(|again| again.pages.clone())
+                .unwrap_or_default(),
         }
     }
 
@@ -81,10 +87,13 @@ impl Resume {
         Ok(())
     }
 
-    /// A page that was saved.
+    /// A page that was saved. One that is to be fetched again is forgotten.
     pub fn page(&mut self, page: &PageFacts) -> Result<(), ResumeError> {
         if page.id.0 as usize >= self.table.len() {
             return Err(ResumeError::Page(page.id));
+        }
+        if self.again.contains(self.table.key(page.id)) {
+            return Ok(());
         }
         self.builder.add(page);
         if self.builder.is_internal(page.id) {

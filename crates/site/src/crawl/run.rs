@@ -17,6 +17,7 @@ use url::Url;
 
 use super::{
     Batch, Clock, Config, Ending, Progress, Resume, Termination,
+    again::Permit,
     batch::Pending,
     externals::Checks,
     pace::{Dice, Hosts},
@@ -123,6 +124,8 @@ pub(super) struct Run {
     pub(super) deadline: Instant,
     targets: Vec<(UrlId, Kind)>,
     pub(super) checks: Checks,
+    /// What may be fetched, where not everything may.
+    pub(super) permit: Option<Permit>,
 }
 
 /// Crawls; `None` when a batch could not be handed over.
@@ -137,6 +140,10 @@ pub(super) async fn run(
     let mut resume = resume.unwrap_or_else(|| Resume::new(&config, None, Duration::ZERO));
     let saved = resume.table.len();
     let start = resume.table.add_url(&config.start)?;
+    let permit = config
+        .again
+        .as_ref()
+        .map(|again| Permit::of(again, &mut resume.table));
     let (sender, events) = mpsc::channel(256);
     let limits = Limits {
         links: config.max_links,
@@ -181,6 +188,7 @@ pub(super) async fn run(
         deadline: Instant::now() + config.max_duration.saturating_sub(resume.elapsed),
         targets: Vec::new(),
         checks: Checks::default(),
+        permit,
         config,
     };
     run.note_urls(0);
@@ -374,6 +382,7 @@ impl Run {
     /// Hands over the last batches and finishes the index.
     async fn end(mut self) -> Option<Ending> {
         self.tasks.abort_all();
+        let stopped = self.stop.is_some();
         let termination = match (self.stop, self.cut) {
             (Some(stop), _) => stop,
             (None, Some(cut)) => cut,
@@ -399,6 +408,7 @@ impl Run {
             origin,
             variants,
             config,
+            permit,
             ..
         } = self;
         let most = config.max_query_variants;
@@ -407,7 +417,10 @@ impl Run {
             .filter_map(|(n, first)| Some((first?.0, n - most)))
             .collect();
         traps.sort_unstable();
-        let complete = termination == Termination::Complete;
+        let complete = match &permit {
+            Some(permit) => permit.complete && !stopped,
+            None => termination == Termination::Complete,
+        };
         let (probes, home) = (origin.probes.clone(), origin.home);
         let index = tokio::task::spawn_blocking(move || {
             builder.finish(

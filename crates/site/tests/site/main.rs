@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
+mod again;
 mod crawl;
 mod fake;
 mod resume;

@@ -122,6 +122,7 @@ impl Run {
 
     /// Offers what a page leads to.
     pub(super) fn expand(&mut self, id: UrlId) {
+        self.permit_targets(id);
         let mut targets = std::mem::take(&mut self.targets);
         targets.clear();
         targets.extend(self.builder.targets(id).filter(|(target, _)| *target != id));

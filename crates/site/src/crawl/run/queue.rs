@@ -124,6 +124,10 @@ impl Run {
                         self.frontier.finished();
                         continue;
                     }
+                    Some(id) if !self.is_permitted(id) => {
+                        self.frontier.finished();
+                        continue;
+                    }
                     Some(id) => match Url::parse(self.table.url(id)) {
                         Ok(url) => {
                             let host = self.hosts.of(url.host_str().unwrap_or_default());
@@ -233,7 +237,7 @@ impl Run {
 
     fn start(&mut self, mut work: Work) {
         let (fetcher, sender) = (self.fetcher.clone(), self.sender.clone());
-        let body_limit = self.config.body_limit;
+        let (body_limit, fresh) = (self.config.body_limit, self.permit.is_some());
         self.fetching += 1;
         work.attempts = work.attempts.saturating_add(1);
         let (at, urls, limits) = (self.at(&work), self.table.page(work.id), self.limits);
@@ -244,7 +248,7 @@ impl Run {
                     url: work.url.clone(),
                     method,
                     body_limit,
-                    fresh: false,
+                    fresh,
                 };
                 AssertUnwindSafe(fetcher.fetch(request)).catch_unwind()
             };
