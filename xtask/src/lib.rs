@@ -11,6 +11,7 @@ pub mod peers;
 pub mod postgres;
 pub mod process;
 pub mod random;
+pub mod schema_org;
 pub mod test;
 pub mod website;
 

@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{bench, peers, postgres, test, website};
+use xtask::{bench, peers, postgres, schema_org, test, website};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "Test, measure and try out Searchwright")]
@@ -49,6 +49,15 @@ enum Task {
     /// A private PostgreSQL to look into
     #[command(subcommand)]
     Postgres(PostgresTask),
+    /// Write the names of schema.org anew that checks of markup know
+    SchemaOrg {
+        /// schema.d.ts of the npm package schema-dts
+        #[arg(long)]
+        declarations: PathBuf,
+        /// Version of the package
+        #[arg(long)]
+        version: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -112,5 +121,16 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Postgres(PostgresTask::Stop) => postgres::stop_kept(),
+        Task::SchemaOrg {
+            declarations,
+            version,
+        } => {
+            println!(
+                "{} names in {}",
+                schema_org::write(&declarations, &version)?,
+                schema_org::FILE
+            );
+            Ok(())
+        }
     }
 }

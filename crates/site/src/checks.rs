@@ -29,8 +29,10 @@ mod security;
 mod sitemaps;
 mod social;
 mod structured_data;
+mod texts;
 mod thresholds;
 mod titles;
+mod vocabulary;
 
 #[cfg(test)]
 mod tests;
@@ -254,11 +256,13 @@ static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
         external_links::CHECKS,
         redirects::CHECKS,
         content::CHECKS,
+        texts::CHECKS,
         titles::CHECKS,
         headings::CHECKS,
         images::CHECKS,
         international::CHECKS,
         structured_data::CHECKS,
+        vocabulary::CHECKS,
         performance::CHECKS,
         security::CHECKS,
         mobile::CHECKS,
@@ -373,21 +377,15 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
 /// Ids of the catalogue that this version does not evaluate: they need other hosts, images, resources, rendering,
 /// comparisons of texts, certificates or earlier audits.
 pub const NOT_EVALUATED: &[&str] = &[
-    "cannibalisation",
-    "duplicate-near",
     "http1-only",
     "image-broken",
     "image-large",
     "image-legacy-format",
-    "language-detected-mismatch",
     "llms-txt-broken-link",
     "no-cache-header",
     "og-image-broken",
     "og-image-small",
-    "readability-very-hard",
     "redirect-temporary",
-    "schema-content-mismatch",
-    "schema-unknown-type",
     "tls-expiring",
     "tls-invalid",
 ];

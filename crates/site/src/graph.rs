@@ -1,12 +1,15 @@
 //! The crawl as a graph: one row per known URL in compact columns, so that a million pages fit in
 //! memory. Checks that need more than one page read it.
 
+mod alike;
 mod builder;
 mod edges;
 mod rank;
 #[cfg(test)]
 mod tests;
+mod topics;
 
+pub(crate) use alike::Group;
 pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
 
@@ -93,6 +96,10 @@ pub struct Index {
     pub(crate) scores: Vec<u8>,
     /// Indexable pages that share a title (description, h1, text): sorted by (hash, id), groups of two or more only.
     pub(crate) groups: [Vec<(u64, u32)>; 4],
+    /// Indexable pages whose texts are nearly the same.
+    pub(crate) near: alike::Groups,
+    /// Indexable pages about the same.
+    pub(crate) topics: alike::Groups,
     /// The crawl saw every URL it knew: orphans and absences may be told.
     pub(crate) complete: bool,
     /// Paths whose query variants went over the limit: the first URL left out, and how many were.
@@ -245,6 +252,22 @@ impl Index {
         let start = group.partition_point(|(h, _)| *h < hash);
         let end = group.partition_point(|(h, _)| *h <= hash);
         group[start..end].iter().map(|(_, i)| UrlId(*i))
+    }
+
+    /// Indexable pages whose text is nearly this page's; pages with the very same text count as one.
+    pub(crate) fn near(&self, id: UrlId) -> Option<Group<'_>> {
+        self.near.of(id)
+    }
+
+    /// Indexable pages that have the same title and first heading but for a word or two.
+    pub(crate) fn topic(&self, id: UrlId) -> Option<Group<'_>> {
+        self.topics.of(id)
+    }
+
+    /// Whether two pages have the same main text.
+    pub(crate) fn is_copy(&self, a: UrlId, b: UrlId) -> bool {
+        let text = |id: UrlId| self.texts[id.0 as usize];
+        text(a) != 0 && text(a) == text(b)
     }
 
     /// The crawl saw every URL it knew: orphans and absences may be told.

@@ -1,6 +1,7 @@
 mod graphs;
 mod pages;
 mod sites;
+mod texts;
 mod world;
 
 use std::collections::HashSet;
@@ -23,7 +24,7 @@ pub(super) struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    [pages::cases(), graphs::cases(), sites::cases()]
+    [pages::cases(), texts::cases(), graphs::cases(), sites::cases()]
         .into_iter()
         .flatten()
         .collect()

@@ -52,6 +52,10 @@ thresholds! {
     text_ratio_percent: u32 = 10;
     /// `content-stale`: older, months.
     stale_months: u32 = 24;
+    /// `readability-very-hard`: fewer words are not judged.
+    readability_words: u32 = 300;
+    /// `readability-very-hard`: a lower score, at most 40.
+    readability_min: u32 = 30;
     /// `subheadings-missing`: more words.
     subheading_words: u32 = 300;
     /// Articles are held to the standards of answer engines from this many words.

@@ -2,16 +2,17 @@
 //! one is resumed from stored pages.
 
 use super::{
-    Index, State,
+    Index, State, alike,
     edges::{Edges, Kind},
     flag,
     rank::{page_rank, percentiles},
+    topics::Topics,
 };
 use crate::{
     fetch::FetchError,
     origin::Probe,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
-    text::folded_hash,
+    text::{folded_hash, sketch::Sketch},
     urls::{UrlTable, provenance},
 };
 
@@ -69,6 +70,9 @@ pub struct IndexBuilder {
     index: Index,
     edges: Edges,
     scratch: Vec<(u32, Kind)>,
+    /// Of indexable pages.
+    sketches: Vec<(u32, Sketch)>,
+    topics: Topics,
     /// The rest of some page is missing, and links that stand in it.
     cut: bool,
 }
@@ -78,6 +82,10 @@ impl IndexBuilder {
     pub fn add(&mut self, page: &PageFacts) {
         let id = page.id.0 as usize;
         self.reach(id);
+        if self.is_known(page.id) {
+            self.sketches.retain(|(known, _)| *known != page.id.0);
+            self.topics.remove(page.id.0);
+        }
         let html_200 = page.html_200();
         let index = &mut self.index;
         index.statuses[id] = page.status().unwrap_or(0);
@@ -125,6 +133,11 @@ impl IndexBuilder {
             index.languages[id] = html.lang.as_deref().and_then(language).unwrap_or_default();
             if html.main_words < SOFT_404_WORDS && [title, h1].into_iter().flatten().any(says_not_found) {
                 bits |= flag::SOFT_404;
+            }
+            if bits & flag::INDEXABLE != 0 {
+                self.sketches
+                    .extend(html.more.sketch.map(|sketch| (page.id.0, sketch)));
+                self.topics.add(page.id.0, html, title, h1, index.languages[id]);
             }
         }
         index.flags[id] = bits;
@@ -241,6 +254,12 @@ impl IndexBuilder {
         drop(self.edges);
         index.groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
             .map(|column| groups(column, &index.flags));
+        // a page of the site that was judged a soft 404 in the meantime is none of these
+        let counts = |id: u32| index.flags[id as usize] & (flag::INTERNAL | flag::SOFT_404) == flag::INTERNAL;
+        self.sketches.retain(|(id, _)| counts(*id));
+        self.topics.retain(counts);
+        index.near = alike::near(self.sketches, |id| index.texts[id as usize]);
+        index.topics = self.topics.groups();
         index
     }
 }

@@ -8,7 +8,9 @@ use crate::text::{
 /// A shorter line is a heading or an entry of a list.
 const LINE: usize = 60;
 /// Words of running text that a score is made of, at least.
-const LEAST_WORDS: u32 = 150;
+const LEAST_WORDS: u32 = 100;
+/// Bytes of running text whose letters are looked at; a paragraph is looked at as a whole.
+const LOOKED_AT: usize = 1_500;
 /// Texts that score more are not remembered: there is no question that they can be read.
 const MOST: f64 = 40.0;
 /// A count of letters may be wrong by so much.
@@ -24,7 +26,13 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     let paragraphs = lines
         .lines()
         .filter(|line| line.len() >= LINE && line.ends_with(['.', '!', '?', '…', '"', '”', '»', ')']));
-    let rough = rough(paragraphs.clone(), &primary(language));
+    let mut bytes = 0;
+    let beginning = paragraphs.clone().take_while(|paragraph| {
+        let more = bytes < LOOKED_AT;
+        bytes += paragraph.len();
+        more
+    });
+    let rough = rough(beginning, &primary(language));
     if rough.words < LEAST_WORDS || score(&rough, formula)?.score > MOST + DOUBT {
         return None;
     }

@@ -16,7 +16,7 @@ const SAMPLE: usize = 1_000;
 /// A shorter line is a heading, an entry of a list or a button.
 const LINE: usize = 40;
 /// Words that are looked up.
-const LOOKED_UP: usize = 200;
+const LOOKED_UP: usize = 100;
 /// Share of the most usual words of its language that running text never falls below, percent.
 const USUAL: usize = 15;
 const CONFIDENCE: f64 = 0.9;

@@ -1,0 +1,111 @@
+//! Checks of what a text is like, and of markup against it.
+
+use super::{Case, World};
+
+fn prose(changed: usize) -> String {
+    let words: String = (0..300)
+        .map(|i| {
+            format!(
+                "w{i}{} ",
+                if i == 150 && changed > 0 || i < changed {
+                    "x"
+                } else {
+                    ""
+                }
+            )
+        })
+        .collect();
+    format!("<title>Text {changed}</title><p>{words}")
+}
+
+fn pair(id: &'static str, body: &str, like: &str, unlike: &str) -> Case {
+    let world = |other: &str| World::new().page("/p", body).page("/q", other);
+    Case {
+        id,
+        bad: world(like),
+        good: world(unlike),
+    }
+}
+
+fn page(id: &'static str, bad: &str, good: &str) -> Case {
+    Case {
+        id,
+        bad: World::new().page("/p", bad),
+        good: World::new().page("/p", good),
+    }
+}
+
+fn json_ld(json: &str, text: &str) -> String {
+    let text = text.to_owned() + &" and more words".repeat(20);
+    format!("<script type=application/ld+json>{json}</script><p>{text}")
+}
+
+const ENGLISH: &str = "The repair of lawn mowers is not difficult when you have the right tools and a little patience. \
+    Begin with the spark plug, which is easily reached, and look at its colour before you put it back into the engine. \
+    When it is black the mixture is too rich; when it is white the engine runs hot. Then you should look at the filter.";
+const HARD: &str = "<p>Organisational considerations necessitate comprehensive interdisciplinary deliberation concerning the \
+    implementation of administrative responsibilities, notwithstanding previously established institutional arrangements.";
+
+pub(super) fn cases() -> Vec<Case> {
+    let titled = |title: &str| format!("<title>{title}</title><h1>Mowers</h1><p>{title}");
+    let article = |title: &str| titled(title) + "<meta property=og:type content=article>";
+    let typed = |json: &str| json_ld(json, "x");
+    let product = r#"{"@context": "https://schema.org", "@type": "Product", "name": "Oak desk", "offers": {"@type": "Offer", "price": "99.00"}}"#;
+    vec![
+        pair("duplicate-near", &prose(0), &prose(1), &prose(40)),
+        // the very same text is another problem
+        pair("duplicate-near", &prose(0), &prose(1), &prose(0)),
+        pair(
+            "cannibalisation",
+            &titled("How to repair a lawn mower | Fern"),
+            &titled("How to Repair a Lawn Mower | Moss"),
+            &titled("How to buy a cheap garden rake | Fern"),
+        ),
+        pair(
+            "cannibalisation",
+            &article("Garden desks, 3 of them"),
+            &article("Garden desks: 3 of them"),
+            &titled("Garden desks: 3 of them"),
+        ),
+        page(
+            "readability-very-hard",
+            &format!("<html lang=en>{}", HARD.repeat(20)),
+            &format!("<html lang=en>{}", format!("<p>{ENGLISH}").repeat(10)),
+        ),
+        page(
+            "language-detected-mismatch",
+            &format!("<html lang=de-AT><p>{ENGLISH}"),
+            &format!("<html lang=en-GB><p>{ENGLISH}"),
+        ),
+        page(
+            "schema-unknown-type",
+            &typed(r#"{"@context": "https://schema.org", "@graph": [{"@type": "product", "name": "x"}]}"#),
+            &typed(
+                r#"{"@context": "http://schema.org/", "@type": "WebSite", "potentialAction": {"@type": "SearchAction", "query-input": "x"}}"#,
+            ),
+        ),
+        page(
+            "schema-unknown-type",
+            &typed(
+                r#"{"@context": {"@vocab": "https://schema.org/"}, "@type": "Product", "offers": {"@type": "Offer", "cost": 1}}"#,
+            ),
+            &typed(r#"{"@context": "https://www.w3.org/ns/activitystreams", "@type": "Note", "cost": 1}"#),
+        ),
+        page(
+            "schema-content-mismatch",
+            &json_ld(product, "Oak desk for 129,00 €"),
+            &json_ld(product, "OAK desk for 99 €"),
+        ),
+        page(
+            "schema-content-mismatch",
+            &json_ld(
+                r#"{"@type": "NewsArticle", "headline": "Cheap flights"}"#,
+                "How to mow",
+            ),
+            &json_ld(
+                r#"{"@type": "NewsArticle", "headline": "How to mow"}"#,
+                "How to mow",
+            ),
+        ),
+    ]
+}

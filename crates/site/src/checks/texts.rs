@@ -1,0 +1,114 @@
+//! What a page's main text is like, and which other pages are like it.
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::{Content, International},
+    Check, Page, Scope, Test,
+    context::path_and_query,
+    evidence::{pages, with},
+};
+use crate::{graph::Group, page::HtmlFacts, page::UrlId, text};
+
+/// Pages of a group that are looked at for one of them.
+const LOOKED_AT: usize = 1_000;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "duplicate-near",
+        needs_whole: true,
+        title: "Nearly the same page",
+        scope: Scope::Graph,
+        description: "The main texts of two indexable pages or more share at least nine word runs in ten.",
+        why_it_matters: "Search engines show one of them, and choose it themselves.",
+        recommendation: "Make the pages differ in what they say, or merge them and redirect.",
+        source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
+        ..Check::warning(Content, Test::Html(near))
+    },
+    Check {
+        id: "readability-very-hard",
+        title: "Very hard to read",
+        description: "The reading ease of a text of 300 words or more is below 30, by the formula of Flesch for its language.",
+        why_it_matters: "Only readers with an academic training follow it without effort.",
+        recommendation: "Write shorter sentences, and shorter words where there are any.",
+        source: "https://doi.org/10.1037/h0057532",
+        ..Check::notice(Content, Test::Html(hard))
+    },
+    Check {
+        id: "cannibalisation",
+        title: "Pages compete with each other",
+        scope: Scope::Graph,
+        description: "Indexable pages for the same purpose have nearly the same words in title and first heading.",
+        why_it_matters: "They are candidates for the same searches, and links and clicks are divided among them.",
+        recommendation: "Merge them, or give each a subject of its own and say so in its title.",
+        source: "https://developers.google.com/search/docs/appearance/title-link",
+        ..Check::warning(Content, Test::Html(cannibalisation))
+    },
+    Check {
+        id: "language-detected-mismatch",
+        title: "Text in another language than declared",
+        description: "The main text is in another language than the page's lang says.",
+        why_it_matters: "Browsers offer to translate it, and screen readers pronounce it, as if it were the declared one.",
+        recommendation: "Set lang on the html element to the language of the text.",
+        source: "https://www.w3.org/International/questions/qa-html-language-declarations",
+        ..Check::notice(International, Test::Html(language))
+    },
+];
+
+/// Pages of a group that a page is held against.
+fn others<'g>(
+    page: &Page<'_>,
+    group: &'g Group<'_>,
+    fits: impl Fn(UrlId) -> bool,
+) -> impl Iterator<Item = UrlId> {
+    let (index, id) = (page.index(), page.id());
+    group
+        .members()
+        .take(LOOKED_AT)
+        .filter(move |other| *other != id && !index.is_copy(id, *other) && fits(*other))
+}
+
+fn near(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let group = page.index().near(page.id()).filter(|_| page.indexable)?;
+    let like = others(page, &group, |_| true).map(|id| page.key(id));
+    let evidence = with(
+        pages("urls", like)?,
+        "similarity",
+        f64::from(group.percent) / 100.0,
+    );
+    // from 128 hashes of each text: the texts themselves are not kept
+    let evidence = with(evidence, "similarityIs", "estimated");
+    let evidence = with(evidence, "standardError", 0.03);
+    let name = text::hash(page.key(group.first).as_bytes());
+    Some(with(evidence, "groupId", format!("{name:016x}")))
+}
+
+fn cannibalisation(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let group = page.index().topic(page.id()).filter(|_| page.indexable)?;
+    let path = |id: UrlId| path_and_query(page.key(id)).split('?').next().unwrap_or_default();
+    let own = path(page.id());
+    // the pages of one list have one title
+    let rivals = others(page, &group, |other| path(other) != own).map(|id| page.key(id));
+    Some(with(
+        pages("urls", rivals)?,
+        "similarity",
+        f64::from(group.percent) / 100.0,
+    ))
+}
+
+fn hard(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let limits = page.thresholds();
+    let found = html.more.hard.filter(|found| {
+        html.main_words >= limits.readability_words && found.score < f64::from(limits.readability_min)
+    })?;
+    Some(json!({"score": found.score, "formula": found.formula, "threshold": limits.readability_min}))
+}
+
+fn language(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let found = html.more.language.as_ref()?;
+    Some(json!({
+        "declared": html.lang,
+        "detected": found.language,
+        "confidence": f64::from(found.confidence) / 100.0,
+    }))
+}

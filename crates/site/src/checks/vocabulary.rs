@@ -1,0 +1,165 @@
+//! JSON-LD against the vocabulary of schema.org and against the text of its page.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use serde_json::{Map, Value, json};
+
+use super::{Category::StructuredData, Check, Page, Test, evidence::list, schema::types};
+use crate::page::HtmlFacts;
+
+const NAMES: &str = include_str!("../../data/schema-org.txt");
+/// Objects within each other that are looked into.
+const DEPTH: usize = 12;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "schema-unknown-type",
+        title: "Unknown type or property in markup",
+        description: "JSON-LD names a type or a property that schema.org does not have.",
+        why_it_matters: "Whoever reads the markup leaves it out, and what depends on it.",
+        recommendation: "Correct the name; capitals count.",
+        source: "https://schema.org/docs/full.html",
+        ..Check::warning(StructuredData, Test::Html(unknown))
+    },
+    Check {
+        id: "schema-content-mismatch",
+        needs_whole: true,
+        title: "Markup that the text does not bear out",
+        description: "The headline of an article, or the name or price of a product, stands in JSON-LD but not in the visible text.",
+        why_it_matters: "Search engines may take markup of what visitors do not see for deceit, and leave it out.",
+        recommendation: "Show it on the page, or correct the markup.",
+        source: "https://developers.google.com/search/docs/appearance/structured-data/sd-policies",
+        ..Check::warning(StructuredData, Test::Html(mismatch))
+    },
+];
+
+/// Types and properties.
+static KNOWN: LazyLock<[HashSet<&'static str>; 2]> = LazyLock::new(|| {
+    let (types, properties) = NAMES.split_once("[properties]").unwrap_or_default();
+    let names = |part: &'static str| {
+        let lines = part.lines().filter(|line| !line.starts_with(['#', '[']));
+        lines.flat_map(str::split_ascii_whitespace).collect()
+    };
+    [names(types), names(properties)]
+});
+
+/// What the names in an object belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Vocabulary {
+    SchemaOrg,
+    /// schema.org, and names that the page defines itself.
+    Extended,
+    Other,
+}
+
+fn vocabulary(context: &Value) -> Vocabulary {
+    match context {
+        Value::String(url) if url.contains("schema.org") => Vocabulary::SchemaOrg,
+        Value::String(_) => Vocabulary::Other,
+        Value::Object(terms) => match terms.get("@vocab").and_then(Value::as_str) {
+            Some(url) if url.contains("schema.org") && terms.len() == 1 => Vocabulary::SchemaOrg,
+            Some(url) if url.contains("schema.org") => Vocabulary::Extended,
+            _ => Vocabulary::Other,
+        },
+        Value::Array(parts) => {
+            let mut parts = parts.iter().map(vocabulary);
+            match parts.next() {
+                Some(Vocabulary::SchemaOrg) if parts.all(|part| part == Vocabulary::SchemaOrg) => {
+                    Vocabulary::SchemaOrg
+                }
+                Some(Vocabulary::SchemaOrg) => Vocabulary::Extended,
+                _ => Vocabulary::Other,
+            }
+        }
+        _ => Vocabulary::Other,
+    }
+}
+
+fn unknown(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let mut found = Vec::new();
+    for block in &html.json_ld {
+        if block.error.is_some() {
+            continue;
+        }
+        if let Ok(value) = serde_json::from_str::<Value>(&block.source) {
+            look(&value, Vocabulary::Other, DEPTH, &mut found);
+        }
+    }
+    list("unknown", found)
+}
+
+fn look(value: &Value, outer: Vocabulary, depth: usize, found: &mut Vec<Value>) {
+    match value {
+        Value::Array(values) if depth > 0 => {
+            values
+                .iter()
+                .for_each(|value| look(value, outer, depth - 1, found));
+        }
+        Value::Object(item) if depth > 0 => {
+            let own = item.get("@context").map_or(outer, vocabulary);
+            if own == Vocabulary::SchemaOrg {
+                names(item, found);
+            }
+            let inner = item.iter().filter(|(name, _)| *name != "@context");
+            inner.for_each(|(_, value)| look(value, own, depth - 1, found));
+        }
+        _ => {}
+    }
+}
+
+fn names(item: &Map<String, Value>, found: &mut Vec<Value>) {
+    let [known_types, known_properties] = &*KNOWN;
+    let own = types(item);
+    let mut note = |finding: Value| {
+        if !found.contains(&finding) {
+            found.push(finding);
+        }
+    };
+    for kind in own.iter().filter(|kind| !known_types.contains(kind.as_str())) {
+        note(json!({"type": kind}));
+    }
+    let first = own.first();
+    for name in item.keys() {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        // values of actions, and names of another vocabulary
+        let plain = name
+            .strip_suffix("-input")
+            .or_else(|| name.strip_suffix("-output"))
+            .unwrap_or(name);
+        if !name.starts_with('@') && !name.contains(':') && !known_properties.contains(plain) {
+            note(json!({"type": first, "property": name}));
+        }
+    }
+}
+
+fn mismatch(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let unseen = html.more.unseen.iter();
+    list(
+        "unseen",
+        unseen.map(|unseen| json!({"property": unseen.property, "value": unseen.value})),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KNOWN;
+
+    #[test]
+    fn the_vocabulary_is_there() {
+        let [types, properties] = &*KNOWN;
+        assert!(types.len() > 900 && properties.len() > 1_500);
+        for name in [
+            "Product",
+            "FAQPage",
+            "SpeakableSpecification",
+            "3DModel",
+            "Text",
+            "EntryPoint",
+        ] {
+            assert!(types.contains(name), "{name}");
+        }
+        for name in ["headline", "query", "acceptedAnswer", "sameAs"] {
+            assert!(properties.contains(name) && !types.contains(name), "{name}");
+        }
+    }
+}

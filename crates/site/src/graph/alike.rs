@@ -1,0 +1,182 @@
+//! Groups of pages that are nearly the same, found without comparing each with each.
+
+use std::collections::HashMap;
+
+use crate::{page::UrlId, text::sketch::Sketch};
+
+/// Texts from this share of common word runs on are nearly the same.
+const NEAR: f64 = 0.9;
+/// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
+const COMPARED: usize = 32;
+
+/// Pages by group.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    /// Group, named by its first page, and page; sorted.
+    members: Vec<(u32, u32)>,
+    /// Page, its group, and how alike it is to the page of the group most like it, percent; sorted.
+    places: Vec<(u32, u32, u8)>,
+}
+
+/// The group of one page.
+pub(crate) struct Group<'a> {
+    /// The page with the lowest id.
+    pub first: UrlId,
+    /// How alike the page is to the one most like it, percent.
+    pub percent: u8,
+    members: &'a [(u32, u32)],
+}
+
+impl Group<'_> {
+    /// Every page of the group, by id.
+    pub fn members(&self) -> impl Iterator<Item = UrlId> + '_ {
+        self.members.iter().map(|(_, id)| UrlId(*id))
+    }
+}
+
+impl Groups {
+    pub fn of(&self, id: UrlId) -> Option<Group<'_>> {
+        let place = self.places.binary_search_by_key(&id.0, |place| place.0).ok()?;
+        let (_, first, percent) = self.places[place];
+        let start = self.members.partition_point(|(group, _)| *group < first);
+        let end = self.members.partition_point(|(group, _)| *group <= first);
+        Some(Group {
+            first: UrlId(first),
+            percent,
+            members: &self.members[start..end],
+        })
+    }
+}
+
+/// Things that turn out to be alike, pair by pair.
+pub(super) struct Pairs {
+    parents: Vec<u32>,
+    best: Vec<f64>,
+}
+
+impl Pairs {
+    pub fn new(count: usize) -> Self {
+        Self {
+            parents: (0..count as u32).collect(),
+            best: vec![0.0; count],
+        }
+    }
+
+    fn root(&mut self, of: usize) -> usize {
+        let mut at = of;
+        while self.parents[at] as usize != at {
+            self.parents[at] = self.parents[self.parents[at] as usize];
+            at = self.parents[at] as usize;
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize, alike: f64) {
+        for i in [a, b] {
+            self.best[i] = self.best[i].max(alike);
+        }
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b)] = a.min(b) as u32;
+    }
+
+    /// Compares those of a bucket with some that came before.
+    pub fn compare(&mut self, bucket: &[(u32, u32)], alike: impl Fn(usize, usize) -> Option<f64>) {
+        for (at, (_, i)) in bucket.iter().enumerate() {
+            for (_, before) in &bucket[at.saturating_sub(COMPARED)..at] {
+                let (a, b) = (*before as usize, *i as usize);
+                if let Some(alike) = alike(a, b) {
+                    self.join(a, b, alike);
+                }
+            }
+        }
+    }
+
+    /// Groups of the pages that the things stand for. `pages` are sorted by thing; those of one thing are alike for
+    /// themselves only where `same` says so.
+    pub fn groups(mut self, pages: &[(u32, u32)], same: bool) -> Groups {
+        let mut members: Vec<(u32, u32)> = pages
+            .iter()
+            .map(|(thing, id)| (self.root(*thing as usize) as u32, *id))
+            .collect();
+        let mut sizes: HashMap<u32, u32> = HashMap::new();
+        let mut last = None;
+        for ((thing, _), (root, _)) in pages.iter().zip(&members) {
+            *sizes.entry(*root).or_default() += u32::from(same || last != Some(thing));
+            last = Some(thing);
+        }
+        let best = pages.iter().map(|(thing, _)| self.best[*thing as usize]);
+        let mut places: Vec<(u32, u32, u8)> = best
+            .zip(&members)
+            .map(|(best, (root, id))| {
+                (
+                    *id,
+                    *root,
+                    if best > 0.0 {
+                        (best * 100.0).round() as u8
+                    } else {
+                        100
+                    },
+                )
+            })
+            .collect();
+        members.retain(|(root, _)| sizes.get(root).is_some_and(|size| *size > 1));
+        places.retain(|(_, root, _)| sizes.get(root).is_some_and(|size| *size > 1));
+        // a group is named by its first page, not by whatever stands for it here
+        let mut first: HashMap<u32, u32> = HashMap::new();
+        for (root, id) in &members {
+            first
+                .entry(*root)
+                .and_modify(|first| *first = (*first).min(*id))
+                .or_insert(*id);
+        }
+        let name = |root: &mut u32| *root = first.get(root).copied().unwrap_or(*root);
+        members.iter_mut().for_each(|(root, _)| name(root));
+        places.iter_mut().for_each(|(_, root, _)| name(root));
+        members.sort_unstable();
+        places.sort_unstable();
+        members.shrink_to_fit();
+        places.shrink_to_fit();
+        Groups { members, places }
+    }
+}
+
+/// Runs of entries with the same key, of two or more.
+pub(super) fn buckets(entries: &[(u32, u32)]) -> impl Iterator<Item = &[(u32, u32)]> {
+    entries
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|bucket| bucket.len() > 1)
+}
+
+/// Pages whose texts share nine word runs in ten, as far as their sketches tell. Pages with one text, told by `text`, are
+/// compared as one, and make no group by themselves.
+pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, text: impl Fn(u32) -> u64) -> Groups {
+    sketches.sort_unstable_by_key(|(id, _)| (text(*id), *id));
+    let (mut things, mut pages): (Vec<Sketch>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+    let mut last = 0;
+    for (id, sketch) in &sketches {
+        if things.is_empty() || text(*id) != last {
+            things.push(*sketch);
+        }
+        last = text(*id);
+        pages.push((things.len() as u32 - 1, *id));
+    }
+    drop(sketches);
+    let mut pairs = Pairs::new(things.len());
+    let mut entries: Vec<(u32, u32)> = Vec::new();
+    for band in 0..Sketch::BANDS {
+        entries.clear();
+        entries.extend(
+            things
+                .iter()
+                .enumerate()
+                .map(|(i, sketch)| (sketch.0[band], i as u32)),
+        );
+        entries.sort_unstable();
+        for bucket in buckets(&entries) {
+            pairs.compare(bucket, |a, b| {
+                Some(things[a].similarity(&things[b])).filter(|share| *share >= NEAR)
+            });
+        }
+    }
+    pairs.groups(&pages, false)
+}

@@ -1,0 +1,259 @@
+//! Pages that are about the same by their titles and first headings.
+
+use hashbrown::HashMap;
+
+use super::alike::{Groups, Pairs, buckets};
+use crate::{
+    page::HtmlFacts,
+    text::{self, is_cjk},
+};
+
+/// Words kept of title and heading.
+const WORDS: usize = 24;
+/// Words below which nothing is said.
+const LEAST: usize = 2;
+/// Share of common words from which on two pages are about the same.
+const SAME: f64 = 0.8;
+/// What parts a title from the name of its site.
+const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
+/// Words with a digit: they tell the parts of a series apart.
+const NUMBER: u32 = 1 << 31;
+
+/// What a page is for, as far as it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Intent {
+    Unknown,
+    /// To be read.
+    Article,
+    /// To be bought.
+    Product,
+}
+
+/// The words of all pages that may be in the index.
+#[derive(Debug, Default)]
+pub(super) struct Topics {
+    /// Page, and a hash of its language and what it is for; no page for what was taken back.
+    pages: Vec<(u32, u32)>,
+    ends: Vec<u32>,
+    /// Hashes of words, for each page ascending.
+    words: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Topics {
+    pub fn add(
+        &mut self,
+        id: u32,
+        html: &HtmlFacts,
+        title: Option<&str>,
+        h1: Option<&str>,
+        language: [u8; 2],
+    ) {
+        let start = self.words.len();
+        let title = title.map(|title| {
+            let end = SEPARATORS
+                .iter()
+                .filter_map(|separator| title.rfind(separator))
+                .max();
+            &title[..end.unwrap_or(title.len())]
+        });
+        for text in [title, h1].into_iter().flatten() {
+            self.words.extend(words(&text::folded(text)));
+        }
+        self.words[start..].sort_unstable();
+        let mut kept = start;
+        for i in start..self.words.len() {
+            if kept == start || self.words[i] != self.words[kept - 1] {
+                self.words[kept] = self.words[i];
+                kept += 1;
+            }
+        }
+        self.words.truncate(kept.min(start + WORDS));
+        if self.words.len() - start < LEAST {
+            self.words.truncate(start);
+            return;
+        }
+        let [a, b] = language.map(u32::from);
+        self.pages.push((id, a << 16 | b << 8 | intent(html) as u32));
+        self.ends.push(self.words.len() as u32);
+    }
+
+    /// Takes a page back that is added anew.
+    pub fn remove(&mut self, id: u32) {
+        if let Some(page) = self.pages.iter_mut().find(|page| page.0 == id) {
+            page.0 = NONE;
+        }
+    }
+
+    /// Leaves out what does not count any more.
+    pub fn retain(&mut self, counts: impl Fn(u32) -> bool) {
+        for page in self
+            .pages
+            .iter_mut()
+            .filter(|page| page.0 != NONE && !counts(page.0))
+        {
+            page.0 = NONE;
+        }
+    }
+
+    fn words(&self, i: usize) -> &[u32] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
+        &self.words[start..self.ends[i] as usize]
+    }
+
+    /// Pages in one language and for one purpose that share four words in five, and all numbers.
+    ///
+    /// Two such sets have a word in common among the few rarest of each, so that only those are looked up (Chaudhuri, Ganti
+    /// and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", ICDE 2006).
+    pub fn groups(self) -> Groups {
+        let mut order: Vec<u32> = (0..self.pages.len() as u32)
+            .filter(|i| self.pages[*i as usize].0 != NONE)
+            .collect();
+        let set = |i: u32| (self.pages[i as usize].1, self.words(i as usize));
+        order.sort_unstable_by(|a, b| set(*a).cmp(&set(*b)).then(a.cmp(b)));
+        let (mut things, mut pages): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+        for i in order {
+            if things.last().is_none_or(|last| set(*last) != set(i)) {
+                things.push(i);
+            }
+            pages.push((things.len() as u32 - 1, self.pages[i as usize].0));
+        }
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        for thing in &things {
+            for word in set(*thing).1 {
+                *counts.entry(*word).or_default() += 1;
+            }
+        }
+        let count = |word: &u32| counts.get(word).copied().unwrap_or(0);
+        let mut entries: Vec<(u32, u32)> = Vec::new();
+        let mut rare = Vec::new();
+        for (thing, i) in things.iter().enumerate() {
+            rare.clear();
+            rare.extend_from_slice(set(*i).1);
+            rare.sort_unstable_by_key(|word| (count(word), *word));
+            let looked_up = rare.len() - (SAME * rare.len() as f64).ceil() as usize + 1;
+            entries.extend(rare.iter().take(looked_up).map(|word| (*word, thing as u32)));
+        }
+        entries.sort_unstable();
+        let mut pairs = Pairs::new(things.len());
+        for bucket in buckets(&entries) {
+            pairs.compare(bucket, |a, b| alike(set(things[a]), set(things[b])));
+        }
+        pairs.groups(&pages, true)
+    }
+}
+
+/// How much two sets share, when that is enough.
+fn alike(a: (u32, &[u32]), b: (u32, &[u32])) -> Option<f64> {
+    if a.0 != b.0 {
+        return None;
+    }
+    let (a, b) = (a.1, b.1);
+    let numbers = |words: &[u32]| words.partition_point(|word| *word < NUMBER);
+    if a[numbers(a)..] != b[numbers(b)..] {
+        return None;
+    }
+    let both = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
+    let share = both as f64 / (a.len() + b.len() - both) as f64;
+    (share >= SAME).then_some(share)
+}
+
+fn words(folded: &str) -> impl Iterator<Item = u32> + '_ {
+    let words = folded
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.flat_map(|word| {
+        // where there are no spaces, every character counts
+        let single = word.chars().next().is_some_and(is_cjk);
+        let whole = (!single).then_some(word);
+        let parts = single.then(|| word.split("").filter(|part| !part.is_empty()));
+        whole.into_iter().chain(parts.into_iter().flatten()).map(hash)
+    })
+}
+
+fn hash(word: &str) -> u32 {
+    let hash = text::hash(word.as_bytes()) as u32 & !NUMBER;
+    let number = word.bytes().any(|b| b.is_ascii_digit());
+    hash | if number { NUMBER } else { 0 }
+}
+
+fn intent(html: &HtmlFacts) -> Intent {
+    let named = |name: &str| match name {
+        "product" | "og:product" => Intent::Product,
+        "article" => Intent::Article,
+        name if name.ends_with("Product") => Intent::Product,
+        name if name.ends_with("Article") || name.ends_with("BlogPosting") => Intent::Article,
+        _ => Intent::Unknown,
+    };
+    let metas = html.metas.iter().filter(|meta| &*meta.name == "og:type");
+    let types = html.item_types.iter().map(|name| named(name));
+    let said = metas.map(|meta| named(&meta.content)).chain(types);
+    let marked = html.json_ld.iter().map(|block| {
+        let has = |word: &str| memchr::memmem::find(block.source.as_bytes(), word.as_bytes()).is_some();
+        if has("Product\"") {
+            Intent::Product
+        } else if has("Article\"") || has("BlogPosting\"") {
+            Intent::Article
+        } else {
+            Intent::Unknown
+        }
+    });
+    said.chain(marked)
+        .find(|intent| *intent != Intent::Unknown)
+        .unwrap_or(Intent::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::*;
+    use crate::page::UrlId;
+
+    fn groups(titles: &[&str]) -> Groups {
+        let mut topics = Topics::default();
+        for (id, title) in titles.iter().enumerate() {
+            topics.add(id as u32, &HtmlFacts::default(), Some(title), None, *b"en");
+        }
+        topics.groups()
+    }
+
+    fn group(groups: &Groups, id: u32) -> Vec<u32> {
+        groups
+            .of(UrlId(id))
+            .map(|group| group.members().map(|id| id.0).collect())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn titles_in_other_words_are_other_topics() {
+        let found = groups(&[
+            "How to repair a lawn mower | Fern",
+            "How to Repair a Lawn-Mower | Moss",
+            "How to buy a cheap garden rake",
+            "Our best lawn mower of all, model 3",
+            "Our best lawn mower of all, model 4",
+            "割草机修理方法",
+            "割草机修理方法",
+        ]);
+        assert_eq!(group(&found, 1), [0, 1]);
+        assert_eq!(group(&found, 2), [0; 0]);
+        assert_eq!(group(&found, 3), [0; 0]);
+        assert_eq!(group(&found, 5), [5, 6]);
+    }
+
+    proptest! {
+        #[test]
+        fn none_is_missed(sets in proptest::collection::vec(proptest::collection::btree_set(0_u8..14, 2..9), 1..12)) {
+            let titles: Vec<String> = sets.iter().map(|set| set.iter().map(|w| format!("{} ", char::from(b'a' + w))).collect()).collect();
+            let found = groups(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+            let jaccard = |a: usize, b: usize| sets[a].intersection(&sets[b]).count() as f64 / sets[a].union(&sets[b]).count() as f64;
+            for a in 0..sets.len() {
+                let alone = (0..sets.len()).all(|b| a == b || jaccard(a, b) < SAME);
+                prop_assert_eq!(found.of(UrlId(a as u32)).is_none(), alone);
+            }
+        }
+    }
+}
