@@ -143,6 +143,7 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
         wire_bytes: 0,
         cut: None,
         ttfb: Duration::ZERO,
+        connection: searchwright_site::fetch::Connection::default(),
     };
     let url = Url::parse("https://www.example.com/guides/mower.html")?;
     let mut table = Table::default();

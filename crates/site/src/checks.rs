@@ -377,7 +377,6 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
 /// Ids of the catalogue that this version does not evaluate: they need other hosts, images, resources, rendering,
 /// comparisons of texts, certificates or earlier audits.
 pub const NOT_EVALUATED: &[&str] = &[
-    "http1-only",
     "image-broken",
     "image-large",
     "image-legacy-format",
@@ -386,6 +385,4 @@ pub const NOT_EVALUATED: &[&str] = &[
     "og-image-broken",
     "og-image-small",
     "redirect-temporary",
-    "tls-expiring",
-    "tls-invalid",
 ];

@@ -42,6 +42,15 @@ pub enum Cut {
     Time,
 }
 
+/// What is known of the connection an answer came over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connection {
+    /// HTTP/2 or newer.
+    pub multiplexed: bool,
+    /// When the server's certificate expires, milliseconds since the Unix epoch; `None` without TLS or where it is not known.
+    pub certificate_until_ms: Option<i64>,
+}
+
 /// One answer.
 #[derive(Clone, Debug)]
 pub struct Response {
@@ -57,6 +66,34 @@ pub struct Response {
     pub cut: Option<Cut>,
     /// From sending the request to the first byte of the answer.
     pub ttfb: Duration,
+    /// How it came.
+    pub connection: Connection,
+}
+
+/// What is wrong with a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// It is over, or has not begun.
+    Expired,
+    /// It is for other names.
+    WrongName,
+    /// It leads to no authority that is trusted.
+    UnknownIssuer,
+    /// Revoked, malformed, or not meant for servers.
+    Invalid,
+}
+
+impl Fault {
+    /// The word for it in evidence.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::WrongName => "wrong_name",
+            Self::UnknownIssuer => "unknown_issuer",
+            Self::Invalid => "invalid",
+        }
+    }
 }
 
 /// Why there is no answer.
@@ -72,7 +109,7 @@ pub enum FetchError {
     /// Refused or unreachable.
     #[error("could not connect")]
     Connect,
-    /// Handshake or certificate.
+    /// The handshake failed for another reason than the certificate.
     #[error("TLS failed")]
     Tls,
     /// DNS, connect, first byte or total time ran out.
@@ -81,6 +118,9 @@ pub enum FetchError {
     /// The connection ended or the answer was not HTTP.
     #[error("connection broken")]
     Broken,
+    /// The server's certificate is not valid. Stored, like the others, by its place in this list.
+    #[error("certificate not valid")]
+    Certificate(Fault),
 }
 
 /// What a fetcher returns.

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{fetch::FetchError, page::UrlId};
+use crate::{
+    fetch::{Fault, FetchError},
+    page::UrlId,
+};
 
 /// Everything site-scope checks read. Gathered once per audit, stored with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +30,20 @@ pub struct Origin {
     pub probe_status: Option<u16>,
     /// What made-up URLs answered, in the root and in the folder that all pages share.
     pub probes: Vec<Probe>,
+    /// What came later. No part of the stored form of these facts, which is as it ever was: it is stored behind them.
+    #[serde(skip)]
+    pub more: More,
+}
+
+/// What else is known of the site as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct More {
+    /// The root is https and was answered over HTTP/1.1, although HTTP/2 was offered.
+    pub http1_only: bool,
+    /// When the certificate of the root expires, milliseconds since the Unix epoch.
+    pub certificate_until_ms: Option<i64>,
+    /// Spellings of the root over https that cannot be reached for their certificate, and what is wrong with it.
+    pub faults: Vec<(Box<str>, Fault)>,
 }
 
 /// What a made-up URL answered.

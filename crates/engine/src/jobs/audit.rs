@@ -8,7 +8,10 @@ use searchwright_contract::{
     audits::{Audit, AuditError, AuditProgress, AuditStatus},
     events::EventType,
 };
-use searchwright_site::crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination};
+use searchwright_site::{
+    crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination},
+    fetch::FetchError,
+};
 use searchwright_store::{
     Db, Tx, audits, crawls, events,
     jobs::{self, End, Leased},
@@ -89,11 +92,19 @@ fn failure(ending: &Ending) -> Option<AuditError> {
         code: ending.termination.code().to_owned(),
         message: message.to_owned(),
     };
-    match ending.termination {
-        Termination::RobotsUnreachable => Some(error(
+    let fault = match &ending.origin.robots.error {
+        Some(FetchError::Certificate(fault)) => Some(*fault),
+        _ => None,
+    };
+    match (ending.termination, fault) {
+        (Termination::RobotsUnreachable, Some(fault)) => Some(error(&format!(
+            "robots.txt could not be fetched, which forbids crawling (RFC 9309): the site's certificate is not valid ({}); renew it",
+            fault.code()
+        ))),
+        (Termination::RobotsUnreachable, None) => Some(error(
             "robots.txt could not be fetched, which forbids crawling (RFC 9309); check that the site is up",
         )),
-        Termination::HostUnavailable if ending.progress.fetched == 0 => Some(error(
+        (Termination::HostUnavailable, _) if ending.progress.fetched == 0 => Some(error(
             "the site does not answer; check its address and that it may be reached from here",
         )),
         _ => None,

@@ -3,7 +3,7 @@
 
 use searchwright_site::{
     crawl::{Batch, Discovered},
-    origin::Origin,
+    origin::{self, Origin},
     page::{More, PageFacts},
 };
 use searchwright_store::crawls::Packed;
@@ -20,6 +20,8 @@ pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
 struct Later {
     /// Of each page, in their order; of pages without HTML nothing.
     pages: Vec<Option<More>>,
+    /// Of the site, if that changed.
+    origin: Option<origin::More>,
 }
 
 /// The stored form of a batch.
@@ -31,6 +33,7 @@ pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
     });
     let later = Later {
         pages: mores.collect(),
+        origin: batch.origin.as_ref().map(|origin| origin.more.clone()),
     };
     let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
     let plain =
@@ -53,6 +56,9 @@ pub(super) fn unpack(data: &[u8]) -> Result<Saved, JobError> {
             if let (Some(html), Some(more)) = (&mut page.html, more) {
                 html.more = more;
             }
+        }
+        if let (Some(origin), Some(more)) = (&mut saved.0, later.origin) {
+            origin.more = more;
         }
     }
     Ok(saved)
@@ -89,7 +95,10 @@ mod tests {
             words: 7,
             ..HtmlFacts::default()
         };
+        let mut origin = Origin::default();
+        origin.more.http1_only = true;
         Batch {
+            origin: Some(origin),
             pages: vec![page(None), page(Some(html)), page(Some(HtmlFacts::default()))],
             ..Batch::default()
         }
@@ -98,8 +107,8 @@ mod tests {
     #[test]
     fn what_goes_in_comes_out() {
         let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-        let (_, _, pages) = unpack(&pack(batch(), 0).unwrap().data).unwrap();
-        assert_eq!(pages, expected);
+        let (origin, _, pages) = unpack(&pack(batch(), 0).unwrap().data).unwrap();
+        assert_eq!((origin, pages), (batch().origin, expected));
     }
 
     #[test]

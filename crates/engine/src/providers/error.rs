@@ -151,7 +151,9 @@ impl ProviderError {
     pub(super) fn of_fetch(error: &FetchError, charges: bool) -> Self {
         match error {
             FetchError::Denied => Self::refused(Why::Address),
-            FetchError::Dns | FetchError::Connect | FetchError::Tls => Self::Unavailable,
+            FetchError::Dns | FetchError::Connect | FetchError::Tls | FetchError::Certificate(_) => {
+                Self::Unavailable
+            }
             FetchError::Timeout | FetchError::Broken if charges => Self::Uncertain(Box::default()),
             FetchError::Timeout | FetchError::Broken => Self::Unavailable,
         }

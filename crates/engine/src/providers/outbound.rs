@@ -11,6 +11,7 @@
 mod addresses;
 mod allow;
 mod body;
+mod certificate;
 mod client;
 #[cfg(test)]
 mod hostile;
@@ -167,6 +168,7 @@ fn guarded(
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
+            .tls_info(true)
             .dns_resolver(Arc::new(resolver))
             .connect_timeout(times.dns + times.connect)
             .tcp_nodelay(true)

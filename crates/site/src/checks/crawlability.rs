@@ -163,7 +163,13 @@ fn http_5xx(page: &Page<'_>) -> Option<Value> {
 }
 
 fn http_no_response(page: &Page<'_>) -> Option<Value> {
-    let evidence = |error: &FetchError| json!({"errorKind": error, "attempts": page.facts.attempts, "inconclusive": true});
+    let evidence = |error: &FetchError| {
+        let kind = match error {
+            FetchError::Certificate(fault) => json!(format!("certificate_{}", fault.code())),
+            other => json!(other),
+        };
+        json!({"errorKind": kind, "attempts": page.facts.attempts, "inconclusive": true})
+    };
     match &page.facts.outcome {
         Outcome::Failed(error) => Some(evidence(error)),
         // what came in time was read all the same

@@ -26,6 +26,28 @@ pub(super) fn iso_ms(text: &str) -> Option<i64> {
     w3c_datetime_ms(&text)
 }
 
+/// The day of an instant in UTC, `2026-06-01`.
+pub(super) fn day(ms: i64) -> String {
+    const DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let mut left = ms.div_euclid(24 * 60 * 60 * 1000).clamp(0, 1_000_000);
+    let mut year = 1970;
+    while left >= 365 + i64::from(is_leap(year)) {
+        left -= 365 + i64::from(is_leap(year));
+        year += 1;
+    }
+    let mut month = 1;
+    for (at, days) in DAYS.into_iter().enumerate() {
+        let days = days + i64::from(at == 1 && is_leap(year));
+        if left < days {
+            break;
+        }
+        left -= days;
+        month += 1;
+    }
+    format!("{year:04}-{month:02}-{:02}", left + 1)
+}
+
 /// A date in any of the forms that `unavailable_after` may have: ISO 8601, or those of e-mail and HTTP, of
 /// which the day is enough.
 pub(super) fn any_ms(text: &str) -> Option<i64> {
@@ -55,7 +77,21 @@ pub(super) fn any_ms(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{any_ms, iso_ms};
+    use super::{any_ms, day, iso_ms};
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for date in [
+            "1970-01-01",
+            "2000-02-29",
+            "2024-12-31",
+            "2026-06-01",
+            "2100-03-01",
+        ] {
+            assert_eq!(day(iso_ms(date).unwrap()), date);
+        }
+        assert_eq!(day(-1), "1970-01-01");
+    }
 
     #[test]
     fn dates_of_many_hands() {

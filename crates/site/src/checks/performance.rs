@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Category::Performance, Check, Page, Test};
+use super::{Category::Performance, Check, Page, Scope, Site, Test};
 use crate::page::HtmlFacts;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -60,10 +60,24 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://web.dev/articles/critical-rendering-path",
         ..Check::notice(Performance, Test::Html(resources))
     },
+    Check {
+        id: "http1-only",
+        title: "No HTTP/2",
+        scope: Scope::Site,
+        description: "The server speaks HTTP/1.1 only over https, although HTTP/2 was offered.",
+        why_it_matters: "Browsers wait for one file after the other where HTTP/2 loads all at once.",
+        recommendation: "Switch on HTTP/2, or HTTP/3, in the server or the CDN before it.",
+        source: "https://developer.chrome.com/docs/lighthouse/best-practices/uses-http2",
+        ..Check::notice(Performance, Test::Site(http1_only))
+    },
 ];
 
 fn ttfb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.facts.ttfb_ms > page.thresholds().ttfb_ms).then(|| json!({"ms": page.facts.ttfb_ms}))
+}
+
+fn http1_only(site: &Site<'_>) -> Option<Value> {
+    site.origin().more.http1_only.then(|| json!({"alpn": "http/1.1"}))
 }
 
 fn over_2mb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {

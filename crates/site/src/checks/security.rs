@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Category::Security, Check, Page, Scope, Site, Test, evidence::list};
+use super::{Category::Security, Check, Page, Scope, Site, Test, dates, evidence::list};
 use crate::page::{Form, HtmlFacts, PageFacts, Resource};
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
@@ -18,6 +18,26 @@ pub(super) const CHECKS: &[Check] = &[
         recommendation: "Serve it over https, and redirect http with 301.",
         source: HTTPS,
         ..Check::error(Security, Test::Html(https_missing))
+    },
+    Check {
+        id: "tls-invalid",
+        title: "Certificate not valid",
+        scope: Scope::Site,
+        description: "The https address of the site, or its twin with or without www, has a certificate that is expired, for another name, or of an unknown issuer.",
+        why_it_matters: "Browsers show a warning instead of the site.",
+        recommendation: "Renew the certificate for all names of the site.",
+        source: HTTPS,
+        ..Check::error(Security, Test::Site(certificate))
+    },
+    Check {
+        id: "tls-expiring",
+        title: "Certificate expires soon",
+        scope: Scope::Site,
+        description: "The certificate of the site is valid for less than 14 days.",
+        why_it_matters: "On the day it expires browsers show a warning instead of the site.",
+        recommendation: "Renew it, and see to it that it is renewed by itself.",
+        source: HTTPS,
+        ..Check::warning(Security, Test::Site(expiring))
     },
     Check {
         id: "http-not-redirected",
@@ -110,6 +130,22 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn https_missing(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.indexable && page.facts.url.starts_with("http:")).then(|| json!({"url": page.facts.url}))
+}
+
+fn certificate(site: &Site<'_>) -> Option<Value> {
+    let faults = site.origin().more.faults.iter();
+    list(
+        "hosts",
+        faults.map(|(url, fault)| json!({"url": url, "error": fault.code()})),
+    )
+}
+
+fn expiring(site: &Site<'_>) -> Option<Value> {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let until = site.origin().more.certificate_until_ms?;
+    let days = (until - site.context.now_ms).div_euclid(DAY_MS);
+    (days < i64::from(site.context.thresholds.certificate_days))
+        .then(|| json!({"notAfter": dates::day(until), "days": days}))
 }
 
 fn not_redirected(site: &Site<'_>) -> Option<Value> {

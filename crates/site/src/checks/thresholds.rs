@@ -78,6 +78,8 @@ thresholds! {
     dom_max: u32 = 1_500;
     /// `no-compression`: a text of more bytes.
     compress_min_bytes: u64 = 1_024;
+    /// `tls-expiring`: fewer days left.
+    certificate_days: u32 = 14;
     /// `many-resources`: more scripts and stylesheets.
     resources_max: u32 = 100;
     /// `redirect-chain`: this many hops.

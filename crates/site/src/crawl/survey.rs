@@ -9,7 +9,7 @@ use url::Url;
 use super::{Clock, Config, pace::Dice, scope::Scope};
 use crate::{
     fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response},
-    origin::{File, Origin, Probe, Sitemap, Variant},
+    origin::{File, More, Origin, Probe, Sitemap, Variant},
     page::{self, At, Limits},
     robots::{self, Agent, Policy, Robots},
     sitemap,
@@ -165,15 +165,28 @@ impl Survey {
             }
             self.sitemaps(&root, &mut origin, listed).await;
             origin.llms_txt = self.file(&root, "/llms.txt", LLMS_LIMIT).await;
-            let icon = self.ask(at(&root, "/favicon.ico"), Method::Get, 1).await;
-            origin.favicon_status = icon.ok().map(|answer| answer.status);
+            let icon = self.ask(at(&root, "/favicon.ico"), Method::Get, 1).await.ok();
+            origin.favicon_status = icon.as_ref().map(|answer| answer.status);
+            if let Some(connection) = icon
+                .map(|icon| icon.connection)
+                .filter(|_| root.scheme() == "https")
+            {
+                origin.more.http1_only = !connection.multiplexed;
+                origin.more.certificate_until_ms = connection.certificate_until_ms;
+            }
             if let Some(twin) = scope.twin(&root) {
-                origin.twin = self.variant(twin).await;
+                origin.twin = self.variant(twin, &mut origin.more).await;
             }
             if root.scheme() == "https" {
                 let mut plain = root.clone();
                 if plain.set_scheme("http").is_ok() {
-                    origin.plain_http = self.variant(plain).await;
+                    origin.plain_http = self.variant(plain, &mut origin.more).await;
+                }
+            } else if root.port().is_none() {
+                // a site without https may still hold out a certificate, to whoever types it
+                let mut secure = root.clone();
+                if secure.set_scheme("https").is_ok() {
+                    self.variant(secure, &mut origin.more).await;
                 }
             }
             let name = format!("/{:016x}", Dice(config.seed).roll());
@@ -185,8 +198,15 @@ impl Survey {
         Surveyed { origin, home, policy }
     }
 
-    async fn variant(&mut self, url: Url) -> Option<Variant> {
-        let answer = self.ask(url.clone(), Method::Get, 1).await.ok()?;
+    async fn variant(&mut self, url: Url, more: &mut More) -> Option<Variant> {
+        let answer = match self.ask(url.clone(), Method::Get, 1).await {
+            Ok(answer) => answer,
+            Err(FetchError::Certificate(fault)) => {
+                more.faults.push((url.as_str().into(), fault));
+                return None;
+            }
+            Err(_) => return None,
+        };
         let location = location(&answer, &url).map(|l| l.as_str().into());
         Some(Variant {
             url: url.as_str().into(),

@@ -9,7 +9,11 @@ use super::{
     At, HtmlFacts, Intern, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Limits, Outcome,
     PageFacts, REL_NOFOLLOW, UrlId, not_indexable, read,
 };
-use crate::{fetch::Response, text, url_key::url_key};
+use crate::{
+    fetch::{Connection, Response},
+    text,
+    url_key::url_key,
+};
 
 /// Ids in the order URLs are met; the page itself is 0.
 struct Table(Vec<String>);
@@ -47,6 +51,7 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> (PageFa
         wire_bytes: body.len() as u64,
         cut: None,
         ttfb: Duration::from_millis(12),
+        connection: Connection::default(),
     };
     let mut table = Table(vec![PAGE.to_owned()]);
     let facts = read(

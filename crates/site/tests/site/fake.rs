@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use searchwright_site::{
     crawl::{Batch, Config, Discovered, Ending, Page, Resume, Sink, SinkError, crawl},
-    fetch::{Fetch, FetchError, Fetched, Method, Request, Response},
+    fetch::{Connection, Fetch, FetchError, Fetched, Method, Request, Response},
     graph::Index,
     origin::Origin,
     page::UrlId,
@@ -142,6 +142,7 @@ impl Fetch for Site {
                         body: Bytes::from(body),
                         cut: None,
                         ttfb: Duration::from_millis(ttfb),
+                        connection: Connection::default(),
                     })
                 }
             }

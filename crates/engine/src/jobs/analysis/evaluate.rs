@@ -218,7 +218,7 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
                 FetchError::Denied => "denied",
                 FetchError::Dns => "dns",
                 FetchError::Connect => "connect",
-                FetchError::Tls => "tls",
+                FetchError::Tls | FetchError::Certificate(_) => "tls",
                 FetchError::Timeout => "timeout",
                 FetchError::Broken => "broken",
             }

@@ -4,13 +4,16 @@ use std::{error::Error, future::Future, io, net::IpAddr, pin::Pin, sync::Arc, ti
 
 use bytes::Bytes;
 use http::{HeaderValue, header};
-use searchwright_site::fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response};
+use searchwright_site::fetch::{
+    Connection, Cut, Fault, Fetch, FetchError, Fetched, Method, Request, Response,
+};
 use tokio::time::{Instant as Deadline, timeout_at};
 use url::{Host, Url};
 
 use super::{
     Times,
     body::{Body, Coding},
+    certificate,
     resolve::{Guard, NameError},
     stream::Streamed,
 };
@@ -95,6 +98,7 @@ impl Guarded {
         let (mut answer, headers, coding) = self.begin(request, start).await?;
         let ttfb = clock.elapsed();
         let status = answer.status().as_u16();
+        let connection = connection(&answer);
         let mut body = Body::new(coding, body_limit, answer.content_length());
         let (body, wire_bytes, cut) = loop {
             match timeout_at(start + self.shared.times.total, answer.chunk()).await {
@@ -115,6 +119,7 @@ impl Guarded {
             wire_bytes,
             cut,
             ttfb,
+            connection,
         })
     }
 
@@ -167,6 +172,32 @@ impl Fetch for Guarded {
     }
 }
 
+/// What is known of the connection of an answer.
+fn connection(answer: &reqwest::Response) -> Connection {
+    let tls = answer.extensions().get::<reqwest::tls::TlsInfo>();
+    Connection {
+        multiplexed: answer.version() >= http::Version::HTTP_2,
+        certificate_until_ms: tls.and_then(|tls| certificate::expires_ms(tls.peer_certificate()?)),
+    }
+}
+
+/// What is wrong with a certificate, if that is what is wrong.
+fn fault(error: &rustls::Error) -> FetchError {
+    use rustls::CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
+        UnknownIssuer,
+    };
+    let rustls::Error::InvalidCertificate(error) = error else {
+        return FetchError::Tls;
+    };
+    FetchError::Certificate(match error {
+        Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. } => Fault::Expired,
+        NotValidForName | NotValidForNameContext { .. } => Fault::WrongName,
+        UnknownIssuer => Fault::UnknownIssuer,
+        _ => Fault::Invalid,
+    })
+}
+
 /// Finds the cause of a client error in its chain.
 pub(super) fn reason(error: &reqwest::Error) -> FetchError {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
@@ -178,8 +209,8 @@ pub(super) fn reason(error: &reqwest::Error) -> FetchError {
                 NameError::Slow => FetchError::Timeout,
             };
         }
-        if at.is::<rustls::Error>() {
-            return FetchError::Tls;
+        if let Some(error) = at.downcast_ref::<rustls::Error>() {
+            return fault(error);
         }
         cause = match at.downcast_ref::<io::Error>() {
             // An I/O error hides the error it was made of from `source`.

@@ -1,10 +1,12 @@
 //! Checks of the site as a whole.
 
-use super::{Case, World};
+use super::{Case, World, world::NOW};
 use crate::{
-    fetch::FetchError,
+    fetch::{Fault, FetchError},
     origin::{File, Origin, Sitemap, Variant},
 };
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 fn origin(id: &'static str, bad: fn(&mut Origin), good: fn(&mut Origin)) -> Case {
     Case {
@@ -88,6 +90,26 @@ fn hosts() -> Vec<Case> {
             |o| o.plain_http = variant("http://www.example.com/", 200),
             |o| o.plain_http = variant("http://www.example.com/", 301),
         ),
+        origin(
+            "tls-invalid",
+            |o| {
+                o.more
+                    .faults
+                    .push(("https://example.com/".into(), Fault::WrongName));
+            },
+            |_| {},
+        ),
+        origin(
+            "tls-expiring",
+            |o| o.more.certificate_until_ms = Some(NOW + 14 * DAY_MS - 1),
+            |o| o.more.certificate_until_ms = Some(NOW + 14 * DAY_MS),
+        ),
+        origin(
+            "tls-expiring",
+            |o| o.more.certificate_until_ms = Some(NOW - 1),
+            |_| {},
+        ),
+        origin("http1-only", |o| o.more.http1_only = true, |_| {}),
         home(
             "homepage-not-indexable",
             "<meta name=robots content=noindex>",

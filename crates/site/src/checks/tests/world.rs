@@ -8,7 +8,7 @@ use url::Url;
 
 use super::super::{Check, Context, Finding, Thresholds, Verdict, evaluate, evaluate_one, evaluate_site};
 use crate::{
-    fetch::{Cut, FetchError, Response},
+    fetch::{Connection, Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
     origin::{File, Origin, Sitemap},
     page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// 2026-06-01.
-const NOW: i64 = 1_780_272_000_000;
+pub(super) const NOW: i64 = 1_780_272_000_000;
 
 #[derive(Clone)]
 enum Entry {
@@ -81,6 +81,7 @@ fn response(status: u16, headers: &[(&'static str, &str)], body: &str) -> Respon
         wire_bytes: body.len() as u64,
         cut: None,
         ttfb: Duration::from_millis(50),
+        connection: Connection::default(),
     }
 }
 

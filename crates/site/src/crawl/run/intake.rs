@@ -162,7 +162,9 @@ fn judge(fetched: &Fetched) -> (Signal, bool, bool) {
             500.. => (Signal::Fine, true, false),
             _ => (Signal::Fine, false, false),
         },
-        Err(FetchError::Denied | FetchError::Tls) => (Signal::Nothing, false, true),
+        Err(FetchError::Denied | FetchError::Tls | FetchError::Certificate(_)) => {
+            (Signal::Nothing, false, true)
+        }
         Err(_) => (Signal::Nothing, true, true),
     }
 }
