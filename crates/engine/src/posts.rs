@@ -34,6 +34,7 @@ use crate::{
         document::Document,
         markdown::to_html,
         readability::Readability,
+        rivals::Rival,
         sanitise::{LinkPolicy, Target},
         similarity::Shingles,
         structured_data::{self, Posting, structured_data},
@@ -81,6 +82,7 @@ struct Against<'a> {
     /// Other posts that aim at its keyword.
     keyword_uses: Option<u32>,
     sources: &'a Sources,
+    rivals: &'a [Rival],
     /// Names and texts of the sources, and of the posts that are most like it.
     others: (&'a [String], &'a [Shingles]),
     links: &'a LinkPolicy,
@@ -125,6 +127,7 @@ pub(crate) async fn settle(
     let against = Against {
         keyword_uses,
         sources: &sources,
+        rivals: &sources.rivals(tx, scope).await?,
         others: (&names, &texts),
         links: &links,
     };
@@ -163,7 +166,7 @@ fn judge(record: &mut Record, site: &Site, document: &Document, against: &Agains
     });
     summary.seo_score = report.as_ref().map(|report| report.score);
     let plain = document.plain_text();
-    let sentences = against.sources.trace(document, &summary.language);
+    let sentences = against.sources.trace(document, &summary.language, against.rivals);
     let mut warnings = std::mem::take(&mut post.findings.warnings);
     warnings.retain(|w| w.text.as_ref().is_none_or(|text| plain.contains(text.as_str())));
     if against.sources.traces {

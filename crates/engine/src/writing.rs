@@ -18,6 +18,7 @@ pub mod markdown;
 mod numbers;
 pub(crate) mod phrases;
 pub mod readability;
+pub mod rivals;
 pub mod sanitise;
 pub mod similarity;
 pub mod slug;

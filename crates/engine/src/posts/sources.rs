@@ -2,9 +2,16 @@
 
 use searchwright_contract::{
     Instant,
+    brand::Item,
+    competitors::Competitor,
     posts::{ExternalSource, PostWarning},
 };
-use searchwright_store::{Tx, access::ProjectScope, posts};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    brand::{self, Resource},
+    posts,
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -12,7 +19,8 @@ use crate::{
     failure::{Result, defect},
     writing::{
         document::Document,
-        facts::{Sentence, Source, bearing, trace, unverified},
+        facts::{Claim, ClaimKind, Sentence, Source, bearing, trace, unverified},
+        rivals::Rival,
         similarity::{MOST_CONTAINED, Shingles},
     },
 };
@@ -22,6 +30,8 @@ pub(crate) const UNVERIFIED: &str = "unverified_claims";
 const TOO_SIMILAR: &str = "too_similar";
 /// Words of a text below which likeness says nothing.
 const LEAST_WORDS: u32 = 50;
+/// Competitors of a project, at most (domain rule).
+const MOST_ITEMS: u32 = 2_000;
 /// Characters of a quotation that is shown.
 const QUOTE: usize = 300;
 
@@ -88,10 +98,20 @@ impl Sources {
             .collect()
     }
 
+    /// The competitors of whom a text may not say what their records do not; none of one that no model wrote.
+    pub(crate) async fn rivals(&self, tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Rival>> {
+        if !self.traces {
+            return Ok(Vec::new());
+        }
+        let items: Vec<Item<Competitor>> =
+            brand::list(tx, scope, Resource::Competitors, None, MOST_ITEMS).await?;
+        Ok(items.into_iter().map(|item| item.data.into()).collect())
+    }
+
     /// What the sentences of a text claim.
-    pub(crate) fn trace(&self, document: &Document, language: &str) -> Vec<Sentence> {
+    pub(crate) fn trace(&self, document: &Document, language: &str, rivals: &[Rival]) -> Vec<Sentence> {
         let sources: Vec<Source<'_>> = self.known.iter().map(Known::source).collect();
-        trace(document, language, &sources)
+        trace(document, language, &sources, rivals)
     }
 
     /// Completes the pages of others that a text links to with what was read.
@@ -140,10 +160,15 @@ pub(crate) fn warn(
     };
     let mut new: Vec<PostWarning> = Vec::new();
     for sentence in unverified(sentences) {
+        let is_of_rival = |claim: &Claim| claim.kind == ClaimKind::Competitor && claim.source.is_none();
+        let detail = if sentence.claims.iter().any(is_of_rival) {
+            "the record of the competitor does not say this; put it there with its source, change it, take it out, or vouch for it with acceptClaims"
+        } else {
+            "no source of the project bears this out; show one, change it, take it out, or vouch for it with acceptClaims"
+        };
         let mut warning = PostWarning {
             code: UNVERIFIED.to_owned(),
-            detail: "no source of the project bears this out; show one, change it, take it out, or vouch for it with acceptClaims"
-                .to_owned(),
+            detail: detail.to_owned(),
             text: Some(sentence.text.clone()),
             blocks_publishing: true,
             ..PostWarning::default()

@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use markdown::{address, plain};
 
-use super::document::Document;
+use super::{
+    document::Document,
+    rivals::{self, Rival},
+};
 use crate::keywords::{
     normalize,
     words::{Lexicon, primary, tokens},
@@ -64,6 +67,8 @@ pub struct Material {
     pub faqs: Vec<Faq>,
     /// Calls to action.
     pub ctas: Vec<Cta>,
+    /// Competitors with what is known of them.
+    pub rivals: Vec<Rival>,
     /// Pages of the site.
     pub pages: Vec<OwnPage>,
     /// What people ask about the topic, by the patterns of the language.
@@ -195,6 +200,7 @@ pub fn brief(material: &Material) -> Brief {
         )
     });
     sections.extend(products.iter().map(|(_, product)| product_section(product)));
+    sections.extend(rivals::sections(&material.rivals, &material.topic));
     let pages = topic.nearest(&material.pages, MOST_PAGES, page_text);
     if !pages.is_empty() {
         sections.push(pages_section(&material.topic, &pages));
@@ -372,7 +378,7 @@ fn ctas(material: &Material, products: &[&str]) -> Vec<LinkTo> {
         .collect()
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

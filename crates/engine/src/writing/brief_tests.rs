@@ -1,5 +1,5 @@
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
-use searchwright_contract::keywords::Intent;
+use searchwright_contract::{competitors::Competitor, keywords::Intent};
 use serde_json::json;
 
 use super::*;
@@ -44,6 +44,7 @@ fn material() -> Material {
             faq("Wie hoch geht der standing desk?", Some("de")),
             faq("Do you ship lamps?", None),
         ],
+        rivals: Vec::new(),
         ctas: vec![
             cta("Low", json!({ "priority": 1 })),
             cta(
@@ -149,6 +150,31 @@ fn a_project_that_knows_nothing_gets_a_brief_that_says_so() {
         (0, 0, 0)
     );
     assert!(brief.to_markdown().contains("standing desk"));
+}
+
+#[test]
+fn a_brief_tells_of_the_competitors_that_its_topic_names() {
+    let competitor = |name: &str| -> Rival {
+        let said = json!([{ "text": "Ships\nwithin 30 days", "sourceUrl": format!("https://{name}.example/shipping") }]);
+        let made = json!({ "name": name, "domain": format!("{name}.example"), "claims": said });
+        serde_json::from_value::<Competitor>(made).unwrap().into()
+    };
+    let brief = brief(&Material {
+        topic: "oakworks standing desk alternatives".to_owned(),
+        rivals: vec![competitor("Birchworks"), competitor("Oakworks")],
+        ..material()
+    });
+    let told: Vec<&Section> = brief
+        .sections
+        .iter()
+        .filter(|section| section.heading.ends_with("works"))
+        .collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    let fact = Fact {
+        text: "Ships within 30 days".to_owned(),
+        source: "https://Oakworks.example/shipping".to_owned(),
+    };
+    assert_eq!((&*told[0].heading, &told[0].facts), ("Oakworks", &vec![fact]));
 }
 
 proptest! {

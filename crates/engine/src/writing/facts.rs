@@ -3,6 +3,7 @@
 //! A claim is a number, a percentage, a date, a quotation, or what somebody is said to have said. It is
 //! verified when a source that was fetched, or the brand data, has the same number, date or words. That a
 //! source has them does not make them true; that none has them means nobody has shown where they come from.
+//! Whatever is said of a competitor is a claim, and only the record of the competitor verifies it.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,9 @@ use super::{
     dates::{Date, Key, dates},
     document::{Document, Kind},
     numbers::{Amount, amounts},
+    rivals::{Rival, Words},
 };
+use crate::keywords::words::Lexicon;
 
 /// Words of a quotation that is one, and not a word somebody distrusts.
 const LEAST_QUOTED: usize = 3;
@@ -45,6 +48,8 @@ pub enum ClaimKind {
     Quotation,
     /// Somebody who is said to have said or found something.
     Attribution,
+    /// A competitor of whom something is said.
+    Competitor,
 }
 
 /// One claim.
@@ -123,9 +128,13 @@ fn words(text: &str) -> String {
     out
 }
 
-/// The sentences of a text that claim something, each claim with the first source that has it.
-pub fn trace(document: &Document, language: &str, sources: &[Source<'_>]) -> Vec<Sentence> {
+/// The sentences of a text that claim something, each claim with the first source that has it. Of a sentence that names
+/// competitors these are their records, and no other.
+pub fn trace(document: &Document, language: &str, sources: &[Source<'_>], rivals: &[Rival]) -> Vec<Sentence> {
+    let lexicon = Lexicon::of(language);
     let known: Vec<Known<'_>> = sources.iter().map(Known::of).collect();
+    let rivals: Vec<&Rival> = rivals.iter().collect();
+    let rivals = named_in(&document.plain_text(), &rivals);
     let read = |kind: &Kind| matches!(kind, Kind::Paragraph | Kind::Item | Kind::Cell);
     document
         .blocks
@@ -133,7 +142,12 @@ pub fn trace(document: &Document, language: &str, sources: &[Source<'_>]) -> Vec
         .filter(|block| read(&block.kind))
         .flat_map(|block| spans(&block.text, language))
         .filter_map(|text| {
-            let claims = claims(text, language, &known);
+            let named = named_in(text, &rivals);
+            let claims = if named.is_empty() {
+                claims(text, language, &known)
+            } else {
+                claims_of(text, language, &named, &lexicon)
+            };
             (!claims.is_empty()).then(|| Sentence {
                 text: text.to_owned(),
                 claims,
@@ -184,6 +198,37 @@ fn spans<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
 fn is_open(text: &str) -> bool {
     let count = |marks: &str| text.chars().filter(|c| marks.contains(*c)).count();
     count("\"") % 2 == 1 || count("«") > count("»") || (count("“„") > count("”“") && count("„") <= count("“"))
+}
+
+fn named_in<'r>(text: &str, rivals: &[&'r Rival]) -> Vec<&'r Rival> {
+    if rivals.is_empty() {
+        return Vec::new();
+    }
+    let words = Words::of(text);
+    let named = rivals.iter().filter(|rival| rival.is_named_in(&words));
+    named.copied().collect()
+}
+
+/// What a sentence claims that names competitors.
+fn claims_of(sentence: &str, language: &str, named: &[&Rival], lexicon: &Lexicon) -> Vec<Claim> {
+    let told = named.iter().flat_map(|rival| rival.claims());
+    let known: Vec<Known<'_>> = told
+        .map(|fact| {
+            Known::of(&Source {
+                name: &fact.source,
+                text: &fact.text,
+            })
+        })
+        .collect();
+    let mut found = claims(sentence, language, &known);
+    found.extend(named.iter().filter_map(|rival| {
+        Some(Claim {
+            kind: ClaimKind::Competitor,
+            text: rival.name().to_owned(),
+            source: rival.bears(sentence, lexicon)?.map(str::to_owned),
+        })
+    }));
+    found
 }
 
 fn claims(sentence: &str, language: &str, known: &[Known<'_>]) -> Vec<Claim> {

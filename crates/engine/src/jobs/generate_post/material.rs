@@ -1,7 +1,8 @@
 //! What the project knows about the topic of a post.
 
 use searchwright_contract::{
-    brand::Item, ctas::Cta, faqs::Faq, keywords::KeywordSource, posts::Post, products::Product,
+    brand::Item, competitors::Competitor, ctas::Cta, faqs::Faq, keywords::KeywordSource, posts::Post,
+    products::Product,
 };
 use searchwright_site::page::PageFacts;
 use searchwright_store::{
@@ -50,6 +51,7 @@ pub(super) async fn gather(run: &Run, post: &Post) -> Result<Material, JobError>
     let products: Vec<Item<Product>> = items(&mut tx, scope, Resource::Products).await?;
     let faqs: Vec<Item<Faq>> = items(&mut tx, scope, Resource::Faqs).await?;
     let ctas: Vec<Item<Cta>> = items(&mut tx, scope, Resource::Ctas).await?;
+    let rivals: Vec<Item<Competitor>> = items(&mut tx, scope, Resource::Competitors).await?;
     Ok(Material {
         questions: questions(&topic, &summary.language),
         topic,
@@ -60,6 +62,7 @@ pub(super) async fn gather(run: &Run, post: &Post) -> Result<Material, JobError>
         products: products.into_iter().map(|item| (item.id, item.data)).collect(),
         faqs: faqs.into_iter().map(|item| item.data).collect(),
         ctas: ctas.into_iter().map(|item| item.data).collect(),
+        rivals: rivals.into_iter().map(|item| item.data.into()).collect(),
         pages,
         now: run.engine.clock.now(),
     })

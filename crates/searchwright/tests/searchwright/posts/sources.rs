@@ -163,3 +163,49 @@ impl Author {
         self.run(server, &arguments).json()
     }
 }
+
+#[test]
+fn of_a_competitor_a_text_says_what_its_record_says() {
+    let author = Author::new();
+    let shipping = page(
+        "<title>Shipping</title><main><p>Oakworks ships its desks within 30 days.</p></main>".to_owned(),
+    );
+    let server = author.serve_beside(&shipping);
+    author.brand(&server);
+    let source = format!("http://{shipping}/shipping");
+    let claims = json!([{ "text": "Ships its desks within 30 days", "sourceUrl": source }]);
+    let competitor =
+        json!([{ "name": "Oakworks", "domain": "oakworks.example", "claims": claims }]).to_string();
+    let added = author
+        .run(&server, &["competitors", "create", &competitor])
+        .json();
+    author.model.say(
+        "section 2",
+        "Oakworks ships desks within 30 days. Oakworks desks wobble badly.",
+    );
+    let post = author.post(&server, "Standing desk or Oakworks");
+    author.generate(&server, &post);
+    let written = author.ended(&server, &post);
+    assert_eq!(codes(&written), ["unverified_claims"], "{written:#}");
+    let warning = &written["warnings"][0];
+    assert_eq!(
+        (&warning["text"], &warning["blocksPublishing"]),
+        (&json!("Oakworks desks wobble badly."), &json!(true))
+    );
+    // Where the record says it was read, and is named.
+    let read = &written["externalSources"][0];
+    assert_eq!(
+        (&read["url"], &read["quote"]),
+        (&json!(source), &json!("Oakworks ships its desks within 30 days.")),
+        "{written:#}"
+    );
+    let claims = json!([claims[0], { "text": "Its desks wobble badly", "sourceUrl": source }]).to_string();
+    let id = added["data"][0]["item"]["id"].as_str().unwrap();
+    author
+        .run(&server, &["competitors", "update", id, "--claims", &claims])
+        .json();
+    let settled = author
+        .run(&server, &["posts", "update", &post, "--excerpt", "Of desks."])
+        .json();
+    assert_eq!(codes(&settled), [""; 0], "{settled:#}");
+}

@@ -114,7 +114,8 @@ impl Writer<'_> {
         let tone = brief.tone.as_deref().unwrap_or("plain and friendly");
         let mut system = format!(
             "You write for the website of {brand}. Language: {}. Voice: {tone}. State no number, date, name, quotation or \
-             study that is not in the material. Never invent people, reviews, products or addresses.",
+             study that is not in the material. Of other companies say only what the material says of them. Never invent \
+             people, reviews, products or addresses.",
             brief.language
         );
         if !brief.banned_phrases.is_empty() {
