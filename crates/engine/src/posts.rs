@@ -1,6 +1,7 @@
 //! Posts between what people and jobs write of them and what is kept: what follows from a text, and what may
 //! be done with it.
 
+mod posting;
 pub(crate) mod sources;
 
 use searchwright_contract::{
@@ -37,11 +38,12 @@ use crate::{
         rivals::Rival,
         sanitise::{LinkPolicy, Target},
         similarity::Shingles,
-        structured_data::{self, Posting, structured_data},
+        structured_data::structured_data,
         transitions::{Action, Actor, Effect, Facts, Stage, allowed_actions, transition},
     },
 };
 
+use posting::posting;
 use sources::Sources;
 
 /// Codes of warnings: the text is a brief and no article, a section has no text, a step has no answer.
@@ -187,7 +189,7 @@ fn judge(record: &mut Record, site: &Site, document: &Document, against: &Agains
             .complete(cited.collect(), &sentences, &summary.language),
         warnings,
     };
-    let posting = posting(record, site, now).filter(|_| has_text);
+    let posting = posting(&record.post, site, document, now).filter(|_| has_text);
     record.post.findings.structured_data = posting.map(|posting| structured_data(&posting, document));
     record.content_hash = digest(&published(record)).to_vec();
 }
@@ -241,33 +243,6 @@ fn links_to(document: &Document, policy: &LinkPolicy, targets: &[Target]) -> imp
     links.map(|link| TextLink {
         url: link.href.clone(),
         title: link.text.clone(),
-    })
-}
-
-/// What structured data say of a post; nothing without a title.
-fn posting(record: &Record, site: &Site, now: Instant) -> Option<Posting> {
-    let (summary, details) = (&record.post.summary, &record.post.details);
-    Some(Posting {
-        headline: summary.title.clone()?,
-        description: details
-            .meta_description
-            .clone()
-            .or_else(|| details.excerpt.clone()),
-        url: details
-            .canonical_url
-            .clone()
-            .or_else(|| summary.published_url.clone()),
-        image: details.featured_image.as_ref().map(|image| image.url.clone()),
-        published_at: summary.published_at.map(|at| at.to_string()),
-        modified_at: Some(now.to_string()),
-        author: details.author.as_ref().map(|author| structured_data::Author {
-            name: author.name.clone(),
-            url: author.url.clone(),
-            same_as: author.same_as.clone(),
-        }),
-        publisher: Some((site.name.clone(), None)),
-        language: summary.language.clone(),
-        breadcrumbs: vec![(site.name.clone(), site.home.clone())],
     })
 }
 

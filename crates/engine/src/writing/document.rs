@@ -55,6 +55,10 @@ pub struct Image {
     pub src: String,
     /// Its alternative text; empty when there is none.
     pub alt: String,
+    /// Pixels, where the text says so.
+    pub width: Option<u32>,
+    /// Pixels, where the text says so.
+    pub height: Option<u32>,
 }
 
 /// A heading in an outline.
@@ -166,6 +170,8 @@ impl Reader {
             "img" => self.document.images.push(Image {
                 src: value("src"),
                 alt: squeeze(&value("alt")),
+                width: value("width").parse().ok(),
+                height: value("height").parse().ok(),
             }),
             "li" | "dd" | "dt" => self.items += 1,
             "td" | "th" => self.cells += 1,
@@ -325,7 +331,9 @@ mod tests {
             document.images,
             [Image {
                 src: "cup.png".into(),
-                alt: "A cup".into()
+                alt: "A cup".into(),
+                width: None,
+                height: None,
             }]
         );
         assert_eq!(document.outline().len(), 2);

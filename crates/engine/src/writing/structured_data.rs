@@ -27,6 +27,21 @@ pub struct Author {
     pub same_as: Vec<String>,
 }
 
+/// An image of a post.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// Absolute address.
+    pub url: String,
+    /// What it shows.
+    pub caption: Option<String>,
+    /// Pixels.
+    pub width: Option<u32>,
+    /// Pixels.
+    pub height: Option<u32>,
+    /// Whose it is.
+    pub credit: Option<String>,
+}
+
 /// What is said of a post.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Posting {
@@ -36,8 +51,8 @@ pub struct Posting {
     pub description: Option<String>,
     /// Absolute address of the post; `None` while it has none.
     pub url: Option<String>,
-    /// Absolute address of the featured image.
-    pub image: Option<String>,
+    /// What it shows, the most telling first.
+    pub pictures: Vec<Picture>,
     /// RFC 3339; `None` before the first publication.
     pub published_at: Option<String>,
     /// RFC 3339.
@@ -113,7 +128,8 @@ fn blog_posting(posting: &Posting) -> Value {
     set("@type", Some("BlogPosting".into()));
     set("headline", Some(posting.headline.as_str().into()));
     set("description", posting.description.as_deref().map(Value::from));
-    set("image", posting.image.as_ref().map(|image| json!([image])));
+    let pictures: Vec<Value> = posting.pictures.iter().map(image).collect();
+    set("image", (!pictures.is_empty()).then(|| json!(pictures)));
     set("datePublished", posting.published_at.as_deref().map(Value::from));
     set("dateModified", posting.modified_at.as_deref().map(Value::from));
     set("author", posting.author.as_ref().map(person));
@@ -136,6 +152,21 @@ fn blog_posting(posting: &Posting) -> Value {
     );
     set("inLanguage", Some(posting.language.as_str().into()));
     Value::Object(node)
+}
+
+fn image(picture: &Picture) -> Value {
+    let mut image = json!({ "@type": "ImageObject", "url": picture.url });
+    for (name, value) in [
+        ("caption", picture.caption.as_ref().map(|text| json!(text))),
+        ("width", picture.width.map(|pixels| json!(pixels))),
+        ("height", picture.height.map(|pixels| json!(pixels))),
+        ("creditText", picture.credit.as_ref().map(|text| json!(text))),
+    ] {
+        if let Some(value) = value {
+            image[name] = value;
+        }
+    }
+    image
 }
 
 fn person(author: &Author) -> Value {
@@ -213,6 +244,33 @@ mod tests {
         assert!(graph[0].get("image").is_none() && graph[0].get("dateModified").is_none());
         assert_eq!(graph[1]["itemListElement"][1]["name"], "Tea");
         assert_eq!(graph[1]["itemListElement"][1]["position"], 2);
+    }
+
+    #[test]
+    fn a_picture_is_told_with_what_is_known_of_it() {
+        let bare = Picture {
+            url: "https://x.example/a.png".into(),
+            ..Picture::default()
+        };
+        let whole = Picture {
+            url: "https://x.example/b.png".into(),
+            caption: Some("A cup".into()),
+            width: Some(1200),
+            height: Some(630),
+            credit: Some("Ada".into()),
+        };
+        let posting = Posting {
+            pictures: vec![bare, whole],
+            ..posting()
+        };
+        let data = structured_data(&posting, &Document::of_markdown("Text.").unwrap());
+        assert_eq!(
+            data["@graph"][0]["image"],
+            json!([
+                { "@type": "ImageObject", "url": "https://x.example/a.png" },
+                { "@type": "ImageObject", "url": "https://x.example/b.png", "caption": "A cup", "width": 1200, "height": 630, "creditText": "Ada" },
+            ])
+        );
     }
 
     #[test]

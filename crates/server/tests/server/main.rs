@@ -32,6 +32,7 @@ mod limits;
 mod load;
 mod mcp;
 mod post_generation;
+mod post_images;
 mod post_injections;
 mod post_keywords;
 mod post_providers;
