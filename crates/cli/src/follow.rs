@@ -10,7 +10,7 @@ use searchwright_contract::{
     jobs::{GetJob, Job},
 };
 
-use crate::exit::CliError;
+use crate::{exit::CliError, output::plain};
 
 /// How often work that runs is asked about.
 const POLL: Duration = Duration::from_millis(500);
@@ -42,8 +42,13 @@ pub async fn job(client: &Client, project: &str, job: Job) -> Result<Job, CliErr
     };
     let told = |job: &Job| {
         let (kind, status) = (job.kind.replace('_', " "), job.status.as_str());
-        match job.run_after {
-            Some(at) if job.attempt > 0 => format!("{kind}: {status}, to be tried again at {at}"),
+        let step = job
+            .progress
+            .as_ref()
+            .and_then(|progress| progress["step"].as_str());
+        match (job.run_after, step) {
+            (Some(at), _) if job.attempt > 0 => format!("{kind}: {status}, to be tried again at {at}"),
+            (None, Some(step)) => format!("{kind}: {status}, {}", plain(step)),
             _ => format!("{kind}: {status}"),
         }
     };

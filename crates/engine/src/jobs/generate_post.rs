@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::steps::Steps;
+use super::steps::{POST, Steps};
 use super::{JobError, audit::fenced, worker::Run};
 use crate::{
     failure::defect,
@@ -115,7 +115,7 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
         record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
     }
     let post = record.post;
-    let steps = Steps { run, of: "post" };
+    let steps = Steps { run, of: POST };
     let brief = make_brief(&steps, order, &post).await?;
     if order.dry_run {
         let markdown = brief.to_markdown();

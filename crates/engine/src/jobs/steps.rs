@@ -1,7 +1,7 @@
 //! What the steps of a job made, kept under its lease; and steps that ask a provider, each charged once.
 
 use searchwright_store::{
-    posts,
+    jobs, posts,
     usage::{self, Intent, NewIntent, Standing},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -13,6 +13,9 @@ use crate::{
     posts::digest,
     providers::{LanguageModel, Prompt, ProviderError, Why, answer},
 };
+
+/// What the steps of a post are of.
+pub(super) const POST: &str = "post";
 
 /// The steps of one job.
 pub(super) struct Steps<'a> {
@@ -206,19 +209,26 @@ impl Steps<'_> {
         }
     }
 
-    /// Notes, before the call, that it may be charged for.
+    /// Notes, before the call, that it may be charged for; of a post also what is being done, for whoever waits.
     async fn intend(&self, price: Price, charge: String) -> Result<Intent, JobError> {
         let new = NewIntent {
             id: self.run.engine.clock.id(),
             job: self.run.leased.id,
             what: format!("{}: {charge}", self.of),
-            step: charge,
+            step: charge.clone(),
             provider: price.provider.to_owned(),
             estimate: price.estimate.and_then(|most| most.try_into().ok()).unwrap_or(0),
         };
         let now = self.run.engine.clock.now();
+        let leased = self.run.leased.clone();
+        let progress = (self.of == POST).then(|| json!({ "step": charge }));
         let noted = fenced(&self.run.engine.db, self.run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { usage::intend(tx, scope, new, now).await })
+            Box::pin(async move {
+                if progress.is_some() {
+                    jobs::beat(tx, &leased, progress, now).await?;
+                }
+                usage::intend(tx, scope, new, now).await
+            })
         })
         .await?;
         noted.map_err(|over| JobError::GiveUp(Failure::from(over).0))

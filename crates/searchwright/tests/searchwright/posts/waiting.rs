@@ -91,6 +91,7 @@ fn how_the_work_ends_is_how_the_command_ends() {
     let running = author
         .run(&server, &["jobs", "list", "--status", "running"])
         .json();
+    assert_eq!(running["data"][0]["progress"], json!({ "step": STEPS[0] }));
     let job = running["data"][0]["id"].as_str().unwrap();
     author.run(&server, &["jobs", "cancel", job]).json();
     let stopped = Outcome::of(waiting);
