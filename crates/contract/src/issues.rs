@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Instant, declare::operation, words::words};
+use crate::{Answer, Instant, declare::operation, rechecks::LastRecheck, words::words};
 
 words! {
     /// How much an issue matters.
@@ -178,6 +178,20 @@ pub struct Occurrence {
     pub resolution: Option<String>,
     /// How often it came back.
     pub reopen_count: u32,
+    /// Why it is open again: `still_present` after it was marked as done, `recurred` after it was resolved.
+    pub reopen_reason: Option<String>,
+    /// When it was marked as done.
+    pub done_at: Option<Instant>,
+    /// Who marked it: the name of the credential.
+    pub done_by: Option<String>,
+    /// What they said.
+    pub done_note: Option<String>,
+    /// Why it is ignored.
+    pub ignored_reason: Option<String>,
+    /// Until when.
+    pub ignored_until: Option<Instant>,
+    /// The last recheck of it.
+    pub last_recheck: Option<LastRecheck>,
     /// The last audit did not evaluate it: what is shown is older.
     pub stale: bool,
 }

@@ -23,12 +23,14 @@ pub mod json;
 pub mod keywords;
 pub mod list;
 pub mod me;
+pub mod occurrences;
 pub mod operation;
 pub mod pages;
 pub mod patch;
 pub mod posts;
 pub mod products;
 pub mod projects;
+pub mod rechecks;
 pub mod shape;
 pub mod usage;
 mod words;
@@ -79,6 +81,12 @@ macro_rules! operations {
             issues::ListIssues => "issues.list" GET "/projects/{projectId}/issues" -> $crate::List<issues::Issue>, AuditsRead, Read;
             issues::GetIssue => "issues.get" GET "/projects/{projectId}/issues/{issueId}" -> issues::Issue, AuditsRead, Read;
             issues::ListOccurrences => "issues.occurrences" GET "/projects/{projectId}/issues/{issueId}/occurrences" -> $crate::List<issues::Occurrence>, AuditsRead, Read;
+            occurrences::MarkDone => "occurrences.done" POST "/projects/{projectId}/occurrences/done" -> occurrences::Marking, AuditsWrite, Change;
+            occurrences::UndoDone => "occurrences.undo" POST "/projects/{projectId}/occurrences/undo" -> occurrences::Marking, AuditsWrite, Change;
+            occurrences::IgnoreOccurrences => "occurrences.ignore" POST "/projects/{projectId}/occurrences/ignore" -> occurrences::Marking, AuditsWrite, Change;
+            occurrences::UnignoreOccurrences => "occurrences.unignore" POST "/projects/{projectId}/occurrences/unignore" -> occurrences::Marking, AuditsWrite, Change;
+            rechecks::StartRecheck => "rechecks.start" POST "/projects/{projectId}/rechecks" -> rechecks::RecheckStarted, AuditsWrite, Start;
+            rechecks::GetRecheck => "rechecks.get" GET "/projects/{projectId}/rechecks/{recheckId}" -> rechecks::Recheck, AuditsRead, Read;
             pages::ListPages => "pages.list" GET "/projects/{projectId}/pages" -> $crate::List<pages::Page>, AuditsRead, Read;
             pages::GetPage => "pages.get" GET "/projects/{projectId}/pages/{pageId}" -> pages::PageDetail, AuditsRead, Read;
 

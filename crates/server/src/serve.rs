@@ -269,12 +269,14 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
         }
         app.gate.flush().await;
         let now = app.engine.clock.now();
+        let engine = app.engine.clone();
         let swept = app
             .engine
             .db
             .write(move |tx| {
                 Box::pin(async move {
                     idempotency::sweep(tx, now).await?;
+                    searchwright_engine::jobs::wake_ignored(&engine, tx, now).await?;
                     activity::sweep(tx, now).await
                 })
             })

@@ -163,6 +163,7 @@ children! {
     Keyword "keywords" "keyword";
     Post "posts" "post";
     Audit "audits" "audit";
+    Recheck "rechecks" "recheck";
     Issue "issues" "issue";
     Page "pages" "page";
     Job "jobs" "job";

@@ -234,3 +234,27 @@ pub async fn finish(
     .await?;
     Ok(touched == 1)
 }
+
+/// Writes the score and the sums of an audit anew, after occurrences were proven or accepted.
+pub async fn rescore(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    score: Option<u8>,
+    error_free_pages_pct: Option<f64>,
+    totals: AuditTotals,
+) -> Result<()> {
+    sql("UPDATE audits SET version = version + 1, health_score = $3, error_free_pages_pct = $4, errors = $5, warnings = $6, notices = $7, issues = $8
+         WHERE project_id = $1 AND id = $2 AND status IN ('completed', 'partial')")
+    .bind(scope.project())
+    .bind(id)
+    .bind(score)
+    .bind(error_free_pages_pct)
+    .bind(totals.errors)
+    .bind(totals.warnings)
+    .bind(totals.notices)
+    .bind(totals.issues)
+    .run(tx)
+    .await?;
+    Ok(())
+}

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{
-    Instant,
-    issues::{Occurrence, OccurrenceState, Severity},
-};
+use searchwright_contract::{Instant, issues::Severity};
 use uuid::Uuid;
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
@@ -27,6 +24,13 @@ pub struct IssueRow {
     pub first_seen_at: Instant,
     /// Last seen.
     pub last_seen_at: Instant,
+}
+
+/// Whether an occurrence that is seen again is open again.
+macro_rules! reopens {
+    () => {
+        "(occurrences.state = 'resolved' OR occurrences.state IN ('done', 'recheck_pending') AND (occurrences.done_at IS NULL OR occurrences.done_at <= $5))"
+    };
 }
 
 /// Filters and place of a list of issues.
@@ -83,72 +87,6 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow>
         .await
 }
 
-fn occurrence(c: &mut Cells<'_>) -> Result<Occurrence> {
-    Ok(Occurrence {
-        issue_id: c.take::<Uuid>()?.to_string(),
-        page_id: c.take::<Uuid>()?.to_string(),
-        url: c.take()?,
-        state: c.word()?,
-        evidence: c.take::<Json>()?.0,
-        first_seen_audit_id: c.take::<Uuid>()?.to_string(),
-        last_seen_audit_id: c.take::<Uuid>()?.to_string(),
-        last_checked_at: c.take()?,
-        resolved_at: c.take()?,
-        resolution: c.take()?,
-        reopen_count: c.take()?,
-        stale: c.take()?,
-    })
-}
-
-/// One page of an issue's occurrences, by page id; only active ones unless a state is given.
-pub async fn occurrences(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    issue: Uuid,
-    state: Option<OccurrenceState>,
-    after: Option<Uuid>,
-    limit: u32,
-) -> Result<Vec<Occurrence>> {
-    sql("SELECT o.issue_id, o.page_id, p.url, o.state, o.evidence, o.first_seen_audit_id, o.last_seen_audit_id, o.checked_at, o.resolved_at, o.resolution,
-            o.reopen_count, o.stale
-         FROM occurrences o JOIN pages p ON p.project_id = o.project_id AND p.id = o.page_id
-         WHERE o.project_id = $1 AND o.issue_id = $2 AND o.page_id > $3
-           AND ((CAST($5 AS TEXT) IS NULL AND o.state NOT IN ('resolved', 'ignored')) OR o.state = $5)
-         ORDER BY o.page_id LIMIT $4")
-    .bind(scope.project())
-    .bind(issue)
-    .bind(after.unwrap_or(Uuid::nil()))
-    .bind(limit)
-    .bind(state.map(OccurrenceState::as_str))
-    .all(tx, occurrence)
-    .await
-}
-
-/// Active issues of a page with their evidence, at most 100.
-pub async fn of_page(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    page: Uuid,
-) -> Result<Vec<(Uuid, String, serde_json::Value)>> {
-    // One key lookup per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that
-    // order. An index by page would cost every finding of every audit.
-    sql("SELECT o.issue_id, i.check_id, o.evidence FROM issues i CROSS JOIN occurrences o
-         WHERE i.project_id = $1 AND o.project_id = i.project_id AND o.issue_id = i.id AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
-         ORDER BY CASE i.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, i.impact DESC, o.issue_id LIMIT 100")
-    .bind(scope.project())
-    .bind(page)
-    .all(tx, |c| Ok((c.take()?, c.take()?, c.take::<Json>()?.0)))
-    .await
-}
-
-/// Pairs of issue and page that somebody decided to live with: they leave the score.
-pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, Uuid)>> {
-    sql("SELECT issue_id, page_id FROM occurrences WHERE project_id = $1 AND state = 'ignored'")
-        .bind(scope.project())
-        .all(tx, |c| Ok((c.take()?, c.take()?)))
-        .await
-}
-
 /// One finding of an audit.
 #[derive(Clone, Debug)]
 pub struct Finding {
@@ -160,28 +98,36 @@ pub struct Finding {
     pub evidence: String,
 }
 
-/// Records what an audit found. An occurrence that was resolved or marked done reopens.
+/// Records what an audit found. An occurrence that was resolved reopens, and so does one that was marked as done before
+/// the audit began: what was seen may be older than a later mark.
 pub async fn record(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
     findings: Vec<Finding>,
+    began: Instant,
     now: Instant,
 ) -> Result<()> {
     let rows = findings
         .into_iter()
         .map(|f| vec![f.issue.into(), f.page.into(), Param::Json(f.evidence)])
         .collect();
-    sql("INSERT INTO occurrences (project_id, state, first_seen_audit_id, last_seen_audit_id, checked_at, reopen_count, stale, issue_id, page_id, evidence)
-         VALUES ($1, 'open', $2, $2, $3, 0, $4, $5, $6, $7)
+    sql(concat!(
+        "INSERT INTO occurrences (project_id, state, first_seen_audit_id, last_seen_audit_id, checked_at, reopen_count, stale, issue_id, page_id, evidence)
+         VALUES ($1, 'open', $2, $2, $3, 0, $4, $6, $7, $8)
          ON CONFLICT (project_id, issue_id, page_id) DO UPDATE SET
-           state = CASE WHEN occurrences.state IN ('resolved', 'done', 'recheck_pending') THEN 'reopened' ELSE occurrences.state END,
+           state = CASE WHEN ", reopens!(), " THEN 'reopened' ELSE occurrences.state END,
+           reopen_reason = CASE WHEN occurrences.state = 'resolved' THEN 'recurred' WHEN ", reopens!(), " THEN 'still_present' ELSE occurrences.reopen_reason END,
            reopen_count = occurrences.reopen_count + CASE WHEN occurrences.state = 'resolved' THEN 1 ELSE 0 END,
-           resolved_at = NULL, resolution = NULL, evidence = $7, last_seen_audit_id = $2, checked_at = $3, stale = $4")
+           was = CASE WHEN ", reopens!(), " THEN occurrences.state ELSE occurrences.was END,
+           changed_at = CASE WHEN ", reopens!(), " THEN $3 ELSE occurrences.changed_at END,
+           resolved_at = NULL, resolution = NULL, evidence = $8, last_seen_audit_id = $2, checked_at = $3, stale = $4"
+    ))
     .bind(scope.project())
     .bind(audit)
     .bind(now)
     .bind(false)
+    .bind(began)
     .run_each(tx, rows)
     .await?;
     Ok(())
@@ -231,7 +177,7 @@ pub async fn settle(
     now: Instant,
 ) -> Result<()> {
     let rows = || pages.iter().map(|page| vec![(*page).into()]).collect();
-    sql("UPDATE occurrences SET state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5,
+    sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5,
            resolution = CASE WHEN EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.status_code BETWEEN 300 AND 499)
              THEN 'page_gone' ELSE 'fixed' END
          WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
@@ -244,7 +190,7 @@ pub async fn settle(
     .run_each(tx, rows())
     .await?;
     if looked_everywhere {
-        sql("UPDATE occurrences SET state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5, resolution = 'page_gone'
+        sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5, resolution = 'page_gone'
              WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
                AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3)")
         .bind(scope.project())

@@ -39,6 +39,8 @@ const MIGRATIONS: &[Migration] = migrations! {
     11 "0011_suggestions",
     12 "0012_post_sources",
     13 "0013_keyword_orders",
+    14 "0014_ledger",
+    15 "0015_sketches",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

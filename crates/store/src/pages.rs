@@ -91,6 +91,8 @@ pub struct Seen {
     pub title_key: Option<i64>,
     /// Hash of what its first heading names, where that is something else.
     pub heading_key: Option<i64>,
+    /// It counts in the score.
+    pub scored: bool,
 }
 
 /// Records pages of an audit.
@@ -104,6 +106,7 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
                  crawled_at,
                  title_key,
                  heading_key,
+                 scored,
              }| {
                 vec![
                     id.into(),
@@ -122,16 +125,17 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
                     crawled_at.into(),
                     title_key.into(),
                     heading_key.into(),
+                    scored.into(),
                 ]
             },
         )
         .collect();
     sql("INSERT INTO pages (project_id, audit_id, id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable,
-            non_indexable_reason, title, word_count, crawled_at, title_key, heading_key)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+            non_indexable_reason, title, word_count, crawled_at, title_key, heading_key, scored)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
          ON CONFLICT (project_id, id) DO UPDATE SET audit_id = $2, url = $4, final_url = $5, status_code = $6, failure = $7, depth = $8, inlinks = $9,
            outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16,
-           title_key = $17, heading_key = $18")
+           title_key = $17, heading_key = $18, scored = $19")
     .bind(scope.project())
     .bind(audit)
     .run_each(tx, rows)
@@ -150,4 +154,13 @@ pub async fn named(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> R
     .bind(key)
     .all(tx, |c| c.take())
     .await
+}
+
+/// Pages of an audit that count in the score.
+pub async fn scored(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<u32> {
+    sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id = $2 AND scored")
+        .bind(scope.project())
+        .bind(audit)
+        .one(tx, |c| c.take())
+        .await
 }

@@ -1,12 +1,9 @@
 //! The second half of an audit: every saved page goes through every check, in batches, with the whole
 //! crawl as context; then what was found is settled against what was known.
 
-mod evaluate;
+pub(super) mod evaluate;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
@@ -14,8 +11,14 @@ use searchwright_site::{
     checks::{self, Severity, Thresholds},
     crawl::{Ending, Termination},
 };
-use searchwright_store::{Db, audits, crawls, events, issues, keywords, pages};
-use serde_json::json;
+use searchwright_store::{
+    Db, Tx,
+    access::ProjectScope,
+    audits, crawls, events, issues, keywords,
+    occurrences::{self, Actor},
+    pages,
+};
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -45,8 +48,37 @@ fn portions<T>(mut rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
     })
 }
 
+/// The audit whose crawl is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Audited {
+    pub(super) id: Uuid,
+    /// What was seen is not older.
+    pub(super) began: Instant,
+}
+
+/// What a check contributes to the impact of its issue on pages of a sum of ranks.
+pub(super) fn impact(severity: Severity, rank: f64) -> f64 {
+    (weight(severity) * rank * 100.0 * 1000.0).round() / 1000.0
+}
+
+/// An issue as it is kept.
+pub(super) fn summary(check: &checks::Check, id: Uuid, rank: f64) -> issues::Summary {
+    issues::Summary {
+        id,
+        check_id: check.id,
+        category: word(&check.category),
+        severity: word(&check.severity),
+        impact: impact(check.severity, rank),
+    }
+}
+
 /// Evaluates a crawl and writes its results. The health score.
-pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> Result<Option<u8>, JobError> {
+pub(super) async fn analyze(
+    run: &Run,
+    db: &Db,
+    audit: Audited,
+    ending: Ending,
+) -> Result<Option<u8>, JobError> {
     let scope = run.leased.scope;
     let project = scope.project();
     let now = run.engine.clock.now();
@@ -56,7 +88,7 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
         origin: ending.origin,
         thresholds: Thresholds::default(),
         project,
-        ignored: issues::ignored(&mut db.read().await?, scope)
+        ignored: occurrences::ignored(&mut db.read().await?, scope)
             .await?
             .into_iter()
             .collect(),
@@ -72,7 +104,7 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
     let (done, mut results) = tokio::sync::mpsc::channel(1);
     let loading = async move {
         for number in 0.. {
-            let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+            let Some(data) = crawls::load(&mut db.read().await?, scope, audit.id, number).await? else {
                 break;
             };
             if give.send(data).await.is_err() {
@@ -117,16 +149,22 @@ pub(super) async fn analyze(run: &Run, db: &Db, audit: Uuid, ending: Ending) -> 
     finish(run, db, audit, termination, sums, site).await
 }
 
-async fn write(run: &Run, db: &Db, audit: Uuid, evaluated: Evaluated, now: Instant) -> Result<(), JobError> {
+async fn write(
+    run: &Run,
+    db: &Db,
+    audit: Audited,
+    evaluated: Evaluated,
+    now: Instant,
+) -> Result<(), JobError> {
     for seen in portions(evaluated.seen) {
         fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { pages::record(tx, scope, audit, seen).await })
+            Box::pin(async move { pages::record(tx, scope, audit.id, seen).await })
         })
         .await?;
     }
     for findings in portions(evaluated.findings) {
         fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { issues::record(tx, scope, audit, findings, now).await })
+            Box::pin(async move { issues::record(tx, scope, audit.id, findings, audit.began, now).await })
         })
         .await?;
     }
@@ -136,7 +174,7 @@ async fn write(run: &Run, db: &Db, audit: Uuid, evaluated: Evaluated, now: Insta
 async fn finish(
     run: &Run,
     db: &Db,
-    audit: Uuid,
+    Audited { id: audit, began }: Audited,
     termination: Termination,
     mut sums: Sums,
     site_findings: Vec<issues::Finding>,
@@ -166,16 +204,7 @@ async fn finish(
     };
     let summaries = checks::registry()
         .iter()
-        .filter_map(|check| {
-            let rank = sums.rank(check.id)?;
-            Some(issues::Summary {
-                id: issue_id(project, check.id),
-                check_id: check.id,
-                category: word(&check.category),
-                severity: word(&check.severity),
-                impact: (weight(check.severity) * rank * 100.0 * 1000.0).round() / 1000.0,
-            })
-        })
+        .filter_map(|check| Some(summary(check, issue_id(project, check.id), sums.rank(check.id)?)))
         .collect();
     let status = if complete {
         AuditStatus::Completed
@@ -184,7 +213,7 @@ async fn finish(
     };
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
-            issues::record(tx, scope, audit, site_findings, now).await?;
+            issues::record(tx, scope, audit, site_findings, began, now).await?;
             issues::announce(tx, scope, summaries, now).await
         })
     })
@@ -215,13 +244,7 @@ async fn finish(
 /// transaction.
 async fn settle(run: &Run, db: &Db, audit: Uuid, complete: bool, now: Instant) -> Result<(), JobError> {
     let scope = run.leased.scope;
-    let project = scope.project();
     let ids = issues::ids(&mut db.read().await?, scope).await?;
-    let checks: HashMap<Uuid, &'static str> = checks::registry()
-        .iter()
-        .map(|c| (issue_id(project, c.id), c.id))
-        .collect();
-    let checks = &checks;
     futures_util::stream::iter(ids)
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |issue| async move {
@@ -239,22 +262,46 @@ async fn settle(run: &Run, db: &Db, audit: Uuid, complete: bool, now: Instant) -
                 .await?;
                 after = Some(last);
             }
-            let (check, event) = (checks.get(&issue).copied(), run.engine.clock.id());
+            let event = run.engine.clock.id();
             fenced(db, run.leased.clone(), move |tx, scope| {
                 Box::pin(async move {
-                    let Some(turned) = issues::recount(tx, scope, issue).await? else {
-                        return Ok(());
+                    let actor = Actor {
+                        id: format!("audit:{audit}"),
+                        name: "audit".to_owned(),
+                        note: None,
+                        at: now,
                     };
-                    let kind = match (turned.active, turned.new) {
-                        (true, true) => EventType::IssueOpened,
-                        (true, false) => EventType::IssueReopened,
-                        (false, _) => EventType::IssueResolved,
-                    };
-                    let data = json!({ "issueId": issue, "checkId": check, "auditId": audit });
-                    events::write(tx, scope, event, kind, &data, now).await
+                    occurrences::log_audit(tx, scope, issue, &actor).await?;
+                    recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
                 })
             })
             .await
         })
         .await
+}
+
+/// Counts the occurrences of an issue, and says if it turned; `by` names what turned it.
+pub(super) async fn recount(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    issue: Uuid,
+    event: Uuid,
+    by: Value,
+    now: Instant,
+) -> searchwright_store::Result<()> {
+    let Some(turned) = issues::recount(tx, scope, issue).await? else {
+        return Ok(());
+    };
+    let kind = match (turned.active, turned.new) {
+        (true, true) => EventType::IssueOpened,
+        (true, false) => EventType::IssueReopened,
+        (false, _) => EventType::IssueResolved,
+    };
+    let mut all = checks::registry().iter();
+    let check = all.find(|check| issue_id(scope.project(), check.id) == issue);
+    let mut data = json!({ "issueId": issue, "checkId": check.map(|check| check.id) });
+    if let (Some(data), Value::Object(by)) = (data.as_object_mut(), by) {
+        data.extend(by);
+    }
+    events::write(tx, scope, event, kind, &data, now).await
 }

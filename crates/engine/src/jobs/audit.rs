@@ -82,7 +82,11 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
         return Err(JobError::GiveUp(Box::new(problem)));
     }
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
-    let result = analysis::analyze(run, db, audit_id, ending).await?;
+    let audited = analysis::Audited {
+        id: audit_id,
+        began: audit.started_at.unwrap_or(audit.requested_at),
+    };
+    let result = analysis::analyze(run, db, audited, ending).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result }))
 }
 
@@ -143,7 +147,8 @@ where
     done?.ok_or(JobError::Lost)
 }
 
-async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Ending, JobError> {
+/// How the site of an audit is crawled.
+pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     let settings = &run.settings;
     let start = Url::parse(&audit.start_url).map_err(|e| defect("start url", e))?;
     // Politeness is owed to strangers; the operator named this site as their own.
@@ -161,8 +166,13 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
         (settings.connections, settings.delay)
     };
     // From the audit, so that a resumed crawl asks for the same made-up URLs.
-    config.seed = audit_id.as_u64_pair().1;
-    let fetcher = crawler(settings)?;
+    config.seed = Uuid::try_parse(&audit.id).unwrap_or_default().as_u64_pair().1;
+    Ok(config)
+}
+
+async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Ending, JobError> {
+    let config = config(run, audit)?;
+    let fetcher = crawler(&run.settings)?;
     let (resume, next) = saved(db, run.leased.scope, audit_id, &config).await?;
     let mut sink = Saving {
         db: db.clone(),

@@ -8,6 +8,8 @@ mod keyword_clusters;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
 mod page_texts;
+pub(crate) mod recheck;
+mod rescore;
 mod steps;
 pub mod worker;
 
@@ -17,6 +19,8 @@ use searchwright_contract::{Instant, Problem, jobs, usage::Metric};
 use searchwright_store::{Tx, access::ProjectScope, jobs::New, usage};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+pub use rescore::wake_ignored;
 
 use crate::failure::{Failure, Result, defect};
 
@@ -47,6 +51,13 @@ pub enum Job {
         /// Those of this language.
         language: String,
     },
+    /// Look again at what somebody says is fixed.
+    Recheck {
+        /// The recheck.
+        recheck_id: Uuid,
+    },
+    /// Compute the health score of the newest audit again.
+    Rescore,
     /// Write a post.
     GeneratePost {
         /// Which, and how.
@@ -61,6 +72,8 @@ impl Job {
             Self::GenerateKeywords { .. } => "generate_keywords",
             Self::KeywordMetrics { .. } => "keyword_metrics",
             Self::ClusterKeywords { .. } => "cluster_keywords",
+            Self::Recheck { .. } => "recheck",
+            Self::Rescore => "rescore",
             Self::GeneratePost { .. } => "generate_post",
         }
     }

@@ -7,13 +7,17 @@ use searchwright_contract::Instant;
 use searchwright_store::{
     Tx,
     jobs::{self, Beat, End, Leased},
+    rechecks,
     seal::Keyring,
 };
 use tokio::{task::JoinSet, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Job, JobError, audit, generate_post, keyword_clusters, keyword_generation, keyword_metrics};
+use super::{
+    Job, JobError, audit, generate_post, keyword_clusters, keyword_generation, keyword_metrics, recheck,
+    rescore,
+};
 use crate::{Engine, failure::Result, providers::Providers};
 
 /// How often an idle worker looks, when nothing woke it: the truth behind every wake-up. So often a busy one looks
@@ -164,6 +168,8 @@ async fn work(run: Run) -> Result<serde_json::Value, JobError> {
         Job::GenerateKeywords { wanted } => keyword_generation::run(run, wanted).await,
         Job::KeywordMetrics { wanted } => keyword_metrics::run(run, wanted).await,
         Job::ClusterKeywords { language } => keyword_clusters::run(run, language).await,
+        Job::Recheck { recheck_id } => recheck::run(run, recheck_id).await,
+        Job::Rescore => rescore::run(run).await,
         Job::GeneratePost { order } => generate_post::run(run, order).await,
     }
 }
@@ -259,6 +265,13 @@ async fn over(
     let succeeded = matches!(end, End::Succeeded(_));
     match job {
         Job::Audit { .. } if !succeeded => audit::over(tx, leased, end, event, now).await?,
+        Job::Recheck { recheck_id } if !succeeded => {
+            let why = match end {
+                End::Failed(problem) => problem.detail.as_str(),
+                _ => "canceled",
+            };
+            rechecks::abandon(tx, leased.scope, *recheck_id, why, now).await?;
+        }
         Job::GeneratePost { order } if !succeeded => {
             generate_post::over(tx, leased, order, end, event, now).await?;
         }

@@ -9,6 +9,7 @@ use searchwright_store::{
     Tx,
     access::Child,
     issues::{self, IssueRow, Query},
+    occurrences,
 };
 use uuid::Uuid;
 
@@ -90,7 +91,7 @@ impl Handle<ListOccurrences> for Engine {
         call.or_missing(tx, Child::Issue, id, found).await?;
         let limit = limit(operation.limit);
         let after: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
-        let rows = issues::occurrences(tx, scope, id, operation.state, after, limit + 1).await?;
+        let rows = occurrences::list(tx, scope, id, operation.state, after, limit + 1).await?;
         call.page(&operation, limit, rows, |last: &Occurrence| {
             Uuid::try_parse(&last.page_id).unwrap_or_default()
         })

@@ -6,7 +6,7 @@ use searchwright_contract::{
     audits::AuditStatus,
     jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
 };
-use searchwright_store::{Tx, access::Child, audits, jobs};
+use searchwright_store::{Tx, access::Child, audits, jobs, rechecks};
 use uuid::Uuid;
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 /// What stopping a job needs: what starting it needs.
 fn scope_of(kind: &str) -> Scope {
     match kind {
-        "audit" => Scope::AuditsWrite,
+        "audit" | "recheck" | "rescore" => Scope::AuditsWrite,
         "cluster_keywords" => Scope::KeywordsWrite,
         _ => Scope::ContentGenerate,
     }
@@ -90,6 +90,12 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
             audits::finish(tx, scope, audit, AuditStatus::Cancelled, outcome, call.now).await?;
         }
         super::post_generation::withdraw(call, tx, scope, id).await?;
+        if let Some(recheck) = rechecks::active(tx, scope).await?
+            && recheck.job_id == id.to_string()
+        {
+            let recheck = Uuid::try_parse(&recheck.id).unwrap_or_default();
+            rechecks::abandon(tx, scope, recheck, "canceled", call.now).await?;
+        }
     }
     Ok(with_actions(call, jobs::get(tx, scope, id).await?))
 }

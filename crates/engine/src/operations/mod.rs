@@ -14,11 +14,13 @@ pub(crate) mod keyword_import;
 mod keyword_metrics;
 pub(crate) mod keywords;
 mod me;
+mod occurrences;
 mod pages;
 mod post_generation;
 mod posts;
 mod products;
 mod projects;
+mod rechecks;
 mod usage;
 
 /// The wire form of a word of the crawler, which knows no contract.

@@ -7,7 +7,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Tx,
     access::Child,
-    issues,
+    occurrences,
     pages::{self, Query},
 };
 use uuid::Uuid;
@@ -44,7 +44,7 @@ impl Handle<GetPage> for Engine {
         let found = pages::get(tx, scope, id).await;
         let page = call.or_missing(tx, Child::Page, id, found).await?;
         let mut found = Vec::new();
-        for (issue, check_id, evidence) in issues::of_page(tx, scope, id).await? {
+        for (issue, check_id, evidence) in occurrences::of_page(tx, scope, id).await? {
             let check = check(&check_id)?;
             found.push(PageIssue {
                 issue_id: issue.to_string(),

@@ -43,5 +43,6 @@ mod posts_doors;
 mod process;
 mod projects;
 mod queries;
+mod rechecks;
 mod smuggling;
 mod usage;

@@ -62,6 +62,11 @@ async fn only_what_is_asked_for_is_fetched() {
     let b = again.urls.iter().find(|url| *url.key == *key("/b")).unwrap().id;
     let from: HashSet<&str> = index.inlinks(b).map(|(from, _)| index.key(from)).collect();
     assert_eq!(from, HashSet::from([&*key("/"), &*key("/a")]));
-    let left = again.urls.iter().find(|url| *url.key == *key("/left")).unwrap().id;
+    let left = again
+        .urls
+        .iter()
+        .find(|url| *url.key == *key("/left"))
+        .unwrap()
+        .id;
     assert_eq!(index.inlinks(left).count(), 0, "/c links to it no more");
 }

@@ -3,7 +3,7 @@
 use searchwright_contract::issues::{OccurrenceState, Severity};
 use searchwright_store::{
     issues::{self, IssueRow, Query, Summary},
-    pages,
+    occurrences, pages,
 };
 use uuid::Uuid;
 
@@ -37,7 +37,7 @@ async fn lists_by_impact(place: &Place) {
             .filter(|w| w.4)
             .map(|w| finding(w.0, page))
             .collect();
-        issues::record(tx, scope, audit, found, now()).await?;
+        issues::record(tx, scope, audit, found, now(), now()).await?;
         let summaries = wanted.iter().map(|w| Summary {
             category: w.1.into(),
             severity: w.2.into(),
@@ -132,7 +132,7 @@ async fn occurrences_by_page(place: &Place) {
     })
     .unwrap();
     let list = async |state, after, limit| -> Vec<Uuid> {
-        let rows = issues::occurrences(&mut store.read().await, scope, issue, state, after, limit)
+        let rows = occurrences::list(&mut store.read().await, scope, issue, state, after, limit)
             .await
             .unwrap();
         rows.into_iter().map(|o| o.page_id.parse().unwrap()).collect()
@@ -161,7 +161,7 @@ async fn occurrences_by_page(place: &Place) {
         false,
     )
     .await;
-    let of_page = issues::of_page(&mut store.read().await, scope, page)
+    let of_page = occurrences::of_page(&mut store.read().await, scope, page)
         .await
         .unwrap();
     assert_eq!(

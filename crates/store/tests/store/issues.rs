@@ -9,6 +9,7 @@ use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
     issues::{self, Finding, Query, Summary, Turned},
+    occurrences,
     pages::{self, Seen},
     sql,
 };
@@ -47,6 +48,7 @@ pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> Seen {
         crawled_at: later(3),
         title_key: Some(7),
         heading_key: Some(8),
+        scored: true,
     }
 }
 
@@ -100,7 +102,7 @@ pub async fn audit_pages(
         let mut issues: Vec<Uuid> = found.iter().map(|f| f.issue).collect();
         issues.dedup();
         pages::record(tx, scope, audit, seen).await?;
-        issues::record(tx, scope, audit, found, now()).await?;
+        issues::record(tx, scope, audit, found, now(), now()).await?;
         let summaries = issues.into_iter().map(|i| summary(i, 1.0)).collect();
         settle_all(tx, scope, audit, everywhere, summaries, later(9)).await
     })
@@ -138,7 +140,7 @@ async fn only(store: &Store, scope: ProjectScope, issue: Uuid) -> Occurrence {
     let mut all = Vec::new();
     for state in OccurrenceState::ALL {
         all.extend(
-            issues::occurrences(&mut tx, scope, issue, Some(*state), None, 9)
+            occurrences::list(&mut tx, scope, issue, Some(*state), None, 9)
                 .await
                 .unwrap(),
         );
@@ -311,7 +313,12 @@ async fn what_is_ignored_stays_ignored(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     audit_of_one_page(&store, scope, id(), page, issue).await;
-    assert_eq!(issues::ignored(&mut store.read().await, scope).await.unwrap(), []);
+    assert_eq!(
+        occurrences::ignored(&mut store.read().await, scope)
+            .await
+            .unwrap(),
+        []
+    );
     commit!(store.db, |tx| set_state(
         tx,
         scope,
@@ -345,11 +352,13 @@ async fn what_is_ignored_stays_ignored(place: &Place) {
         (OccurrenceState::Ignored, 0, None)
     );
     assert_eq!(
-        issues::ignored(&mut store.read().await, scope).await.unwrap(),
+        occurrences::ignored(&mut store.read().await, scope)
+            .await
+            .unwrap(),
         [(issue, page)]
     );
     assert_eq!(
-        issues::of_page(&mut store.read().await, scope, page)
+        occurrences::of_page(&mut store.read().await, scope, page)
             .await
             .unwrap(),
         []
@@ -379,12 +388,17 @@ async fn another_project_sees_nothing(place: &Place) {
         .is_empty()
     );
     assert!(
-        issues::occurrences(&mut tx, foreign, issue, None, None, 9)
+        occurrences::list(&mut tx, foreign, issue, None, None, 9)
             .await
             .unwrap()
             .is_empty()
     );
-    assert!(issues::of_page(&mut tx, foreign, page).await.unwrap().is_empty());
+    assert!(
+        occurrences::of_page(&mut tx, foreign, page)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     drop(tx);
     audit_pages(&store, foreign, id(), vec![], vec![], true).await;
     assert_eq!(

@@ -1,8 +1,8 @@
 //! Keywords: unique by text, listed and searched.
 
 use searchwright_contract::keywords::{
-    CompetitionLevel, Intent, IntentSource, Keyword, KeywordDetails, KeywordOrigin, KeywordSort,
-    KeywordSource, KeywordStatus, MissingReason, TrendMonth, VolumeRange,
+    Cannibalisation, CannibalisationReason, CompetitionLevel, Intent, IntentSource, Keyword, KeywordDetails,
+    KeywordOrigin, KeywordSort, KeywordSource, KeywordStatus, MissingReason, TrendMonth, VolumeRange,
 };
 use searchwright_store::{
     Error,
@@ -88,6 +88,11 @@ fn everything() -> Known {
             clicks: Some(5),
             impressions: Some(90),
             variant_of: Some("cafe".to_owned()),
+            cannibalisation: Some(Cannibalisation {
+                reason: CannibalisationReason::SearchConsole,
+                urls: vec!["https://example.com/a".to_owned()],
+                post_ids: Vec::new(),
+            }),
             sources: vec![KeywordOrigin {
                 source: KeywordSource::CsvGkp,
                 place: Some("line 3".to_owned()),

@@ -15,7 +15,7 @@ use searchwright_store::{
     Error,
     access::ProjectScope,
     issues::{self, Turned},
-    pages,
+    occurrences, pages,
 };
 use uuid::Uuid;
 
@@ -176,7 +176,7 @@ async fn apply(
             }
         }
         pages::record(tx, scope, audit, looked).await?;
-        issues::record(tx, scope, audit, found.clone(), now()).await?;
+        issues::record(tx, scope, audit, found.clone(), now(), now()).await?;
         let summaries = all
             .iter()
             .filter(|i| found.iter().any(|f| f.issue == **i))
@@ -208,7 +208,7 @@ async fn follows_the_model(place: &Place) {
             for (issue, issue_id) in all.iter().enumerate() {
                 let mut rows = BTreeMap::new();
                 for state in OccurrenceState::ALL {
-                    for row in issues::occurrences(&mut tx, scope, *issue_id, Some(*state), None, 99)
+                    for row in occurrences::list(&mut tx, scope, *issue_id, Some(*state), None, 99)
                         .await
                         .unwrap()
                     {

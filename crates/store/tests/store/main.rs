@@ -21,6 +21,7 @@ mod issues;
 mod jobs;
 mod keyword_walks;
 mod keywords;
+mod ledger;
 mod lifecycle;
 mod migrate;
 mod pages;

@@ -56,6 +56,7 @@ async fn the_newest_audit_counts(place: &Place) {
         crawled_at: later(8),
         title_key: None,
         heading_key: None,
+        scored: true,
     };
     commit!(store.db, |tx| pages::record(tx, scope, id(), vec![second]).await).unwrap();
     assert_eq!(

@@ -28,12 +28,12 @@ const GATHERED: usize = 6 << 20;
 const GATHERED_PAGES: usize = 2 * 1024;
 
 /// Stable id of a page: the same URL of the same project, whatever the audit.
-fn page_id(project: Uuid, key: &str) -> Uuid {
+pub(in crate::jobs) fn page_id(project: Uuid, key: &str) -> Uuid {
     Uuid::new_v5(&project, key.as_bytes())
 }
 
 /// Stable id of an issue: one per project and check.
-pub(super) fn issue_id(project: Uuid, check: &str) -> Uuid {
+pub(in crate::jobs) fn issue_id(project: Uuid, check: &str) -> Uuid {
     Uuid::new_v5(&project, check.as_bytes())
 }
 
@@ -267,6 +267,7 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
         crawled_at: searchwright_contract::Instant::from_millis(facts.fetched_at_ms),
         title_key,
         heading_key,
+        scored: score::is_scored(facts),
     }
 }
 

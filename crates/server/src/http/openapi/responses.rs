@@ -157,7 +157,7 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
         Effect::Change if meta.method == Method::POST => codes.push(Code::InvalidState),
         Effect::Change => codes.extend([Code::AlreadyExists, Code::InvalidState, Code::PreconditionFailed]),
         Effect::Delete => codes.extend([Code::InvalidState, Code::PreconditionFailed]),
-        Effect::Start => codes.push(Code::QuotaExceeded),
+        Effect::Start => codes.extend([Code::QuotaExceeded, Code::InvalidState]),
         Effect::Spend | Effect::Publish => {
             codes.extend([Code::QuotaExceeded, Code::InvalidState, Code::PreconditionFailed]);
         }

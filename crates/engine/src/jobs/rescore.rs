@@ -1,0 +1,96 @@
+//! The health score of the newest audit, from what is known of its occurrences now: what was proven or accepted since
+//! counts at once.
+
+use std::collections::{HashMap, HashSet};
+
+use searchwright_contract::{Instant, audits::AuditTotals};
+use searchwright_site::{
+    checks::{self, Scope, Severity},
+    score::Score,
+};
+use searchwright_store::{Tx, audits, occurrences, pages};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{Job, JobError, analysis::evaluate::issue_id, audit::fenced, worker::Run};
+use crate::Engine;
+
+/// Carries it out.
+pub(super) async fn run(run: Run) -> Result<Value, JobError> {
+    let interrupted = run.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        score = compute(&run) => Ok(json!({ "healthScore": score? })),
+    }
+}
+
+/// Opens what was ignored until now, and has the scores computed again.
+pub async fn wake_ignored(engine: &Engine, tx: &mut Tx, now: Instant) -> searchwright_store::Result<()> {
+    for scope in occurrences::wake(tx, now).await? {
+        Job::Rescore
+            .enqueue_once(tx, scope, engine.clock.id(), now)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Computes and writes it; `None` when there is no audit or nothing to score.
+pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
+    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+        return Ok(None);
+    };
+    let project = scope.project();
+    let all: HashMap<Uuid, &'static checks::Check> = checks::registry()
+        .iter()
+        .map(|check| (issue_id(project, check.id), check))
+        .collect();
+    let mut found: HashMap<Uuid, [u32; 2]> = HashMap::new();
+    let (mut site, mut totals, mut issues) = ([0_u32; 2], AuditTotals::default(), HashSet::new());
+    occurrences::active(&mut db.read().await?, scope, |issue, page, is_scored| {
+        let Some(check) = all.get(&issue) else { return };
+        issues.insert(issue);
+        let place = match check.severity {
+            Severity::Error => (&mut totals.errors, Some(0)),
+            Severity::Warning => (&mut totals.warnings, Some(1)),
+            Severity::Notice => (&mut totals.notices, None),
+        };
+        *place.0 += 1;
+        match place.1.filter(|_| check.scored) {
+            Some(at) if check.scope == Scope::Site => site[at] += 1,
+            Some(at) if is_scored => found.entry(page).or_default()[at] += 1,
+            _ => {}
+        }
+    })
+    .await?;
+    totals.issues = issues.len() as u64;
+    let pages = pages::scored(&mut db.read().await?, scope, audit).await?;
+    if pages == 0 {
+        // An audit of before pages said whether they count.
+        return Ok(None);
+    }
+    let mut score = Score::default();
+    for [errors, warnings] in found.values() {
+        score.add(*errors, *warnings);
+    }
+    for _ in found.len()..pages as usize {
+        score.add(0, 0);
+    }
+    let health = score.finish(site[0], site[1]);
+    let value = health.score;
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            audits::rescore(
+                tx,
+                scope,
+                audit,
+                health.score,
+                health.error_free_pages_pct,
+                totals,
+            )
+            .await
+        })
+    })
+    .await?;
+    Ok(value)
+}

@@ -1,0 +1,180 @@
+//! What callers say of occurrences: done, not done after all, accepted, open again.
+
+use searchwright_contract::{
+    Instant,
+    issues::OccurrenceState::{self, Done, Ignored, Open, RecheckPending, Reopened, Resolved, StillPresent},
+    occurrences::{
+        IgnoreOccurrences, MarkDone, MarkOutcome, Marked, Marking, Pair, UndoDone, UnignoreOccurrences,
+    },
+};
+use searchwright_store::{
+    Tx, issues,
+    occurrences::{self, Actor, Change},
+};
+use uuid::Uuid;
+
+use crate::{
+    Engine,
+    call::{Call, Credential, fault},
+    endpoint::Handle,
+    failure::Result,
+    jobs::Job,
+};
+
+/// What a caller wants an occurrence to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    Done,
+    Undo,
+    Ignore,
+    Unignore,
+}
+
+/// The state that comes of a wish: itself where nothing is to be done, or why it cannot be.
+fn next(state: OccurrenceState, wish: Wish) -> std::result::Result<OccurrenceState, &'static str> {
+    match (wish, state) {
+        (Wish::Done, Open | Reopened | StillPresent | Done) => Ok(Done),
+        // It is proven already, or about to be.
+        (Wish::Done, Resolved | RecheckPending) => Ok(state),
+        (Wish::Done, Ignored) => Err("occurrence_ignored"),
+        (Wish::Undo, Done) => Ok(Open),
+        (Wish::Undo, RecheckPending) => Err("recheck_pending"),
+        (Wish::Undo, Open | Reopened | StillPresent) => Ok(state),
+        (Wish::Undo, Resolved | Ignored) => Err("invalid_state"),
+        (Wish::Ignore, Open | Done | RecheckPending | Reopened | StillPresent | Ignored) => Ok(Ignored),
+        (Wish::Ignore, Resolved) => Err("invalid_state"),
+        (Wish::Unignore, Ignored) => Ok(Open),
+        (Wish::Unignore, state) => Ok(state),
+    }
+}
+
+/// Ids of a pair; `None` for what names nothing.
+pub(super) fn ids(pair: &Pair) -> Option<(Uuid, Uuid)> {
+    Some((
+        Uuid::try_parse(&pair.issue_id).ok()?,
+        Uuid::try_parse(&pair.page_id).ok()?,
+    ))
+}
+
+async fn mark(
+    call: &Call,
+    tx: &mut Tx,
+    pairs: &[Pair],
+    wish: Wish,
+    note: Option<String>,
+    until: Option<Instant>,
+) -> Result<Marking> {
+    let scope = call.scope()?;
+    let known: Vec<Uuid> = issues::ids(tx, scope).await?;
+    let pairs_ids: Vec<(Uuid, Uuid)> = pairs.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
+    let mut states = occurrences::states(tx, scope, &pairs_ids).await?;
+    let (mut marking, mut changes) = (
+        Marking {
+            changed: 0,
+            refused: 0,
+            items: Vec::new(),
+        },
+        Vec::new(),
+    );
+    for (at, pair) in pairs.iter().enumerate() {
+        // A pair that is named twice stands where its first naming has taken it.
+        let first = pairs_ids.iter().position(|of| *of == pairs_ids[at]).unwrap_or(at);
+        let mut item = Marked {
+            issue_id: pair.issue_id.clone(),
+            page_id: pair.page_id.clone(),
+            outcome: MarkOutcome::Refused,
+            state: states[first],
+            code: None,
+        };
+        match states[first].map(|state| (state, next(state, wish))) {
+            None => item.code = Some("not_found".to_owned()),
+            Some((_, Err(code))) => item.code = Some(code.to_owned()),
+            Some((from, Ok(to))) => {
+                let again = from == to && !(wish == Wish::Ignore && first == at);
+                item.outcome = if again {
+                    MarkOutcome::Unchanged
+                } else {
+                    MarkOutcome::Changed
+                };
+                item.state = Some(to);
+                if !again {
+                    changes.push(Change {
+                        of: pairs_ids[at],
+                        from,
+                        to,
+                    });
+                    states[first] = Some(to);
+                }
+            }
+        }
+        match item.outcome {
+            MarkOutcome::Changed => marking.changed += 1,
+            MarkOutcome::Refused => marking.refused += 1,
+            MarkOutcome::Unchanged => {}
+        }
+        marking.items.push(item);
+    }
+    let Credential::Key(access) = &call.credential;
+    let actor = Actor {
+        id: format!("key:{}", access.key.id),
+        name: access.key.name.clone(),
+        note,
+        at: call.now,
+    };
+    occurrences::mark(tx, scope, &changes, until, &actor).await?;
+    let mut touched: Vec<Uuid> = changes.iter().map(|change| change.of.0).collect();
+    touched.sort_unstable();
+    touched.dedup();
+    for issue in touched.into_iter().filter(|issue| known.contains(issue)) {
+        issues::recount(tx, scope, issue).await?;
+    }
+    if matches!(wish, Wish::Ignore | Wish::Unignore) && !changes.is_empty() {
+        Job::Rescore
+            .enqueue_once(tx, scope, call.engine.clock.id(), call.now)
+            .await?;
+    }
+    Ok(marking)
+}
+
+impl Handle<MarkDone> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: MarkDone) -> Result<Marking> {
+        mark(call, tx, &operation.occurrences, Wish::Done, operation.note, None).await
+    }
+}
+
+impl Handle<UndoDone> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: UndoDone) -> Result<Marking> {
+        mark(call, tx, &operation.occurrences, Wish::Undo, operation.note, None).await
+    }
+}
+
+impl Handle<IgnoreOccurrences> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: IgnoreOccurrences) -> Result<Marking> {
+        if operation.until.is_some_and(|until| until <= call.now) {
+            return Err(fault("/until", "in_the_past", "has to lie in the future"));
+        }
+        mark(
+            call,
+            tx,
+            &operation.occurrences,
+            Wish::Ignore,
+            operation.note,
+            operation.until,
+        )
+        .await
+    }
+}
+
+impl Handle<UnignoreOccurrences> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: UnignoreOccurrences) -> Result<Marking> {
+        mark(
+            call,
+            tx,
+            &operation.occurrences,
+            Wish::Unignore,
+            operation.note,
+            None,
+        )
+        .await
+    }
+}

@@ -1,0 +1,124 @@
+//! Rechecks: starting them and following them. The work itself is `jobs/recheck.rs`.
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    Code, Fault, Problem,
+    issues::OccurrenceState,
+    rechecks::{GetRecheck, Recheck, RecheckItem, RecheckStarted, StartRecheck},
+};
+use searchwright_store::{Tx, access::Child, audits, jobs, occurrences, projects, rechecks};
+use uuid::Uuid;
+
+use super::{jobs::with_actions, occurrences::ids};
+use crate::{
+    Engine,
+    call::{Call, limit},
+    endpoint::Handle,
+    failure::Result,
+    jobs::{Job, recheck::MOST_PAGES},
+};
+
+/// Occurrences of one recheck.
+const MOST_ITEMS: u32 = 5_000;
+
+impl Handle<StartRecheck> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: StartRecheck) -> Result<RecheckStarted> {
+        let scope = call.scope()?;
+        projects::lock(tx, scope).await?;
+        if let Some(recheck) = rechecks::active(tx, scope).await? {
+            let job = jobs::get(tx, scope, Uuid::try_parse(&recheck.job_id).unwrap_or_default()).await?;
+            return Ok(RecheckStarted {
+                job: with_actions(call, job),
+                recheck,
+                already_running: true,
+            });
+        }
+        let mut pairs = match &operation.occurrences {
+            Some(named) => {
+                let pairs: Vec<(Uuid, Uuid)> =
+                    named.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
+                let states = occurrences::states(tx, scope, &pairs).await?;
+                let faults: Vec<Fault> = states
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, state)| fault_of(at, *state))
+                    .collect();
+                if !faults.is_empty() {
+                    return Err(Problem::faults(faults).into());
+                }
+                pairs
+            }
+            None => rechecks::done(tx, scope, MOST_ITEMS).await?,
+        };
+        let Some(audit) = audits::newest_finished(tx, scope)
+            .await?
+            .filter(|_| !pairs.is_empty())
+        else {
+            return Err(Problem::new(Code::InvalidState, "no occurrence is marked as done")
+                .hint("fix the site, mark what was fixed with POST …/occurrences/done, then start one recheck")
+                .into());
+        };
+        let mut pages: Vec<Uuid> = Vec::new();
+        pairs.retain(|(_, page)| {
+            if pages.len() < MOST_PAGES && !pages.contains(page) {
+                pages.push(*page);
+            }
+            pages.contains(page)
+        });
+        pairs.sort_unstable();
+        pairs.dedup();
+        let new = rechecks::New {
+            id: call.engine.clock.id(),
+            job: call.engine.clock.id(),
+            audit,
+        };
+        rechecks::create(tx, scope, new, &pairs, call.now).await?;
+        let mut issues: Vec<Uuid> = pairs.iter().map(|(issue, _)| *issue).collect();
+        issues.dedup();
+        for issue in issues {
+            searchwright_store::issues::recount(tx, scope, issue).await?;
+        }
+        let path = format!("/projects/{}/rechecks/{}", scope.project(), new.id);
+        let links = BTreeMap::from([("recheck".to_owned(), path)]);
+        let job = Job::Recheck { recheck_id: new.id }
+            .enqueue(tx, scope, new.job, links, call.now)
+            .await?;
+        Ok(RecheckStarted {
+            job: with_actions(call, job),
+            recheck: rechecks::get(tx, scope, new.id).await?,
+            already_running: false,
+        })
+    }
+}
+
+fn fault_of(at: usize, state: Option<OccurrenceState>) -> Option<Fault> {
+    let (code, detail) = match state {
+        Some(OccurrenceState::Done) => return None,
+        Some(state) => ("not_done", format!("is {state}, not done; mark it as done first")),
+        None => ("not_found", "is no occurrence of this project".to_owned()),
+    };
+    Some(Fault {
+        pointer: format!("/occurrences/{at}"),
+        code: code.to_owned(),
+        detail,
+    })
+}
+
+impl Handle<GetRecheck> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: GetRecheck) -> Result<Recheck> {
+        let id = call.child(Child::Recheck, &operation.recheck_id)?;
+        let scope = call.scope()?;
+        let found = rechecks::get(tx, scope, id).await;
+        let mut recheck = call.or_missing(tx, Child::Recheck, id, found).await?;
+        let limit = limit(operation.limit);
+        let after: Option<(Uuid, Uuid)> = call.after(&operation, operation.cursor.as_deref())?;
+        let rows = rechecks::items(tx, scope, id, after, limit + 1).await?;
+        let page = call.page(&operation, limit, rows, |last: &RecheckItem| {
+            let id = |text: &str| Uuid::try_parse(text).unwrap_or_default();
+            (id(&last.issue_id), id(&last.page_id))
+        })?;
+        (recheck.items, recheck.next_cursor) = (page.data, page.next_cursor);
+        Ok(recheck)
+    }
+}

@@ -1,0 +1,408 @@
+//! Claims that something is fixed, and their proof, through the doors: a website whose pages change.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+};
+use searchwright_engine::Clock;
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Bench, settings},
+    post_generation::until_ended,
+};
+
+on_both!(
+    a_claim_counts_when_it_is_proven,
+    what_people_say,
+    silence_proves_nothing,
+);
+
+/// Pages by path, and what was asked for.
+#[derive(Clone, Default)]
+struct Website {
+    pages: Arc<Mutex<BTreeMap<String, (u16, String)>>>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Website {
+    fn put(&self, path: &str, status: u16, body: &str) {
+        let mut pages = self.pages.lock().unwrap();
+        pages.insert(path.to_owned(), (status, body.to_owned()));
+    }
+
+    fn asked(&self) -> Vec<String> {
+        let mut asked = std::mem::take(&mut *self.asked.lock().unwrap());
+        asked.sort();
+        asked
+    }
+}
+
+async fn answer(State(site): State<Website>, request: Request) -> Response {
+    let path = request.uri().path().to_owned();
+    let fresh = request
+        .headers()
+        .get("cache-control")
+        .is_some_and(|v| v == "no-cache");
+    site.asked
+        .lock()
+        .unwrap()
+        .push(format!("{path}{}", if fresh { " fresh" } else { "" }));
+    let pages = site.pages.lock().unwrap();
+    match pages.get(&path) {
+        Some((status, body)) => (
+            http::StatusCode::from_u16(*status).unwrap(),
+            [("content-type", "text/html; charset=utf-8")],
+            body.clone(),
+        )
+            .into_response(),
+        None => (http::StatusCode::NOT_FOUND, "no").into_response(),
+    }
+}
+
+fn page(title: &str, links: &[&str]) -> String {
+    let links: String = links
+        .iter()
+        .map(|to| format!("<a href=\"{to}\">Read on about {to}</a>"))
+        .collect();
+    format!(
+        "<!doctype html><html lang=en><head><meta charset=utf-8>{title}</head><body><h1>A heading</h1><p>Some text.</p>{links}</body></html>"
+    )
+}
+
+async fn bench(database: &str) -> (Bench, Website) {
+    let site = Website::default();
+    site.put(
+        "/",
+        200,
+        &page(
+            "<title>The home of all the desks there are</title>",
+            &["/a", "/b", "/c"],
+        ),
+    );
+    site.put("/a", 200, &page("", &["/gone", "/"]));
+    site.put(
+        "/b",
+        200,
+        &page("<title>Two pages share this very title</title>", &["/"]),
+    );
+    site.put(
+        "/c",
+        200,
+        &page("<title>Two pages share this very title</title>", &["/"]),
+    );
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = axum::Router::new().fallback(answer).with_state(site.clone());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let folder = Arc::new(tempfile::TempDir::new().unwrap());
+    let allow = format!("allow_outbound=[\"crawl={address}\"]");
+    let settings = settings(&folder, database, &[&allow, "worker.jobs=1"]);
+    let mut bench = Bench::open(folder, settings, Clock::system()).await;
+    let engine = &bench.server.app.engine;
+    let project = engine
+        .create_project("Desks", &format!("http://{address}"))
+        .await
+        .unwrap();
+    bench.project = project.id;
+    bench.key = bench.key_for(project.id, &[]).await;
+    audit(&bench).await;
+    site.asked();
+    (bench, site)
+}
+
+async fn audit(bench: &Bench) -> Value {
+    let audit = bench.post("P/audits", json!({})).await.json();
+    until_ended(bench, audit["job"]["id"].as_str().unwrap()).await;
+    bench.get("P/audits/current").await.json()
+}
+
+async fn issue(bench: &Bench, check: &str) -> Value {
+    let issues = bench.get("P/issues?limit=100").await.json();
+    let mut issues = issues["data"].as_array().unwrap().iter();
+    issues
+        .find(|issue| issue["checkId"] == check)
+        .cloned()
+        .unwrap_or_default()
+}
+
+/// The occurrence of a check on a page, whatever its state.
+async fn occurrence(bench: &Bench, check: &str, path: &str) -> Value {
+    let issue = issue(bench, check).await;
+    let id = issue["id"].as_str().unwrap_or_else(|| panic!("no issue {check}"));
+    for state in [
+        "open",
+        "done",
+        "recheck_pending",
+        "resolved",
+        "still_present",
+        "reopened",
+        "ignored",
+    ] {
+        let list = bench
+            .get(&format!("P/issues/{id}/occurrences?state={state}"))
+            .await
+            .json();
+        let mut list = list["data"].as_array().unwrap().iter();
+        if let Some(found) = list.find(|o| o["url"].as_str().unwrap().ends_with(path)) {
+            return found.clone();
+        }
+    }
+    panic!("no occurrence of {check} on {path}");
+}
+
+fn pair(occurrence: &Value) -> Value {
+    json!({ "issue_id": occurrence["issue_id"], "page_id": occurrence["page_id"] })
+}
+
+async fn say(bench: &Bench, what: &str, pairs: &[Value]) -> Value {
+    let said = bench
+        .post(
+            &format!("P/occurrences/{what}"),
+            json!({ "occurrences": pairs, "note": "by hand" }),
+        )
+        .await;
+    assert_eq!(said.status, 200, "{said:?}");
+    said.json()
+}
+
+async fn recheck(bench: &Bench) -> Value {
+    let started = bench.post("P/rechecks", json!({})).await;
+    assert_eq!(started.status, 202, "{started:?}");
+    let started = started.json();
+    let job = until_ended(bench, started["job"]["id"].as_str().unwrap()).await;
+    assert_eq!(job["status"], "succeeded", "{job:#}");
+    let id = started["recheck"]["id"].as_str().unwrap();
+    bench.get(&format!("P/rechecks/{id}")).await.json()
+}
+
+async fn a_claim_counts_when_it_is_proven(database: &str) {
+    let (bench, site) = bench(database).await;
+    bench
+        .post("P/rechecks", json!({}))
+        .await
+        .refuses(409, "invalid_state");
+    let before = bench.get("P/audits/current").await.json();
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    let link = occurrence(&bench, "broken-internal-link", "/a").await;
+    let twin = occurrence(&bench, "title-duplicate", "/b").await;
+    let claims: Vec<Value> = [&title, &link, &twin].map(pair).to_vec();
+    let refused = bench
+        .post("P/rechecks", json!({ "occurrences": [claims[0]] }))
+        .await
+        .refuses(422, "validation_failed");
+    assert_eq!(refused["errors"][0]["pointer"], "/occurrences/0");
+    let said = say(&bench, "done", &claims).await;
+    assert_eq!((&said["changed"], &said["refused"]), (&json!(3), &json!(0)));
+    assert_eq!(say(&bench, "done", &claims).await["changed"], 0, "once");
+    let claimed = occurrence(&bench, "title-missing", "/a").await;
+    assert_eq!(
+        (&claimed["state"], &claimed["doneNote"]),
+        (&json!("done"), &json!("by hand"))
+    );
+    assert!(claimed["doneAt"].is_string() && claimed["doneBy"].is_string());
+    assert_eq!(
+        bench.get("P/audits/current").await.json()["healthScore"],
+        before["healthScore"]
+    );
+
+    // One is fixed, one is not, and one cannot be told from the page alone but from what is known of the others.
+    site.put(
+        "/a",
+        200,
+        &page("<title>A title that was missing before</title>", &["/gone", "/"]),
+    );
+    site.put(
+        "/b",
+        200,
+        &page("<title>This one has a title of its own now</title>", &["/"]),
+    );
+    let done = recheck(&bench).await;
+    assert_eq!(done["status"], "completed", "{done:#}");
+    assert_eq!(
+        (&done["counts"]["resolved"], &done["counts"]["stillPresent"]),
+        (&json!(2), &json!(1)),
+        "{done:#}"
+    );
+    assert_eq!(
+        site.asked(),
+        ["/a fresh", "/b fresh", "/gone fresh"],
+        "exactly what is concerned, past caches"
+    );
+    let states = async || {
+        let mut states = Vec::new();
+        for (check, path) in [
+            ("title-missing", "/a"),
+            ("broken-internal-link", "/a"),
+            ("title-duplicate", "/b"),
+        ] {
+            states.push(
+                occurrence(&bench, check, path).await["state"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned(),
+            );
+        }
+        states
+    };
+    assert_eq!(states().await, ["resolved", "still_present", "resolved"]);
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    assert_eq!(
+        (&title["resolution"], &title["lastRecheck"]["outcome"]),
+        (&json!("fixed"), &json!("resolved"))
+    );
+    let after = bench.get("P/audits/current").await.json();
+    assert!(
+        after["healthScore"].as_i64() > before["healthScore"].as_i64(),
+        "proven at once: {before:#} {after:#}"
+    );
+    assert_eq!(issue(&bench, "title-missing").await["affectedPages"], 0);
+
+    // What a recheck has seen the next one knows: the other page of the same title is alone with it now.
+    say(
+        &bench,
+        "done",
+        &[pair(&occurrence(&bench, "title-duplicate", "/c").await)],
+    )
+    .await;
+    site.asked();
+    assert_eq!(recheck(&bench).await["counts"]["resolved"], 1);
+    assert_eq!(site.asked(), ["/c fresh"]);
+
+    // The link is taken away, and the page it pointed to comes to nobody's mind again.
+    site.put(
+        "/a",
+        200,
+        &page("<title>A title that was missing before</title>", &["/"]),
+    );
+    say(&bench, "done", &[pair(&link)]).await;
+    assert_eq!(recheck(&bench).await["counts"]["resolved"], 1);
+
+    // A later audit finds it again, and says why.
+    site.put("/a", 200, &page("", &["/gone", "/"]));
+    audit(&bench).await;
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    assert_eq!(
+        (&title["state"], &title["reopenReason"], &title["reopenCount"]),
+        (&json!("reopened"), &json!("recurred"), &json!(1))
+    );
+    say(&bench, "done", &[pair(&title)]).await;
+    audit(&bench).await;
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    assert_eq!(
+        (&title["state"], &title["reopenReason"]),
+        (&json!("reopened"), &json!("still_present"))
+    );
+}
+
+async fn what_people_say(database: &str) {
+    let (bench, _) = bench(database).await;
+    let before = bench.get("P/audits/current").await.json();
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    let twin = occurrence(&bench, "title-duplicate", "/b").await;
+    let nobody = json!({ "issue_id": title["issue_id"], "page_id": bench.project });
+    let said = say(
+        &bench,
+        "ignore",
+        &[
+            pair(&title),
+            nobody,
+            pair(&title),
+            json!({ "issue_id": "x", "page_id": "y" }),
+        ],
+    )
+    .await;
+    let outcomes: Vec<&Value> = said["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["outcome"])
+        .collect();
+    assert_eq!(outcomes, ["changed", "refused", "unchanged", "refused"]);
+    assert_eq!(said["items"][1]["code"], "not_found");
+    let ignored = occurrence(&bench, "title-missing", "/a").await;
+    assert_eq!(
+        (&ignored["state"], &ignored["ignoredReason"]),
+        (&json!("ignored"), &json!("by hand"))
+    );
+    let jobs = bench.get("P/jobs").await.json();
+    let rescore = jobs["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|job| job["type"] == "rescore")
+        .unwrap();
+    until_ended(&bench, rescore["id"].as_str().unwrap()).await;
+    let after = bench.get("P/audits/current").await.json();
+    assert!(
+        after["healthScore"].as_i64() > before["healthScore"].as_i64(),
+        "it left the score"
+    );
+    assert_eq!(
+        say(&bench, "done", &[pair(&title)]).await["items"][0]["code"],
+        "occurrence_ignored"
+    );
+    assert_eq!(
+        say(&bench, "undo", &[pair(&title)]).await["items"][0]["code"],
+        "invalid_state"
+    );
+    assert_eq!(
+        say(&bench, "unignore", &[pair(&title), pair(&twin)]).await["changed"],
+        1
+    );
+    assert_eq!(occurrence(&bench, "title-missing", "/a").await["state"], "open");
+    assert_eq!(say(&bench, "done", &[pair(&twin)]).await["changed"], 1);
+    assert_eq!(
+        say(&bench, "undo", &[pair(&twin), pair(&title)]).await["changed"],
+        1
+    );
+    let open = occurrence(&bench, "title-duplicate", "/b").await;
+    assert_eq!((&open["state"], &open["doneAt"]), (&json!("open"), &Value::Null));
+    for (body, pointer) in [
+        (json!({ "occurrences": [] }), "/occurrences"),
+        (
+            json!({ "occurrences": [pair(&title)], "until": "2020-01-01T00:00:00.000Z" }),
+            "/until",
+        ),
+    ] {
+        let refused = bench.post("P/occurrences/ignore", body).await;
+        assert_eq!(refused.status, 422);
+        assert_eq!(refused.json()["errors"][0]["pointer"], pointer);
+    }
+    let reader = bench.key_for(bench.project, &["audits:read"]).await;
+    let refused = bench
+        .call("POST", "P/occurrences/done")
+        .key(&reader)
+        .json(&json!({ "occurrences": [pair(&title)] }))
+        .send()
+        .await;
+    refused.refuses(403, "insufficient_scope");
+}
+
+async fn silence_proves_nothing(database: &str) {
+    let (bench, site) = bench(database).await;
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    let link = occurrence(&bench, "broken-internal-link", "/a").await;
+    say(&bench, "done", &[pair(&title), pair(&link)]).await;
+    site.put("/a", 429, "too many");
+    let done = recheck(&bench).await;
+    assert_eq!(
+        (&done["status"], &done["counts"]["inconclusive"]),
+        (&json!("partial"), &json!(2)),
+        "{done:#}"
+    );
+    assert_eq!(occurrence(&bench, "title-missing", "/a").await["state"], "done");
+    // A page that is gone has no title to miss.
+    site.put("/a", 410, "gone");
+    let done = recheck(&bench).await;
+    assert_eq!(done["counts"]["resolved"], 2, "{done:#}");
+    assert_eq!(
+        occurrence(&bench, "title-missing", "/a").await["resolution"],
+        "page_gone"
+    );
+}

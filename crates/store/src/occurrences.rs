@@ -1,0 +1,318 @@
+//! Occurrences of issues on pages: lists of them, what people say of them, and the ledger of every change.
+
+use searchwright_contract::{
+    Instant,
+    issues::{Occurrence, OccurrenceState},
+    rechecks::LastRecheck,
+};
+use uuid::Uuid;
+
+use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+
+/// An issue on a page.
+pub type Pair = (Uuid, Uuid);
+
+fn occurrence(c: &mut Cells<'_>) -> Result<Occurrence> {
+    let mut occurrence = Occurrence {
+        issue_id: c.take::<Uuid>()?.to_string(),
+        page_id: c.take::<Uuid>()?.to_string(),
+        url: c.take()?,
+        state: c.word()?,
+        evidence: c.take::<Json>()?.0,
+        first_seen_audit_id: c.take::<Uuid>()?.to_string(),
+        last_seen_audit_id: c.take::<Uuid>()?.to_string(),
+        last_checked_at: c.take()?,
+        resolved_at: c.take()?,
+        resolution: c.take()?,
+        reopen_count: c.take()?,
+        stale: c.take()?,
+        reopen_reason: c.take()?,
+        done_at: c.take()?,
+        done_by: c.take()?,
+        done_note: None,
+        ignored_reason: None,
+        ignored_until: c.take()?,
+        last_recheck: None,
+    };
+    let note: Option<String> = c.take()?;
+    if occurrence.state == OccurrenceState::Ignored {
+        occurrence.ignored_reason = note;
+    } else if occurrence.done_at.is_some() {
+        occurrence.done_note = note;
+    }
+    let recheck = (
+        c.take::<Option<Uuid>>()?,
+        c.word_or_null()?,
+        c.take::<Option<Instant>>()?,
+    );
+    if let (Some(id), Some(outcome), Some(checked_at)) = recheck {
+        occurrence.last_recheck = Some(LastRecheck {
+            id: id.to_string(),
+            outcome,
+            checked_at,
+        });
+    }
+    Ok(occurrence)
+}
+
+/// One page of an issue's occurrences, by page id; only active ones unless a state is given.
+pub async fn list(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    issue: Uuid,
+    state: Option<OccurrenceState>,
+    after: Option<Uuid>,
+    limit: u32,
+) -> Result<Vec<Occurrence>> {
+    sql("SELECT o.issue_id, o.page_id, p.url, o.state, o.evidence, o.first_seen_audit_id, o.last_seen_audit_id, o.checked_at, o.resolved_at, o.resolution,
+            o.reopen_count, o.stale, o.reopen_reason, o.done_at, o.done_by, o.ignored_until, o.note, o.recheck_id, o.recheck_outcome, o.rechecked_at
+         FROM occurrences o JOIN pages p ON p.project_id = o.project_id AND p.id = o.page_id
+         WHERE o.project_id = $1 AND o.issue_id = $2 AND o.page_id > $3
+           AND ((CAST($5 AS TEXT) IS NULL AND o.state NOT IN ('resolved', 'ignored')) OR o.state = $5)
+         ORDER BY o.page_id LIMIT $4")
+    .bind(scope.project())
+    .bind(issue)
+    .bind(after.unwrap_or(Uuid::nil()))
+    .bind(limit)
+    .bind(state.map(OccurrenceState::as_str))
+    .all(tx, occurrence)
+    .await
+}
+
+/// Active issues of a page with their evidence, at most 100.
+pub async fn of_page(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    page: Uuid,
+) -> Result<Vec<(Uuid, String, serde_json::Value)>> {
+    // One key lookup per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that
+    // order. An index by page would cost every finding of every audit.
+    sql("SELECT o.issue_id, i.check_id, o.evidence FROM issues i CROSS JOIN occurrences o
+         WHERE i.project_id = $1 AND o.project_id = i.project_id AND o.issue_id = i.id AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
+         ORDER BY CASE i.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, i.impact DESC, o.issue_id LIMIT 100")
+    .bind(scope.project())
+    .bind(page)
+    .all(tx, |c| Ok((c.take()?, c.take()?, c.take::<Json>()?.0)))
+    .await
+}
+
+/// Pairs of issue and page that somebody decided to live with: they leave the score.
+pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Pair>> {
+    sql("SELECT issue_id, page_id FROM occurrences WHERE project_id = $1 AND state = 'ignored'")
+        .bind(scope.project())
+        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .await
+}
+
+/// Where occurrences stand, each in its place; `None` for what the project does not have.
+pub async fn states(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    pairs: &[Pair],
+) -> Result<Vec<Option<OccurrenceState>>> {
+    sql("SELECT state FROM occurrences WHERE project_id = $1 AND issue_id = $2 AND page_id = $3")
+        .bind(scope.project())
+        .optional_each(tx, rows(pairs), |c| c.word())
+        .await
+}
+
+fn rows(pairs: &[Pair]) -> Vec<Vec<Param>> {
+    pairs
+        .iter()
+        .map(|(issue, page)| vec![(*issue).into(), (*page).into()])
+        .collect()
+}
+
+/// A change of state.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// Of what.
+    pub of: Pair,
+    /// The state it has.
+    pub from: OccurrenceState,
+    /// The state it gets.
+    pub to: OccurrenceState,
+}
+
+/// Who changes states, when, and what they say.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    /// For the ledger: `key:`, `audit:` or `recheck:` and an id, or `system`.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// What they say.
+    pub note: Option<String>,
+    /// When.
+    pub at: Instant,
+}
+
+/// Writes what somebody says of occurrences, and the ledger. [`Error::Overloaded`] when one of them is no longer in the
+/// state it was read in: all is to be tried again.
+pub async fn mark(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    changes: &[Change],
+    until: Option<Instant>,
+    actor: &Actor,
+) -> Result<()> {
+    for (is_done, text) in [
+        (
+            true,
+            "UPDATE occurrences SET state = $7, done_at = $2, done_by = $3, note = $4, ignored_until = NULL
+             WHERE project_id = $1 AND issue_id = $5 AND page_id = $6 AND state = $8",
+        ),
+        (
+            false,
+            "UPDATE occurrences SET state = $7, done_at = NULL, done_by = NULL, note = $3, ignored_until = $2
+             WHERE project_id = $1 AND issue_id = $5 AND page_id = $6 AND state = $8 AND CAST($4 AS TEXT) IS NULL",
+        ),
+    ] {
+        let rows: Vec<Vec<Param>> = changes
+            .iter()
+            .filter(|change| (change.to == OccurrenceState::Done) == is_done)
+            .map(|change| {
+                let (issue, page) = change.of;
+                vec![
+                    issue.into(),
+                    page.into(),
+                    change.to.as_str().into(),
+                    change.from.as_str().into(),
+                ]
+            })
+            .collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let (wanted, statement) = (rows.len() as u64, sql(text).bind(scope.project()));
+        let statement = if is_done {
+            statement
+                .bind(actor.at)
+                .bind(actor.name.clone())
+                .bind(actor.note.clone())
+        } else {
+            statement
+                .bind(until)
+                .bind(actor.note.clone().filter(|_| changes.iter().any(|c| c.to == OccurrenceState::Ignored)))
+                .bind(None::<String>)
+        };
+        if statement.run_each(tx, rows).await? < wanted {
+            return Err(Error::Overloaded);
+        }
+    }
+    log(tx, scope, changes, actor).await
+}
+
+/// Writes changes to the ledger.
+pub async fn log(tx: &mut Tx, scope: ProjectScope, changes: &[Change], actor: &Actor) -> Result<()> {
+    let rows = changes
+        .iter()
+        .map(|change| {
+            let (issue, page) = change.of;
+            vec![
+                issue.into(),
+                page.into(),
+                change.to.as_str().into(),
+                change.from.as_str().into(),
+            ]
+        })
+        .collect();
+    sql("INSERT INTO occurrence_changes (project_id, at, actor, note, issue_id, page_id, to_state, from_state)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING")
+    .bind(scope.project())
+    .bind(actor.at)
+    .bind(actor.id.clone())
+    .bind(actor.note.clone())
+    .run_each(tx, rows)
+    .await?;
+    Ok(())
+}
+
+/// Brings what an audit changed of an issue to the ledger, once however often it is done.
+pub async fn log_audit(tx: &mut Tx, scope: ProjectScope, issue: Uuid, actor: &Actor) -> Result<()> {
+    sql("INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
+         SELECT project_id, issue_id, page_id, changed_at, state, was, $3 FROM occurrences
+         WHERE project_id = $1 AND issue_id = $2 AND was IS NOT NULL AND changed_at = $4 ON CONFLICT DO NOTHING")
+    .bind(scope.project())
+    .bind(issue)
+    .bind(actor.id.clone())
+    .bind(actor.at)
+    .run(tx)
+    .await?;
+    Ok(())
+}
+
+/// Opens what was ignored until now; the projects it was in.
+pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
+    sql("INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
+         SELECT project_id, issue_id, page_id, ignored_until, 'open', 'ignored', 'system' FROM occurrences
+         WHERE state = 'ignored' AND ignored_until IS NOT NULL AND ignored_until <= $1 ON CONFLICT DO NOTHING")
+    .bind(now)
+    .run(tx)
+    .await?;
+    let mut woken: Vec<(Uuid, Uuid)> = sql("UPDATE occurrences SET state = 'open', note = NULL, ignored_until = NULL
+         WHERE state = 'ignored' AND ignored_until IS NOT NULL AND ignored_until <= $1 RETURNING project_id, issue_id")
+    .bind(now)
+    .all(tx, |c| Ok((c.take()?, c.take()?)))
+    .await?;
+    woken.sort_unstable();
+    woken.dedup();
+    let mut scopes: Vec<ProjectScope> = Vec::new();
+    for (project, issue) in woken {
+        let scope = ProjectScope::proven(project);
+        crate::issues::recount(tx, scope, issue).await?;
+        if scopes.last() != Some(&scope) {
+            scopes.push(scope);
+        }
+    }
+    Ok(scopes)
+}
+
+/// Every active occurrence: issue, page, and whether that page counts in the score of the newest audit.
+pub async fn active(tx: &mut Tx, scope: ProjectScope, mut each: impl FnMut(Uuid, Uuid, bool)) -> Result<()> {
+    sql("SELECT o.issue_id, o.page_id, p.scored FROM occurrences o JOIN pages p ON p.project_id = o.project_id AND p.id = o.page_id
+         WHERE o.project_id = $1 AND o.state NOT IN ('resolved', 'ignored')")
+    .bind(scope.project())
+    .each(tx, |c| {
+        each(c.take()?, c.take()?, c.take()?);
+        Ok(())
+    })
+    .await
+}
+
+/// A line of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// When.
+    pub at: Instant,
+    /// The state before.
+    pub from: OccurrenceState,
+    /// The state after.
+    pub to: OccurrenceState,
+    /// Who, as in [`Actor::id`].
+    pub actor: String,
+    /// What they said.
+    pub note: Option<String>,
+}
+
+/// What became of an occurrence, the newest change first.
+pub async fn changes(tx: &mut Tx, scope: ProjectScope, of: Pair, limit: u32) -> Result<Vec<Changed>> {
+    sql(
+        "SELECT at, from_state, to_state, actor, note FROM occurrence_changes
+         WHERE project_id = $1 AND issue_id = $2 AND page_id = $3 ORDER BY at DESC, to_state LIMIT $4",
+    )
+    .bind(scope.project())
+    .bind(of.0)
+    .bind(of.1)
+    .bind(limit)
+    .all(tx, |c| {
+        Ok(Changed {
+            at: c.take()?,
+            from: c.word()?,
+            to: c.word()?,
+            actor: c.take()?,
+            note: c.take()?,
+        })
+    })
+    .await
+}

@@ -1,0 +1,347 @@
+//! Rechecks and what they found out, item by item.
+
+use searchwright_contract::{
+    Instant,
+    issues::OccurrenceState,
+    rechecks::{Recheck, RecheckCounts, RecheckItem, RecheckOutcome, RecheckStatus},
+};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{
+    Cells, Error, Json, Param, Result, Tx,
+    access::ProjectScope,
+    occurrences::{self, Actor, Change, Pair},
+    sql,
+};
+
+/// A recheck to be started.
+#[derive(Clone, Copy, Debug)]
+pub struct New {
+    /// Identifier, UUIDv7 of now.
+    pub id: Uuid,
+    /// The job that does it.
+    pub job: Uuid,
+    /// The audit whose data pages are compared with.
+    pub audit: Uuid,
+}
+
+fn recheck(c: &mut Cells<'_>) -> Result<Recheck> {
+    Ok(Recheck {
+        id: c.take::<Uuid>()?.to_string(),
+        job_id: c.take::<Uuid>()?.to_string(),
+        audit_id: c.take::<Uuid>()?.to_string(),
+        status: c.word()?,
+        requested_at: c.take()?,
+        finished_at: c.take()?,
+        counts: RecheckCounts {
+            new_issues: c.take()?,
+            ..RecheckCounts::default()
+        },
+        items: Vec::new(),
+        next_cursor: None,
+    })
+}
+
+macro_rules! columns {
+    ($where:literal) => {
+        concat!(
+            "SELECT id, job_id, audit_id, status, requested_at, finished_at, new_issues FROM rechecks WHERE project_id = $1 AND ",
+            $where
+        )
+    };
+}
+
+/// Starts a recheck of occurrences that are marked as done. [`Error::Overloaded`] when one is no longer.
+pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, pairs: &[Pair], now: Instant) -> Result<()> {
+    sql("INSERT INTO rechecks (project_id, id, job_id, audit_id, status, new_issues, requested_at) VALUES ($1, $2, $3, $4, 'queued', 0, $5)")
+        .bind(scope.project())
+        .bind(new.id)
+        .bind(new.job)
+        .bind(new.audit)
+        .bind(now)
+        .run(tx)
+        .await?;
+    let rows = || {
+        pairs
+            .iter()
+            .map(|(issue, page)| vec![(*issue).into(), (*page).into()])
+            .collect()
+    };
+    sql("INSERT INTO recheck_items (project_id, recheck_id, outcome, issue_id, page_id) VALUES ($1, $2, 'pending', $3, $4)")
+        .bind(scope.project())
+        .bind(new.id)
+        .run_each(tx, rows())
+        .await?;
+    let touched = sql("UPDATE occurrences SET state = 'recheck_pending' WHERE project_id = $1 AND issue_id = $2 AND page_id = $3 AND state = 'done'")
+        .bind(scope.project())
+        .run_each(tx, rows())
+        .await?;
+    if touched < pairs.len() as u64 {
+        return Err(Error::Overloaded);
+    }
+    let changes: Vec<Change> = pairs
+        .iter()
+        .map(|of| Change {
+            of: *of,
+            from: OccurrenceState::Done,
+            to: OccurrenceState::RecheckPending,
+        })
+        .collect();
+    occurrences::log(tx, scope, &changes, &actor(new.id, now)).await
+}
+
+/// A recheck as the ledger knows it.
+pub fn actor(recheck: Uuid, at: Instant) -> Actor {
+    Actor {
+        id: format!("recheck:{recheck}"),
+        name: "recheck".to_owned(),
+        note: None,
+        at,
+    }
+}
+
+/// What is marked as done, the oldest claims first, of at most so many pages.
+pub async fn done(tx: &mut Tx, scope: ProjectScope, most: u32) -> Result<Vec<Pair>> {
+    sql("SELECT issue_id, page_id FROM occurrences WHERE project_id = $1 AND state = 'done' ORDER BY done_at, issue_id, page_id LIMIT $2")
+        .bind(scope.project())
+        .bind(most)
+        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .await
+}
+
+/// The one that has not ended, if there is one.
+pub async fn active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Recheck>> {
+    let found = sql(columns!("status IN ('queued', 'running')"))
+        .bind(scope.project())
+        .optional(tx, recheck)
+        .await?;
+    counted(tx, scope, found).await
+}
+
+/// One recheck, without its items.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Recheck> {
+    let found = sql(columns!("id = $2"))
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, recheck)
+        .await?;
+    counted(tx, scope, Some(found)).await?.ok_or(Error::Missing)
+}
+
+async fn counted(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Result<Option<Recheck>> {
+    let Some(mut recheck) = found else {
+        return Ok(None);
+    };
+    let counts = &mut recheck.counts;
+    sql("SELECT outcome, count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2 GROUP BY outcome")
+        .bind(scope.project())
+        .bind(Uuid::try_parse(&recheck.id).unwrap_or_default())
+        .each(tx, |c| {
+            let (outcome, count) = (c.word::<RecheckOutcome>()?, c.take()?);
+            *match outcome {
+                RecheckOutcome::Pending => &mut counts.pending,
+                RecheckOutcome::Resolved => &mut counts.resolved,
+                RecheckOutcome::StillPresent => &mut counts.still_present,
+                RecheckOutcome::Inconclusive => &mut counts.inconclusive,
+                RecheckOutcome::NeedsAudit => &mut counts.needs_audit,
+                RecheckOutcome::Superseded => &mut counts.superseded,
+            } = count;
+            Ok(())
+        })
+        .await?;
+    Ok(Some(recheck))
+}
+
+/// One page of the items of a recheck, by issue and page.
+pub async fn items(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    after: Option<Pair>,
+    limit: u32,
+) -> Result<Vec<RecheckItem>> {
+    let (issue, page) = after.unwrap_or((Uuid::nil(), Uuid::nil()));
+    sql("SELECT r.issue_id, r.page_id, p.url, r.outcome, r.detail, r.checked_at
+         FROM recheck_items r JOIN pages p ON p.project_id = r.project_id AND p.id = r.page_id
+         WHERE r.project_id = $1 AND r.recheck_id = $2 AND (r.issue_id, r.page_id) > ($3, $4) ORDER BY r.issue_id, r.page_id LIMIT $5")
+    .bind(scope.project())
+    .bind(id)
+    .bind(issue)
+    .bind(page)
+    .bind(limit)
+    .all(tx, |c| {
+        Ok(RecheckItem {
+            issue_id: c.take::<Uuid>()?.to_string(),
+            page_id: c.take::<Uuid>()?.to_string(),
+            url: c.take()?,
+            outcome: c.word()?,
+            detail: c.take()?,
+            checked_at: c.take()?,
+        })
+    })
+    .await
+}
+
+/// An item that is to be looked at.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// The occurrence.
+    pub of: Pair,
+    /// Its check.
+    pub check_id: String,
+    /// Address of the page.
+    pub url: String,
+    /// What was seen last.
+    pub evidence: Value,
+}
+
+/// Everything that is to be looked at.
+pub async fn waiting(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<Waiting>> {
+    sql("SELECT r.issue_id, r.page_id, i.check_id, p.url, o.evidence FROM recheck_items r
+         JOIN occurrences o ON o.project_id = r.project_id AND o.issue_id = r.issue_id AND o.page_id = r.page_id
+         JOIN issues i ON i.project_id = r.project_id AND i.id = r.issue_id
+         JOIN pages p ON p.project_id = r.project_id AND p.id = r.page_id
+         WHERE r.project_id = $1 AND r.recheck_id = $2 AND r.outcome = 'pending' ORDER BY r.issue_id, r.page_id")
+    .bind(scope.project())
+    .bind(id)
+    .all(tx, |c| {
+        Ok(Waiting {
+            of: (c.take()?, c.take()?),
+            check_id: c.take()?,
+            url: c.take()?,
+            evidence: c.take::<Json>()?.0,
+        })
+    })
+    .await
+}
+
+/// What was found out about an item.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The occurrence.
+    pub of: Pair,
+    /// What.
+    pub outcome: RecheckOutcome,
+    /// What it rests on.
+    pub detail: Option<String>,
+    /// How it was resolved: `fixed`, `page_gone` or `not_applicable`.
+    pub resolution: Option<&'static str>,
+    /// What is seen now, JSON text.
+    pub evidence: Option<String>,
+}
+
+/// Writes what was found out. What an audit or somebody has changed meanwhile is superseded.
+pub async fn settle(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    mut found: Vec<Found>,
+    now: Instant,
+) -> Result<()> {
+    let pairs: Vec<Pair> = found.iter().map(|f| f.of).collect();
+    let states = occurrences::states(tx, scope, &pairs).await?;
+    for (found, state) in found.iter_mut().zip(states) {
+        if state != Some(OccurrenceState::RecheckPending) {
+            found.outcome = RecheckOutcome::Superseded;
+        }
+    }
+    let items = found
+        .iter()
+        .map(|f| {
+            let (issue, page) = f.of;
+            vec![
+                issue.into(),
+                page.into(),
+                f.outcome.as_str().into(),
+                f.detail.clone().into(),
+            ]
+        })
+        .collect();
+    sql("UPDATE recheck_items SET outcome = $6, detail = $7, checked_at = $3 WHERE project_id = $1 AND recheck_id = $2 AND issue_id = $4 AND page_id = $5")
+        .bind(scope.project())
+        .bind(id)
+        .bind(now)
+        .run_each(tx, items)
+        .await?;
+    let mut changes = Vec::new();
+    let mut rows: Vec<Vec<Param>> = Vec::new();
+    for found in found {
+        let to = match found.outcome {
+            RecheckOutcome::Superseded | RecheckOutcome::Pending => continue,
+            RecheckOutcome::Resolved => OccurrenceState::Resolved,
+            RecheckOutcome::StillPresent => OccurrenceState::StillPresent,
+            RecheckOutcome::Inconclusive | RecheckOutcome::NeedsAudit => OccurrenceState::Done,
+        };
+        let (issue, page) = found.of;
+        rows.push(vec![
+            issue.into(),
+            page.into(),
+            to.as_str().into(),
+            found.outcome.as_str().into(),
+            found.resolution.map(str::to_owned).into(),
+            found.resolution.map(|_| now).into(),
+            found.evidence.map_or(Param::from(None::<Json>), Param::Json),
+        ]);
+        changes.push(Change {
+            of: found.of,
+            from: OccurrenceState::RecheckPending,
+            to,
+        });
+    }
+    sql("UPDATE occurrences SET state = $7, recheck_outcome = $8, resolution = $9, resolved_at = $10, evidence = coalesce($11, evidence),
+           recheck_id = $2, rechecked_at = $3, checked_at = $3, stale = $4
+         WHERE project_id = $1 AND issue_id = $5 AND page_id = $6 AND state = 'recheck_pending'")
+    .bind(scope.project())
+    .bind(id)
+    .bind(now)
+    .bind(false)
+    .run_each(tx, rows)
+    .await?;
+    occurrences::log(tx, scope, &changes, &actor(id, now)).await
+}
+
+/// A worker has begun with it.
+pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
+    sql("UPDATE rechecks SET status = 'running' WHERE project_id = $1 AND id = $2 AND status = 'queued'")
+        .bind(scope.project())
+        .bind(id)
+        .run(tx)
+        .await?;
+    Ok(())
+}
+
+/// Ends a recheck. Whether it had not ended before.
+pub async fn finish(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    status: RecheckStatus,
+    new_issues: u32,
+    now: Instant,
+) -> Result<bool> {
+    let touched = sql("UPDATE rechecks SET status = $3, new_issues = $4, finished_at = $5 WHERE project_id = $1 AND id = $2 AND status IN ('queued', 'running')")
+        .bind(scope.project())
+        .bind(id)
+        .bind(status.as_str())
+        .bind(new_issues)
+        .bind(now)
+        .run(tx)
+        .await?;
+    Ok(touched > 0)
+}
+
+/// Ends a recheck that found nothing out: every item is marked as done as before.
+pub async fn abandon(tx: &mut Tx, scope: ProjectScope, id: Uuid, why: &str, now: Instant) -> Result<()> {
+    if !finish(tx, scope, id, RecheckStatus::Failed, 0, now).await? {
+        return Ok(());
+    }
+    let found = waiting(tx, scope, id).await?.into_iter().map(|item| Found {
+        of: item.of,
+        outcome: RecheckOutcome::Inconclusive,
+        detail: Some(why.to_owned()),
+        resolution: None,
+        evidence: None,
+    });
+    settle(tx, scope, id, found.collect(), now).await
+}

@@ -1,0 +1,182 @@
+//! What people say of occurrences, and what is kept of every change.
+
+use searchwright_contract::{Instant, issues::OccurrenceState};
+use searchwright_store::{
+    Error,
+    access::ProjectScope,
+    issues,
+    occurrences::{self, Actor, Change},
+};
+use uuid::Uuid;
+
+use crate::{
+    harness::{Place, Store, id, later, now},
+    issues::{audit_of_one_page, finding},
+};
+
+on_both!(
+    what_was_read_before_is_not_written_over,
+    until_then,
+    an_audit_that_is_older_than_a_claim,
+);
+
+fn actor(at: Instant) -> Actor {
+    Actor {
+        id: "key:1".to_owned(),
+        name: "an agent".to_owned(),
+        note: Some("done by hand".to_owned()),
+        at,
+    }
+}
+
+async fn mark(
+    store: &Store,
+    scope: ProjectScope,
+    (from, to): (OccurrenceState, OccurrenceState),
+    of: occurrences::Pair,
+    until: Option<Instant>,
+) -> Result<(), Error> {
+    commit!(store.db, |tx| {
+        occurrences::mark(tx, scope, &[Change { of, from, to }], until, &actor(now())).await
+    })
+}
+
+async fn state(store: &Store, scope: ProjectScope, of: occurrences::Pair) -> Option<OccurrenceState> {
+    let states = occurrences::states(&mut store.read().await, scope, &[of])
+        .await
+        .unwrap();
+    states[0]
+}
+
+async fn changes(store: &Store, scope: ProjectScope, of: (Uuid, Uuid)) -> Vec<(String, String, String)> {
+    occurrences::changes(&mut store.read().await, scope, of, 10)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|change| (change.from.to_string(), change.to.to_string(), change.actor))
+        .collect()
+}
+
+fn change(from: &str, to: &str, actor: &str) -> (String, String, String) {
+    (from.to_owned(), to.to_owned(), actor.to_owned())
+}
+
+async fn what_was_read_before_is_not_written_over(place: &Place) {
+    let store = place.store().await;
+    let (scope, page, issue) = (store.project().await, id(), id());
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    let of = (issue, page);
+    mark(
+        &store,
+        scope,
+        (OccurrenceState::Open, OccurrenceState::Done),
+        of,
+        None,
+    )
+    .await
+    .unwrap();
+    let late = mark(
+        &store,
+        scope,
+        (OccurrenceState::Open, OccurrenceState::Ignored),
+        of,
+        None,
+    )
+    .await;
+    assert!(matches!(late, Err(Error::Overloaded)), "{late:?}");
+    assert_eq!(state(&store, scope, of).await, Some(OccurrenceState::Done));
+    assert_eq!(
+        changes(&store, scope, of).await,
+        [change("open", "done", "key:1")],
+        "nothing of it"
+    );
+    let foreign = store.project().await;
+    let theirs = mark(
+        &store,
+        foreign,
+        (OccurrenceState::Done, OccurrenceState::Open),
+        of,
+        None,
+    )
+    .await;
+    assert!(matches!(theirs, Err(Error::Overloaded)), "{theirs:?}");
+    assert_eq!(state(&store, foreign, of).await, None);
+}
+
+async fn until_then(place: &Place) {
+    let store = place.store().await;
+    let (scope, page, issue) = (store.project().await, id(), id());
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    let of = (issue, page);
+    mark(
+        &store,
+        scope,
+        (OccurrenceState::Open, OccurrenceState::Ignored),
+        of,
+        Some(later(50)),
+    )
+    .await
+    .unwrap();
+    for (at, woken, expected) in [
+        (later(49), vec![], OccurrenceState::Ignored),
+        (later(50), vec![scope], OccurrenceState::Open),
+        (later(51), vec![], OccurrenceState::Open),
+    ] {
+        let found = commit!(store.db, |tx| occurrences::wake(tx, at).await).unwrap();
+        let ours: Vec<ProjectScope> = found.into_iter().filter(|found| *found == scope).collect();
+        assert_eq!((ours, state(&store, scope, of).await), (woken, Some(expected)));
+    }
+    let row = issues::get(&mut store.read().await, scope, issue).await.unwrap();
+    assert_eq!((row.active, row.counts.get("open")), (1, Some(&1)));
+    assert_eq!(
+        changes(&store, scope, of).await,
+        [
+            change("ignored", "open", "system"),
+            change("open", "ignored", "key:1")
+        ]
+    );
+}
+
+/// An audit that began before something was marked as done may have fetched the page before it was fixed.
+async fn an_audit_that_is_older_than_a_claim(place: &Place) {
+    let store = place.store().await;
+    let (scope, page, issue) = (store.project().await, id(), id());
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    let of = (issue, page);
+    mark(
+        &store,
+        scope,
+        (OccurrenceState::Open, OccurrenceState::Done),
+        of,
+        None,
+    )
+    .await
+    .unwrap();
+    let before = Instant::from_millis(now().millis() - 1);
+    for (began, expected) in [
+        (before, OccurrenceState::Done),
+        (later(1), OccurrenceState::Reopened),
+    ] {
+        let audit = id();
+        commit!(store.db, |tx| {
+            issues::record(tx, scope, audit, vec![finding(issue, page)], began, later(20)).await?;
+            let actor = Actor {
+                id: "audit:1".to_owned(),
+                note: None,
+                ..actor(later(20))
+            };
+            occurrences::log_audit(tx, scope, issue, &actor).await?;
+            occurrences::log_audit(tx, scope, issue, &actor).await
+        })
+        .unwrap();
+        assert_eq!(state(&store, scope, of).await, Some(expected));
+    }
+    assert_eq!(
+        changes(&store, scope, of).await,
+        [
+            change("done", "reopened", "audit:1"),
+            change("open", "done", "key:1")
+        ],
+        "once, though it was written twice"
+    );
+}
