@@ -1,6 +1,7 @@
 //! Posts between what people and jobs write of them and what is kept: what follows from a text, and what may
 //! be done with it.
 
+pub(crate) mod own_pages;
 mod posting;
 pub(crate) mod sources;
 
@@ -87,6 +88,8 @@ struct Against<'a> {
     rivals: &'a [Rival],
     /// Names and texts of the sources, and of the posts that are most like it.
     others: (&'a [String], &'a [Shingles]),
+    /// Likeness to the page of the site that is most like it.
+    closest_page: f64,
     links: &'a LinkPolicy,
 }
 
@@ -115,7 +118,8 @@ pub(crate) async fn settle(
     post.content_html = to_html(&post.content, &links)
         .map_err(|refused| Problem::fault("/content", &word(&refused), refused.to_string()))?;
     let document = Document::of_html(&post.content_html);
-    let marks = Shingles::of(&document.plain_text()).smallest(MARKS);
+    let plain = document.plain_text();
+    let marks = Shingles::of(&plain).smallest(MARKS);
     if is_new_text {
         posts::mark(tx, scope, own, &marks).await?;
     }
@@ -126,11 +130,14 @@ pub(crate) async fn settle(
         }
     }
     let (names, texts): (Vec<String>, Vec<Shingles>) = others.into_iter().unzip();
+    let own_urls = [&post.summary.published_url, &post.details.canonical_url];
+    let own_urls: Vec<&str> = own_urls.into_iter().flatten().map(String::as_str).collect();
     let against = Against {
         keyword_uses,
         sources: &sources,
         rivals: &sources.rivals(tx, scope).await?,
         others: (&names, &texts),
+        closest_page: own_pages::closest(tx, scope, &plain, &own_urls).await?,
         links: &links,
     };
     judge(record, site, &document, &against, now);
@@ -163,6 +170,7 @@ fn judge(record: &mut Record, site: &Site, document: &Document, against: &Agains
                 .map(|image| image.alt.as_deref().unwrap_or_default()),
             links,
             others: Some(against.others.1),
+            closest_page: against.closest_page,
             keyword_uses: against.keyword_uses,
         })
     });

@@ -11,16 +11,19 @@ pub struct Packed {
     pub data: Vec<u8>,
     /// Their texts, which are read by themselves; `None` where they are not kept.
     pub texts: Option<Vec<u8>>,
+    /// What other texts are compared with; `None` where it is not kept.
+    pub sketches: Option<Vec<u8>>,
 }
 
 /// Saves a batch.
 pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, batch: Packed) -> Result<()> {
-    sql("INSERT INTO crawl_batches (project_id, audit_id, number, data, texts) VALUES ($1, $2, $3, $4, $5)")
+    sql("INSERT INTO crawl_batches (project_id, audit_id, number, data, texts, sketches) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(scope.project())
         .bind(audit)
         .bind(number)
         .bind(batch.data)
         .bind(batch.texts)
+        .bind(batch.sketches)
         .run(tx)
         .await?;
     Ok(())
@@ -46,6 +49,16 @@ pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -
             .optional(tx, |c| c.take::<Option<Vec<u8>>>())
             .await?;
     Ok(texts.flatten())
+}
+
+/// What is kept of the newest audit that has finished to compare texts with, batch after batch.
+pub async fn sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u8>>> {
+    sql("SELECT sketches FROM crawl_batches WHERE project_id = $1 AND sketches IS NOT NULL AND audit_id =
+           (SELECT id FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1)
+         ORDER BY number")
+        .bind(scope.project())
+        .all(tx, |c| c.take())
+        .await
 }
 
 /// Forgets the batches of every audit but this one.

@@ -10,7 +10,7 @@ use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
 
 use super::{JobError, page_texts};
-use crate::failure::defect;
+use crate::{failure::defect, posts::own_pages};
 
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
 pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
@@ -27,6 +27,10 @@ struct Later {
 /// The stored form of a batch.
 pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
     let texts = page_texts::pack(&batch, number)?;
+    let sketches = match texts {
+        Some(_) => Some(own_pages::pack(&batch)?),
+        None => None,
+    };
     let mores = batch.pages.iter_mut().map(|page| {
         let html = page.facts.html.as_mut()?;
         Some(std::mem::take(&mut html.more))
@@ -42,6 +46,7 @@ pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
     Ok(Packed {
         data: lz4_flex::compress_prepend_size(&plain),
         texts,
+        sketches,
     })
 }
 

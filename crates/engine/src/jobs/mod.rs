@@ -132,7 +132,7 @@ impl Job {
         links: BTreeMap<String, String>,
         now: Instant,
     ) -> Result<jobs::Job> {
-        let new = self.new(id, links, now)?;
+        let new = self.row(id, links, now)?;
         Ok(searchwright_store::jobs::enqueue(tx, scope, new, now).await?)
     }
 
@@ -145,7 +145,7 @@ impl Job {
         id: Uuid,
         now: Instant,
     ) -> searchwright_store::Result<Option<jobs::Job>> {
-        let new = self.new(id, BTreeMap::new(), now)?;
+        let new = self.row(id, BTreeMap::new(), now)?;
         if let Some(queued) = searchwright_store::jobs::queued(tx, scope, &new.payload).await? {
             return Ok(Some(queued));
         }
@@ -155,7 +155,7 @@ impl Job {
         }
     }
 
-    fn new(
+    fn row(
         &self,
         id: Uuid,
         links: BTreeMap<String, String>,

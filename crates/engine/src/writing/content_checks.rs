@@ -37,6 +37,8 @@ pub struct Input<'a> {
     pub links: &'a LinkPolicy,
     /// Texts of the other pages of the site; `None` where none are known.
     pub others: Option<&'a [Shingles]>,
+    /// Likeness to the page of the site that is most like it, as far as pages are not among `others`.
+    pub closest_page: f64,
     /// Other posts and pages with the same keyword; `None` where nobody looked.
     pub keyword_uses: Option<u32>,
 }

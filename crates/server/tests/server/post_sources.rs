@@ -1,15 +1,23 @@
 //! What the texts of posts are held against: each other, and pages of others.
 
+use std::sync::Arc;
+
+use axum::response::Html;
+use searchwright_engine::Clock;
 use searchwright_server::sample;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    harness::Bench,
-    post_generation::{create, generate, path},
+    harness::{Bench, settings},
+    post_generation::{create, generate, path, until_ended},
 };
 
-on_both!(two_posts_are_not_one, a_brief_names_the_pages_that_were_read,);
+on_both!(
+    two_posts_are_not_one,
+    a_post_is_no_page_of_the_site,
+    a_brief_names_the_pages_that_were_read,
+);
 
 /// Sixty words, all others than those of another number.
 fn words(of: usize) -> String {
@@ -44,6 +52,54 @@ async fn two_posts_are_not_one(database: &str) {
     let other = json!({ "status": "draft", "content": words(3), "ifVersion": 2 });
     assert_eq!(unique(&set(&copy, other).await).0, "pass");
     assert_eq!(unique(&set(&first, json!({ "excerpt": "g" })).await).0, "pass");
+}
+
+async fn a_post_is_no_page_of_the_site(database: &str) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let site = listener.local_addr().unwrap();
+    let page = |text: String| {
+        let html = format!(
+            "<!doctype html><html lang=en><title>Desks</title><main><p>{text} <a href=/desk>Desk</a></p></main>"
+        );
+        axum::routing::get(move || async move { Html(html) })
+    };
+    let pages = axum::Router::new()
+        .route("/", page(words(1)))
+        .route("/desk", page(words(2) + &words(3)));
+    tokio::spawn(async move { axum::serve(listener, pages).await });
+    let folder = Arc::new(tempfile::TempDir::new().unwrap());
+    let allowed = format!("allow_outbound=[\"crawl={site}\"]");
+    let settings = settings(&folder, database, &[&allowed, "worker.jobs=1"]);
+    let mut bench = Bench::open(folder, settings, Clock::system()).await;
+    let engine = &bench.server.app.engine;
+    let project = engine
+        .create_project("Desks", &format!("http://{site}"))
+        .await
+        .unwrap();
+    bench.project = project.id;
+    bench.key = bench.key_for(project.id, &[]).await;
+    let write = async |content: String| create(&bench, json!({ "title": "Desks", "content": content })).await;
+    let copy = write(words(2) + &words(3)).await;
+    assert_eq!(unique(&copy).0, "pass", "no page was seen yet");
+    let audit = bench.post("P/audits", json!({})).await.json();
+    let audit = until_ended(&bench, audit["job"]["id"].as_str().unwrap()).await;
+    assert_eq!(audit["status"], "succeeded", "{audit:#}");
+
+    let set = async |body: Value| {
+        let answer = bench.call("PATCH", &path(&copy)).json(&body).send().await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        unique(&answer.json())
+    };
+    let (outcome, share) = set(json!({ "excerpt": "e" })).await;
+    assert_eq!(outcome, "fail");
+    assert!(share.as_f64().unwrap() > 0.8, "{share}");
+    // The post may be that page.
+    let here = json!({ "canonicalUrl": format!("http://{site}/desk#top") });
+    assert_eq!(set(here).await.0, "pass");
+    let elsewhere = json!({ "canonicalUrl": format!("http://{site}/") });
+    assert_eq!(set(elsewhere).await.0, "fail");
+    let changed = json!({ "content": words(2) + &words(4) + &words(5), "ifVersion": 4 });
+    assert_eq!(set(changed).await.0, "pass", "a quarter is the page's");
 }
 
 async fn a_brief_names_the_pages_that_were_read(database: &str) {

@@ -349,7 +349,8 @@ async fn batches_are_whole_and_numbered(place: &Place) {
             number,
             crawls::Packed {
                 data: batch(number),
-                texts: Some(texts(number))
+                texts: Some(texts(number)),
+                sketches: None,
             }
         )
         .await)
@@ -358,6 +359,7 @@ async fn batches_are_whole_and_numbered(place: &Place) {
     let empty = crawls::Packed {
         data: Vec::new(),
         texts: Some(Vec::new()),
+        sketches: None,
     };
     let twice = commit!(store.db, |tx| crawls::save(tx, scope, new, 2, empty).await);
     assert!(matches!(twice, Err(Error::Duplicate(_))), "{twice:?}");

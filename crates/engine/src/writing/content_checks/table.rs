@@ -344,7 +344,8 @@ fn unique_text(m: &Measured<'_>) -> Found {
         return NOT_APPLICABLE;
     };
     let own = Shingles::of(&m.input.document.plain_text());
-    let closest = others.iter().map(|other| own.jaccard(other)).fold(0.0, f64::max);
+    let closest = others.iter().map(|other| own.jaccard(other));
+    let closest = closest.fold(m.input.closest_page, f64::max);
     passes(closest < NEAR_DUPLICATE, closest)
 }
 

@@ -81,6 +81,7 @@ fn run(post: &Post) -> Vec<Checked> {
         featured_image_alt: post.featured,
         links: &links,
         others: post.others.as_deref(),
+        closest_page: 0.0,
         keyword_uses: post.uses,
     };
     check(&input).checks

@@ -1,0 +1,52 @@
+//! Pages of the site that a post is compared with while its writer waits: of the main text of each a sketch is kept beside
+//! the batch of its crawl, where the text is kept.
+
+use searchwright_site::{
+    crawl::Batch,
+    text::{folded, hash, sketch::Sketch},
+    url_key::url_key,
+};
+use searchwright_store::{Tx, access::ProjectScope, crawls};
+use url::Url;
+
+use crate::failure::{Failure, Result, defect};
+
+/// A sketch with what tells its page.
+type Kept = (u64, Sketch);
+
+/// The stored form of those of a batch.
+pub(crate) fn pack(batch: &Batch) -> Result<Vec<u8>> {
+    let kept: Vec<Kept> = batch
+        .pages
+        .iter()
+        .filter_map(|page| Some((place(&page.facts.url)?, page.facts.html_200()?.more.sketch?)))
+        .collect();
+    postcard::to_stdvec(&kept).map_err(|e| defect("sketches", e))
+}
+
+fn place(url: &str) -> Option<u64> {
+    Some(hash(url_key(&Url::parse(url).ok()?).as_bytes()))
+}
+
+/// How like a text is to the page that is most like it, those at these addresses left out: an estimate of the share of the
+/// word runs of either that are in both.
+pub(super) async fn closest(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    text: &str,
+    except: &[&str],
+) -> Result<f64, Failure> {
+    let Some(sketch) = Sketch::of(&folded(text)) else {
+        return Ok(0.0);
+    };
+    let except: Vec<u64> = except.iter().filter_map(|url| place(url)).collect();
+    let mut closest = 0.0;
+    for data in crawls::sketches(tx, scope).await? {
+        let kept: Vec<Kept> = postcard::from_bytes(&data).map_err(|e| defect("saved sketches", e))?;
+        let others = kept.iter().filter(|(place, _)| !except.contains(place));
+        closest = others
+            .map(|(_, other)| sketch.similarity(other))
+            .fold(closest, f64::max);
+    }
+    Ok(closest)
+}
