@@ -23,6 +23,7 @@ mod mobile;
 mod performance;
 mod phrases;
 mod redirects;
+mod resources;
 mod robots;
 mod schema;
 mod security;
@@ -267,6 +268,7 @@ static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
         security::CHECKS,
         mobile::CHECKS,
         social::CHECKS,
+        resources::CHECKS,
         sitemaps::CHECKS,
         robots::CHECKS,
         ai::CHECKS,
@@ -376,13 +378,4 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
 
 /// Ids of the catalogue that this version does not evaluate: they need other hosts, images, resources, rendering,
 /// comparisons of texts, certificates or earlier audits.
-pub const NOT_EVALUATED: &[&str] = &[
-    "image-broken",
-    "image-large",
-    "image-legacy-format",
-    "llms-txt-broken-link",
-    "no-cache-header",
-    "og-image-broken",
-    "og-image-small",
-    "redirect-temporary",
-];
+pub const NOT_EVALUATED: &[&str] = &["redirect-temporary"];

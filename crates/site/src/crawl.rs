@@ -10,6 +10,7 @@ mod batch;
 mod externals;
 mod pace;
 mod readers;
+pub(crate) mod resources;
 mod resume;
 mod run;
 mod scope;
@@ -27,6 +28,7 @@ use crate::{
     graph::Index,
     origin::{File, Origin},
     page::{PageFacts, UrlId},
+    resources::Resource,
 };
 
 pub use again::Again;
@@ -78,6 +80,10 @@ pub struct Config {
     pub external_delay: Duration,
     /// Longest time for checking links to other sites, after the site itself.
     pub external_duration: Duration,
+    /// Most images, scripts and styles that are asked for, links of llms.txt beside them; 0 for none of either.
+    pub max_resources: usize,
+    /// Longest time for asking for them, after the links to other sites.
+    pub resource_duration: Duration,
     /// Pages after which a batch is saved; fewer are saved after a second.
     pub batch_pages: usize,
     /// Chooses the jitter and the made-up URLs.
@@ -113,6 +119,8 @@ impl Config {
             max_external: 2_000,
             external_delay: Duration::from_secs(1),
             external_duration: Duration::from_secs(5 * 60),
+            max_resources: 1_000,
+            resource_duration: Duration::from_secs(2 * 60),
             batch_pages: 256,
             seed: 0,
             again: None,
@@ -170,6 +178,8 @@ pub struct Batch {
     pub pages: Vec<Page>,
     /// When it became known or changed.
     pub origin: Option<Origin>,
+    /// What pages need beside themselves, when it was asked for.
+    pub resources: Option<Vec<Resource>>,
     /// With this batch.
     pub progress: Progress,
 }

@@ -13,7 +13,7 @@ pub(crate) use alike::Group;
 pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
 
-use crate::page::UrlId;
+use crate::{page::UrlId, resources::Resources};
 
 /// What is known of a URL's fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +100,8 @@ pub struct Index {
     pub(crate) near: alike::Groups,
     /// Indexable pages about the same.
     pub(crate) topics: alike::Groups,
+    /// What pages need beside themselves, as far as it was asked for.
+    pub(crate) resources: Resources,
     /// The crawl saw every URL it knew: orphans and absences may be told.
     pub(crate) complete: bool,
     /// Paths whose query variants went over the limit: the first URL left out, and how many were.

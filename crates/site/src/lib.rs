@@ -11,6 +11,7 @@ pub mod frontier;
 pub mod graph;
 pub mod origin;
 pub mod page;
+pub mod resources;
 pub mod robots;
 pub mod score;
 pub mod sitemap;

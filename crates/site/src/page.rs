@@ -327,6 +327,8 @@ pub struct More {
     pub language: Option<Detected>,
     /// What JSON-LD says and the visible text does not.
     pub unseen: Vec<Unseen>,
+    /// Places in the list of images of those that are offered as WebP or AVIF too.
+    pub modern_images: Vec<u8>,
 }
 
 /// Where the charset came from.

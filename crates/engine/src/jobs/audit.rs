@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use super::{
     JobError, analysis,
-    batches::{pack, unpack},
+    batches::{pack, unpack, unpack_whole},
     worker::Run,
 };
 use crate::{
@@ -233,7 +233,8 @@ async fn saved(
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let (_, discovered, pages) = unpack(&data)?;
+        let ((_, discovered, pages), resources) = unpack_whole(&data)?;
+        resume.resources(resources);
         for url in &discovered {
             resume.url(url).map_err(|e| defect("saved crawl", e))?;
         }

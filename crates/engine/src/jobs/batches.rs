@@ -5,6 +5,7 @@ use searchwright_site::{
     crawl::{Batch, Discovered},
     origin::{self, Origin},
     page::{More, PageFacts},
+    resources::Resource,
 };
 use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ struct Later {
     pages: Vec<Option<More>>,
     /// Of the site, if that changed.
     origin: Option<origin::More>,
+    /// What pages need beside themselves, when it was asked for.
+    resources: Option<Vec<Resource>>,
 }
 
 /// The stored form of a batch.
@@ -38,6 +41,7 @@ pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
     let later = Later {
         pages: mores.collect(),
         origin: batch.origin.as_ref().map(|origin| origin.more.clone()),
+        resources: batch.resources.take(),
     };
     let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
     let plain =
@@ -52,6 +56,12 @@ pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
 
 /// Reads a stored batch back.
 pub(super) fn unpack(data: &[u8]) -> Result<Saved, JobError> {
+    Ok(unpack_whole(data)?.0)
+}
+
+/// The same with what pages need beside themselves, when it was asked for.
+pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>), JobError> {
+    let mut resources = None;
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
     let (mut saved, rest): (Saved, _) =
         postcard::take_from_bytes(&plain).map_err(|e| defect("saved batch", e))?;
@@ -65,8 +75,9 @@ pub(super) fn unpack(data: &[u8]) -> Result<Saved, JobError> {
         if let (Some(origin), Some(more)) = (&mut saved.0, later.origin) {
             origin.more = more;
         }
+        resources = later.resources;
     }
-    Ok(saved)
+    Ok((saved, resources))
 }
 
 #[cfg(test)]
@@ -104,6 +115,7 @@ mod tests {
         origin.more.http1_only = true;
         Batch {
             origin: Some(origin),
+            resources: Some(Vec::new()),
             pages: vec![page(None), page(Some(html)), page(Some(HtmlFacts::default()))],
             ..Batch::default()
         }
@@ -112,8 +124,9 @@ mod tests {
     #[test]
     fn what_goes_in_comes_out() {
         let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-        let (origin, _, pages) = unpack(&pack(batch(), 0).unwrap().data).unwrap();
+        let ((origin, _, pages), resources) = unpack_whole(&pack(batch(), 0).unwrap().data).unwrap();
         assert_eq!((origin, pages), (batch().origin, expected));
+        assert_eq!(resources, Some(Vec::new()));
     }
 
     #[test]

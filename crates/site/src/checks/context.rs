@@ -11,9 +11,11 @@ use super::{
     thresholds::Thresholds,
 };
 use crate::{
+    crawl::resources::{base_of, needs, resolve},
     graph::{Index, State, flag},
     origin::Origin,
     page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives, not_indexable},
+    resources::Resource,
     robots::{Agent, Robots},
 };
 
@@ -95,6 +97,7 @@ pub struct Page<'a> {
     items: OnceCell<Vec<Item>>,
     targets: OnceCell<Vec<(UrlId, usize)>>,
     external: OnceCell<Vec<(UrlId, usize)>>,
+    resources: OnceCell<Vec<(u8, usize, usize)>>,
 }
 
 impl<'a> Page<'a> {
@@ -107,6 +110,7 @@ impl<'a> Page<'a> {
             items: OnceCell::new(),
             targets: OnceCell::new(),
             external: OnceCell::new(),
+            resources: OnceCell::new(),
         }
     }
 
@@ -155,6 +159,24 @@ impl<'a> Page<'a> {
     pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, Link<'h>)> {
         let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
         targets(&self.targets, html, internal)
+    }
+
+    /// What it needs beside itself and the crawl asked for: the purpose, and the place among all that it names for it.
+    pub(super) fn resources(&self, html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &'a Resource)> {
+        let needed = self.resources.get_or_init(|| {
+            let known = &self.index().resources;
+            let base = base_of(self.facts, html).filter(|_| !known.is_empty());
+            let Some(base) = base else { return Vec::new() };
+            needs(html)
+                .filter_map(|(purpose, place, url)| {
+                    Some((purpose, place, known.find(resolve(&base, url)?.as_str())?))
+                })
+                .collect()
+        });
+        let known = &self.index().resources;
+        needed
+            .iter()
+            .filter_map(|(purpose, place, found)| Some((*purpose, *place, known.at(*found)?)))
     }
 
     /// The same of targets on other sites that the crawl asked for.

@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// What a server says to programs that it does not want, whatever a visitor would see.
-const fn is_refusal(status: u16) -> bool {
+pub(super) const fn is_refusal(status: u16) -> bool {
     matches!(status, 401 | 403 | 405 | 406 | 429 | 451 | 503 | 999)
 }
 

@@ -1,5 +1,6 @@
 mod graphs;
 mod pages;
+mod resources;
 mod sites;
 mod texts;
 mod world;
@@ -24,10 +25,16 @@ pub(super) struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    [pages::cases(), texts::cases(), graphs::cases(), sites::cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        pages::cases(),
+        texts::cases(),
+        graphs::cases(),
+        resources::cases(),
+        sites::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn evidence(found: &[Finding], id: &str) -> Option<Value> {

@@ -36,6 +36,12 @@ thresholds! {
     h1_max: u32 = 70;
     /// `image-alt-long`: more characters.
     alt_max: u32 = 100;
+    /// `image-large`: more bytes.
+    image_bytes: u64 = 500_000;
+    /// `image-legacy-format`: more bytes.
+    image_legacy_bytes: u64 = 100_000;
+    /// `no-cache-header`: may be kept for fewer days.
+    cache_days: u32 = 7;
     /// `depth-high`: more clicks from the start.
     depth_max: u16 = 3;
     /// `url-long`: more characters of path and query.

@@ -51,6 +51,13 @@ impl Run {
             .is_none_or(|permit| permit.fetched.contains(&id))
     }
 
+    /// Whether what a page needs beside itself is asked for.
+    pub(super) fn wants_resources(&self, id: UrlId) -> bool {
+        self.permit
+            .as_ref()
+            .is_none_or(|permit| permit.with_targets.contains(&id))
+    }
+
     /// Permits what a page that was fetched again points at.
     pub(super) fn permit_targets(&mut self, id: UrlId) {
         let Some(permit) = self.permit.as_mut().filter(|permit| permit.fetched.contains(&id)) else {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{Batch, Discovered, Page};
-use crate::{frontier::Frontier, graph::IndexBuilder, origin::Origin, page::UrlId, urls::UrlTable};
+use crate::{
+    frontier::Frontier, graph::IndexBuilder, origin::Origin, page::UrlId, resources::Resource, urls::UrlTable,
+};
 
 /// URLs of one batch; a sitemap can bring a million at once.
 const URLS: usize = 10_000;
@@ -41,6 +43,11 @@ impl Pending {
     pub(super) fn origin(&mut self, origin: Origin) {
         self.since.get_or_insert_with(Instant::now);
         self.batch.origin = Some(origin);
+    }
+
+    pub(super) fn resources(&mut self, found: Vec<Resource>) {
+        self.since.get_or_insert_with(Instant::now);
+        self.batch.resources = Some(found);
     }
 
     /// When the batch has to go; `None` when there is nothing to save.

@@ -2,11 +2,12 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use super::{Config, Discovered, scope::Scope};
+use super::{Config, Discovered, resources::Collector, scope::Scope};
 use crate::{
     graph::{IndexBuilder, State},
     origin::Origin,
     page::{PageFacts, UrlId},
+    resources::Resource,
     urls::{UrlTable, provenance},
 };
 
@@ -30,6 +31,8 @@ pub struct Resume {
     pub(super) elapsed: Duration,
     pub(super) tally: Tally,
     pub(super) bytes: u64,
+    pub(super) collector: Collector,
+    pub(super) resources: Option<Vec<Resource>>,
     scope: Scope,
     again: HashSet<String>,
 }
@@ -64,6 +67,8 @@ impl Resume {
             elapsed,
             tally: Tally::default(),
             bytes: 0,
+            collector: Collector::new(config.max_resources),
+            resources: None,
             scope: Scope::new(config),
             again: config
                 .again
@@ -99,7 +104,13 @@ impl Resume {
         if self.builder.is_internal(page.id) {
             self.tally.add(self.builder.state(page.id));
             self.bytes += page.wire_bytes;
+            self.collector.page(page);
         }
         Ok(())
+    }
+
+    /// What pages need beside themselves, if it was asked for.
+    pub fn resources(&mut self, found: Option<Vec<Resource>>) {
+        self.resources = found.or(self.resources.take());
     }
 }

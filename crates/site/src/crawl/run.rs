@@ -22,6 +22,7 @@ use super::{
     externals::Checks,
     pace::{Dice, Hosts},
     readers::{ReadPage, Readers},
+    resources::Collector,
     resume::Tally,
     scope::Scope,
     survey::Survey,
@@ -32,6 +33,7 @@ use crate::{
     graph::{Ends, IndexBuilder, Kind},
     origin::{File, Origin},
     page::{At, Limits, UrlId},
+    resources::Resource,
     robots::{Agent, Policy},
     urls::{UrlTable, provenance},
 };
@@ -52,6 +54,8 @@ pub(super) enum Event {
     Robots(Box<str>, File),
     /// A link to another site was checked.
     Checked(Work, Fetched),
+    /// What pages need was asked for.
+    Resources(Vec<Resource>),
 }
 
 /// A URL on its way.
@@ -66,7 +70,7 @@ pub(super) struct Work {
 }
 
 /// What robots.txt of an origin says, or who waits for it.
-enum Gate {
+pub(super) enum Gate {
     Asking(Vec<Work>),
     Known(Policy),
 }
@@ -93,8 +97,8 @@ pub(super) struct Run {
     frontier: Frontier,
     pub(super) pending: Pending,
     tally: Tally,
-    origin: Origin,
-    gates: HashMap<Box<str>, Gate>,
+    pub(super) origin: Origin,
+    pub(super) gates: HashMap<Box<str>, Gate>,
     hosts: Hosts,
     root_host: Option<usize>,
     dice: Dice,
@@ -124,6 +128,12 @@ pub(super) struct Run {
     pub(super) deadline: Instant,
     targets: Vec<(UrlId, Kind)>,
     pub(super) checks: Checks,
+    pub(super) collector: Collector,
+    /// What pages need, when it is known.
+    pub(super) resources: Option<Vec<Resource>>,
+    pub(super) resources_pending: bool,
+    /// What is known of the site beside its pages is of this run.
+    pub(super) surveyed: bool,
     /// What may be fetched, where not everything may.
     pub(super) permit: Option<Permit>,
 }
@@ -188,6 +198,15 @@ pub(super) async fn run(
         deadline: Instant::now() + config.max_duration.saturating_sub(resume.elapsed),
         targets: Vec::new(),
         checks: Checks::default(),
+        // of what is fetched again, what it needs is asked for again, and nothing else
+        collector: if permit.is_some() {
+            Collector::new(config.max_resources)
+        } else {
+            resume.collector
+        },
+        resources: resume.resources,
+        resources_pending: false,
+        surveyed: false,
         permit,
         config,
     };
@@ -197,6 +216,9 @@ pub(super) async fn run(
     if run.stop.is_none() {
         run.probe_folder().await;
         run.check_links().await?;
+    }
+    if run.stop.is_none() {
+        run.check_resources().await?;
     }
     run.end().await
 }
@@ -234,6 +256,7 @@ impl Run {
                 () = tokio::time::sleep_until(self.deadline) => return self.stop(Termination::MaxDuration),
             };
             self.origin = surveyed.origin;
+            self.surveyed = true;
             if let Some(id) = self.table.add_url(&surveyed.home) {
                 self.origin.home = id;
             }
@@ -331,6 +354,7 @@ impl Run {
                 }
             }
             Event::Checked(work, fetched) => self.checked(work, fetched),
+            Event::Resources(found) => self.checked_resources(found),
         }
     }
 
@@ -383,6 +407,7 @@ impl Run {
     async fn end(mut self) -> Option<Ending> {
         self.tasks.abort_all();
         let stopped = self.stop.is_some();
+        let resources = self.all_resources();
         let termination = match (self.stop, self.cut) {
             (Some(stop), _) => stop,
             (None, Some(cut)) => cut,
@@ -434,10 +459,11 @@ impl Run {
                 },
             )
         });
-        let index = index
+        let mut index = index
             .await
             .inspect_err(|error| tracing::error!(%error, "cannot finish the index"))
             .ok()?;
+        index.resources = resources;
         Some(Ending {
             termination,
             index,

@@ -183,6 +183,15 @@ impl IndexBuilder {
         self.index.states.get(id.0 as usize).copied().unwrap_or_default()
     }
 
+    /// HTTP status of a page that was added; `None` without an answer.
+    pub(crate) fn status(&self, id: UrlId) -> Option<u16> {
+        self.index
+            .statuses
+            .get(id.0 as usize)
+            .copied()
+            .filter(|status| *status != 0)
+    }
+
     pub(crate) fn is_internal(&self, id: UrlId) -> bool {
         self.index
             .flags

@@ -35,6 +35,13 @@ impl<'a> Reader<'a, '_> {
             Tag::Link => self.link_element(attributes),
             Tag::Base => self.base(attributes),
             Tag::Script => self.script(start, attributes),
+            Tag::Source if self.open.has(Tag::Picture) => {
+                self.picture_is_modern |= attributes
+                    .raw("type")
+                    .is_some_and(|kind| kind.contains("webp") || kind.contains("avif"))
+                    || has_modern(attributes);
+                self.resource(start.tag, attributes.url("src"));
+            }
             Tag::Iframe | Tag::Audio | Tag::Video | Tag::Source | Tag::Track => {
                 self.resource(start.tag, attributes.url("src"));
             }
@@ -166,14 +173,16 @@ impl<'a> Reader<'a, '_> {
                 .raw("style")
                 .is_some_and(|style| style.contains("aspect-ratio"));
         let line = self.line(start.at);
-        self.saw_image(Image {
+        let is_modern = has_modern(attributes) || self.picture_is_modern && self.open.has(Tag::Picture);
+        let image = Image {
             src: src.as_ref().into(),
             alt: alt.map(|alt| text::cut(&alt, TEXT).into()),
             decorative,
             sized,
             lazy: attributes.is("loading", "lazy"),
             line,
-        });
+        };
+        self.saw_image(image, is_modern);
     }
 
     fn title(&mut self) {
@@ -379,6 +388,13 @@ impl<'a> Reader<'a, '_> {
             form.password = true;
         }
     }
+}
+
+/// Offers an image in a modern format among others.
+fn has_modern(attributes: Attributes<'_, '_>) -> bool {
+    attributes
+        .raw("srcset")
+        .is_some_and(|set| set.contains(".webp") || set.contains(".avif"))
 }
 
 fn push_some<T>(list: &mut Vec<T>, item: T) {

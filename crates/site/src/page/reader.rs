@@ -80,6 +80,8 @@ pub(super) struct Reader<'a, 'u> {
     answer_from: Option<usize>,
     code: Option<usize>,
     picture_has_img: bool,
+    /// The open picture has a source in a modern format.
+    pub(super) picture_is_modern: bool,
     /// The next text is that of a JSON-LD block.
     pub(super) json_open: bool,
     /// An image of the content was seen.
@@ -113,6 +115,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             answer_from: None,
             code: None,
             picture_has_img: false,
+            picture_is_modern: false,
             json_open: false,
             content_image: false,
             authors_in_json: 0,
@@ -245,7 +248,7 @@ impl<'a, 'u> Reader<'a, 'u> {
                 let mark = self.prose.mark();
                 self.code.get_or_insert(mark);
             }
-            Tag::Picture => self.picture_has_img = false,
+            Tag::Picture => (self.picture_has_img, self.picture_is_modern) = (false, false),
             _ => {
                 if let Some(level) = tag.heading_level() {
                     self.finish_heading();
@@ -439,7 +442,7 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 
     /// Counts an image, keeps it while there is room.
-    pub(super) fn saw_image(&mut self, image: Image) {
+    pub(super) fn saw_image(&mut self, image: Image, is_modern: bool) {
         self.picture_has_img = true;
         // the first picture of the content, whatever it says about loading
         if !self.content_image && !image.decorative && !self.prose.in_chrome() {
@@ -450,6 +453,9 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.out.images_without_alt += u32::from(image.alt.is_none() && !image.decorative);
         self.out.images_unsized += u32::from(!image.sized);
         if self.out.images.len() < LIST {
+            if is_modern {
+                self.out.more.modern_images.push(self.out.images.len() as u8);
+            }
             self.out.images.push(image);
         }
     }

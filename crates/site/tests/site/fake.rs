@@ -16,6 +16,7 @@ use searchwright_site::{
     graph::Index,
     origin::Origin,
     page::UrlId,
+    resources::Resource,
 };
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -187,7 +188,16 @@ impl Memory {
         self.pages
             .iter()
             .for_each(|page| resume.page(&page.facts).unwrap());
+        resume.resources(self.resources().cloned());
         resume
+    }
+
+    /// What pages need, as it was saved last.
+    pub fn resources(&self) -> Option<&Vec<Resource>> {
+        self.batches
+            .iter()
+            .rev()
+            .find_map(|batch| batch.resources.as_ref())
     }
 
     /// Paths of the pages, in the order they were saved.
@@ -279,6 +289,7 @@ pub fn picture(memory: &Memory, ending: &Ending) -> BTreeMap<String, String> {
             (name(id), about)
         })
         .collect();
+    picture.insert("resources".into(), format!("{:?}", memory.resources()));
     picture.insert(
         "ending".into(),
         format!(

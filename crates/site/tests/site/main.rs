@@ -5,5 +5,6 @@
 mod again;
 mod crawl;
 mod fake;
+mod resources;
 mod resume;
 mod single;

@@ -66,6 +66,7 @@ fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
                     body.push_str(&format!("<a href=\"{}\"{rel}>x</a>", name(*to)));
                 }
                 body.push_str("<a href=https://other.example/a>x</a>");
+                body.push_str(&format!("<img src=/i{}.png>", i % 3));
                 site.with(&name(i), html(body))
             }
         };

@@ -185,6 +185,7 @@ pub(super) async fn competitor_pages(run: &Run, competitors: &[Competitor]) -> R
         };
         let mut config = Config::new(start, COMPETITOR_PAGES);
         (config.max_depth, config.max_external, config.connections) = (1, 0, 1);
+        config.max_resources = 0;
         (config.delay, config.max_duration) = (Duration::from_secs(1), COMPETITOR_TIME);
         let mut sink = Keep::default();
         let crawled = crawl::crawl(

@@ -157,12 +157,15 @@ impl Fetch for Guarded {
                 Method::Get => reqwest::Method::GET,
                 Method::Head => reqwest::Method::HEAD,
             };
+            // what browsers send for a picture: servers choose its format by it
+            let accept = if is_picture(&request.url) {
+                "image/avif,image/webp,image/*,*/*;q=0.8"
+            } else {
+                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+            };
             let mut asked = reqwest::Request::new(method, request.url);
             let headers = asked.headers_mut();
-            headers.insert(
-                header::ACCEPT,
-                HeaderValue::from_static("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
-            );
+            headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
             if request.fresh {
                 headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
                 headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
@@ -170,6 +173,15 @@ impl Fetch for Guarded {
             self.perform(asked, request.body_limit).await
         })
     }
+}
+
+fn is_picture(url: &Url) -> bool {
+    let extension = url.path().rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|extension| {
+        ["avif", "gif", "jpeg", "jpg", "png", "svg", "webp"]
+            .iter()
+            .any(|known| extension.eq_ignore_ascii_case(known))
+    })
 }
 
 /// What is known of the connection of an answer.

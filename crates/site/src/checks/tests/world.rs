@@ -12,6 +12,7 @@ use crate::{
     graph::{Ends, Index, IndexBuilder},
     origin::{File, Origin, Sitemap},
     page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
+    resources::{Resource, Resources},
     url_key::url_key,
     urls::{UrlTable, provenance},
 };
@@ -37,6 +38,7 @@ pub(super) struct World {
     traps: Vec<(String, u32)>,
     complete: bool,
     thresholds: Thresholds,
+    resources: Vec<Resource>,
     pub origin: Origin,
 }
 
@@ -105,6 +107,7 @@ impl World {
             traps: Vec::new(),
             complete: true,
             thresholds: Thresholds::default(),
+            resources: Vec::new(),
             origin,
         }
     }
@@ -205,6 +208,12 @@ impl World {
         self
     }
 
+    /// The crawl asked for it.
+    pub fn resource(mut self, resource: Resource) -> Self {
+        self.resources.push(resource);
+        self
+    }
+
     pub fn incomplete(mut self) -> Self {
         self.complete = false;
         self
@@ -283,8 +292,10 @@ impl World {
             traps,
             complete: self.complete,
         };
+        let mut index = builder.finish(table, ends);
+        index.resources = Resources::new(self.resources.clone());
         Built {
-            index: builder.finish(table, ends),
+            index,
             pages,
             origin: self.origin.clone(),
             thresholds: self.thresholds.clone(),

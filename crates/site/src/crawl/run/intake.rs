@@ -111,6 +111,9 @@ impl Run {
     pub(super) fn record(&mut self, facts: PageFacts) {
         let id = facts.id;
         self.builder.add(&facts);
+        if self.wants_resources(id) {
+            self.collector.page(&facts);
+        }
         self.tally.add(self.builder.state(id));
         self.expand(id);
         self.frontier.finished();

@@ -1,0 +1,231 @@
+//! Images, scripts and styles of a page, as far as the crawl asked for them.
+
+use serde_json::{Value, json};
+
+use super::{
+    Category::{Ai, Images, Performance, Social},
+    Check, Page, Scope, Site, Test, addresses,
+    context::{host, registrable},
+    crawlability::is_missing,
+    evidence::{list, with},
+    external_links::is_refusal,
+};
+use crate::{
+    page::HtmlFacts,
+    resources::{Resource, purpose},
+};
+
+const GOOGLE: &str = "https://developers.google.com/search/docs/appearance/google-images";
+const OPEN_GRAPH: &str = "https://ogp.me/#structured";
+/// Width and height that large cards have.
+const CARD: (u32, u32) = (1200, 630);
+/// Width and height below which no card is shown at all.
+const LEAST_CARD: u32 = 200;
+const DAY: u32 = 24 * 60 * 60;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "image-broken",
+        title: "Broken image",
+        scope: Scope::Targets,
+        description: "The file of an image answers 4xx or 5xx twice, or its host does not exist.",
+        why_it_matters: "Visitors see a gap or a broken frame.",
+        recommendation: "Correct its src, or put the file back.",
+        source: GOOGLE,
+        ..Check::error(Images, Test::Html(broken))
+    },
+    Check {
+        id: "image-large",
+        title: "Large image",
+        scope: Scope::Targets,
+        description: "The file of an image has more than 500 kB.",
+        why_it_matters: "It takes seconds on a phone, and much of what visitors pay for.",
+        recommendation: "Scale it to the size at which it is shown, and compress it.",
+        source: "https://web.dev/articles/compress-images",
+        ..Check::warning(Images, Test::Html(large))
+    },
+    Check {
+        id: "image-legacy-format",
+        title: "Image in an old format",
+        scope: Scope::Targets,
+        description: "An image of more than 100 kB is sent as JPEG, PNG or GIF, and the page offers no WebP or AVIF.",
+        why_it_matters: "Newer formats show the same with a half to a third of the bytes.",
+        recommendation: "Offer WebP or AVIF in a <picture>, or let the server send them to browsers that ask for them.",
+        source: "https://developer.chrome.com/docs/lighthouse/performance/uses-webp-images",
+        ..Check::notice(Images, Test::Html(legacy))
+    },
+    Check {
+        id: "no-cache-header",
+        title: "Files that browsers cannot keep",
+        scope: Scope::Targets,
+        description: "A script, stylesheet or image of the site is sent with neither a max-age of 7 days or more nor ETag or Last-Modified.",
+        why_it_matters: "Browsers load it anew on every page.",
+        recommendation: "Send Cache-Control with a long max-age, and change the name of the file when it changes.",
+        source: "https://developer.chrome.com/docs/lighthouse/performance/uses-long-cache-ttl",
+        ..Check::notice(Performance, Test::Html(uncached))
+    },
+    Check {
+        id: "og-image-broken",
+        title: "Image of the card is broken",
+        scope: Scope::Targets,
+        description: "The og:image does not answer 200 with an image.",
+        why_it_matters: "Cards in social networks and chats come without a picture.",
+        recommendation: "Name an image that everybody can load, by its absolute URL.",
+        source: OPEN_GRAPH,
+        ..Check::warning(Social, Test::Html(card_broken))
+    },
+    Check {
+        id: "og-image-small",
+        title: "Image of the card is small",
+        scope: Scope::Targets,
+        description: "The og:image is smaller than 1200 by 630 pixels.",
+        why_it_matters: "Cards show it small and to the side; below 200 by 200 pixels many show none.",
+        recommendation: "Name an image of 1200 by 630 pixels or more.",
+        source: "https://developers.facebook.com/docs/sharing/webmasters/images/",
+        ..Check::notice(Social, Test::Html(card_small))
+    },
+    Check {
+        id: "llms-txt-broken-link",
+        title: "llms.txt names pages that are not there",
+        scope: Scope::Site,
+        description: "A link of /llms.txt does not answer 200.",
+        why_it_matters: "The few assistants that read the file find nothing there. Google ignores it.",
+        recommendation: "Correct the links, or remove them.",
+        source: "https://llmstxt.org/",
+        ..Check::notice(Ai, Test::Site(llms_links))
+    },
+];
+
+/// What a page needs for a purpose and the crawl asked for, with its place among the images or files.
+fn of<'p>(page: &'p Page<'_>, html: &HtmlFacts, purpose: u8) -> impl Iterator<Item = (usize, &'p Resource)> {
+    page.resources(html)
+        .filter(move |(of, ..)| *of == purpose)
+        .map(|(_, place, resource)| (place, resource))
+}
+
+/// It answers with an error, and not only to us.
+fn is_broken(resource: &Resource) -> bool {
+    match resource.status {
+        Some(status) => !is_refusal(status) && (is_missing(status) || status >= 500),
+        None => matches!(resource.error, Some(crate::fetch::FetchError::Dns)),
+    }
+}
+
+/// One image of the page as evidence.
+fn image(html: &HtmlFacts, place: usize, resource: &Resource) -> Value {
+    let found = html.images.get(place);
+    json!({
+        "src": found.map(|image| &image.src),
+        "line": found.map(|image| image.line),
+        "url": resource.url,
+        "status": resource.status,
+    })
+}
+
+fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let broken = of(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource));
+    list(
+        "images",
+        broken.map(|(place, resource)| image(html, place, resource)),
+    )
+}
+
+/// Images that came, with more bytes than that.
+fn heavy<'p>(
+    page: &'p Page<'_>,
+    html: &HtmlFacts,
+    most: u64,
+) -> impl Iterator<Item = (usize, &'p Resource, u64)> {
+    of(page, html, purpose::IMAGE).filter_map(move |(place, resource)| {
+        let bytes = resource
+            .bytes
+            .filter(|bytes| resource.status == Some(200) && *bytes > most)?;
+        Some((place, resource, bytes))
+    })
+}
+
+fn large(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let images = heavy(page, html, page.thresholds().image_bytes)
+        .map(|(place, resource, bytes)| with(image(html, place, resource), "bytes", bytes));
+    list("images", images)
+}
+
+fn legacy(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let old = |resource: &Resource| {
+        matches!(
+            resource.content_type.as_deref(),
+            Some("image/jpeg" | "image/jpg" | "image/png" | "image/gif")
+        )
+    };
+    let offered = |place: usize| html.more.modern_images.iter().any(|of| usize::from(*of) == place);
+    let images = heavy(page, html, page.thresholds().image_legacy_bytes)
+        .filter(|(place, resource, _)| old(resource) && !offered(*place))
+        .map(|(place, resource, bytes)| {
+            let evidence = with(image(html, place, resource), "bytes", bytes);
+            with(evidence, "contentType", resource.content_type.as_deref())
+        });
+    list("images", images)
+}
+
+fn uncached(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let least = page.thresholds().cache_days.saturating_mul(DAY);
+    // what other companies serve is not the site's to change
+    let own = registrable(host(&page.facts.url));
+    let kept = |resource: &Resource| resource.validator || resource.max_age.is_some_and(|age| age >= least);
+    let files = [purpose::FILE, purpose::IMAGE]
+        .into_iter()
+        .flat_map(|purpose| of(page, html, purpose))
+        .filter(|(_, resource)| {
+            resource.status == Some(200) && !kept(resource) && registrable(host(&resource.url)) == own
+        });
+    list(
+        "resources",
+        files.map(|(_, resource)| json!({"url": resource.url, "maxAge": resource.max_age})),
+    )
+}
+
+fn card_broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let (_, card) = of(page, html, purpose::CARD).next()?;
+    let no_image = card.status == Some(200)
+        && card
+            .content_type
+            .as_deref()
+            .is_some_and(|kind| !kind.starts_with("image/"));
+    (is_broken(card) || no_image)
+        .then(|| json!({"url": card.url, "status": card.status, "contentType": card.content_type}))
+}
+
+fn card_small(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let (_, card) = of(page, html, purpose::CARD).next()?;
+    let (width, height) = card.size.filter(|_| card.status == Some(200))?;
+    (width < CARD.0 || height < CARD.1).then(|| {
+        json!({
+            "url": card.url,
+            "width": width,
+            "height": height,
+            "tooSmallToBeShown": width < LEAST_CARD || height < LEAST_CARD,
+        })
+    })
+}
+
+fn llms_links(site: &Site<'_>) -> Option<Value> {
+    let own = host(&site.origin().root);
+    let mut broken: Vec<&Resource> = site
+        .context
+        .index
+        .resources
+        .iter()
+        .filter(|resource| resource.is_for(purpose::LLMS))
+        .filter(|resource| match resource.status {
+            Some(status) => status != 200 && !is_refusal(status),
+            None => is_broken(resource) || addresses::is_private(&resource.url, own),
+        })
+        .collect();
+    broken.sort_unstable_by(|a, b| a.url.cmp(&b.url));
+    list(
+        "urls",
+        broken
+            .iter()
+            .map(|resource| json!({"url": resource.url, "status": resource.status})),
+    )
+}

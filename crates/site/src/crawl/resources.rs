@@ -1,0 +1,314 @@
+//! Asks for what pages need beside themselves: headers only, of a card's image the beginning, slowly on other hosts, and
+//! never more than so many.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::StreamExt;
+use tokio::time::Instant;
+use url::Url;
+
+use super::{
+    run::{Event, Gate, Run},
+    scope,
+    survey::{location, permits},
+};
+use crate::{
+    fetch::{Fetch, FetchError, Fetched, Method, Request},
+    page::{HtmlFacts, PageFacts},
+    resources::{Resource, Resources, purpose},
+    text,
+    url_key::url_key,
+};
+
+/// Hosts that are asked at a time, and connections to the site among them.
+const AT_ONCE: usize = 16;
+/// Failures in a row after which a host is left alone.
+const FAILURES: u8 = 3;
+/// Redirects that are followed.
+const HOPS: u8 = 3;
+/// Bytes of a card's image that are read: its size stands at the beginning, at most behind a preview of it.
+const CARD_BYTES: usize = 64 * 1024;
+/// Different addresses that are looked at.
+const SEEN_LIMIT: usize = 100_000;
+/// Links of llms.txt that are followed.
+const LLMS_LINKS: usize = 50;
+
+/// What pages were seen to need, the first ones first.
+#[derive(Debug, Default)]
+pub(super) struct Collector {
+    most: usize,
+    /// Hashes of what was looked at before, so that what all pages share is looked at once.
+    seen: HashSet<u64>,
+    places: HashMap<Box<str>, usize>,
+    wanted: Vec<(Url, u8)>,
+}
+
+impl Collector {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            most,
+            ..Self::default()
+        }
+    }
+
+    /// Notes what a page needs. Most of it was seen on pages before, which costs a hash each.
+    pub(super) fn page(&mut self, facts: &PageFacts) {
+        let Some(html) = facts.html_200().filter(|_| !self.is_full()) else {
+            return;
+        };
+        let origin = text::hash(scope::origin(&facts.url).as_bytes());
+        let mut base = None;
+        for (purpose, _, url) in needs(html) {
+            let absolute = html.base.is_none() && (url.starts_with('/') || url.starts_with("http"));
+            let hash = text::hash(url.as_bytes()) ^ origin ^ u64::from(purpose);
+            if self.is_full() || absolute && !self.seen.insert(hash) {
+                continue;
+            }
+            let base = base.get_or_insert_with(|| base_of(facts, html));
+            if let Some(url) = base.as_ref().and_then(|base| resolve(base, url)) {
+                self.add(url, purpose);
+            }
+        }
+    }
+
+    fn add(&mut self, url: Url, purpose: u8) {
+        if let Some(place) = self.places.get(url.as_str()) {
+            self.wanted[*place].1 |= purpose;
+        } else if !self.is_full() {
+            self.places.insert(url.as_str().into(), self.wanted.len());
+            self.wanted.push((url, purpose));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        // of a site made of addresses that lead nowhere, no more is remembered either
+        self.wanted.len() >= self.most || self.seen.len() >= SEEN_LIMIT
+    }
+}
+
+/// What a page says that it needs, as written: the purpose, and the place in the list of images or files.
+pub(crate) fn needs(html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &str)> {
+    let cards = html.metas.iter().enumerate();
+    let cards = cards
+        .filter(|(_, meta)| &*meta.name == "og:image")
+        .map(|(place, meta)| (purpose::CARD, place, &*meta.content));
+    let files = html.resources.iter().enumerate();
+    let files = files
+        .filter(|(_, resource)| matches!(&*resource.tag, "script" | "link"))
+        .map(|(place, resource)| (purpose::FILE, place, &*resource.url));
+    let images = html.images.iter().enumerate();
+    let images = images.map(|(place, image)| (purpose::IMAGE, place, &*image.src));
+    let inline = |url: &str| {
+        url.get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    };
+    cards
+        .chain(files)
+        .chain(images)
+        .filter(move |(_, _, url)| !url.is_empty() && !inline(url))
+}
+
+/// What URLs of a page are relative to.
+pub(crate) fn base_of(facts: &PageFacts, html: &HtmlFacts) -> Option<Url> {
+    let url = Url::parse(&facts.url).ok()?;
+    let base = html.base.as_ref().and_then(|base| url.join(base).ok());
+    Some(
+        base.filter(|base| matches!(base.scheme(), "http" | "https"))
+            .unwrap_or(url),
+    )
+}
+
+/// An http(s) URL without its fragment.
+pub(crate) fn resolve(base: &Url, url: &str) -> Option<Url> {
+    let mut url = base.join(url.trim()).ok()?;
+    url.set_fragment(None);
+    matches!(url.scheme(), "http" | "https").then_some(url)
+}
+
+/// Links of a Markdown file.
+fn markdown_links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', ' ', '\n']).next())
+        .filter(|url| !url.is_empty())
+}
+
+impl Run {
+    /// Asks for what the pages need, unless that was done before the process died, until the time for it is over.
+    pub(super) async fn check_resources(&mut self) -> Option<()> {
+        if self.resources.is_some() && self.permit.is_none() || self.config.max_resources == 0 {
+            return Some(());
+        }
+        self.add_llms_links();
+        let wanted = std::mem::take(&mut self.collector.wanted);
+        let (mut lanes, own): (BTreeMap<(String, usize), Vec<_>>, _) =
+            (BTreeMap::new(), self.config.connections.max(1));
+        for (place, (url, purposes)) in wanted.into_iter().enumerate() {
+            if !self.is_allowed(&url) {
+                continue;
+            }
+            let internal = self.scope.is_internal(url.as_str());
+            let lane = if internal { place % own } else { usize::MAX };
+            let host = scope::origin(url.as_str())
+                .split_once("://")
+                .map_or("", |(_, host)| host);
+            lanes
+                .entry((host.to_owned(), lane))
+                .or_default()
+                .push((url, purposes));
+        }
+        let until = (Instant::now() + self.config.resource_duration).min(self.deadline);
+        let asking = Asking {
+            fetcher: self.fetcher.clone(),
+            retry: self.config.retry_delays[0],
+            fresh: self.permit.is_some(),
+            until,
+            found: Mutex::default(),
+        };
+        let delays = (self.config.delay * own as u32, self.config.external_delay);
+        let sender = self.sender.clone();
+        self.tasks.spawn(async move {
+            let lanes = futures_util::stream::iter(lanes);
+            lanes
+                .for_each_concurrent(AT_ONCE, |((_, lane), wanted)| {
+                    asking.lane(wanted, if lane == usize::MAX { delays.1 } else { delays.0 })
+                })
+                .await;
+            let found = asking.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+            sender.send(Event::Resources(found)).await.ok();
+        });
+        self.resources_pending = true;
+        // an answer may take a while to come after the last question
+        let patience = until + Duration::from_secs(60);
+        while self.resources_pending && !self.is_stopped() && Instant::now() < patience {
+            self.turn(Some(patience)).await?;
+        }
+        Some(())
+    }
+
+    pub(super) fn checked_resources(&mut self, mut found: Vec<Resource>) {
+        self.resources_pending = false;
+        found.sort_unstable_by(|a, b| a.url.cmp(&b.url));
+        // what was asked for again is known anew
+        let again: HashSet<&str> = found.iter().map(|resource| &*resource.url).collect();
+        let known = self.resources.take().unwrap_or_default().into_iter();
+        let known: Vec<Resource> = known.filter(|resource| !again.contains(&*resource.url)).collect();
+        self.pending.resources(found.clone());
+        self.resources = Some(known.into_iter().chain(found).collect());
+    }
+
+    /// All that are known, for the index.
+    pub(super) fn all_resources(&mut self) -> Resources {
+        Resources::new(self.resources.take().unwrap_or_default())
+    }
+
+    fn add_llms_links(&mut self) {
+        let file = &self.origin.llms_txt;
+        let Ok(base) = Url::parse(&file.url) else { return };
+        if file.status != Some(200) || self.permit.is_some() && !self.surveyed {
+            return;
+        }
+        let links = markdown_links(&file.text).filter_map(|link| resolve(&base, link));
+        // they are few, and have room beside the rest
+        self.collector.most += LLMS_LINKS;
+        for url in links.take(LLMS_LINKS).collect::<Vec<_>>() {
+            let known = self
+                .table
+                .get(&url_key(&url))
+                .and_then(|id| self.builder.status(id));
+            if known != Some(200) {
+                self.collector.add(url, purpose::LLMS);
+            }
+        }
+    }
+
+    /// robots.txt is obeyed where it was read: on the site.
+    fn is_allowed(&self, url: &Url) -> bool {
+        match self.gates.get(scope::origin(url.as_str())) {
+            Some(Gate::Known(policy)) => permits(policy, url),
+            Some(Gate::Asking(_)) => false,
+            None => true,
+        }
+    }
+}
+
+/// What all lanes have in common.
+struct Asking {
+    fetcher: Arc<dyn Fetch>,
+    retry: Duration,
+    fresh: bool,
+    until: Instant,
+    found: Mutex<Vec<Resource>>,
+}
+
+impl Asking {
+    /// Asks for one after the other.
+    async fn lane(&self, wanted: Vec<(Url, u8)>, delay: Duration) {
+        let (mut next, mut failures) = (Instant::now(), 0);
+        for (url, purposes) in wanted {
+            if next >= self.until || failures >= FAILURES {
+                return;
+            }
+            tokio::time::sleep_until(next).await;
+            next = Instant::now() + delay;
+            let resource = Resource::new(url.as_str(), purposes, self.ask(&url, purposes, delay).await);
+            let failed = matches!(
+                resource.error,
+                Some(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
+            );
+            failures = if failed { failures + 1 } else { 0 };
+            self.found
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(resource);
+        }
+    }
+
+    /// HEAD, then GET when that is refused; a card's image by GET at once. What fails is asked for twice.
+    async fn ask(&self, url: &Url, purposes: u8, delay: Duration) -> Fetched {
+        let card = purposes & purpose::CARD != 0;
+        let body_limit = if card { CARD_BYTES } else { 1 };
+        let mut method = if card { Method::Get } else { Method::Head };
+        let (mut at, mut hops, mut again) = (url.clone(), 0, false);
+        loop {
+            let request = Request {
+                url: at.clone(),
+                method,
+                body_limit,
+                fresh: self.fresh,
+            };
+            let fetched = self.fetcher.fetch(request).await;
+            match &fetched {
+                Ok(answer) if answer.status >= 400 && !again => (method, again) = (Method::Get, true),
+                Ok(answer) => match location(answer, &at).filter(|_| hops < HOPS) {
+                    Some(target) => (at, hops) = (target, hops + 1),
+                    None => return fetched,
+                },
+                Err(FetchError::Timeout | FetchError::Broken) if !again => {
+                    again = true;
+                    tokio::time::sleep(self.retry).await;
+                }
+                Err(_) => return fetched,
+            }
+            tokio::time::sleep(delay).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::markdown_links;
+
+    #[test]
+    fn links_of_markdown() {
+        let text = "# Site\n- [A](https://a.example/x): text\n- [B](/y \"title\")\n[C]() and (no) link";
+        assert_eq!(
+            markdown_links(text).collect::<Vec<_>>(),
+            ["https://a.example/x", "/y"]
+        );
+    }
+}

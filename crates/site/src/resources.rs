@@ -1,0 +1,167 @@
+//! What pages need beside themselves: images, scripts, styles, and the files that llms.txt names. A crawl asks for some of
+//! them once it knows the pages; of those that it did not ask for nothing is known, and nothing is said.
+
+mod dimensions;
+
+use http::{HeaderMap, header};
+use serde::{Deserialize, Serialize};
+
+use crate::fetch::{FetchError, Fetched};
+
+/// What a resource is needed for; bits of one byte.
+pub mod purpose {
+    /// `<img>`.
+    pub const IMAGE: u8 = 1;
+    /// `og:image`.
+    pub const CARD: u8 = 2;
+    /// A script or a stylesheet.
+    pub const FILE: u8 = 4;
+    /// Linked from llms.txt.
+    pub const LLMS: u8 = 8;
+}
+
+/// One that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resource {
+    /// Absolute URL as pages name it, without fragment.
+    pub url: Box<str>,
+    /// Bits of [`purpose`].
+    pub purposes: u8,
+    /// Status at the end of its redirects; `None` without an answer.
+    pub status: Option<u16>,
+    /// Why there was no answer.
+    pub error: Option<FetchError>,
+    /// `Content-Type` without parameters, lower case.
+    pub content_type: Option<Box<str>>,
+    /// Bytes of its body as it is sent, where the server tells.
+    pub bytes: Option<u64>,
+    /// Seconds for which it may be kept without asking; 0 when it may not be kept at all.
+    pub max_age: Option<u32>,
+    /// It can be asked for again by `ETag` or `Last-Modified`.
+    pub validator: bool,
+    /// Width and height in pixels, where the first bytes tell.
+    pub size: Option<(u32, u32)>,
+}
+
+impl Resource {
+    pub(crate) fn new(url: &str, purposes: u8, fetched: Fetched) -> Self {
+        let mut resource = Self {
+            url: url.into(),
+            purposes,
+            status: None,
+            error: None,
+            content_type: None,
+            bytes: None,
+            max_age: None,
+            validator: false,
+            size: None,
+        };
+        match fetched {
+            Err(error) => resource.error = Some(error),
+            Ok(answer) => {
+                resource.status = Some(answer.status);
+                resource.headers(&answer.headers);
+                resource.size = dimensions::of(&answer.body);
+            }
+        }
+        resource
+    }
+
+    fn headers(&mut self, headers: &HeaderMap) {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let kind = text(header::CONTENT_TYPE).map(|kind| kind.split(';').next().unwrap_or_default().trim());
+        self.content_type = kind.map(|kind| kind.to_ascii_lowercase().into());
+        self.bytes = text(header::CONTENT_LENGTH).and_then(|length| length.trim().parse().ok());
+        self.validator = headers.contains_key(header::ETAG) || headers.contains_key(header::LAST_MODIFIED);
+        let control = text(header::CACHE_CONTROL)
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let directives = || control.split(',').map(str::trim);
+        self.max_age = directives()
+            .find_map(|directive| directive.strip_prefix("max-age="))
+            .and_then(|seconds| seconds.trim_matches('"').parse().ok());
+        if directives().any(|directive| directive == "no-store") {
+            (self.max_age, self.validator) = (Some(0), false);
+        } else if self.max_age.is_none() && text(header::EXPIRES).is_some_and(|date| date.contains(':')) {
+            // a date, and no `0` or `-1`: how far it lies ahead is not worth a clock
+            self.max_age = Some(u32::MAX);
+        }
+    }
+
+    /// It is needed for this.
+    pub fn is_for(&self, purpose: u8) -> bool {
+        self.purposes & purpose != 0
+    }
+}
+
+/// All that were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Resources(Vec<Resource>);
+
+impl Resources {
+    pub(crate) fn new(mut resources: Vec<Resource>) -> Self {
+        resources.sort_unstable_by(|a, b| a.url.cmp(&b.url));
+        Self(resources)
+    }
+
+    /// None were asked for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Where one of them lies.
+    pub(crate) fn find(&self, url: &str) -> Option<usize> {
+        self.0.binary_search_by(|resource| (*resource.url).cmp(url)).ok()
+    }
+
+    pub(crate) fn at(&self, place: usize) -> Option<&Resource> {
+        self.0.get(place)
+    }
+
+    /// All of them, by URL.
+    pub fn iter(&self) -> impl Iterator<Item = &Resource> {
+        self.0.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn how_long_it_may_be_kept() {
+        for (headers, max_age, validator) in [
+            (
+                &[("cache-control", "public, Max-Age=604800")][..],
+                Some(604_800),
+                false,
+            ),
+            (
+                &[("cache-control", "no-store"), ("etag", "\"x\"")],
+                Some(0),
+                false,
+            ),
+            (
+                &[("expires", "Thu, 01 Dec 2026 16:00:00 GMT")],
+                Some(u32::MAX),
+                false,
+            ),
+            (&[("expires", "0"), ("last-modified", "x")], None, true),
+            (&[], None, false),
+        ] {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                map.insert(*name, HeaderValue::from_static(value));
+            }
+            let mut resource = Resource::new("https://a.example/x", 1, Err(FetchError::Dns));
+            resource.headers(&map);
+            assert_eq!(
+                (resource.max_age, resource.validator),
+                (max_age, validator),
+                "{headers:?}"
+            );
+        }
+    }
+}
