@@ -13,6 +13,7 @@ pub mod brand;
 pub mod competitors;
 pub mod ctas;
 mod declare;
+pub mod diffs;
 pub mod error;
 pub mod events;
 pub mod faqs;
@@ -76,6 +77,7 @@ macro_rules! operations {
             audits::ListAudits => "audits.list" GET "/projects/{projectId}/audits" -> $crate::List<audits::Audit>, AuditsRead, Read;
             audits::GetCurrentAudit => "audits.current" GET "/projects/{projectId}/audits/current" -> audits::Audit, AuditsRead, Read;
             audits::GetAudit => "audits.get" GET "/projects/{projectId}/audits/{auditId}" -> audits::Audit, AuditsRead, Read;
+            diffs::DiffAudits => "audits.diff" GET "/projects/{projectId}/audits/{auditId}/diff" -> diffs::AuditDiff, AuditsRead, Read;
             audits::CancelAudit => "audits.cancel" POST "/projects/{projectId}/audits/{auditId}/cancel" -> audits::Audit, AuditsWrite, Change;
 
             issues::ListIssues => "issues.list" GET "/projects/{projectId}/issues" -> $crate::List<issues::Issue>, AuditsRead, Read;

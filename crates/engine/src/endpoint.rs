@@ -7,7 +7,7 @@ use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Code, Effect, Head, Meta, Operation, Problem, activity,
     activity::CredentialKind,
-    audits, brand, competitors, ctas, faqs, issues, jobs, keywords, me, occurrences,
+    audits, brand, competitors, ctas, diffs, faqs, issues, jobs, keywords, me, occurrences,
     operation::{answer_schema, input_schema},
     operations, pages, posts, products, projects, rechecks,
     shape::Shape,

@@ -26,6 +26,7 @@ pub mod projects;
 pub mod providers;
 pub mod rechecks;
 pub mod seal;
+pub mod snapshots;
 mod sqlite;
 mod statement;
 pub mod suggestions;

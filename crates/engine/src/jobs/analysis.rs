@@ -16,7 +16,7 @@ use searchwright_store::{
     access::ProjectScope,
     audits, crawls, events, issues, keywords,
     occurrences::{self, Actor},
-    pages,
+    pages, snapshots,
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -206,6 +206,15 @@ async fn finish(
         .iter()
         .filter_map(|check| Some(summary(check, issue_id(project, check.id), sums.rank(check.id)?)))
         .collect();
+    let mut marks = std::mem::take(&mut sums.marks);
+    marks.sort_unstable();
+    let found: Vec<(Uuid, Vec<u64>)> = std::mem::take(&mut sums.found)
+        .into_iter()
+        .map(|(check, mut pages)| {
+            pages.sort_unstable();
+            (issue_id(project, check), pages)
+        })
+        .collect();
     let status = if complete {
         AuditStatus::Completed
     } else {
@@ -222,6 +231,7 @@ async fn finish(
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
+            snapshots::keep(tx, scope, audit, &marks, found).await?;
             let score = outcome.health_score;
             if audits::finish(tx, scope, audit, status, outcome, now).await? {
                 for language in keywords::languages(tx, scope).await? {

@@ -20,6 +20,7 @@ use searchwright_store::{Tx, access::ProjectScope, jobs::New, usage};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub(crate) use analysis::evaluate::issue_id;
 pub use rescore::wake_ignored;
 
 use crate::failure::{Failure, Result, defect};

@@ -5,6 +5,7 @@ pub(crate) mod audits;
 mod brand;
 mod competitors;
 mod ctas;
+mod diffs;
 mod faqs;
 mod issues;
 mod items;

@@ -17,6 +17,7 @@ mod bodies;
 mod brand;
 mod conditional;
 mod cursors;
+mod diffs;
 mod documents;
 mod headers;
 mod idempotency;

@@ -25,18 +25,18 @@ on_both!(
 
 /// Pages by path, and what was asked for.
 #[derive(Clone, Default)]
-struct Website {
+pub struct Website {
     pages: Arc<Mutex<BTreeMap<String, (u16, String)>>>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Website {
-    fn put(&self, path: &str, status: u16, body: &str) {
+    pub fn put(&self, path: &str, status: u16, body: &str) {
         let mut pages = self.pages.lock().unwrap();
         pages.insert(path.to_owned(), (status, body.to_owned()));
     }
 
-    fn asked(&self) -> Vec<String> {
+    pub fn asked(&self) -> Vec<String> {
         let mut asked = std::mem::take(&mut *self.asked.lock().unwrap());
         asked.sort();
         asked
@@ -65,7 +65,7 @@ async fn answer(State(site): State<Website>, request: Request) -> Response {
     }
 }
 
-fn page(title: &str, links: &[&str]) -> String {
+pub fn page(title: &str, links: &[&str]) -> String {
     let links: String = links
         .iter()
         .map(|to| format!("<a href=\"{to}\">Read on about {to}</a>"))
@@ -75,7 +75,7 @@ fn page(title: &str, links: &[&str]) -> String {
     )
 }
 
-async fn bench(database: &str) -> (Bench, Website) {
+pub async fn bench(database: &str) -> (Bench, Website) {
     let site = Website::default();
     site.put(
         "/",
@@ -116,7 +116,7 @@ async fn bench(database: &str) -> (Bench, Website) {
     (bench, site)
 }
 
-async fn audit(bench: &Bench) -> Value {
+pub async fn audit(bench: &Bench) -> Value {
     let audit = bench.post("P/audits", json!({})).await.json();
     until_ended(bench, audit["job"]["id"].as_str().unwrap()).await;
     bench.get("P/audits/current").await.json()

@@ -13,8 +13,12 @@ use searchwright_site::{
     origin::Origin,
     page::{Outcome, PageFacts, UrlId, not_indexable},
     score::{self, Score},
+    text::{folded_hash, hash},
 };
-use searchwright_store::{issues, pages};
+use searchwright_store::{
+    issues, pages,
+    snapshots::{Mark, half},
+};
 use tokio::sync::mpsc::{Receiver, Sender};
 use uuid::Uuid;
 
@@ -33,7 +37,7 @@ pub(in crate::jobs) fn page_id(project: Uuid, key: &str) -> Uuid {
 }
 
 /// Stable id of an issue: one per project and check.
-pub(in crate::jobs) fn issue_id(project: Uuid, check: &str) -> Uuid {
+pub(crate) fn issue_id(project: Uuid, check: &str) -> Uuid {
     Uuid::new_v5(&project, check.as_bytes())
 }
 
@@ -45,6 +49,10 @@ pub(super) struct Sums {
     /// Ranks of the pages concerned, summed as integers so that the order of pages does not matter.
     ranks: HashMap<&'static str, u64>,
     pub(super) site: Vec<&'static Check>,
+    /// Of every page what audits are compared by.
+    pub(super) marks: Vec<Mark>,
+    /// Pages by check, as the halves of their ids.
+    pub(super) found: HashMap<&'static str, Vec<u64>>,
 }
 
 /// One in the sums of ranks.
@@ -61,6 +69,10 @@ impl Sums {
             *self.ranks.entry(check).or_default() += rank;
         }
         self.site.extend(other.site);
+        self.marks.extend(other.marks);
+        for (check, pages) in other.found {
+            self.found.entry(check).or_default().extend(pages);
+        }
     }
 
     /// Checks that found something.
@@ -176,6 +188,7 @@ fn evaluate(
         }
         let id = page_id(shared.project, index.key(facts.id));
         out.seen.push(seen(index, facts, id));
+        sums.marks.push(mark(facts, index, id));
         checks::evaluate(facts, context, &mut found);
         let (mut errors, mut warnings) = (HashSet::new(), HashSet::new());
         let rank = f64::from(index.rank(facts.id));
@@ -193,6 +206,7 @@ fn evaluate(
                     _ => {}
                 }
             }
+            sums.found.entry(finding.check.id).or_default().push(half(id));
             let evidence = finding.evidence.to_string();
             out.bytes += evidence.len() + size_of::<issues::Finding>();
             out.findings.push(issues::Finding {
@@ -204,6 +218,18 @@ fn evaluate(
         if score::is_scored(facts) {
             sums.score.add(errors.len() as u32, warnings.len() as u32);
         }
+    }
+}
+
+fn mark(facts: &PageFacts, index: &Index, id: Uuid) -> Mark {
+    let title = facts.html.as_deref().and_then(|html| html.titles.first());
+    let canonical = index.canonical(facts.id).map(|canonical| index.key(canonical));
+    Mark {
+        page: half(id),
+        status: facts.status().unwrap_or(0),
+        indexable: index.has(facts.id, flag::INDEXABLE),
+        title: title.map_or(0, |title| folded_hash(title) as u32),
+        canonical: canonical.map_or(0, |canonical| hash(canonical.as_bytes()) as u32),
     }
 }
 
@@ -293,6 +319,7 @@ pub(super) fn evaluate_site(
             sums.add(finding.check, 1.0);
             sums.site.push(finding.check);
         }
+        sums.found.entry(finding.check.id).or_default().push(half(page));
         findings.push(issues::Finding {
             issue,
             page,

@@ -1,0 +1,337 @@
+//! Two audits compared, from what is kept of each.
+
+use searchwright_contract::{
+    Code, Problem,
+    audits::{Audit, AuditStatus},
+    diffs::{
+        AuditDiff, Change, ChangeCounts, DiffAudits, Incomparable, IssueDiff, PageChange, PageDiff,
+        PagesChanged,
+    },
+};
+use searchwright_site::checks::{self, Check};
+use searchwright_store::{
+    Tx,
+    access::{Child, ProjectScope},
+    audits,
+    snapshots::{self, Mark},
+};
+use uuid::Uuid;
+
+use super::issues::severity;
+use crate::{
+    Engine,
+    call::{Call, limit},
+    endpoint::Handle,
+    failure::Result,
+    jobs::issue_id,
+};
+
+/// Addresses shown of a kind of change.
+const SHOWN: usize = 5;
+
+impl Handle<DiffAudits> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: DiffAudits) -> Result<AuditDiff> {
+        let scope = call.scope()?;
+        let later = finished(call, tx, &operation.audit_id).await?;
+        let against = operation.against.as_ref().or(later.previous_audit_id.as_ref());
+        let Some(against) = against else {
+            return Err(Problem::new(
+                Code::NotFound,
+                "there is no earlier audit to compare this one with",
+            )
+            .with("resource", "audit")
+            .into());
+        };
+        let earlier = finished(call, tx, against).await?;
+        let (a, b) = (kept(tx, scope, &earlier).await?, kept(tx, scope, &later).await?);
+        let mut diff = AuditDiff {
+            audit_id: later.id.clone(),
+            against_id: earlier.id.clone(),
+            reasons: reasons(&earlier, &later),
+            comparable: false,
+            health_score_before: earlier.health_score,
+            health_score: later.health_score,
+            counts: ChangeCounts::default(),
+            issues: Vec::new(),
+            pages: pages(tx, scope, &a, &b).await?,
+            changes: Vec::new(),
+            next_cursor: None,
+        };
+        diff.comparable = diff.reasons.is_empty();
+        let only = operation
+            .issue_id
+            .as_deref()
+            .map(|id| Uuid::try_parse(id).unwrap_or_default());
+        let after: (Uuid, u64) = call
+            .after(&operation, operation.cursor.as_deref())?
+            .unwrap_or_default();
+        let limit = limit(operation.limit);
+        let mut changes: Vec<(Uuid, u64, Change)> = Vec::new();
+        for (issue, check) in issues(tx, scope, [&earlier, &later]).await? {
+            let [before, now] = [&earlier, &later].map(|audit| id_of(audit));
+            let (before, now) = (
+                snapshots::found(tx, scope, before, issue).await?,
+                snapshots::found(tx, scope, now, issue).await?,
+            );
+            let mut counts = ChangeCounts::default();
+            for (page, change) in merged(&before, &now, &a, &b) {
+                *place(&mut counts, change) += 1;
+                let asked = operation
+                    .change
+                    .map_or(change != Change::Unchanged, |wanted| wanted == change);
+                if asked
+                    && only.is_none_or(|only| only == issue)
+                    && (issue, page) > after
+                    && changes.len() <= limit as usize
+                {
+                    changes.push((issue, page, change));
+                }
+            }
+            for change in [
+                Change::New,
+                Change::Added,
+                Change::Removed,
+                Change::Missing,
+                Change::Unchanged,
+            ] {
+                *place(&mut diff.counts, change) += *place(&mut counts, change);
+            }
+            if counts.new + counts.added + counts.removed + counts.missing > 0 {
+                diff.issues.push(IssueDiff {
+                    issue_id: issue.to_string(),
+                    check_id: check.id.to_owned(),
+                    title: check.title.to_owned(),
+                    severity: severity(check),
+                    counts,
+                });
+            }
+        }
+        diff.issues.sort_by_key(|issue| {
+            (
+                issue.severity,
+                std::cmp::Reverse(issue.counts.new + issue.counts.added),
+            )
+        });
+        let listed = call.page(&operation, limit, changes, |(issue, page, _)| (*issue, *page))?;
+        diff.next_cursor = listed.next_cursor;
+        let halves: Vec<u64> = listed.data.iter().map(|(_, page, _)| *page).collect();
+        let named = snapshots::named(tx, scope, &halves).await?;
+        diff.changes = listed
+            .data
+            .into_iter()
+            .zip(named)
+            .filter_map(|((issue, _, change), page)| {
+                let (id, url) = page?;
+                Some(PageChange {
+                    issue_id: issue.to_string(),
+                    page_id: id.to_string(),
+                    url,
+                    change,
+                })
+            })
+            .collect();
+        Ok(diff)
+    }
+}
+
+fn id_of(audit: &Audit) -> Uuid {
+    Uuid::try_parse(&audit.id).unwrap_or_default()
+}
+
+async fn finished(call: &Call, tx: &mut Tx, id: &str) -> Result<Audit> {
+    let id = call.child(Child::Audit, id)?;
+    let found = audits::get(tx, call.scope()?, id).await;
+    let audit = call.or_missing(tx, Child::Audit, id, found).await?;
+    if matches!(audit.status, AuditStatus::Completed | AuditStatus::Partial) {
+        return Ok(audit);
+    }
+    Err(Problem::new(
+        Code::InvalidState,
+        format!("the audit {id} is {} and has no results", audit.status),
+    )
+    .hint("compare audits that are completed or partial")
+    .into())
+}
+
+async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<Mark>> {
+    let pages = snapshots::pages(tx, scope, id_of(audit)).await?;
+    pages.ok_or_else(|| {
+        Problem::new(
+            Code::NotFound,
+            format!("the findings of the audit {} are not kept any more", audit.id),
+        )
+        .hint("the findings of the last ten audits are kept")
+        .with("resource", "audit")
+        .into()
+    })
+}
+
+fn reasons(earlier: &Audit, later: &Audit) -> Vec<Incomparable> {
+    let partial = [earlier, later]
+        .iter()
+        .any(|audit| audit.status == AuditStatus::Partial);
+    [
+        (
+            earlier.ruleset_version != later.ruleset_version,
+            Incomparable::Ruleset,
+        ),
+        (earlier.config != later.config, Incomparable::Config),
+        (earlier.start_url != later.start_url, Incomparable::StartUrl),
+        (partial, Incomparable::Partial),
+    ]
+    .into_iter()
+    .filter_map(|(holds, reason)| holds.then_some(reason))
+    .collect()
+}
+
+/// The issues that one of the audits found, with their checks, by id.
+async fn issues(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audits: [&Audit; 2],
+) -> Result<Vec<(Uuid, &'static Check)>> {
+    let mut found: Vec<Uuid> = Vec::new();
+    for audit in audits {
+        found.extend(snapshots::issues(tx, scope, id_of(audit)).await?);
+    }
+    let mut all: Vec<(Uuid, &'static Check)> = checks::registry()
+        .iter()
+        .map(|check| (issue_id(scope.project(), check.id), check))
+        .filter(|(issue, _)| found.contains(issue))
+        .collect();
+    all.sort_unstable_by_key(|(issue, _)| *issue);
+    Ok(all)
+}
+
+const fn place(counts: &mut ChangeCounts, change: Change) -> &mut u64 {
+    match change {
+        Change::New => &mut counts.new,
+        Change::Added => &mut counts.added,
+        Change::Removed => &mut counts.removed,
+        Change::Missing => &mut counts.missing,
+        Change::Unchanged => &mut counts.unchanged,
+    }
+}
+
+fn knows(pages: &[Mark], page: u64) -> bool {
+    pages.binary_search_by_key(&page, |mark| mark.page).is_ok()
+}
+
+/// How an issue changed on each page that has or had it, by page.
+fn merged(before: &[u64], now: &[u64], a: &[Mark], b: &[Mark]) -> Vec<(u64, Change)> {
+    let mut all = Vec::with_capacity(before.len().max(now.len()));
+    let (mut i, mut j) = (0, 0);
+    loop {
+        let (old, new) = (before.get(i), now.get(j));
+        let page = match (old, new) {
+            (None, None) => return all,
+            (Some(old), Some(new)) => *old.min(new),
+            (Some(page), None) | (None, Some(page)) => *page,
+        };
+        let (had, has) = (old == Some(&page), new == Some(&page));
+        i += usize::from(had);
+        j += usize::from(has);
+        let change = match (had, has) {
+            (true, true) => Change::Unchanged,
+            (false, _) if knows(a, page) => Change::Added,
+            (false, _) => Change::New,
+            (true, false) if knows(b, page) => Change::Removed,
+            (true, false) => Change::Missing,
+        };
+        all.push((page, change));
+    }
+}
+
+async fn pages(tx: &mut Tx, scope: ProjectScope, a: &[Mark], b: &[Mark]) -> Result<PageDiff> {
+    let mut found: [Vec<u64>; 6] = Default::default();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        match (a.get(i), b.get(j)) {
+            (Some(old), Some(new)) if old.page == new.page => {
+                for (at, changed) in [
+                    (2, old.status != new.status),
+                    (3, old.title != new.title),
+                    (4, old.canonical != new.canonical),
+                    (5, old.indexable != new.indexable),
+                ] {
+                    if changed {
+                        found[at].push(new.page);
+                    }
+                }
+                (i, j) = (i + 1, j + 1);
+            }
+            (Some(old), new) if new.is_none_or(|new| old.page < new.page) => {
+                found[1].push(old.page);
+                i += 1;
+            }
+            (_, Some(new)) => {
+                found[0].push(new.page);
+                j += 1;
+            }
+            (_, None) => break,
+        }
+    }
+    let mut shown = Vec::with_capacity(found.len());
+    for pages in &found {
+        let first = &pages[..pages.len().min(SHOWN)];
+        let urls = snapshots::named(tx, scope, first).await?;
+        shown.push(PagesChanged {
+            count: pages.len() as u64,
+            urls: urls.into_iter().flatten().map(|(_, url)| url).collect(),
+        });
+    }
+    let mut shown = shown.into_iter();
+    let mut next = || shown.next().unwrap_or_default();
+    Ok(PageDiff {
+        added: next(),
+        gone: next(),
+        status_changed: next(),
+        title_changed: next(),
+        canonical_changed: next(),
+        indexability_changed: next(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn marks(pages: &std::collections::BTreeSet<u64>) -> Vec<Mark> {
+        let mark = |page: &u64| Mark {
+            page: *page,
+            status: 200,
+            indexable: true,
+            title: 0,
+            canonical: 0,
+        };
+        pages.iter().map(mark).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_change_is_told_once(
+            a in proptest::collection::btree_set(0_u64..30, 0..30), b in proptest::collection::btree_set(0_u64..30, 0..30),
+            had in proptest::collection::btree_set(0_u64..30, 0..30), has in proptest::collection::btree_set(0_u64..30, 0..30),
+        ) {
+            let before: Vec<u64> = had.intersection(&a).copied().collect();
+            let now: Vec<u64> = has.intersection(&b).copied().collect();
+            let told = merged(&before, &now, &marks(&a), &marks(&b));
+            let pages: Vec<u64> = told.iter().map(|(page, _)| *page).collect();
+            let expected: std::collections::BTreeSet<u64> = before.iter().chain(&now).copied().collect();
+            prop_assert_eq!(pages, expected.into_iter().collect::<Vec<_>>());
+            for (page, change) in told {
+                let (had, has) = (before.contains(&page), now.contains(&page));
+                let expected = match change {
+                    Change::Unchanged => had && has,
+                    Change::Added => !had && has && a.contains(&page),
+                    Change::New => has && !a.contains(&page),
+                    Change::Removed => had && !has && b.contains(&page),
+                    Change::Missing => had && !b.contains(&page),
+                };
+                prop_assert!(expected, "{} {}", page, change);
+            }
+        }
+    }
+}
