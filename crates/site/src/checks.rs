@@ -375,7 +375,3 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
         None => Verdict::Absent,
     }
 }
-
-/// Ids of the catalogue that this version does not evaluate: they need other hosts, images, resources, rendering,
-/// comparisons of texts, certificates or earlier audits.
-pub const NOT_EVALUATED: &[&str] = &["redirect-temporary"];

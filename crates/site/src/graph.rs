@@ -102,6 +102,9 @@ pub struct Index {
     pub(crate) topics: alike::Groups,
     /// What pages need beside themselves, as far as it was asked for.
     pub(crate) resources: Resources,
+    /// Temporary redirects that the audit before this one saw too, and since when, milliseconds since the Unix epoch;
+    /// sorted.
+    pub(crate) temporary: Vec<(u32, i64)>,
     /// The crawl saw every URL it knew: orphans and absences may be told.
     pub(crate) complete: bool,
     /// Paths whose query variants went over the limit: the first URL left out, and how many were.
@@ -264,6 +267,29 @@ impl Index {
     /// Indexable pages that have the same title and first heading but for a word or two.
     pub(crate) fn topic(&self, id: UrlId) -> Option<Group<'_>> {
         self.topics.of(id)
+    }
+
+    /// URLs of the site that redirect for the time being: with 302, 303 or 307.
+    pub fn temporary_redirects(&self) -> impl Iterator<Item = UrlId> + '_ {
+        let ids = (0..self.len() as u32).map(UrlId);
+        ids.filter(|id| {
+            self.has(*id, flag::INTERNAL)
+                && self.state(*id) == State::Redirect
+                && matches!(self.status(*id), Some(302 | 303 | 307))
+        })
+    }
+
+    /// Takes in which of [`Index::temporary_redirects`] the audit before this one saw too, with the time since when they
+    /// redirect so, milliseconds since the Unix epoch.
+    pub fn redirected_before(&mut self, since: impl IntoIterator<Item = (UrlId, i64)>) {
+        self.temporary = since.into_iter().map(|(id, since)| (id.0, since)).collect();
+        self.temporary.sort_unstable();
+    }
+
+    /// Since when a URL redirects for the time being, if the audit before this one saw it too.
+    pub(crate) fn temporary_since(&self, id: UrlId) -> Option<i64> {
+        let place = self.temporary.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
+        Some(self.temporary[place].1)
     }
 
     /// Whether two pages have the same main text.

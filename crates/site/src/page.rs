@@ -11,6 +11,7 @@ mod headers;
 mod language;
 mod link_list;
 mod links;
+mod more;
 mod open;
 mod prose;
 mod raw_text;
@@ -23,16 +24,14 @@ mod unseen;
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable};
 pub use language::Detected;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
+pub use more::More;
 pub use read::read;
 pub use unseen::Unseen;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::{
-    fetch::{Cut, FetchError},
-    text::{readability::Readability, sketch::Sketch},
-};
+use crate::fetch::{Cut, FetchError};
 
 /// Index of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -314,21 +313,6 @@ pub struct HtmlFacts {
     /// What came later. No part of the stored form of these facts, which is as it ever was: it is stored behind them.
     #[serde(skip)]
     pub more: More,
-}
-
-/// What else one pass over an HTML body saw. Mostly empty but for the sketch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct More {
-    /// Of a main text of at least 50 words.
-    pub sketch: Option<Sketch>,
-    /// What the main text scores, when it is hard to read.
-    pub hard: Option<Readability>,
-    /// The language of the main text, when it is surely another than the declared one.
-    pub language: Option<Detected>,
-    /// What JSON-LD says and the visible text does not.
-    pub unseen: Vec<Unseen>,
-    /// Places in the list of images of those that are offered as WebP or AVIF too.
-    pub modern_images: Vec<u8>,
 }
 
 /// Where the charset came from.

@@ -23,6 +23,7 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
+    temporary_redirects,
     worker::Run,
 };
 use crate::{
@@ -76,12 +77,13 @@ pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, J
 
 async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
     set_status(run, db, audit_id, AuditStatus::Crawling).await?;
-    let ending = crawl(run, db, audit, audit_id).await?;
+    let mut ending = crawl(run, db, audit, audit_id).await?;
     if let Some(error) = failure(&ending) {
         let problem = Problem::new(Code::InvalidState, error.message).with("auditError", error.code);
         return Err(JobError::GiveUp(Box::new(problem)));
     }
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
+    temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
     let audited = analysis::Audited {
         id: audit_id,
         began: audit.started_at.unwrap_or(audit.requested_at),

@@ -11,6 +11,7 @@ mod page_texts;
 pub(crate) mod recheck;
 mod rescore;
 mod steps;
+mod temporary_redirects;
 pub mod worker;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Images as the page's source tells of them; the files themselves are not fetched.
+//! Images as the page's source tells of them; `resources` knows their files.
 
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::{
     Category::Redirects,
-    Check, Page, Scope, Site, Test, addresses, context,
+    Check, Page, Scope, Site, Test, addresses, context, dates,
     evidence::{list, with},
 };
 use crate::{
@@ -66,6 +66,17 @@ pub(super) const CHECKS: &[Check] = &[
         ..Check::error(Redirects, Test::Url(no_location))
     },
     Check {
+        id: "redirect-temporary",
+        title: "Temporary redirect that stays",
+        // what an earlier audit saw is only asked when another one is analysed
+        needs_audit: true,
+        description: "The URL redirects with 302, 303 or 307, and did so in the audit before.",
+        why_it_matters: "Search engines keep the old address in their results while a redirect says that it will be back.",
+        recommendation: "Redirect with 301 or 308 if the page has moved for good.",
+        source: REDIRECTS,
+        ..Check::notice(Redirects, Test::Url(temporary))
+    },
+    Check {
         id: "redirect-mass-home",
         title: "Many URLs redirect to the home page",
         scope: Scope::Graph,
@@ -114,6 +125,14 @@ fn downgrade(page: &Page<'_>) -> Option<Value> {
     let down =
         |pair: &[UrlId]| index.key(pair[0]).starts_with("https:") && index.key(pair[1]).starts_with("http:");
     way.urls.windows(2).any(down).then(|| hops(index, &way))
+}
+
+fn temporary(page: &Page<'_>) -> Option<Value> {
+    let since = page.index().temporary_since(page.id())?;
+    let Outcome::Redirect { status, location, .. } = &page.facts.outcome else {
+        return None;
+    };
+    Some(json!({"status": status, "location": location, "since": dates::day(since)}))
 }
 
 fn no_location(page: &Page<'_>) -> Option<Value> {

@@ -56,11 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Pages of a group that a page is held against.
-fn others<'g>(
-    page: &Page<'_>,
-    group: &'g Group<'_>,
-    fits: impl Fn(UrlId) -> bool,
-) -> impl Iterator<Item = UrlId> {
+fn others(page: &Page<'_>, group: &Group<'_>, fits: impl Fn(UrlId) -> bool) -> impl Iterator<Item = UrlId> {
     let (index, id) = (page.index(), page.id());
     group
         .members()

@@ -5,7 +5,7 @@ use super::{
     Index, State, alike,
     edges::{Edges, Kind},
     flag,
-    rank::{page_rank, percentiles},
+    rank::ranks,
     topics::Topics,
 };
 use crate::{
@@ -349,64 +349,6 @@ fn inlinks(index: &mut Index, edges: &Edges) {
     }
     index.in_starts = starts;
     index.in_sources = sources;
-}
-
-/// Ranks internal HTML pages. A link to a redirect counts for the page it ends at, a link to a page
-/// that names another as canonical counts for that one.
-fn ranks(index: &mut Index, edges: &Edges) {
-    let length = index.states.len();
-    let mut node_of = vec![NONE; length];
-    let mut nodes = Vec::new();
-    for (id, node) in node_of.iter_mut().enumerate() {
-        if index.states[id] == State::Html && index.flags[id] & flag::INTERNAL != 0 {
-            *node = nodes.len() as u32;
-            nodes.push(id as u32);
-        }
-    }
-    let credited = |target: u32| {
-        let mut at = target;
-        for _ in 0..20 {
-            match index.redirects[at as usize] {
-                NONE => break,
-                next => at = next,
-            }
-        }
-        match index.canonicals[at as usize] {
-            NONE => node_of[at as usize],
-            canonical if node_of[canonical as usize] != NONE => node_of[canonical as usize],
-            _ => node_of[at as usize],
-        }
-    };
-    let mut starts = Vec::with_capacity(nodes.len() + 1);
-    let mut targets: Vec<u32> = Vec::new();
-    starts.push(0);
-    for (node, id) in nodes.iter().enumerate() {
-        let start = targets.len();
-        let followed = edges.of(*id).filter(|(_, kind)| *kind == Kind::Follow);
-        targets.extend(
-            followed
-                .map(|(t, _)| credited(t))
-                .filter(|t| *t != NONE && *t as usize != node),
-        );
-        targets[start..].sort_unstable();
-        let mut kept = start;
-        for i in start..targets.len() {
-            if kept == start || targets[i] != targets[kept - 1] {
-                targets[kept] = targets[i];
-                kept += 1;
-            }
-        }
-        targets.truncate(kept);
-        starts.push(targets.len() as u32);
-    }
-    let ranks = page_rank(&starts, &targets);
-    let scores = percentiles(&ranks);
-    index.ranks = vec![0.0; length];
-    index.scores = vec![u8::MAX; length];
-    for (node, id) in nodes.iter().enumerate() {
-        index.ranks[*id as usize] = ranks[node] as f32;
-        index.scores[*id as usize] = scores[node];
-    }
 }
 
 fn groups(column: &[u64], flags: &[u16]) -> Vec<(u64, u32)> {

@@ -1,5 +1,13 @@
 //! Internal PageRank: which pages the site's own links make important.
 
+use super::{
+    Index, State,
+    edges::{Edges, Kind},
+    flag,
+};
+
+const NONE: u32 = u32::MAX;
+
 /// Probability of following a link.
 const DAMPING: f64 = 0.85;
 /// Rounds end when ranks change less than this in sum, or after [`ROUNDS`].
@@ -8,7 +16,7 @@ const ROUNDS: usize = 100;
 
 /// Ranks of nodes `0..n`, summing to 1; `targets[starts[i]..starts[i + 1]]` are the unique targets of
 /// node `i`. Mass of nodes without links is spread evenly.
-pub(super) fn page_rank(starts: &[u32], targets: &[u32]) -> Vec<f64> {
+fn page_rank(starts: &[u32], targets: &[u32]) -> Vec<f64> {
     let n = starts.len().saturating_sub(1);
     let mut ranks = vec![1.0 / n as f64; n];
     let mut next = vec![0.0; n];
@@ -53,4 +61,62 @@ pub(super) fn percentiles(ranks: &[f64]) -> Vec<u8> {
             },
         )
         .collect()
+}
+
+/// Ranks internal HTML pages. A link to a redirect counts for the page it ends at, a link to a page
+/// that names another as canonical counts for that one.
+pub(super) fn ranks(index: &mut Index, edges: &Edges) {
+    let length = index.states.len();
+    let mut node_of = vec![NONE; length];
+    let mut nodes = Vec::new();
+    for (id, node) in node_of.iter_mut().enumerate() {
+        if index.states[id] == State::Html && index.flags[id] & flag::INTERNAL != 0 {
+            *node = nodes.len() as u32;
+            nodes.push(id as u32);
+        }
+    }
+    let credited = |target: u32| {
+        let mut at = target;
+        for _ in 0..20 {
+            match index.redirects[at as usize] {
+                NONE => break,
+                next => at = next,
+            }
+        }
+        match index.canonicals[at as usize] {
+            NONE => node_of[at as usize],
+            canonical if node_of[canonical as usize] != NONE => node_of[canonical as usize],
+            _ => node_of[at as usize],
+        }
+    };
+    let mut starts = Vec::with_capacity(nodes.len() + 1);
+    let mut targets: Vec<u32> = Vec::new();
+    starts.push(0);
+    for (node, id) in nodes.iter().enumerate() {
+        let start = targets.len();
+        let followed = edges.of(*id).filter(|(_, kind)| *kind == Kind::Follow);
+        targets.extend(
+            followed
+                .map(|(t, _)| credited(t))
+                .filter(|t| *t != NONE && *t as usize != node),
+        );
+        targets[start..].sort_unstable();
+        let mut kept = start;
+        for i in start..targets.len() {
+            if kept == start || targets[i] != targets[kept - 1] {
+                targets[kept] = targets[i];
+                kept += 1;
+            }
+        }
+        targets.truncate(kept);
+        starts.push(targets.len() as u32);
+    }
+    let ranks = page_rank(&starts, &targets);
+    let scores = percentiles(&ranks);
+    index.ranks = vec![0.0; length];
+    index.scores = vec![u8::MAX; length];
+    for (node, id) in nodes.iter().enumerate() {
+        index.ranks[*id as usize] = ranks[node] as f32;
+        index.scores[*id as usize] = scores[node];
+    }
 }

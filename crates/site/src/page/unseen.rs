@@ -191,7 +191,7 @@ fn amounts(text: &str) -> impl Iterator<Item = String> {
         let number = &rest[start..];
         let mut end = 0;
         for (at, c) in number.char_indices() {
-            let next = number[at..].as_bytes();
+            let next = &number.as_bytes()[at..];
             let thousands = c == ' ' && next.len() > 3 && next[1..4].iter().all(u8::is_ascii_digit);
             match c {
                 '0'..='9' => end = at + 1,

@@ -1,5 +1,6 @@
 //! Whole audits by the program: of a website whose faults are known one by one, and across the death of the process.
 
+mod faults;
 pub mod website;
 
 use std::{
@@ -29,8 +30,11 @@ struct Auditor {
 
 impl Auditor {
     fn new(website: &Website) -> Self {
+        Self::of(&website.expected.origin)
+    }
+
+    fn of(origin: &str) -> Self {
         let user = User::new();
-        let origin = &website.expected.origin;
         let project = user.project(origin);
         let (_, key) = user.key(&project, &[]);
         let address = origin.trim_start_matches("http://").to_owned();

@@ -342,6 +342,16 @@ fn redirects() -> Vec<Case> {
             good: one(),
         },
         Case {
+            id: "redirect-temporary",
+            bad: World::new().redirect("/p", 307, "/a").again(),
+            good: World::new().redirect("/p", 308, "/a").again(),
+        },
+        Case {
+            id: "redirect-temporary",
+            bad: World::new().redirect("/p", 302, "/a").again(),
+            good: World::new().redirect("/p", 302, "/a"),
+        },
+        Case {
             id: "redirect-mass-home",
             bad: many(5),
             good: many(4),

@@ -39,6 +39,8 @@ pub(super) struct World {
     complete: bool,
     thresholds: Thresholds,
     resources: Vec<Resource>,
+    /// The audit before saw the same redirects.
+    again: bool,
     pub origin: Origin,
 }
 
@@ -108,6 +110,7 @@ impl World {
             complete: true,
             thresholds: Thresholds::default(),
             resources: Vec::new(),
+            again: false,
             origin,
         }
     }
@@ -208,6 +211,12 @@ impl World {
         self
     }
 
+    /// The audit before, a day ago, saw the same redirects.
+    pub fn again(mut self) -> Self {
+        self.again = true;
+        self
+    }
+
     /// The crawl asked for it.
     pub fn resource(mut self, resource: Resource) -> Self {
         self.resources.push(resource);
@@ -294,6 +303,13 @@ impl World {
         };
         let mut index = builder.finish(table, ends);
         index.resources = Resources::new(self.resources.clone());
+        if self.again {
+            let before: Vec<_> = index
+                .temporary_redirects()
+                .map(|id| (id, NOW - 86_400_000))
+                .collect();
+            index.redirected_before(before);
+        }
         Built {
             index,
             pages,

@@ -1,0 +1,170 @@
+//! Faults that only show when more than pages is asked for, or when a site is looked at twice.
+
+use std::{
+    collections::HashMap,
+    io::{BufRead as _, BufReader, Write as _},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    sync::Arc,
+};
+
+use serde_json::{Value, json};
+
+use super::{Auditor, Findings, singles};
+
+/// Status, headers and body by path.
+type Answers = HashMap<String, (u16, String, Vec<u8>)>;
+
+const GERMAN: &str = "Die Reparatur von Rasenmähern ist nicht schwierig, wenn man das richtige Werkzeug und ein wenig Geduld hat. \
+    Beginnen Sie mit der Zündkerze, die leicht zu erreichen ist, und sehen Sie sich ihre Farbe an, bevor Sie sie wieder in den \
+    Motor einsetzen. Wenn sie schwarz ist, ist das Gemisch zu fett; ist sie weiß, so läuft der Motor zu heiß, und dann sollten \
+    Sie sich den Filter ansehen, der unter dem Deckel liegt.";
+
+fn page(title: &str, head: &str, body: &str) -> (u16, String, Vec<u8>) {
+    let html = format!("<!doctype html><html lang=en><title>{title}</title>{head}<h1>{title}</h1>{body}");
+    (
+        200,
+        "content-type: text/html; charset=utf-8\r\n".into(),
+        html.into(),
+    )
+}
+
+fn site() -> Answers {
+    let file = |kind: &str, body: &[u8]| (200, format!("content-type: {kind}\r\n"), body.to_vec());
+    let moved = |status, to: &str| (status, format!("location: {to}\r\n"), Vec::new());
+    let text = |word: &str| -> String { (0..200).map(|i| format!("w{i} ")).collect::<String>() + word };
+    let markup =
+        r#"<script type=application/ld+json>{"@context":"https://schema.org","@type":"Produkt"}</script>"#;
+    let links = ["/a", "/b", "/c", "/away", "/gone-for-good"].map(|to| format!("<a href={to}>to {to}</a>"));
+    [
+        ("/", page("Home of the mowers", markup, &links.concat())),
+        (
+            "/a",
+            page(
+                "Mowers of the north",
+                "<meta property=og:image content=/card.gif>",
+                &text("north"),
+            ),
+        ),
+        (
+            "/b",
+            page(
+                "Rakes for every garden",
+                "<link rel=stylesheet href=/s.css>",
+                &text("garden"),
+            ),
+        ),
+        (
+            "/c",
+            page(
+                "Reparatur",
+                "",
+                &format!("<p>{GERMAN}<p><img src=/lost.png alt=x>"),
+            ),
+        ),
+        ("/away", moved(302, "/a")),
+        ("/gone-for-good", moved(301, "/b")),
+        ("/card.gif", file("image/gif", b"GIF89a\x10\x00\x20\x00\x00")),
+        ("/s.css", file("text/css", b"p{}")),
+        ("/robots.txt", file("text/plain", b"")),
+        (
+            "/llms.txt",
+            file(
+                "text/plain",
+                b"# Mowers\n\n- [Guide](/guide.md): how to repair them, step by step\n",
+            ),
+        ),
+    ]
+    .map(|(path, answer)| (path.to_owned(), answer))
+    .into()
+}
+
+/// Serves for the rest of the process; the origin.
+fn serve(answers: Answers) -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let answers = Arc::new(answers);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answers = answers.clone();
+            std::thread::spawn(move || answer(&stream, &answers));
+        }
+    });
+    origin
+}
+
+fn answer(stream: &TcpStream, answers: &Answers) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut request = String::new();
+        while !request.ends_with("\r\n\r\n") {
+            (reader.read_line(&mut request).ok()? > 0).then_some(())?;
+        }
+        let mut words = request.split(' ');
+        let is_head = words.next()? == "HEAD";
+        let missing = (404, String::new(), b"not here".to_vec());
+        let (status, head, body) = answers.get(words.next()?).unwrap_or(&missing);
+        let head = format!(
+            "HTTP/1.1 {status} .\r\ncontent-length: {}\r\n{head}\r\n",
+            body.len()
+        );
+        let body = if is_head { &[][..] } else { body };
+        let mut writer = stream;
+        writer.write_all(&[head.as_bytes(), body].concat()).ok()?;
+    }
+}
+
+fn on(found: &Findings, check: &str) -> Vec<String> {
+    let places = found.get(check).into_iter().flat_map(|places| places.keys());
+    places
+        .map(|url| format!("/{}", url.rsplit('/').next().unwrap_or_default()))
+        .collect()
+}
+
+#[test]
+fn what_pages_need_and_what_lasts_is_seen() {
+    let origin = serve(site());
+    let auditor = Auditor::of(&origin);
+    let server = auditor.serve();
+    auditor.start(&server);
+    assert_eq!(auditor.ended(&server)["status"], "completed");
+    let first = auditor.findings(&server);
+    for (check, pages) in [
+        ("image-broken", &["/c"][..]),
+        ("og-image-small", &["/a"]),
+        ("og-image-broken", &[]),
+        ("no-cache-header", &["/b"]),
+        ("llms-txt-broken-link", &["/"]),
+        ("duplicate-near", &["/a", "/b"]),
+        ("language-detected-mismatch", &["/c"]),
+        ("schema-unknown-type", &["/"]),
+        ("cannibalisation", &[]),
+        // nobody knows yet whether it stays
+        ("redirect-temporary", &[]),
+    ] {
+        assert_eq!(on(&first, check), pages, "{check}");
+    }
+    let card = &first["og-image-small"][&format!("{origin}/a")];
+    assert_eq!((&card["width"], &card["height"]), (&json!(16), &json!(32)));
+    let near = &first["duplicate-near"][&format!("{origin}/a")];
+    assert!(
+        near["similarity"].as_f64() > Some(0.9) && near["similarityIs"] == "estimated",
+        "{near}"
+    );
+
+    let before = auditor.current(&server, |_| true)["id"].clone();
+    auditor.start(&server);
+    auditor.current(&server, |audit| audit["id"] != before);
+    auditor.ended(&server);
+    let second = auditor.findings(&server);
+    let stays: &Value = &second["redirect-temporary"][&format!("{origin}/away")];
+    assert_eq!(
+        (&stays["status"], &stays["location"]),
+        (&json!(302), &json!("/a"))
+    );
+    assert_eq!(stays["since"].as_str().map(str::len), Some(10));
+    assert_eq!(
+        super::places(&second, "redirect-temporary"),
+        singles(&[format!("{origin}/away")])
+    );
+    assert_eq!(on(&second, "image-broken"), ["/c"], "what was found stays");
+}

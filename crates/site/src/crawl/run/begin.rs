@@ -1,0 +1,74 @@
+//! What is learnt before the first page.
+
+use url::Url;
+
+use super::{Gate, Run, host_of};
+use crate::{
+    crawl::{Termination, survey::Survey},
+    origin::{File, Origin},
+    robots::{Agent, Policy},
+    urls::provenance,
+};
+
+impl Run {
+    /// Learns what is to be known before the first page, from the store if it was learnt before.
+    pub(super) async fn begin(&mut self, known: Option<Origin>) {
+        if let Some(known) = known {
+            self.gates
+                .insert(known.root.clone(), Gate::Known(self.policy(&known.robots)));
+            self.origin = known;
+        } else {
+            let before = self.table.len();
+            let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
+            let (table, scope) = (&mut self.table, &self.scope);
+            // Room is left for what the pages will link to.
+            let most = self.config.max_urls / 2;
+            let mut given = |text: &str, bits: u8| {
+                if let Ok(url) = Url::parse(text)
+                    && scope.is_internal(url.as_str())
+                    && table.len() < most
+                    && let Some(id) = table.add_url(&url)
+                {
+                    table.mark(id, bits);
+                }
+            };
+            self.config
+                .seeds
+                .iter()
+                .for_each(|(url, bits)| given(url, bits & provenance::GIVEN));
+            let mut listed = |url: &str| given(url, provenance::SITEMAP);
+            let surveyed = tokio::select! {
+                surveyed = survey.survey(&self.config, &self.scope, &mut listed) => surveyed,
+                () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),
+                () = tokio::time::sleep_until(self.deadline) => return self.stop(Termination::MaxDuration),
+            };
+            self.origin = surveyed.origin;
+            self.surveyed = true;
+            if let Some(id) = self.table.add_url(&surveyed.home) {
+                self.origin.home = id;
+            }
+            self.note_urls(before);
+            self.pending.origin(self.origin.clone());
+            self.gates
+                .insert(self.origin.root.clone(), Gate::Known(surveyed.policy));
+        }
+        match self.gates.get(&self.origin.root) {
+            Some(Gate::Known(Policy::Unreachable)) => self.stop(Termination::RobotsUnreachable),
+            Some(Gate::Known(Policy::Follow(rules))) => {
+                let (delay, host) = (rules.delay, host_of(&self.origin.root));
+                let host = self.hosts.of(&host);
+                self.root_host = Some(host);
+                self.hosts[host].slow_to(delay.unwrap_or(0.0));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn policy(&self, file: &File) -> Policy {
+        if self.config.ignore_robots {
+            Policy::Follow(Agent::default())
+        } else {
+            Policy::of(file)
+        }
+    }
+}
