@@ -42,6 +42,7 @@ fn help_lists_everything() {
 fn every_operation_is_a_command_with_help() {
     let user = User::new();
     assert!(operations().len() >= 22);
+    let overview = user.run(&["--help"]).out;
     for meta in table() {
         let name = meta.name;
         let (resource, verb) = name.split_once('.').unwrap();
@@ -56,6 +57,11 @@ fn every_operation_is_a_command_with_help() {
         assert!(
             help.out.contains("--json") && help.out.contains("--url"),
             "{name}"
+        );
+        let mut lines = overview.lines().map(str::split_whitespace);
+        assert!(
+            lines.any(|mut words| words.next() == Some(resource) && words.next().is_some()),
+            "nothing says what {resource} are"
         );
         assert_eq!(help.out.contains("--wait"), meta.effect.runs(), "{name}");
         assert!(user.run(&[resource, "--help"]).out.contains(verb), "{name}");
