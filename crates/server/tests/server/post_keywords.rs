@@ -189,8 +189,7 @@ async fn what_competes_for_a_keyword_is_said() {
         let all = all["data"].as_array().unwrap().iter().rev();
         all.map(|keyword| keyword["cannibalisation"].clone()).collect()
     };
-    let ferns =
-        ["/plants/aspidistra", "/plants/boston-fern"].map(|path| format!("http://{site}{path}"));
+    let ferns = ["/plants/aspidistra", "/plants/boston-fern"].map(|path| format!("http://{site}{path}"));
     let pages = json!({ "reason": "same_pages", "urls": ferns, "postIds": [] });
     assert_eq!(
         said().await,
