@@ -148,8 +148,6 @@ fn about(resource: &str) -> &'static str {
         "issues" => "What is wrong with the website, and where",
         "occurrences" => "What was done about issues on single pages",
         "rechecks" => "Proof that what was done is done",
-        "occurrences" => "What people say of issues where they are",
-        "rechecks" => "Proof that what was mended is mended",
         "pages" => "The URLs of the website",
         "jobs" => "Work that takes time",
         "usage" => "What was used this month, and what may be",
