@@ -19,6 +19,8 @@ mod resolve;
 mod stream;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tls_tests;
 
 use std::{
     collections::BTreeSet,
