@@ -84,6 +84,10 @@ impl Pairs {
         for (at, (_, i)) in bucket.iter().enumerate() {
             for (_, before) in &bucket[at.saturating_sub(COMPARED)..at] {
                 let (a, b) = (*before as usize, *i as usize);
+                // nothing more to learn: of a template all pages share all buckets
+                if self.best[b] > 0.0 && self.root(a) == self.root(b) {
+                    continue;
+                }
                 if let Some(alike) = alike(a, b) {
                     self.join(a, b, alike);
                 }
@@ -151,30 +155,26 @@ pub(super) fn buckets(entries: &[(u32, u32)]) -> impl Iterator<Item = &[(u32, u3
 /// compared as one, and make no group by themselves.
 pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, text: impl Fn(u32) -> u64) -> Groups {
     sketches.sort_unstable_by_key(|(id, _)| (text(*id), *id));
-    let (mut things, mut pages): (Vec<Sketch>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+    // the first page of each text stands for all
+    let (mut things, mut pages): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
     let mut last = 0;
-    for (id, sketch) in &sketches {
+    for (place, (id, _)) in sketches.iter().enumerate() {
         if things.is_empty() || text(*id) != last {
-            things.push(*sketch);
+            things.push(place as u32);
         }
         last = text(*id);
         pages.push((things.len() as u32 - 1, *id));
     }
-    drop(sketches);
+    let sketch = |thing: usize| &sketches[things[thing] as usize].1;
     let mut pairs = Pairs::new(things.len());
     let mut entries: Vec<(u32, u32)> = Vec::new();
     for band in 0..Sketch::BANDS {
         entries.clear();
-        entries.extend(
-            things
-                .iter()
-                .enumerate()
-                .map(|(i, sketch)| (sketch.0[band], i as u32)),
-        );
+        entries.extend((0..things.len()).map(|thing| (sketch(thing).0[band], thing as u32)));
         entries.sort_unstable();
         for bucket in buckets(&entries) {
             pairs.compare(bucket, |a, b| {
-                Some(things[a].similarity(&things[b])).filter(|share| *share >= NEAR)
+                Some(sketch(a).similarity(sketch(b))).filter(|share| *share >= NEAR)
             });
         }
     }
