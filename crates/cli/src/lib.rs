@@ -3,6 +3,7 @@
 //! Data goes to stdout, everything else to stderr; [`exit`] says what a script may rely on.
 
 pub mod exit;
+pub mod export;
 pub mod follow;
 pub mod output;
 pub mod profile;

@@ -2,16 +2,21 @@
 
 use std::{io::Write as _, path::PathBuf};
 
-use clap::{Command, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use searchwright_cli::{
     CliError, Exit,
+    export::{self, ExportAudit},
     profile::{Connection, ProfileCommand},
     verbs,
 };
 use searchwright_server::{Settings, config::Flags, doctor, logs, open, serve};
 use tokio_util::sync::CancellationToken;
 
-use crate::{admin, try_it};
+use crate::{
+    admin,
+    run_audit::{self, RunAudit},
+    try_it,
+};
 
 /// Options of every command.
 #[derive(Clone, Debug, Parser)]
@@ -106,6 +111,35 @@ pub enum ConfigCommand {
     },
 }
 
+/// What can be done with audits besides the operations of the table.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Audit a website without a server, and leave nothing behind: for build pipelines.
+    Run(Box<RunAudit>),
+    /// Write what the newest audit found to a file: CSV, JSON, HTML or SARIF.
+    Export(ExportAudit),
+}
+
+impl AuditCommand {
+    /// The command, if it is one of these.
+    pub fn of(name: &str, matches: &ArgMatches) -> Result<Option<Self>, CliError> {
+        if name != "audits" || !matches!(matches.subcommand_name(), Some("run" | "export")) {
+            return Ok(None);
+        }
+        let command =
+            Self::from_arg_matches(matches).map_err(|e| CliError::new(Exit::Usage, e.to_string()))?;
+        Ok(Some(command))
+    }
+
+    /// Carries it out.
+    pub async fn run(self, cli: &Cli) -> Result<Exit, CliError> {
+        match self {
+            Self::Run(run) => run_audit::run(*run, cli.json).await,
+            Self::Export(export) => export::run(export, &cli.connection).await,
+        }
+    }
+}
+
 /// The whole command line: these commands and those of the table.
 pub fn command() -> Command {
     let program = Cli::command();
@@ -114,6 +148,7 @@ pub fn command() -> Command {
     ServerCommand::augment_subcommands(program)
         .about(about)
         .subcommands(verbs::commands())
+        .mut_subcommand("audits", AuditCommand::augment_subcommands)
         .subcommand_required(true)
         .arg_required_else_help(true)
 }

@@ -3,6 +3,7 @@
 mod admin;
 mod commands;
 mod report;
+mod run_audit;
 mod try_it;
 
 use std::process::ExitCode;
@@ -38,6 +39,9 @@ fn run(matches: &clap::ArgMatches) -> Result<Exit, CliError> {
         .enable_all()
         .build()
         .map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
+    if let Some(command) = commands::AuditCommand::of(name, sub)? {
+        return runtime.block_on(command.run(&cli));
+    }
     match ServerCommand::from_arg_matches(matches) {
         Ok(command) => runtime.block_on(commands::run(command, &cli)),
         Err(_) => runtime.block_on(verbs::run(name, sub, &cli.connection, cli.json)),

@@ -13,7 +13,7 @@ use crate::{commands::settings, report::report};
 const KEY_NAME: &str = "try";
 const KEY_LIFETIME_MILLIS: i64 = 30 * 86_400_000;
 
-fn failed(error: impl std::fmt::Display) -> CliError {
+pub(crate) fn failed(error: impl std::fmt::Display) -> CliError {
     CliError::new(Exit::Failed, error.to_string())
 }
 
@@ -134,7 +134,7 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
     })
 }
 
-fn website(text: &str) -> Result<Url, CliError> {
+pub(crate) fn website(text: &str) -> Result<Url, CliError> {
     let bad = |why: String| CliError::new(Exit::Usage, format!("{text:?} is not a website's address: {why}"));
     let whole = if text.contains("://") {
         text.to_owned()
@@ -149,7 +149,7 @@ fn website(text: &str) -> Result<Url, CliError> {
 }
 
 /// Host and port of a target that is not on the public internet by its name alone.
-fn private(url: &Url) -> Option<String> {
+pub(crate) fn private(url: &Url) -> Option<String> {
     let port = url.port_or_known_default()?;
     let private = match url.host()? {
         Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),

@@ -11,6 +11,7 @@ mod content;
 mod context;
 mod crawlability;
 mod dates;
+mod document;
 mod evidence;
 mod external_links;
 mod headings;
@@ -45,6 +46,7 @@ use serde_json::Value;
 
 pub use self::{
     context::{Context, Page, Site},
+    document::markdown,
     thresholds::Thresholds,
 };
 use crate::{

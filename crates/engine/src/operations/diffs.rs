@@ -68,7 +68,7 @@ impl Handle<DiffAudits> for Engine {
         let limit = limit(operation.limit);
         let mut changes: Vec<(Uuid, u64, Change)> = Vec::new();
         for (issue, check) in issues(tx, scope, [&earlier, &later]).await? {
-            let [before, now] = [&earlier, &later].map(|audit| id_of(audit));
+            let [before, now] = [&earlier, &later].map(id_of);
             let (before, now) = (
                 snapshots::found(tx, scope, before, issue).await?,
                 snapshots::found(tx, scope, now, issue).await?,

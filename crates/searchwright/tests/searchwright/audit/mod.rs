@@ -1,5 +1,6 @@
 //! Whole audits by the program: of a website whose faults are known one by one, and across the death of the process.
 
+mod exports;
 mod faults;
 pub mod website;
 

@@ -1,0 +1,176 @@
+//! The results of the newest audit as a file: a table, JSON, a page for people, or SARIF for build pipelines.
+
+mod html;
+mod rows;
+mod sarif;
+
+use std::{io::Write, path::PathBuf};
+
+use searchwright_contract::{
+    audits::{Audit, AuditStatus, GetCurrentAudit},
+    issues::{Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence},
+    me::GetMe,
+};
+use serde::Serialize;
+
+use crate::{
+    Client,
+    exit::{CliError, Exit},
+    profile::Connection,
+};
+
+/// Rows of one request.
+const PAGE: u8 = 100;
+
+/// What a file is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One row per occurrence, for spreadsheets.
+    Csv,
+    /// One document with everything.
+    Json,
+    /// One page with charts that needs nothing beside it.
+    Html,
+    /// SARIF 2.1.0, for code scanning and build pipelines.
+    Sarif,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Target {
+    /// What to write; JSON and CSV leave nothing out.
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    pub format: Format,
+    /// File to write, replaced when it is there; standard output unless given.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `audits export`: the results of the newest audit that has finished.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ExportAudit {
+    /// The project; that of the key unless given.
+    #[arg(long = "project", env = "SEARCHWRIGHT_PROJECT")]
+    project: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// An issue with every page that it is on.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Found {
+    /// The issue.
+    #[serde(flatten)]
+    pub issue: Issue,
+    /// Its active occurrences.
+    pub occurrences: Vec<Occurrence>,
+}
+
+/// The results of an audit.
+#[derive(Debug, Serialize)]
+pub struct Results {
+    /// The audit.
+    pub audit: Audit,
+    /// Active issues, highest impact first.
+    pub issues: Vec<Found>,
+}
+
+/// Reads everything that an audit left open.
+pub async fn gather(client: &Client, audit: Audit) -> Result<Results, CliError> {
+    let mut query = ListIssues {
+        project_id: audit.project_id.clone(),
+        status: Some(IssueStatus::Active),
+        severity: None,
+        category: None,
+        limit: Some(PAGE),
+        cursor: None,
+    };
+    let mut issues = Vec::new();
+    loop {
+        let page = client.call(&query).await?;
+        for issue in page.data {
+            let occurrences = occurrences(client, &audit.project_id, &issue.id).await?;
+            issues.push(Found { issue, occurrences });
+        }
+        query.cursor = page.next_cursor;
+        if query.cursor.is_none() {
+            return Ok(Results { audit, issues });
+        }
+    }
+}
+
+async fn occurrences(client: &Client, project: &str, issue: &str) -> Result<Vec<Occurrence>, CliError> {
+    let mut query = ListOccurrences {
+        project_id: project.to_owned(),
+        issue_id: issue.to_owned(),
+        state: None,
+        limit: Some(PAGE),
+        cursor: None,
+    };
+    let mut all = Vec::new();
+    loop {
+        let page = client.call(&query).await?;
+        all.extend(page.data);
+        query.cursor = page.next_cursor;
+        if query.cursor.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
+impl Target {
+    /// Writes results. A file is there whole or as it was before.
+    pub fn write(&self, results: &Results) -> Result<(), CliError> {
+        let Some(path) = &self.output else {
+            return write(results, self.format, &mut std::io::stdout().lock());
+        };
+        let unwritable =
+            |e: std::io::Error| CliError::new(Exit::Failed, format!("cannot write {}: {e}", path.display()));
+        let mut part = path.clone().into_os_string();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&part).map_err(unwritable)?);
+        write(results, self.format, &mut file)?;
+        file.into_inner()
+            .map_err(|e| unwritable(e.into_error()))?
+            .sync_all()
+            .map_err(unwritable)?;
+        std::fs::rename(&part, path).map_err(unwritable)
+    }
+}
+
+fn write(results: &Results, format: Format, out: &mut dyn Write) -> Result<(), CliError> {
+    match format {
+        Format::Csv => rows::write(results, out)?,
+        Format::Json => {
+            serde_json::to_writer(&mut *out, results).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        Format::Html => out.write_all(html::page(results).as_bytes())?,
+        Format::Sarif => {
+            serde_json::to_writer(&mut *out, &sarif::log(results)).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Carries `audits export` out.
+pub async fn run(export: ExportAudit, connection: &Connection) -> Result<Exit, CliError> {
+    let client = connection.client()?;
+    let project_id = match export.project {
+        Some(project) => project,
+        None => client.call(&GetMe {}).await?.project.id,
+    };
+    let audit = client.call(&GetCurrentAudit { project_id }).await?;
+    if !matches!(audit.status, AuditStatus::Completed | AuditStatus::Partial) {
+        return Err(
+            CliError::new(Exit::Refused, format!("the newest audit is {}", audit.status))
+                .hint("wait until it has ended: searchwright audits current"),
+        );
+    }
+    export.target.write(&gather(&client, audit).await?)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,194 @@
+//! One page with charts. Nothing is loaded from anywhere and no script runs; every text of the website is escaped.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use searchwright_contract::issues::Severity;
+
+use super::{Found, Results};
+
+/// Pages shown of an issue.
+const PAGES: usize = 50;
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem;color:#1d2430;background:#fff}\
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}.charts{display:flex;flex-wrap:wrap;gap:2rem;align-items:center}\
+.error{color:#b3261e}.warning{color:#8a5a00}.notice{color:#4a5568}details{border-top:1px solid #d7dce3;padding:.6rem 0}\
+summary{cursor:pointer}summary b{margin-right:.5rem}ul{overflow-wrap:anywhere}code{font-size:.85em;color:#4a5568}\
+@media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#15181d}.error{color:#ff8a80}.warning{color:#ffcc66}.notice,code{color:#a0aab8}details{border-color:#333a44}}";
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // What would turn the text around it.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+const fn colour(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "#c8372d",
+        Severity::Warning => "#d99a00",
+        Severity::Notice => "#7a8699",
+    }
+}
+
+/// The score as an arc of a circle.
+fn gauge(page: &mut String, score: Option<u8>) {
+    let part = f64::from(score.unwrap_or(0)) / 100.0 * 314.2;
+    let colour = match score {
+        Some(71..) => "#2e7d4f",
+        Some(31..) => "#d99a00",
+        _ => "#c8372d",
+    };
+    let text = score.map_or_else(|| "–".to_owned(), |score| score.to_string());
+    let _ = write!(
+        page,
+        "<svg width=\"140\" height=\"140\" viewBox=\"0 0 140 140\" role=\"img\" aria-label=\"Health score {text} of 100\">\
+         <circle cx=\"70\" cy=\"70\" r=\"50\" fill=\"none\" stroke=\"#8884\" stroke-width=\"14\"/>\
+         <circle cx=\"70\" cy=\"70\" r=\"50\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"14\" stroke-dasharray=\"{part:.1} 314.2\" transform=\"rotate(-90 70 70)\"/>\
+         <text x=\"70\" y=\"80\" text-anchor=\"middle\" font-size=\"30\" fill=\"currentColor\">{text}</text></svg>"
+    );
+}
+
+/// Occurrences by category, one bar each, parted by severity.
+fn bars(page: &mut String, issues: &[Found]) {
+    let mut categories: BTreeMap<&str, BTreeMap<Severity, usize>> = BTreeMap::new();
+    for found in issues {
+        let of = categories.entry(&found.issue.category).or_default();
+        *of.entry(found.issue.severity).or_default() += found.occurrences.len();
+    }
+    let sum = |parts: &BTreeMap<Severity, usize>| parts.values().sum::<usize>();
+    let most = categories.values().map(sum).max().unwrap_or(1).max(1);
+    let height = categories.len() * 24 + 4;
+    let _ = write!(
+        page,
+        "<svg width=\"520\" height=\"{height}\" viewBox=\"0 0 520 {height}\" role=\"img\" aria-label=\"Occurrences by category\">"
+    );
+    for (at, (category, parts)) in categories.iter().enumerate() {
+        let (y, mut x) = (at * 24, 150.0);
+        let name = category.replace('_', " ");
+        let _ = write!(
+            page,
+            "<text x=\"142\" y=\"{}\" text-anchor=\"end\" font-size=\"13\" fill=\"currentColor\">{}</text>",
+            y + 16,
+            escape(&name)
+        );
+        for (severity, count) in parts {
+            let width = *count as f64 / most as f64 * 300.0;
+            let _ = write!(
+                page,
+                "<rect x=\"{x:.1}\" y=\"{}\" width=\"{:.1}\" height=\"16\" fill=\"{}\"><title>{count} {severity}</title></rect>",
+                y + 4,
+                width.max(1.0),
+                colour(*severity)
+            );
+            x += width.max(1.0);
+        }
+        let _ = write!(
+            page,
+            "<text x=\"{:.1}\" y=\"{}\" font-size=\"13\" fill=\"currentColor\">{}</text>",
+            x + 6.0,
+            y + 16,
+            sum(parts)
+        );
+    }
+    page.push_str("</svg>");
+}
+
+fn issue(page: &mut String, found: &Found) {
+    let (issue, all) = (&found.issue, &found.occurrences);
+    let _ = write!(
+        page,
+        "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5} {6}</p><p><strong>What to do:</strong> {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><ul>",
+        issue.severity,
+        escape(&issue.title),
+        escape(&issue.check_id),
+        all.len(),
+        if all.len() == 1 { "page" } else { "pages" },
+        escape(&issue.description),
+        escape(&issue.why_it_matters),
+        escape(&issue.recommendation),
+        escape(&issue.recommendation_source),
+    );
+    for occurrence in all.iter().take(PAGES) {
+        // A link only where a browser goes to a page by it.
+        let url = escape(&occurrence.url);
+        let shown = if occurrence.url.starts_with("https://") || occurrence.url.starts_with("http://") {
+            format!("<a href=\"{url}\" rel=\"noopener noreferrer nofollow\">{url}</a>")
+        } else {
+            url
+        };
+        let evidence: String = occurrence.evidence.to_string().chars().take(400).collect();
+        let _ = write!(page, "<li>{shown} <code>{}</code></li>", escape(&evidence));
+    }
+    page.push_str("</ul>");
+    if all.len() > PAGES {
+        let _ = write!(
+            page,
+            "<p>And {} more; the CSV has them all.</p>",
+            all.len() - PAGES
+        );
+    }
+    page.push_str("</details>");
+}
+
+pub(super) fn page(results: &Results) -> String {
+    let audit = &results.audit;
+    let start = escape(&audit.start_url);
+    let mut page = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"><meta name=\"referrer\" content=\"no-referrer\">\
+         <meta name=\"robots\" content=\"noindex\"><title>Audit of {start}</title><style>{STYLE}</style></head><body><h1>Audit of {start}</h1>"
+    );
+    let time = audit.finished_at.map(|at| at.to_string()).unwrap_or_default();
+    let partial = if audit.score_is_partial {
+        " The crawl left known pages out, so the score is of what was seen."
+    } else {
+        ""
+    };
+    let _ = write!(
+        page,
+        "<p>{time} · {} URLs answered, {} did not, {} forbidden by robots.txt · ended: {} · ruleset {}.{partial}</p><div class=\"charts\">",
+        audit.progress.fetched,
+        audit.progress.failed,
+        audit.progress.blocked,
+        escape(audit.termination.as_deref().unwrap_or("-")),
+        escape(&audit.ruleset_version),
+    );
+    gauge(&mut page, audit.health_score);
+    let totals = &audit.totals;
+    let _ = write!(
+        page,
+        "<p><span class=\"error\">{} errors</span><br><span class=\"warning\">{} warnings</span><br><span class=\"notice\">{} notices</span><br>in {} issues</p>",
+        totals.errors, totals.warnings, totals.notices, totals.issues
+    );
+    bars(&mut page, &results.issues);
+    page.push_str("</div><h2>Issues, by impact</h2>");
+    if results.issues.is_empty() {
+        page.push_str("<p>None.</p>");
+    }
+    results.issues.iter().for_each(|found| issue(&mut page, found));
+    page.push_str("</body></html>\n");
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn no_text_is_markup() {
+        assert_eq!(
+            escape("<a href='x' title=\"y\">&\u{202e}</a>"),
+            "&lt;a href=&#39;x&#39; title=&quot;y&quot;&gt;&amp;\u{fffd}&lt;/a&gt;"
+        );
+    }
+}

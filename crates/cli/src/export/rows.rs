@@ -1,0 +1,72 @@
+//! One row per occurrence.
+
+use std::{borrow::Cow, io::Write};
+
+use super::Results;
+
+/// A text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10).
+fn harmless(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut table = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(out);
+    table.write_record([
+        "severity",
+        "check",
+        "title",
+        "category",
+        "url",
+        "state",
+        "evidence",
+        "recommendation",
+        "last_checked_at",
+        "issue_id",
+        "page_id",
+    ])?;
+    for found in &results.issues {
+        let issue = &found.issue;
+        for occurrence in &found.occurrences {
+            let (evidence, checked) = (
+                occurrence.evidence.to_string(),
+                occurrence.last_checked_at.to_string(),
+            );
+            let row = [
+                issue.severity.as_str(),
+                &issue.check_id,
+                &issue.title,
+                &issue.category,
+                &occurrence.url,
+                occurrence.state.as_str(),
+                &evidence,
+                &issue.recommendation,
+                &checked,
+                &issue.id,
+                &occurrence.page_id,
+            ];
+            table.write_record(row.map(|text| harmless(text).into_owned()))?;
+        }
+    }
+    table.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn nothing_is_a_formula() {
+        for text in ["=1+1", "+1", "-1", "@x", "\tx", "\rx"] {
+            assert_eq!(harmless(text), format!("'{text}"));
+        }
+        for text in ["", "a=1", "https://example.com/?a=-1", "'=1"] {
+            assert_eq!(harmless(text), text);
+        }
+    }
+}

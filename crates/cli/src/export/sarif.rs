@@ -1,0 +1,74 @@
+//! SARIF 2.1.0 (OASIS): checks are rules, occurrences are results whose place is a URL.
+
+use searchwright_contract::issues::Severity;
+use serde_json::{Value, json};
+
+use super::Results;
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Notice => "note",
+    }
+}
+
+pub(super) fn log(results: &Results) -> Value {
+    let rules: Vec<Value> = results
+        .issues
+        .iter()
+        .map(|found| {
+            let issue = &found.issue;
+            json!({
+                "id": issue.check_id,
+                "shortDescription": { "text": issue.title },
+                "fullDescription": { "text": format!("{} {}", issue.description, issue.why_it_matters) },
+                "help": { "text": issue.recommendation },
+                "helpUri": issue.recommendation_source,
+                "defaultConfiguration": { "level": level(issue.severity) },
+                "properties": { "category": issue.category, "impact": issue.impact },
+            })
+        })
+        .collect();
+    let places = results.issues.iter().enumerate();
+    let all: Vec<Value> = places
+        .flat_map(|(at, found)| found.occurrences.iter().map(move |occurrence| (at, found, occurrence)))
+        .map(|(at, found, occurrence)| {
+            let issue = &found.issue;
+            json!({
+                "ruleId": issue.check_id,
+                "ruleIndex": at,
+                "level": level(issue.severity),
+                "message": { "text": format!("{}: {}", issue.title, occurrence.evidence) },
+                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": occurrence.url } } }],
+                // Stable from audit to audit, so that a pipeline knows what is new.
+                "partialFingerprints": { "occurrence/v1": format!("{}:{}", occurrence.issue_id, occurrence.page_id) },
+                "properties": { "state": occurrence.state, "evidence": occurrence.evidence },
+            })
+        })
+        .collect();
+    let audit = &results.audit;
+    json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "searchwright",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "invocations": [{
+                "executionSuccessful": true,
+                "startTimeUtc": audit.started_at,
+                "endTimeUtc": audit.finished_at,
+            }],
+            "properties": {
+                "startUrl": audit.start_url,
+                "healthScore": audit.health_score,
+                "rulesetVersion": audit.ruleset_version,
+                "termination": audit.termination,
+            },
+            "results": all,
+        }],
+    })
+}

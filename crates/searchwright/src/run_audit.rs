@@ -1,0 +1,148 @@
+//! `searchwright audits run`: one audit without a server, for build pipelines. Nothing is left behind.
+
+use std::io::Write as _;
+
+use clap::Args;
+use searchwright_cli::{
+    CliError, Client, Exit,
+    export::{self, Format, Target},
+    follow::{self, FailOn},
+};
+use searchwright_contract::audits::{Audit, AuditStatus, StartAudit};
+use searchwright_server::{admin::Grant, config::Flags, serve};
+use url::Url;
+
+use crate::{
+    commands::settings,
+    report::report,
+    try_it::{failed, private, website},
+};
+
+/// Requests a minute with which reading the results is not slowed down.
+const UNHURRIED: u32 = 1_000_000;
+
+/// What `audits run` takes.
+#[derive(Clone, Debug, Args)]
+pub struct RunAudit {
+    /// The website; a private address may be crawled because it is named here.
+    target: String,
+    /// Most pages to fetch.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_pages: u32,
+    /// Most clicks from the start page to follow.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(0..=100))]
+    max_depth: Option<u16>,
+    /// Only URLs whose path and query match one of these patterns.
+    #[arg(long)]
+    include: Option<Vec<String>>,
+    /// No URLs whose path and query match one of these patterns.
+    #[arg(long)]
+    exclude: Option<Vec<String>>,
+    /// Exit with 5 on error, warning, or score<N.
+    #[arg(long, value_name = "WHAT")]
+    fail_on: Option<FailOn>,
+    /// Write the results in this form; a report for people unless given.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// File to write the results to, replaced when it is there; standard output unless given.
+    #[arg(long, value_name = "FILE", requires = "format")]
+    output: Option<std::path::PathBuf>,
+    /// Private address that outbound requests may reach besides the website: PURPOSE=HOST:PORT.
+    #[arg(long, value_name = "PURPOSE=HOST:PORT")]
+    allow_outbound: Vec<String>,
+    /// error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    log: String,
+    /// Any other setting: NAME=VALUE.
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+}
+
+/// Audits a website and says how it went.
+pub async fn run(mut run: RunAudit, json: bool) -> Result<Exit, CliError> {
+    let target = website(&run.target)?;
+    let own = private(&target).map(|private| format!("crawl={private}"));
+    let folder = tempfile::tempdir().map_err(failed)?;
+    // An installation of this user is neither asked nor touched.
+    let flags = Flags {
+        data_dir: Some(folder.path().to_owned()),
+        allow_outbound: std::mem::take(&mut run.allow_outbound)
+            .into_iter()
+            .chain(own)
+            .collect(),
+        log: Some(run.log.clone()),
+        set: std::mem::take(&mut run.set),
+        ..Flags::default()
+    };
+    let mut settings = settings(&flags)?;
+    for address in [&mut settings.listen, &mut settings.mcp_listen] {
+        *address = ([127, 0, 0, 1], 0).into();
+    }
+    settings.limits.requests_per_minute = UNHURRIED;
+    settings.limits.requests_per_minute_and_project = UNHURRIED;
+    let server = serve::start(settings).await.map_err(failed)?;
+    let interrupted = serve::signalled();
+    let outcome = tokio::select! {
+        outcome = audit(&server, &target, &run, json) => outcome,
+        () = interrupted => Err(CliError::new(Exit::Failed, "interrupted")),
+    };
+    server.stop().await;
+    outcome
+}
+
+async fn audit(server: &serve::Server, target: &Url, run: &RunAudit, json: bool) -> Result<Exit, CliError> {
+    let engine = &server.app.engine;
+    let domain = target.origin().ascii_serialization();
+    let project = engine.project_for(&domain).await.map_err(failed)?;
+    let grant = Grant {
+        scopes: Vec::new(),
+        read_only: false,
+        lifetime_millis: None,
+    };
+    let key = engine
+        .replace_key(project, "audits run", grant)
+        .await
+        .map_err(failed)?;
+    let client = Client::new(&format!("http://{}", server.addresses.api), &key.key)?;
+    let start = StartAudit {
+        project_id: project.to_string(),
+        max_pages: Some(run.max_pages),
+        max_depth: run.max_depth,
+        include: run.include.clone(),
+        exclude: run.exclude.clone(),
+    };
+    let started = client.call(&start).await?;
+    let audit = follow::audit(&client, started.audit).await?;
+    if matches!(audit.status, AuditStatus::Failed | AuditStatus::Cancelled) {
+        let why = audit
+            .error
+            .as_ref()
+            .map_or_else(|| audit.status.to_string(), |error| error.message.clone());
+        return Err(CliError::new(
+            Exit::Failed,
+            format!("the audit of {domain} did not succeed: {why}"),
+        ));
+    }
+    show(&client, &audit, run, json).await?;
+    Ok(if run.fail_on.is_some_and(|what| what.is_crossed(&audit)) {
+        Exit::Threshold
+    } else {
+        Exit::Done
+    })
+}
+
+async fn show(client: &Client, audit: &Audit, run: &RunAudit, json: bool) -> Result<(), CliError> {
+    if let Some(format) = run.format.or(json.then_some(Format::Json)) {
+        let target = Target {
+            format,
+            output: run.output.clone(),
+        };
+        target.write(&export::gather(client, audit.clone()).await?)?;
+        if run.output.is_none() {
+            return Ok(());
+        }
+    }
+    let text = report(client, &audit.project_id, audit).await?;
+    writeln!(std::io::stdout().lock(), "{text}")?;
+    Ok(())
+}

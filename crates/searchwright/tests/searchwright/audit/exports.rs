@@ -1,0 +1,114 @@
+//! What an audit found as a file, and an audit without a server.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::{Ipv4Addr, TcpListener},
+};
+
+use serde_json::Value;
+
+use crate::program::{User, files};
+
+/// A website of hostile texts: a title that is a formula, another that is markup, and a link that leads nowhere.
+fn website() -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let path = lines
+                .next()
+                .unwrap()
+                .unwrap()
+                .split(' ')
+                .nth(1)
+                .unwrap()
+                .to_owned();
+            let (status, title) = match path.as_str() {
+                "/" => (200, "=HYPERLINK(1)"),
+                "/=cmd" => (200, "&lt;script>alert(1)&lt;/script>"),
+                _ => (404, "nothing"),
+            };
+            let body = format!(
+                "<!doctype html><html><head><title>{title}</title></head><body><a href='/=cmd'>on</a><a href='/gone'>x</a></body></html>"
+            );
+            write!(stream, "HTTP/1.1 {status} x\r\ncontent-type: text/html\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).unwrap();
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn an_audit_without_a_server_leaves_nothing_behind() {
+    let user = User::new();
+    let site = website();
+    let report = user.path("report.sarif");
+    let run = |more: &[&str]| user.run(&[&["audits", "run", &site], more].concat());
+    let crossed = run(&[
+        "--fail-on",
+        "error",
+        "--format",
+        "sarif",
+        "--output",
+        report.to_str().unwrap(),
+    ]);
+    assert_eq!(crossed.code, 5, "{crossed:?}");
+    assert!(crossed.out.contains("Health score"), "{crossed:?}");
+    let log: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run0 = &log["runs"][0];
+    let results = run0["results"].as_array().unwrap();
+    let broken = results
+        .iter()
+        .find(|result| result["ruleId"] == "broken-internal-link")
+        .unwrap();
+    assert_eq!(broken["level"], "error");
+    let place = &broken["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert!(place.as_str().unwrap().starts_with(&site));
+    let rule = &run0["tool"]["driver"]["rules"][broken["ruleIndex"].as_u64().unwrap() as usize];
+    assert_eq!(rule["id"], "broken-internal-link");
+    assert_eq!(files(user.home.path()), [report], "nothing but the report");
+
+    let fine = run(&["--fail-on", "score<1", "--json"]);
+    assert_eq!(fine.code, 0, "{fine:?}");
+    let all = fine.json();
+    assert!(
+        all["audit"]["healthScore"].is_number() && all["issues"][0]["occurrences"][0]["page_id"].is_string()
+    );
+    run(&["--output", "x"]).refuses(2, &["--format"]);
+    run(&["--fail-on", "much"]).refuses(2, &["score<N"]);
+    user.run(&["audits", "run", "ftp://example.com"])
+        .refuses(2, &["http"]);
+    user.run(&["audits", "run", "http://127.0.0.1:9"])
+        .refuses(1, &["does not answer"]);
+}
+
+#[test]
+fn files_for_people_hold_no_live_text() {
+    let user = User::new();
+    let site = website();
+    let table = user.run(&["audits", "run", &site, "--format", "csv"]);
+    assert_eq!(table.code, 0, "{table:?}");
+    let mut rows = table.out.split("\r\n");
+    assert!(
+        rows.next()
+            .unwrap()
+            .starts_with("severity,check,title,category,url,state")
+    );
+    assert!(rows.clone().count() > 10);
+    for row in rows.filter(|row| !row.is_empty()) {
+        assert!(!row.starts_with(['=', '+', '-', '@']), "{row}");
+        assert!(!row.contains(",=") && !row.contains(",\"="), "{row}");
+    }
+    let page = user.run(&["audits", "run", &site, "--format", "html"]).out;
+    assert!(
+        page.contains("<svg") && page.contains("Broken internal link"),
+        "{page}"
+    );
+    assert!(
+        page.contains("=HYPERLINK(1)") && !page.contains("<script"),
+        "{page}"
+    );
+    assert!(!page.contains("src="), "it loads nothing");
+}

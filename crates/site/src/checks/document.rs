@@ -1,0 +1,106 @@
+//! The catalogue as a page for people: `docs/checks.md`.
+
+use std::fmt::Write as _;
+
+use super::{Category, Check, RULESET_VERSION, RecheckMode, Severity, registry};
+
+impl Category {
+    /// Its name for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Crawlability => "Crawlability",
+            Self::Indexability => "Indexability",
+            Self::Links => "Links",
+            Self::Redirects => "Redirects",
+            Self::Content => "Content and duplicates",
+            Self::Titles => "Titles and descriptions",
+            Self::Headings => "Headings",
+            Self::Images => "Images",
+            Self::International => "International",
+            Self::StructuredData => "Structured data",
+            Self::Performance => "Performance",
+            Self::Security => "Security",
+            Self::Mobile => "Mobile",
+            Self::Social => "Social cards",
+            Self::Sitemaps => "Sitemaps and robots.txt",
+            Self::Ai => "AI readiness",
+        }
+    }
+}
+
+impl RecheckMode {
+    /// How a fix is verified, a sentence.
+    pub const fn verification(self) -> &'static str {
+        match self {
+            Self::Page => "A recheck fetches the page again.",
+            Self::Targets => "A recheck fetches the page and what the evidence names again.",
+            Self::Snapshot => {
+                "A recheck fetches the page again and compares it with what the last audit knows of the others."
+            }
+            Self::Site => "A recheck fetches robots.txt, the sitemaps and the home page again.",
+            Self::Audit => "Only another audit can tell.",
+        }
+    }
+}
+
+const fn severity(check: &Check) -> &'static str {
+    match (check.severity, check.scored) {
+        (Severity::Error, _) => "error",
+        (Severity::Warning, true) => "warning",
+        (Severity::Warning, false) => "warning, not scored",
+        (Severity::Notice, _) => "notice",
+    }
+}
+
+/// The page, in Markdown.
+pub fn markdown() -> String {
+    let of = |severity| {
+        registry()
+            .iter()
+            .filter(|check| check.severity == severity)
+            .count()
+    };
+    let mut page = format!(
+        "# Checks\n\nRuleset {RULESET_VERSION}: {} checks, {} errors, {} warnings and {} notices. An error halves the score of a page, a warning \
+         takes a twentieth of it, a notice never counts. Made from the registry in `crates/site/src/checks`; do not edit.\n",
+        registry().len(),
+        of(Severity::Error),
+        of(Severity::Warning),
+        of(Severity::Notice),
+    );
+    for category in Category::ALL {
+        let _ = write!(page, "\n## {}\n", category.title());
+        for check in registry().iter().filter(|check| check.category == category) {
+            let _ = write!(
+                page,
+                "\n### {}\n\n`{}` · {}\n\n{} {}\n\n{}\n\n{} Source: <{}>\n",
+                check.title,
+                check.id,
+                severity(check),
+                check.description,
+                check.why_it_matters,
+                check.recommendation,
+                check.recheck_mode().verification(),
+                check.source,
+            );
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_page_is_committed() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/checks.md");
+        let page = super::markdown();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &page).unwrap();
+        }
+        let committed = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            page == committed,
+            "docs/checks.md is not what the registry says: run the tests once with UPDATE_DOCS=1"
+        );
+    }
+}
