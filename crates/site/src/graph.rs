@@ -269,6 +269,11 @@ impl Index {
         self.topics.of(id)
     }
 
+    /// What pages need beside themselves, as far as it was asked for.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
     /// URLs of the site that redirect for the time being: with 302, 303 or 307.
     pub fn temporary_redirects(&self) -> impl Iterator<Item = UrlId> + '_ {
         let ids = (0..self.len() as u32).map(UrlId);

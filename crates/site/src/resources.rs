@@ -88,6 +88,18 @@ impl Resource {
         }
     }
 
+    /// Why the answer tells nothing of what visitors get: there was none in time, or it was meant for programs.
+    pub fn silence(&self) -> Option<String> {
+        match (self.status, &self.error) {
+            (Some(status @ (401 | 403 | 405 | 406 | 429 | 451 | 500..)), _) => {
+                Some(format!("answered {status}"))
+            }
+            (None, Some(FetchError::Dns)) | (Some(_), _) => None,
+            (None, Some(error)) => Some(error.to_string()),
+            (None, None) => Some("was not asked for".to_owned()),
+        }
+    }
+
     /// It is needed for this.
     pub fn is_for(&self, purpose: u8) -> bool {
         self.purposes & purpose != 0
@@ -107,6 +119,11 @@ impl Resources {
     /// None were asked for.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// One of them.
+    pub fn get(&self, url: &str) -> Option<&Resource> {
+        self.at(self.find(url)?)
     }
 
     /// Where one of them lies.
@@ -129,6 +146,23 @@ mod tests {
     use http::HeaderValue;
 
     use super::*;
+
+    #[test]
+    fn some_answers_tell_nothing() {
+        let of = |status, error| {
+            let mut resource = Resource::new("https://a.example/x", 1, Err(FetchError::Broken));
+            (resource.status, resource.error) = (status, error);
+            resource.silence()
+        };
+        for status in [200, 304, 404, 410] {
+            assert_eq!(of(Some(status), None), None, "{status}");
+        }
+        for status in [403, 429, 503] {
+            assert_eq!(of(Some(status), None), Some(format!("answered {status}")));
+        }
+        assert_eq!(of(None, Some(FetchError::Dns)), None);
+        assert_eq!(of(None, Some(FetchError::Timeout)).as_deref(), Some("timed out"));
+    }
 
     #[test]
     fn how_long_it_may_be_kept() {

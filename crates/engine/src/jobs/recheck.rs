@@ -232,13 +232,18 @@ fn key(url: &str) -> Option<String> {
     Some(url_key(&Url::parse(url).ok()?).into_owned())
 }
 
-/// The addresses that evidence names.
+/// The addresses that evidence names, as keys.
 fn named(evidence: &Value) -> Vec<String> {
+    urls(evidence).into_iter().filter_map(key).collect()
+}
+
+/// The same as they are written.
+fn urls(evidence: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     let mut waiting = vec![evidence];
     while let Some(value) = waiting.pop() {
         match value {
-            Value::String(text) if text.starts_with("http") => found.extend(key(text)),
+            Value::String(text) if text.starts_with("http") => found.push(text.as_str()),
             Value::Array(items) => waiting.extend(items),
             Value::Object(members) => waiting.extend(members.values()),
             _ => {}
@@ -407,6 +412,14 @@ fn silent_target(
 ) -> Option<String> {
     if mode != RecheckMode::Targets {
         return None;
+    }
+    let resources = ending.index.resources();
+    let silent = urls(&item.evidence).into_iter().find_map(|url| {
+        let why = resources.get(url)?.silence()?;
+        Some(format!("{url}: {why}"))
+    });
+    if silent.is_some() {
+        return silent;
     }
     named(&item.evidence).iter().find_map(|key| {
         let target = by_key.get(key.as_str())?;

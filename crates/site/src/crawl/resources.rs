@@ -251,7 +251,11 @@ impl Asking {
         let (mut next, mut failures) = (Instant::now(), 0);
         for (url, purposes) in wanted {
             if next >= self.until || failures >= FAILURES {
-                return;
+                // who looks at single pages again is told that this one was left out
+                if self.fresh {
+                    self.keep(Resource::new(url.as_str(), purposes, Err(FetchError::Timeout)));
+                }
+                continue;
             }
             tokio::time::sleep_until(next).await;
             next = Instant::now() + delay;
@@ -261,11 +265,13 @@ impl Asking {
                 Some(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
             );
             failures = if failed { failures + 1 } else { 0 };
-            self.found
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(resource);
+            self.keep(resource);
         }
+    }
+
+    fn keep(&self, resource: Resource) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.push(resource);
     }
 
     /// HEAD, then GET when that is refused; a card's image by GET at once. What fails is asked for twice.
