@@ -11,7 +11,7 @@ use super::{
 use crate::{graph::Group, page::HtmlFacts, page::UrlId, text};
 
 /// Pages of a group that are looked at for one of them.
-const LOOKED_AT: usize = 1_000;
+const LOOKED_AT: usize = 200;
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -64,7 +64,7 @@ fn others(page: &Page<'_>, group: &Group<'_>, fits: impl Fn(UrlId) -> bool) -> i
         .filter(move |other| *other != id && !index.is_copy(id, *other) && fits(*other))
 }
 
-fn near(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn near(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let group = page.index().near(page.id()).filter(|_| page.indexable)?;
     let like = others(page, &group, |_| true).map(|id| page.key(id));
     let evidence = with(
@@ -74,9 +74,20 @@ fn near(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     );
     // from 128 hashes of each text: the texts themselves are not kept
     let evidence = with(evidence, "similarityIs", "estimated");
-    let evidence = with(evidence, "standardError", 0.03);
+    let evidence = with(
+        evidence,
+        "standardError",
+        standard_error(html.main_words, group.percent),
+    );
     let name = text::hash(page.key(group.first).as_bytes());
     Some(with(evidence, "groupId", format!("{name:016x}")))
+}
+
+/// Of a similarity that was estimated from 128 bins, of which a short text fills some only.
+fn standard_error(words: u32, percent: u8) -> f64 {
+    let (bins, share) = (128.0, (f64::from(percent) / 100.0).min(0.99));
+    let filled = bins * (1.0 - (-f64::from(words) / bins).exp());
+    ((share * (1.0 - share) / filled.max(1.0)).sqrt() * 1000.0).round() / 1000.0
 }
 
 fn cannibalisation(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
@@ -107,4 +118,18 @@ fn language(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         "detected": found.language,
         "confidence": f64::from(found.confidence) / 100.0,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::standard_error;
+
+    #[test]
+    fn a_long_text_is_estimated_more_exactly() {
+        assert_eq!(
+            (standard_error(2_000, 90), standard_error(50, 90)),
+            (0.027, 0.047)
+        );
+        assert!(standard_error(0, 100) > 0.0);
+    }
 }
