@@ -2,7 +2,7 @@
 
 use crate::text::{
     primary,
-    readability::{Counts, Formula, Readability, formula, readability, score},
+    readability::{Counts, Formula, Readability, count, formula, score},
 };
 
 /// A shorter line is a heading or an entry of a list.
@@ -15,9 +15,11 @@ const LOOKED_AT: usize = 1_500;
 const MOST: f64 = 40.0;
 /// A count of letters may be wrong by so much.
 const DOUBT: f64 = 20.0;
+/// The beginning of a text may differ from the whole by so much.
+const BEGINNING_DOUBT: f64 = 12.0;
 
 /// What a hard text scores, in a language with a formula on the scale of Flesch. Counting syllables takes its time, so
-/// that most texts are only looked at: their letters show that they are not hard.
+/// that most texts are only looked at: their letters show that they are not hard, or the words of their beginning do.
 pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     let formula = formula(language);
     if matches!(formula, Formula::Lix | Formula::SentenceLength) {
@@ -27,16 +29,21 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
         .lines()
         .filter(|line| line.len() >= LINE && line.ends_with(['.', '!', '?', '…', '"', '”', '»', ')']));
     let mut bytes = 0;
-    let beginning = paragraphs.clone().take_while(|paragraph| {
+    let looked_at = paragraphs.clone().take_while(|paragraph| {
         let more = bytes < LOOKED_AT;
         bytes += paragraph.len();
         more
     });
-    let rough = rough(beginning, &primary(language));
-    if rough.words < LEAST_WORDS || score(&rough, formula)?.score > MOST + DOUBT {
+    let beginning: Vec<&str> = looked_at.collect();
+    let letters = rough(beginning.iter().copied(), &primary(language));
+    if letters.words < LEAST_WORDS || score(&letters, formula)?.score > MOST + DOUBT {
         return None;
     }
-    readability(paragraphs, language).filter(|found| found.score <= MOST)
+    let words = count(beginning.into_iter(), language);
+    if score(&words, formula)?.score > MOST + BEGINNING_DOUBT {
+        return None;
+    }
+    score(&count(paragraphs, language), formula).filter(|found| found.score <= MOST)
 }
 
 const PART: u8 = 1;
@@ -102,6 +109,7 @@ fn rough<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Count
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::readability::readability;
 
     const HARD: &str = "Organisational considerations necessitate comprehensive interdisciplinary deliberation concerning the \
         implementation of administrative responsibilities, notwithstanding previously established institutional arrangements.";
