@@ -35,6 +35,8 @@ pub struct Resume {
     pub(super) resources: Option<Vec<Resource>>,
     scope: Scope,
     again: HashSet<String>,
+    /// Reasons that are taken over.
+    given: u8,
 }
 
 /// What is counted while pages come in.
@@ -60,7 +62,14 @@ impl Resume {
     /// A crawl with the same `config`, of which nothing is known yet. `origin` as last saved, `elapsed` how
     /// long the crawl has run before.
     pub fn new(config: &Config, origin: Option<Origin>, elapsed: Duration) -> Self {
+        // What the sitemaps list is asked again with the rest of what is beside the pages.
+        let asked_again = config.again.is_some() && origin.is_none();
         Self {
+            given: if asked_again {
+                provenance::GIVEN & !provenance::SITEMAP
+            } else {
+                provenance::GIVEN
+            },
             table: UrlTable::new(config.max_urls),
             builder: IndexBuilder::default(),
             origin,
@@ -85,7 +94,7 @@ impl Resume {
             return Err(ResumeError::Order(row.id));
         }
         // The other reasons follow from the pages, those not yet saved included.
-        self.table.mark(next, row.provenance & provenance::GIVEN);
+        self.table.mark(next, row.provenance & self.given);
         if self.scope.is_internal(&row.key) {
             self.builder.set_internal(next);
         }

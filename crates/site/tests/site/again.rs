@@ -70,3 +70,52 @@ async fn only_what_is_asked_for_is_fetched() {
         .id;
     assert_eq!(index.inlinks(left).count(), 0, "/c links to it no more");
 }
+
+/// A sitemap that no longer lists a page lists it no more, when what is beside the pages is read again.
+#[tokio::test]
+async fn sitemaps_are_read_again_with_robots() {
+    let map = |listed: &str| {
+        let text = format!("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{listed}</urlset>");
+        super::fake::Answer::Is(200, Vec::new(), text)
+    };
+    let entry = "<url><loc>https://example.com/a</loc></url>";
+    let before = site()
+        .with("/", links(&["/a"]))
+        .with("/a", status(404))
+        .with("/sitemap.xml", map(entry));
+    let (_, memory, ending) = run(before, config()).await;
+    let a = memory.urls.iter().find(|url| *url.key == *key("/a")).unwrap().id;
+    assert!(ending.index.has(a, searchwright_site::graph::flag::IN_SITEMAP));
+    for (origin, listed) in [(memory.origin.clone(), true), (None, false)] {
+        let config = Config {
+            again: Some(Again {
+                pages: HashSet::from([key("/a")]),
+                complete: true,
+                ..Again::default()
+            }),
+            ..config()
+        };
+        let mut resume = searchwright_site::crawl::Resume::new(&config, origin, std::time::Duration::ZERO);
+        memory.urls.iter().for_each(|url| resume.url(url).unwrap());
+        memory
+            .pages
+            .iter()
+            .for_each(|page| resume.page(&page.facts).unwrap());
+        let after = Arc::new(
+            site()
+                .with("/", links(&["/a"]))
+                .with("/a", status(404))
+                .with("/sitemap.xml", map("")),
+        );
+        let mut again = Memory {
+            urls: memory.urls.clone(),
+            ..Memory::default()
+        };
+        let ending = run_with(&after, config, &mut again, Some(resume)).await.unwrap();
+        assert_eq!(
+            ending.index.has(a, searchwright_site::graph::flag::IN_SITEMAP),
+            listed
+        );
+        assert_eq!(after.asked("/sitemap.xml"), usize::from(!listed));
+    }
+}
