@@ -1,5 +1,6 @@
 //! What the operator does on the server: projects and keys. Works beside a running server.
 
+pub mod checks;
 pub mod limits;
 pub mod providers;
 

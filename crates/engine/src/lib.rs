@@ -17,6 +17,7 @@ pub mod keywords;
 mod operations;
 mod posts;
 pub mod providers;
+mod rules;
 pub mod writing;
 
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 use lol_html::{HtmlRewriter, Settings, doc_text, element};
 use searchwright_site::{
-    checks::{self, Context, Thresholds},
+    checks::{self, Context, Rules},
     fetch::Response,
     graph::{Ends, IndexBuilder},
     origin::Origin,
@@ -175,8 +175,8 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
     let mut origin = Origin::default();
     origin.robots.text =
         "User-agent: *\nDisallow: /search\nDisallow: /*?sort=\n\nUser-agent: GPTBot\nDisallow: /\n".into();
-    let thresholds = Thresholds::default();
-    let context = Context::new(&index, &origin, &thresholds, 0);
+    let rules = Rules::default();
+    let context = Context::new(&index, &origin, &rules, 0);
     let mut found = Vec::new();
     time(
         &format!("this crate, {} checks", checks::registry().len()),

@@ -28,6 +28,7 @@ mod resources;
 mod robots;
 mod schema;
 mod security;
+mod settings;
 mod sitemaps;
 mod social;
 mod structured_data;
@@ -47,7 +48,8 @@ use serde_json::Value;
 pub use self::{
     context::{Context, Page, Site},
     document::markdown,
-    thresholds::Thresholds,
+    settings::{Level, Rules, Settings},
+    thresholds::{Threshold, Thresholds},
 };
 use crate::{
     graph::flag,
@@ -307,14 +309,14 @@ pub struct Finding {
     pub evidence: Value,
 }
 
-/// Evaluates every check about pages on one page of the site.
+/// Evaluates every check about pages that is not off on one page of the site.
 pub fn evaluate(facts: &PageFacts, context: &Context<'_>, found: &mut Vec<Finding>) {
     if !context.index.has(facts.id, flag::INTERNAL) {
         return;
     }
     let page = Page::new(facts, context);
     let html = facts.html_200();
-    for check in registry() {
+    for check in context.checks {
         let evidence = match (check.test, html) {
             (Test::Html(_), Some(_)) if check.needs_whole && facts.cut.is_some() => None,
             (Test::Html(test), Some(html)) => test(&page, html),
@@ -329,10 +331,10 @@ pub fn evaluate(facts: &PageFacts, context: &Context<'_>, found: &mut Vec<Findin
     }
 }
 
-/// Evaluates every check about the site as a whole. `home` holds the facts of the page the start URL ends at.
+/// Evaluates every check about the site as a whole that is not off. `home` holds the facts of the page the start URL ends at.
 pub fn evaluate_site(home: Option<&PageFacts>, context: &Context<'_>, found: &mut Vec<Finding>) {
     let site = Site::new(home, context);
-    for check in registry() {
+    for check in context.checks {
         if let Test::Site(test) = check.test
             && let Some(evidence) = test(&site)
         {

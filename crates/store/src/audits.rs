@@ -83,13 +83,13 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
     Ok(audit)
 }
 
-/// Starts an audit.
+/// Starts an audit, with what the project has set now.
 pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Audit> {
     let previous = newest_finished(tx, scope).await?;
     let config = serde_json::to_value(&new.config).map_err(|e| Error::Defect(e.to_string()))?;
     sql(columns!("INSERT INTO audits (project_id, id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, discovered, fetched, queued,
-            failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version)
-         VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1) RETURNING" ""))
+            failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version, settings)
+         VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1, (SELECT s.settings FROM audit_settings s WHERE s.project_id = $1)) RETURNING" ""))
     .bind(scope.project())
     .bind(new.id)
     .bind(new.job_id)

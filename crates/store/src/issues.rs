@@ -14,6 +14,8 @@ pub struct IssueRow {
     pub id: Uuid,
     /// The check.
     pub check_id: String,
+    /// As the newest audit had it.
+    pub severity: Severity,
     /// Sort key.
     pub impact: f64,
     /// Active occurrences.
@@ -52,6 +54,7 @@ fn issue(c: &mut Cells<'_>) -> Result<IssueRow> {
     Ok(IssueRow {
         id: c.take()?,
         check_id: c.take()?,
+        severity: c.word()?,
         impact: c.take()?,
         active: c.take()?,
         counts: serde_json::from_value(c.take::<Json>()?.0).map_err(|e| Error::Defect(e.to_string()))?,
@@ -63,7 +66,7 @@ fn issue(c: &mut Cells<'_>) -> Result<IssueRow> {
 /// One page, highest impact first.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<IssueRow>> {
     let (impact, id) = query.after.unwrap_or((f64::MAX, Uuid::max()));
-    sql("SELECT id, check_id, impact, active, counts, first_seen_at, last_seen_at FROM issues
+    sql("SELECT id, check_id, severity, impact, active, counts, first_seen_at, last_seen_at FROM issues
          WHERE project_id = $1 AND (impact, id) < ($2, $3)
            AND (CAST($5 AS BOOLEAN) IS NULL OR (active > 0) = $5) AND (CAST($6 AS TEXT) IS NULL OR severity = $6) AND (CAST($7 AS TEXT) IS NULL OR category = $7)
          ORDER BY impact DESC, id DESC LIMIT $4")
@@ -80,7 +83,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
 
 /// One issue.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow> {
-    sql("SELECT id, check_id, impact, active, counts, first_seen_at, last_seen_at FROM issues WHERE project_id = $1 AND id = $2")
+    sql("SELECT id, check_id, severity, impact, active, counts, first_seen_at, last_seen_at FROM issues WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
         .one(tx, issue)
@@ -164,32 +167,44 @@ pub async fn unseen(
     .await
 }
 
-/// Settles what an audit did not find again on these pages: resolved where it looked, stale where it could not.
-///
-/// `looked_everywhere` also resolves what was on pages that this audit no longer knows.
+/// How an audit looked for an issue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Looked {
+    /// It did: the check is not off.
+    pub at_all: bool,
+    /// What was on pages that this audit no longer knows is gone with them.
+    pub everywhere: bool,
+    /// By another condition than the audit before.
+    pub rule_changed: bool,
+}
+
+/// Settles what an audit did not find again on these pages: resolved where it looked, stale where it did not.
 pub async fn settle(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
     issue: Uuid,
     pages: Vec<Uuid>,
-    looked_everywhere: bool,
+    looked: Looked,
     now: Instant,
 ) -> Result<()> {
     let rows = || pages.iter().map(|page| vec![(*page).into()]).collect();
-    sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5,
+    if looked.at_all {
+        sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5,
            resolution = CASE WHEN EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.status_code BETWEEN 300 AND 499)
-             THEN 'page_gone' ELSE 'fixed' END
-         WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
+             THEN 'page_gone' ELSE $6 END
+         WHERE project_id = $1 AND issue_id = $2 AND page_id = $7 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
            AND EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3 AND p.failure IS NULL)")
     .bind(scope.project())
     .bind(issue)
     .bind(audit)
     .bind(now)
     .bind(false)
+    .bind(if looked.rule_changed { "rule_changed" } else { "fixed" })
     .run_each(tx, rows())
     .await?;
-    if looked_everywhere {
+    }
+    if looked.at_all && looked.everywhere {
         sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5, resolution = 'page_gone'
              WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
                AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3)")
@@ -249,6 +264,19 @@ pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now
     .bind(now)
     .run_each(tx, rows)
     .await?;
+    Ok(())
+}
+
+/// Notes how bad issues are that an audit did not find.
+pub async fn grade(tx: &mut Tx, scope: ProjectScope, severities: Vec<(Uuid, String)>) -> Result<()> {
+    let rows = severities
+        .into_iter()
+        .map(|(issue, severity)| vec![issue.into(), severity.into()])
+        .collect();
+    sql("UPDATE issues SET severity = $3 WHERE project_id = $1 AND id = $2 AND severity <> $3")
+        .bind(scope.project())
+        .run_each(tx, rows)
+        .await?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@
 pub mod access;
 pub mod activity;
 pub mod admin;
+pub mod audit_settings;
 pub mod audits;
 pub mod brand;
 pub mod crawls;

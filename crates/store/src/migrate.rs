@@ -42,6 +42,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     14 "0014_ledger",
     15 "0015_sketches",
     16 "0016_snapshots",
+    17 "0017_audit_settings",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

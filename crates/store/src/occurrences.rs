@@ -2,7 +2,7 @@
 
 use searchwright_contract::{
     Instant,
-    issues::{Occurrence, OccurrenceState},
+    issues::{Occurrence, OccurrenceState, Severity},
     rechecks::LastRecheck,
 };
 use uuid::Uuid;
@@ -84,15 +84,15 @@ pub async fn of_page(
     tx: &mut Tx,
     scope: ProjectScope,
     page: Uuid,
-) -> Result<Vec<(Uuid, String, serde_json::Value)>> {
+) -> Result<Vec<(Uuid, String, Severity, serde_json::Value)>> {
     // One key lookup per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that
     // order. An index by page would cost every finding of every audit.
-    sql("SELECT o.issue_id, i.check_id, o.evidence FROM issues i CROSS JOIN occurrences o
+    sql("SELECT o.issue_id, i.check_id, i.severity, o.evidence FROM issues i CROSS JOIN occurrences o
          WHERE i.project_id = $1 AND o.project_id = i.project_id AND o.issue_id = i.id AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
          ORDER BY CASE i.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, i.impact DESC, o.issue_id LIMIT 100")
     .bind(scope.project())
     .bind(page)
-    .all(tx, |c| Ok((c.take()?, c.take()?, c.take::<Json>()?.0)))
+    .all(tx, |c| Ok((c.take()?, c.take()?, c.word()?, c.take::<Json>()?.0)))
     .await
 }
 

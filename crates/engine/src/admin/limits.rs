@@ -88,7 +88,7 @@ impl Engine {
     }
 }
 
-fn no_project(error: Error) -> Failure {
+pub(super) fn no_project(error: Error) -> Failure {
     match error {
         Error::Dangling => Problem::not_found("project").into(),
         other => other.into(),

@@ -3,12 +3,15 @@
 
 pub(super) mod evaluate;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
 use searchwright_site::{
-    checks::{self, Severity, Thresholds},
+    checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
 };
 use searchwright_store::{
@@ -24,7 +27,7 @@ use uuid::Uuid;
 
 use self::evaluate::{Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id};
 use super::{Job, JobError, audit::fenced, worker::Run};
-use crate::{failure::defect, operations::word};
+use crate::{failure::defect, operations::word, rules};
 
 /// Rows of one transaction: others wait for it.
 const ROWS: usize = 8 * 1024;
@@ -54,6 +57,8 @@ pub(super) struct Audited {
     pub(super) id: Uuid,
     /// What was seen is not older.
     pub(super) began: Instant,
+    /// The one before with results.
+    pub(super) previous: Option<Uuid>,
 }
 
 /// What a check contributes to the impact of its issue on pages of a sum of ranks.
@@ -62,13 +67,13 @@ pub(super) fn impact(severity: Severity, rank: f64) -> f64 {
 }
 
 /// An issue as it is kept.
-pub(super) fn summary(check: &checks::Check, id: Uuid, rank: f64) -> issues::Summary {
+pub(super) fn summary(rules: &Rules, check: &checks::Check, id: Uuid, rank: f64) -> issues::Summary {
     issues::Summary {
         id,
         check_id: check.id,
         category: word(&check.category),
-        severity: word(&check.severity),
-        impact: impact(check.severity, rank),
+        severity: word(&rules.severity(check)),
+        impact: impact(rules.severity(check), rank),
     }
 }
 
@@ -83,10 +88,11 @@ pub(super) async fn analyze(
     let project = scope.project();
     let now = run.engine.clock.now();
     let termination = ending.termination;
+    let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
     let shared = Arc::new(Shared {
         index: ending.index,
         origin: ending.origin,
-        thresholds: Thresholds::default(),
+        rules: rules.clone(),
         project,
         ignored: occurrences::ignored(&mut db.read().await?, scope)
             .await?
@@ -146,7 +152,7 @@ pub(super) async fn analyze(
         (sums, site)
     });
     let (sums, site) = site.await.map_err(|e| defect("analysis", e))?;
-    finish(run, db, audit, termination, sums, site).await
+    finish(run, db, audit, termination, &rules, sums, site).await
 }
 
 async fn write(
@@ -174,23 +180,21 @@ async fn write(
 async fn finish(
     run: &Run,
     db: &Db,
-    Audited { id: audit, began }: Audited,
+    Audited {
+        id: audit,
+        began,
+        previous,
+    }: Audited,
     termination: Termination,
+    rules: &Rules,
     mut sums: Sums,
     site_findings: Vec<issues::Finding>,
 ) -> Result<Option<u8>, JobError> {
     let project = run.leased.scope.project();
     let now = run.engine.clock.now();
     let clock = run.engine.clock.clone();
-    let scored = |severity| {
-        sums.site
-            .iter()
-            .filter(|c| c.scored && c.severity == severity)
-            .count() as u32
-    };
-    let health = sums
-        .score
-        .finish(scored(Severity::Error), scored(Severity::Warning));
+    let [errors, warnings] = sums.site;
+    let health = sums.score.finish(errors, warnings);
     sums.totals.issues = sums.issues();
     let complete = termination == Termination::Complete;
     let outcome = audits::Outcome {
@@ -202,10 +206,24 @@ async fn finish(
         totals: sums.totals,
         error: None,
     };
-    let summaries = checks::registry()
-        .iter()
-        .filter_map(|check| Some(summary(check, issue_id(project, check.id), sums.rank(check.id)?)))
-        .collect();
+    let before = match previous {
+        Some(previous) => &rules::of(&mut db.read().await?, run.leased.scope, previous).await?,
+        None => rules,
+    };
+    let (mut summaries, mut others, mut looked) = (Vec::new(), Vec::new(), HashMap::new());
+    for check in checks::registry() {
+        let id = issue_id(project, check.id);
+        match sums.rank(check.id) {
+            Some(rank) => summaries.push(summary(rules, check, id, rank)),
+            None => others.push((id, word(&rules.severity(check)))),
+        }
+        let how = issues::Looked {
+            at_all: !rules.is_off(check),
+            everywhere: complete,
+            rule_changed: rules.differ(before, check),
+        };
+        looked.insert(id, how);
+    }
     let mut marks = std::mem::take(&mut sums.marks);
     marks.sort_unstable();
     let found: Vec<(Uuid, Vec<u64>)> = std::mem::take(&mut sums.found)
@@ -223,11 +241,12 @@ async fn finish(
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             issues::record(tx, scope, audit, site_findings, began, now).await?;
-            issues::announce(tx, scope, summaries, now).await
+            issues::announce(tx, scope, summaries, now).await?;
+            issues::grade(tx, scope, others).await
         })
     })
     .await?;
-    settle(run, db, audit, complete, now).await?;
+    settle(run, db, audit, &looked, now).await?;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
@@ -252,13 +271,19 @@ async fn finish(
 /// Settles issue after issue what the audit did not find again, in portions, so that others never wait
 /// long. Doing it twice changes nothing: the count of an issue and the event that it turned are one
 /// transaction.
-async fn settle(run: &Run, db: &Db, audit: Uuid, complete: bool, now: Instant) -> Result<(), JobError> {
+async fn settle(
+    run: &Run,
+    db: &Db,
+    audit: Uuid,
+    looked: &HashMap<Uuid, issues::Looked>,
+    now: Instant,
+) -> Result<(), JobError> {
     let scope = run.leased.scope;
     let ids = issues::ids(&mut db.read().await?, scope).await?;
     futures_util::stream::iter(ids)
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |issue| async move {
-            let mut after = None;
+            let (mut after, looked) = (None, looked.get(&issue).copied().unwrap_or_default());
             loop {
                 let unseen = issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
                 let Some(last) = unseen.last().copied() else {
@@ -266,7 +291,7 @@ async fn settle(run: &Run, db: &Db, audit: Uuid, complete: bool, now: Instant) -
                 };
                 fenced(db, run.leased.clone(), move |tx, scope| {
                     Box::pin(
-                        async move { issues::settle(tx, scope, audit, issue, unseen, complete, now).await },
+                        async move { issues::settle(tx, scope, audit, issue, unseen, looked, now).await },
                     )
                 })
                 .await?;

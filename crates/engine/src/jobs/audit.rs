@@ -87,6 +87,10 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     let audited = analysis::Audited {
         id: audit_id,
         began: audit.started_at.unwrap_or(audit.requested_at),
+        previous: audit
+            .previous_audit_id
+            .as_ref()
+            .and_then(|id| Uuid::try_parse(id).ok()),
     };
     let result = analysis::analyze(run, db, audited, ending).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result }))

@@ -1,14 +1,17 @@
 //! Rechecks: exactly the pages of claims are fetched again, past every cache, and put in their place in the crawl of the
 //! last audit; then the same checks are evaluated as in the audit. Nothing is resolved by silence.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
 
 use searchwright_contract::{
     Instant,
     rechecks::{RecheckOutcome, RecheckStatus},
 };
 use searchwright_site::{
-    checks::{self, Check, Context, RecheckMode, Thresholds, Verdict, evaluate_one},
+    checks::{self, Category, Check, Context, RecheckMode, Rules, Verdict, evaluate_one},
     crawl::{Again, Batch, Ending, Resume, Sink, SinkError, Termination},
     page::{Outcome, PageFacts},
     url_key::url_key,
@@ -34,7 +37,7 @@ use super::{
     rescore,
     worker::Run,
 };
-use crate::failure::defect;
+use crate::{failure::defect, rules};
 
 /// Pages of one recheck.
 pub(crate) const MOST_PAGES: usize = 500;
@@ -63,11 +66,13 @@ async fn recheck(run: &Run, id: Uuid) -> Result<Value, JobError> {
     })
     .await?;
     let audit_id = Uuid::try_parse(&record.audit_id).unwrap_or_default();
-    let looked = look(run, audit_id, &waiting).await?;
+    let rules = Arc::new(rules::of(&mut db.read().await?, scope, audit_id).await?);
+    let looked = look(run, audit_id, &waiting, &rules).await?;
     let (found, pages) = match looked {
         Some(looked) => {
             let project = scope.project();
-            tokio::task::spawn_blocking(move || evaluate(&looked, &waiting, project))
+            let rules = rules.clone();
+            tokio::task::spawn_blocking(move || evaluate(&looked, &waiting, &rules, project))
                 .await
                 .map_err(|e| defect("recheck", e))?
         }
@@ -84,7 +89,7 @@ async fn recheck(run: &Run, id: Uuid) -> Result<Value, JobError> {
             )
         }
     };
-    let status = finish(run, id, audit_id, found, pages).await?;
+    let status = finish(run, id, audit_id, &rules, found, pages).await?;
     rescore::compute(run).await?;
     Ok(json!({ "recheckId": id, "status": status }))
 }
@@ -108,7 +113,12 @@ impl Sink for Collected {
     }
 }
 
-async fn look(run: &Run, audit_id: Uuid, waiting: &[Waiting]) -> Result<Option<Looked>, JobError> {
+async fn look(
+    run: &Run,
+    audit_id: Uuid,
+    waiting: &[Waiting],
+    rules: &Rules,
+) -> Result<Option<Looked>, JobError> {
     let (db, scope, now) = (&run.engine.db, run.leased.scope, run.engine.clock.now());
     let audit = audits::get(&mut db.read().await?, scope, audit_id).await?;
     let mut config = audit::config(run, &audit)?;
@@ -122,11 +132,11 @@ async fn look(run: &Run, audit_id: Uuid, waiting: &[Waiting]) -> Result<Option<L
             continue;
         };
         let mode = check.recheck_mode();
-        if mode == RecheckMode::Audit {
+        if mode == RecheckMode::Audit || rules.is_off(check) {
             continue;
         }
         let Some(key) = key(&item.url) else { continue };
-        site |= mode == RecheckMode::Site;
+        site |= mode == RecheckMode::Site || rests_on_origin(check);
         if mode == RecheckMode::Targets {
             again.with_targets.insert(key.clone());
             again.pages.extend(named(&item.evidence));
@@ -143,7 +153,7 @@ async fn look(run: &Run, audit_id: Uuid, waiting: &[Waiting]) -> Result<Option<L
         return Ok(None);
     };
     let mut sink = Collected::default();
-    let fetcher = std::sync::Arc::new(audit::crawler(&run.settings)?);
+    let fetcher = Arc::new(audit::crawler(&run.settings)?);
     let clock = run.engine.clock.clone();
     let ending = searchwright_site::crawl::crawl(
         config,
@@ -151,7 +161,7 @@ async fn look(run: &Run, audit_id: Uuid, waiting: &[Waiting]) -> Result<Option<L
         &mut sink,
         Some(resume),
         run.stopping.child_token(),
-        std::sync::Arc::new(move || clock.now().millis()),
+        Arc::new(move || clock.now().millis()),
     )
     .await
     .map_err(|e| defect("recheck", e))?;
@@ -228,6 +238,11 @@ async fn stored(
     Ok(Some(resume))
 }
 
+/// Whether robots.txt or a sitemap decides, which are read again then.
+fn rests_on_origin(check: &Check) -> bool {
+    matches!(check.category, Category::Sitemaps | Category::Ai) || check.id.contains("blocked") || check.id == "orphan-page"
+}
+
 fn key(url: &str) -> Option<String> {
     Some(url_key(&Url::parse(url).ok()?).into_owned())
 }
@@ -273,12 +288,11 @@ struct Pages {
     overlay: Vec<Batch>,
 }
 
-fn evaluate(looked: &Looked, waiting: &[Waiting], project: Uuid) -> (Vec<Found>, Pages) {
+fn evaluate(looked: &Looked, waiting: &[Waiting], rules: &Rules, project: Uuid) -> (Vec<Found>, Pages) {
     let Looked {
         ending, fetched, now, ..
     } = looked;
-    let thresholds = Thresholds::default();
-    let context = Context::new(&ending.index, &ending.origin, &thresholds, now.millis());
+    let context = Context::new(&ending.index, &ending.origin, rules, now.millis());
     let by_key: BTreeMap<&str, &PageFacts> = fetched
         .iter()
         .map(|facts| (ending.index.key(facts.id), facts))
@@ -286,7 +300,7 @@ fn evaluate(looked: &Looked, waiting: &[Waiting], project: Uuid) -> (Vec<Found>,
     let home = fetched.iter().find(|facts| facts.id == ending.origin.home);
     let found = waiting
         .iter()
-        .map(|item| outcome(item, &by_key, home, ending, &context))
+        .map(|item| outcome(item, &by_key, home, ending, rules, &context))
         .collect();
     let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.of.1).collect();
     let mut findings = Vec::new();
@@ -339,6 +353,7 @@ fn outcome(
     by_key: &BTreeMap<&str, &PageFacts>,
     home: Option<&PageFacts>,
     ending: &Ending,
+    rules: &Rules,
     context: &Context<'_>,
 ) -> Found {
     let Some(check) = checks::find(&item.check_id) else {
@@ -347,6 +362,9 @@ fn outcome(
             ..inconclusive(item, "the check is gone")
         };
     };
+    if rules.is_off(check) {
+        return inconclusive(item, "the check is off in this project");
+    }
     let mode = check.recheck_mode();
     if mode == RecheckMode::Audit {
         return Found {
@@ -434,6 +452,7 @@ async fn finish(
     run: &Run,
     id: Uuid,
     audit: Uuid,
+    rules: &Rules,
     found: Vec<Found>,
     pages: Pages,
 ) -> Result<&'static str, JobError> {
@@ -473,8 +492,8 @@ async fn finish(
         if !known.contains(&finding.issue) {
             let summary = summaries
                 .entry(finding.issue)
-                .or_insert_with(|| analysis::summary(check, finding.issue, 0.0));
-            summary.impact += analysis::impact(check.severity, *rank);
+                .or_insert_with(|| analysis::summary(rules, check, finding.issue, 0.0));
+            summary.impact += analysis::impact(rules.severity(check), *rank);
         }
     }
     let findings: Vec<Finding> = pages

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Job, JobError, analysis::evaluate::issue_id, audit::fenced, worker::Run};
-use crate::Engine;
+use crate::{Engine, rules};
 
 /// Carries it out.
 pub(super) async fn run(run: Run) -> Result<Value, JobError> {
@@ -41,6 +41,7 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         return Ok(None);
     };
     let project = scope.project();
+    let rules = rules::of(&mut db.read().await?, scope, audit).await?;
     let all: HashMap<Uuid, &'static checks::Check> = checks::registry()
         .iter()
         .map(|check| (issue_id(project, check.id), check))
@@ -48,15 +49,21 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
     let mut found: HashMap<Uuid, [u32; 2]> = HashMap::new();
     let (mut site, mut totals, mut issues) = ([0_u32; 2], AuditTotals::default(), HashSet::new());
     occurrences::active(&mut db.read().await?, scope, |issue, page, is_scored| {
-        let Some(check) = all.get(&issue) else { return };
-        issues.insert(issue);
-        let place = match check.severity {
-            Severity::Error => (&mut totals.errors, Some(0)),
-            Severity::Warning => (&mut totals.warnings, Some(1)),
-            Severity::Notice => (&mut totals.notices, None),
+        let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
+            return;
         };
-        *place.0 += 1;
-        match place.1.filter(|_| check.scored) {
+        issues.insert(issue);
+        match rules.severity(check) {
+            Severity::Error => totals.errors += 1,
+            Severity::Warning => totals.warnings += 1,
+            Severity::Notice => totals.notices += 1,
+        }
+        let place = match rules.scored(check) {
+            Some(Severity::Error) => Some(0),
+            Some(Severity::Warning) => Some(1),
+            Some(Severity::Notice) | None => None,
+        };
+        match place {
             Some(at) if check.scope == Scope::Site => site[at] += 1,
             Some(at) if is_scored => found.entry(page).or_default()[at] += 1,
             _ => {}

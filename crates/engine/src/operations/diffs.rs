@@ -24,6 +24,7 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     jobs::issue_id,
+    rules,
 };
 
 /// Addresses shown of a kind of change.
@@ -43,11 +44,13 @@ impl Handle<DiffAudits> for Engine {
             .into());
         };
         let earlier = finished(call, tx, against).await?;
+        let was = rules::of(tx, scope, id_of(&earlier)).await?;
+        let rules = rules::of(tx, scope, id_of(&later)).await?;
         let (a, b) = (kept(tx, scope, &earlier).await?, kept(tx, scope, &later).await?);
         let mut diff = AuditDiff {
             audit_id: later.id.clone(),
             against_id: earlier.id.clone(),
-            reasons: reasons(&earlier, &later),
+            reasons: reasons(&earlier, &later, was == rules),
             comparable: false,
             health_score_before: earlier.health_score,
             health_score: later.health_score,
@@ -101,7 +104,7 @@ impl Handle<DiffAudits> for Engine {
                     issue_id: issue.to_string(),
                     check_id: check.id.to_owned(),
                     title: check.title.to_owned(),
-                    severity: severity(check),
+                    severity: severity(&rules, check),
                     counts,
                 });
             }
@@ -166,13 +169,13 @@ async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<Mar
     })
 }
 
-fn reasons(earlier: &Audit, later: &Audit) -> Vec<Incomparable> {
+fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable> {
     let partial = [earlier, later]
         .iter()
         .any(|audit| audit.status == AuditStatus::Partial);
     [
         (
-            earlier.ruleset_version != later.ruleset_version,
+            earlier.ruleset_version != later.ruleset_version || !same_rules,
             Incomparable::Ruleset,
         ),
         (earlier.config != later.config, Incomparable::Config),

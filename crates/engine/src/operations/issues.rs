@@ -4,7 +4,7 @@ use searchwright_contract::{
     List,
     issues::{GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, Severity},
 };
-use searchwright_site::checks;
+use searchwright_site::checks::{self, Rules};
 use searchwright_store::{
     Tx,
     access::Child,
@@ -19,10 +19,12 @@ use crate::{
     call::{Call, limit},
     endpoint::Handle,
     failure::{Result, defect},
+    rules,
 };
 
-pub(super) fn severity(check: &checks::Check) -> Severity {
-    match check.severity {
+/// How bad a project finds what a check finds.
+pub(super) fn severity(rules: &Rules, check: &checks::Check) -> Severity {
+    match rules.severity(check) {
         checks::Severity::Error => Severity::Error,
         checks::Severity::Warning => Severity::Warning,
         checks::Severity::Notice => Severity::Notice,
@@ -33,19 +35,19 @@ pub(super) fn check(id: &str) -> Result<&'static checks::Check> {
     checks::find(id).ok_or_else(|| defect("unknown check", id))
 }
 
-fn issue(row: IssueRow) -> Result<Issue> {
+fn issue(rules: &Rules, row: IssueRow) -> Result<Issue> {
     let check = check(&row.check_id)?;
     Ok(Issue {
         id: row.id.to_string(),
         check_id: check.id.to_owned(),
         title: check.title.to_owned(),
         category: word(&check.category),
-        severity: severity(check),
+        severity: row.severity,
         scope: word(&check.scope),
         recheck_mode: word(&check.recheck_mode())
             .parse()
             .map_err(|e: String| defect("recheck mode", e))?,
-        description: check.description.to_owned(),
+        description: rules.description(check),
         why_it_matters: check.why_it_matters.to_owned(),
         recommendation: check.recommendation.to_owned(),
         recommendation_source: check.source.to_owned(),
@@ -68,7 +70,9 @@ impl Handle<ListIssues> for Engine {
             limit: limit + 1,
         };
         let rows = issues::list(tx, call.scope()?, query).await?;
-        let rows = rows.into_iter().map(issue).collect::<Result<Vec<_>>>()?;
+        let rules = rules::of_newest(tx, call.scope()?).await?;
+        let rows = rows.into_iter().map(|row| issue(&rules, row));
+        let rows = rows.collect::<Result<Vec<_>>>()?;
         call.page(&operation, limit, rows, |last: &Issue| {
             (last.impact, Uuid::try_parse(&last.id).unwrap_or_default())
         })
@@ -79,7 +83,8 @@ impl Handle<GetIssue> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetIssue) -> Result<Issue> {
         let id = call.child(Child::Issue, &operation.issue_id)?;
         let found = issues::get(tx, call.scope()?, id).await;
-        issue(call.or_missing(tx, Child::Issue, id, found).await?)
+        let row = call.or_missing(tx, Child::Issue, id, found).await?;
+        issue(&rules::of_newest(tx, call.scope()?).await?, row)
     }
 }
 

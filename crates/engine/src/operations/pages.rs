@@ -12,7 +12,7 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::issues::{check, severity};
+use super::issues::check;
 use crate::{
     Engine,
     call::{Call, limit},
@@ -44,13 +44,13 @@ impl Handle<GetPage> for Engine {
         let found = pages::get(tx, scope, id).await;
         let page = call.or_missing(tx, Child::Page, id, found).await?;
         let mut found = Vec::new();
-        for (issue, check_id, evidence) in occurrences::of_page(tx, scope, id).await? {
+        for (issue, check_id, severity, evidence) in occurrences::of_page(tx, scope, id).await? {
             let check = check(&check_id)?;
             found.push(PageIssue {
                 issue_id: issue.to_string(),
                 check_id,
                 title: check.title.to_owned(),
-                severity: severity(check),
+                severity,
                 evidence,
             });
         }

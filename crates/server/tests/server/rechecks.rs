@@ -122,7 +122,7 @@ pub async fn audit(bench: &Bench) -> Value {
     bench.get("P/audits/current").await.json()
 }
 
-async fn issue(bench: &Bench, check: &str) -> Value {
+pub async fn issue(bench: &Bench, check: &str) -> Value {
     let issues = bench.get("P/issues?limit=100").await.json();
     let mut issues = issues["data"].as_array().unwrap().iter();
     issues
@@ -132,7 +132,7 @@ async fn issue(bench: &Bench, check: &str) -> Value {
 }
 
 /// The occurrence of a check on a page, whatever its state.
-async fn occurrence(bench: &Bench, check: &str, path: &str) -> Value {
+pub async fn occurrence(bench: &Bench, check: &str, path: &str) -> Value {
     let issue = issue(bench, check).await;
     let id = issue["id"].as_str().unwrap_or_else(|| panic!("no issue {check}"));
     for state in [
@@ -156,11 +156,11 @@ async fn occurrence(bench: &Bench, check: &str, path: &str) -> Value {
     panic!("no occurrence of {check} on {path}");
 }
 
-fn pair(occurrence: &Value) -> Value {
+pub fn pair(occurrence: &Value) -> Value {
     json!({ "issue_id": occurrence["issue_id"], "page_id": occurrence["page_id"] })
 }
 
-async fn say(bench: &Bench, what: &str, pairs: &[Value]) -> Value {
+pub async fn say(bench: &Bench, what: &str, pairs: &[Value]) -> Value {
     let said = bench
         .post(
             &format!("P/occurrences/{what}"),
@@ -171,7 +171,7 @@ async fn say(bench: &Bench, what: &str, pairs: &[Value]) -> Value {
     said.json()
 }
 
-async fn recheck(bench: &Bench) -> Value {
+pub async fn recheck(bench: &Bench) -> Value {
     let started = bench.post("P/rechecks", json!({})).await;
     assert_eq!(started.status, 202, "{started:?}");
     let started = started.json();

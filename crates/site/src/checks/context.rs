@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 use super::{
+    Check, Rules,
     evidence::MOST_PAGES,
     phrases::Bots,
     schema::{self, Item},
@@ -28,6 +29,8 @@ pub struct Context<'a> {
     pub origin: &'a Origin,
     /// Numbers in the conditions.
     pub thresholds: &'a Thresholds,
+    /// What is evaluated.
+    pub(super) checks: &'a [&'static Check],
     /// The time of the audit, milliseconds since the Unix epoch.
     pub now_ms: i64,
     /// Rules for Googlebot.
@@ -42,12 +45,13 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Prepares the rules of robots.txt for every robot that checks ask about.
-    pub fn new(index: &'a Index, origin: &'a Origin, thresholds: &'a Thresholds, now_ms: i64) -> Self {
+    pub fn new(index: &'a Index, origin: &'a Origin, rules: &'a Rules, now_ms: i64) -> Self {
         let robots = Robots::parse(&origin.robots.text);
         Self {
             index,
             origin,
-            thresholds,
+            thresholds: &rules.thresholds,
+            checks: &rules.checks,
             now_ms,
             googlebot: robots.agent("Googlebot"),
             search_bots: Bots::search(&robots),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Category, Check, RULESET_VERSION, RecheckMode, Severity, registry};
+use super::{Category, Check, RULESET_VERSION, RecheckMode, Severity, Thresholds, registry};
 
 impl Category {
     /// Its name for people.
@@ -62,7 +62,8 @@ pub fn markdown() -> String {
     };
     let mut page = format!(
         "# Checks\n\nRuleset {RULESET_VERSION}: {} checks, {} errors, {} warnings and {} notices. An error halves the score of a page, a warning \
-         takes a twentieth of it, a notice never counts. Made from the registry in `crates/site/src/checks`; do not edit.\n",
+         takes a twentieth of it, a notice never counts. The operator can change severities and [thresholds](#thresholds) for a project with \
+         `searchwright admin checks set`. Made from the registry in `crates/site/src/checks`; do not edit.\n",
         registry().len(),
         of(Severity::Error),
         of(Severity::Warning),
@@ -85,7 +86,27 @@ pub fn markdown() -> String {
             );
         }
     }
-    page
+    page + &thresholds()
+}
+
+/// The numbers in the conditions, as a table.
+fn thresholds() -> String {
+    let mut table = "\n## Thresholds\n\n`searchwright admin checks set --project ID NAME=VALUE` sets them for a project, from its next audit on.\n\n\
+                     | name | default | from | to | unit | what is compared with it |\n|---|---:|---:|---:|---|---|\n"
+        .to_owned();
+    for threshold in Thresholds::ALL {
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {} | {} | {} | {} |",
+            threshold.name(),
+            threshold.default,
+            threshold.least,
+            threshold.most,
+            threshold.unit,
+            threshold.about,
+        );
+    }
+    table
 }
 
 #[cfg(test)]

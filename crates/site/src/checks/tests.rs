@@ -1,6 +1,7 @@
 mod graphs;
 mod pages;
 mod resources;
+mod settings;
 mod sites;
 mod texts;
 mod world;
@@ -11,8 +12,7 @@ use proptest::prelude::{any, proptest};
 use serde_json::Value;
 
 use super::{
-    Category, Finding, RULESET_VERSION, RecheckMode, Severity, Thresholds, Verdict, evaluate_one, find,
-    registry,
+    Category, Finding, RULESET_VERSION, RecheckMode, Severity, Verdict, evaluate_one, find, registry,
 };
 use crate::fetch::Cut;
 use world::World;
@@ -193,16 +193,6 @@ fn absence_is_only_told_after_a_whole_crawl() {
         let case = cases().into_iter().find(|case| case.id == id).unwrap();
         assert_eq!(evidence(&case.bad.incomplete().findings(), id), None, "{id}");
     }
-}
-
-#[test]
-fn thresholds_are_the_projects_own() {
-    let json = serde_json::json!({"titleMin": 3, "thinWords": 1});
-    let own: Thresholds = serde_json::from_value(json).unwrap();
-    assert_eq!((own.title_min, own.title_max), (3, 60));
-    assert!(serde_json::from_value::<Thresholds>(serde_json::json!({"titleMni": 3})).is_err());
-    let world = World::new().page("/p", "<title>Short</title>").thresholds(own);
-    assert_eq!(evidence(&world.findings(), "title-short"), None);
 }
 
 #[test]

@@ -119,6 +119,11 @@ pub async fn settle_all(
     now: Instant,
 ) -> Result<Vec<Turned>, Error> {
     issues::announce(tx, scope, summaries, now).await?;
+    let looked = issues::Looked {
+        at_all: true,
+        everywhere,
+        rule_changed: false,
+    };
     let mut turned = Vec::new();
     for issue in issues::ids(tx, scope).await? {
         let mut after = None;
@@ -128,7 +133,7 @@ pub async fn settle_all(
             if after.is_none() {
                 break;
             }
-            issues::settle(tx, scope, audit, issue, unseen, everywhere, now).await?;
+            issues::settle(tx, scope, audit, issue, unseen, looked, now).await?;
         }
         turned.extend(issues::recount(tx, scope, issue).await?);
     }

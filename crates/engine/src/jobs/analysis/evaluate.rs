@@ -7,7 +7,7 @@ use std::{
 
 use searchwright_contract::{audits::AuditTotals, pages::Page};
 use searchwright_site::{
-    checks::{self, Check, Context, Severity, Thresholds},
+    checks::{self, Check, Context, Rules, Severity},
     fetch::FetchError,
     graph::{Index, flag},
     origin::Origin,
@@ -48,7 +48,8 @@ pub(super) struct Sums {
     pub(super) totals: AuditTotals,
     /// Ranks of the pages concerned, summed as integers so that the order of pages does not matter.
     ranks: HashMap<&'static str, u64>,
-    pub(super) site: Vec<&'static Check>,
+    /// Errors and warnings of the site as a whole that count.
+    pub(super) site: [u32; 2],
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
     /// Pages by check, as the halves of their ids.
@@ -68,7 +69,9 @@ impl Sums {
         for (check, rank) in other.ranks {
             *self.ranks.entry(check).or_default() += rank;
         }
-        self.site.extend(other.site);
+        for (all, more) in self.site.iter_mut().zip(other.site) {
+            *all += more;
+        }
         self.marks.extend(other.marks);
         for (check, pages) in other.found {
             self.found.entry(check).or_default().extend(pages);
@@ -85,9 +88,9 @@ impl Sums {
         self.ranks.get(check).map(|rank| *rank as f64 / RANK_UNIT)
     }
 
-    fn add(&mut self, check: &'static Check, rank: f64) {
+    fn add(&mut self, check: &'static Check, severity: Severity, rank: f64) {
         *self.ranks.entry(check.id).or_default() += (rank * RANK_UNIT).round() as u64;
-        match check.severity {
+        match severity {
             Severity::Error => self.totals.errors += 1,
             Severity::Warning => self.totals.warnings += 1,
             Severity::Notice => self.totals.notices += 1,
@@ -99,7 +102,7 @@ impl Sums {
 pub(super) struct Shared {
     pub(super) index: Index,
     pub(super) origin: Origin,
-    pub(super) thresholds: Thresholds,
+    pub(super) rules: Rules,
     pub(super) project: Uuid,
     pub(super) ignored: HashSet<(Uuid, Uuid)>,
     pub(super) issue_ids: HashMap<&'static str, Uuid>,
@@ -146,7 +149,7 @@ pub(super) fn evaluate_batches(
     gathered: &Mutex<Evaluated>,
     done: &Sender<Evaluated>,
 ) -> Result<(Sums, Option<PageFacts>), JobError> {
-    let context = Context::new(&shared.index, &shared.origin, &shared.thresholds, shared.now_ms);
+    let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let mut sums = Sums::default();
     let mut home = None;
     loop {
@@ -199,11 +202,11 @@ fn evaluate(
                 .copied()
                 .unwrap_or_default();
             if !shared.ignored.contains(&(issue, id)) {
-                sums.add(finding.check, rank);
-                match finding.check.severity {
-                    Severity::Error if finding.check.scored => drop(errors.insert(finding.check.id)),
-                    Severity::Warning if finding.check.scored => drop(warnings.insert(finding.check.id)),
-                    _ => {}
+                sums.add(finding.check, shared.rules.severity(finding.check), rank);
+                match shared.rules.scored(finding.check) {
+                    Some(Severity::Error) => drop(errors.insert(finding.check.id)),
+                    Some(Severity::Warning) => drop(warnings.insert(finding.check.id)),
+                    Some(Severity::Notice) | None => {}
                 }
             }
             sums.found.entry(finding.check.id).or_default().push(half(id));
@@ -303,7 +306,7 @@ pub(super) fn evaluate_site(
     home: Option<&PageFacts>,
     sums: &mut Sums,
 ) -> Vec<issues::Finding> {
-    let context = Context::new(&shared.index, &shared.origin, &shared.thresholds, shared.now_ms);
+    let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let mut found = Vec::new();
     checks::evaluate_site(home, &context, &mut found);
     let index = &shared.index;
@@ -316,8 +319,12 @@ pub(super) fn evaluate_site(
             .copied()
             .unwrap_or_default();
         if !shared.ignored.contains(&(issue, page)) {
-            sums.add(finding.check, 1.0);
-            sums.site.push(finding.check);
+            sums.add(finding.check, shared.rules.severity(finding.check), 1.0);
+            match shared.rules.scored(finding.check) {
+                Some(Severity::Error) => sums.site[0] += 1,
+                Some(Severity::Warning) => sums.site[1] += 1,
+                Some(Severity::Notice) | None => {}
+            }
         }
         sums.found.entry(finding.check.id).or_default().push(half(page));
         findings.push(issues::Finding {

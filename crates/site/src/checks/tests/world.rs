@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
-use super::super::{Check, Context, Finding, Thresholds, Verdict, evaluate, evaluate_one, evaluate_site};
+use super::super::{Check, Context, Finding, Rules, Verdict, evaluate, evaluate_one, evaluate_site};
 use crate::{
     fetch::{Connection, Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
@@ -37,7 +37,7 @@ pub(super) struct World {
     depths: HashMap<String, u16>,
     traps: Vec<(String, u32)>,
     complete: bool,
-    thresholds: Thresholds,
+    rules: Rules,
     resources: Vec<Resource>,
     /// The audit before saw the same redirects.
     again: bool,
@@ -61,12 +61,12 @@ pub(super) struct Built {
     pub index: Index,
     pub pages: Vec<PageFacts>,
     origin: Origin,
-    thresholds: Thresholds,
+    rules: Rules,
 }
 
 impl Built {
     pub fn context(&self) -> Context<'_> {
-        Context::new(&self.index, &self.origin, &self.thresholds, NOW)
+        Context::new(&self.index, &self.origin, &self.rules, NOW)
     }
 }
 
@@ -108,7 +108,7 @@ impl World {
             depths: HashMap::new(),
             traps: Vec::new(),
             complete: true,
-            thresholds: Thresholds::default(),
+            rules: Rules::default(),
             resources: Vec::new(),
             again: false,
             origin,
@@ -206,8 +206,8 @@ impl World {
         self
     }
 
-    pub fn thresholds(mut self, thresholds: Thresholds) -> Self {
-        self.thresholds = thresholds;
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
         self
     }
 
@@ -314,7 +314,7 @@ impl World {
             index,
             pages,
             origin: self.origin.clone(),
-            thresholds: self.thresholds.clone(),
+            rules: self.rules.clone(),
         }
     }
 

@@ -1,0 +1,136 @@
+//! What the operator decides about a project's checks: numbers in conditions, and how bad it is what they find.
+
+use searchwright_site::checks::{self, Level, Settings, Thresholds};
+use searchwright_store::audit_settings;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::limits::no_project;
+use crate::{
+    Engine,
+    call::fault,
+    failure::{Failure, Result},
+    rules,
+};
+
+/// A threshold as a project has it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ThresholdSet {
+    /// Its name.
+    pub name: String,
+    /// The value in force.
+    pub value: u64,
+    /// The catalogue's value.
+    pub default: u64,
+    /// What is counted.
+    pub unit: &'static str,
+    /// Whether the project has set it.
+    pub set: bool,
+}
+
+/// A severity that a project has set.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeveritySet {
+    /// The check.
+    pub check_id: String,
+    /// The value in force.
+    pub value: Level,
+    /// The catalogue's value.
+    pub default: Level,
+}
+
+/// What holds for a project's audits from the next one on.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChecksSet {
+    /// The project.
+    pub project_id: Uuid,
+    /// Every threshold, in the order of the catalogue.
+    pub thresholds: Vec<ThresholdSet>,
+    /// The severities that were set, by check.
+    pub severities: Vec<SeveritySet>,
+}
+
+impl ChecksSet {
+    fn new(project_id: Uuid, settings: &Settings) -> Self {
+        let values = settings.rules().thresholds;
+        let thresholds = Thresholds::ALL.iter().map(|threshold| ThresholdSet {
+            name: threshold.name(),
+            value: values.get(threshold),
+            default: threshold.default,
+            unit: threshold.unit,
+            set: settings.thresholds.contains_key(&threshold.name()),
+        });
+        let severities = settings.severities.iter().filter_map(|(id, level)| {
+            let check = checks::find(id)?;
+            Some(SeveritySet {
+                check_id: check.id.to_owned(),
+                value: *level,
+                default: check.severity.into(),
+            })
+        });
+        Self {
+            project_id,
+            thresholds: thresholds.collect(),
+            severities: severities.collect(),
+        }
+    }
+}
+
+impl Engine {
+    /// What is set about the checks of a project.
+    pub async fn checks(&self, project: Uuid) -> Result<ChecksSet> {
+        self.change_checks(project, |_| Ok(())).await
+    }
+
+    /// Sets what is said as `title-min=20` or `severity.title-short=off`, all or nothing.
+    pub async fn set_checks(&self, project: Uuid, said: &[String]) -> Result<ChecksSet> {
+        let said = said.to_vec();
+        self.change_checks(project, move |settings| {
+            for said in &said {
+                let (name, value) = said
+                    .split_once('=')
+                    .ok_or_else(|| format!("{said:?} is not of the form NAME=VALUE"))?;
+                settings.set(name, value)?;
+            }
+            settings.check()
+        })
+        .await
+    }
+
+    /// Takes what is named back to the catalogue's values, or everything where nothing is named.
+    pub async fn reset_checks(&self, project: Uuid, names: &[String]) -> Result<ChecksSet> {
+        let names = names.to_vec();
+        self.change_checks(project, move |settings| {
+            if names.is_empty() {
+                *settings = Settings::default();
+            }
+            names.iter().try_for_each(|name| settings.reset(name))?;
+            settings.check()
+        })
+        .await
+    }
+
+    async fn change_checks(
+        &self,
+        project: Uuid,
+        change: impl FnOnce(&mut Settings) -> Result<(), String> + Send + 'static,
+    ) -> Result<ChecksSet> {
+        self.db
+            .write(move |tx| {
+                Box::pin(async move {
+                    let before =
+                        rules::settings(audit_settings::held(tx, project).await.map_err(no_project)?)?;
+                    let mut settings = before.clone();
+                    change(&mut settings).map_err(|why| fault("/checks", "not_a_setting", why))?;
+                    if settings != before {
+                        let kept = (!settings.is_empty()).then(|| json!(settings));
+                        audit_settings::set(tx, project, kept).await?;
+                    }
+                    Ok::<_, Failure>(ChecksSet::new(project, &settings))
+                })
+            })
+            .await
+    }
+}

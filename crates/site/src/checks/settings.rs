@@ -1,0 +1,252 @@
+//! What a project has decided otherwise than the catalogue: numbers in conditions, and how bad it is what they find.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Check, Severity, find, registry,
+    thresholds::{Threshold, Thresholds},
+};
+
+/// Begins the name of a severity: `severity.CHECK_ID`.
+const SEVERITY: &str = "severity.";
+
+/// Stay out of the score, however bad a project finds them: opinions, and what nobody can tell from outside.
+const NEVER_SCORED: [&str; 4] = [
+    "ai-training-bot-blocked",
+    "external-link-unverified",
+    "llms-txt-invalid",
+    "llms-txt-missing",
+];
+
+/// The first of each two is not larger than the second.
+const IN_ORDER: [[&str; 2]; 3] = [
+    ["title-min", "title-max"],
+    ["description-min", "description-max"],
+    ["answer-min-words", "answer-max-words"],
+];
+
+/// How bad a project finds what a check finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Breaks something.
+    Error,
+    /// Costs something.
+    Warning,
+    /// Worth knowing.
+    Notice,
+    /// The check is not evaluated.
+    Off,
+}
+
+impl Level {
+    const fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Error => Some(Severity::Error),
+            Self::Warning => Some(Severity::Warning),
+            Self::Notice => Some(Severity::Notice),
+            Self::Off => None,
+        }
+    }
+}
+
+impl From<Severity> for Level {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => Self::Error,
+            Severity::Warning => Self::Warning,
+            Severity::Notice => Self::Notice,
+        }
+    }
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Notice => "notice",
+            Self::Off => "off",
+        })
+    }
+}
+
+impl std::str::FromStr for Level {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "error" => Ok(Self::Error),
+            "warning" => Ok(Self::Warning),
+            "notice" => Ok(Self::Notice),
+            "off" => Ok(Self::Off),
+            _ => Err("is not one of error, warning, notice, off"),
+        }
+    }
+}
+
+/// What a project has set, as it is kept. What this version does not know is kept and has no effect.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// By the name of a threshold.
+    pub thresholds: BTreeMap<String, u64>,
+    /// By the id of a check.
+    pub severities: BTreeMap<String, Level>,
+}
+
+impl Settings {
+    /// Nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.thresholds.is_empty() && self.severities.is_empty()
+    }
+
+    /// Sets `title-min` to `20`, or `severity.title-short` to `off`. The error is a sentence about both.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        if let Some(id) = name.strip_prefix(SEVERITY) {
+            let level = value.parse().map_err(|e| format!("{name}: {value:?} {e}"))?;
+            self.severities.insert(check(id)?.id.to_owned(), level);
+            return Ok(());
+        }
+        let known = threshold(name)?;
+        let number = value.parse().ok();
+        let number = number.filter(|n| (known.least..=known.most).contains(n));
+        let number = number.ok_or_else(|| {
+            let Threshold {
+                least, most, unit, ..
+            } = known;
+            format!("{name}: {value:?} is not a whole number of {unit} from {least} to {most}")
+        })?;
+        self.thresholds.insert(known.name(), number);
+        Ok(())
+    }
+
+    /// Takes one back to the catalogue's value.
+    pub fn reset(&mut self, name: &str) -> Result<(), String> {
+        match name.strip_prefix(SEVERITY) {
+            Some(id) => drop(self.severities.remove(check(id)?.id)),
+            None => drop(self.thresholds.remove(&threshold(name)?.name())),
+        }
+        Ok(())
+    }
+
+    /// Whether what is set makes sense together.
+    pub fn check(&self) -> Result<(), String> {
+        let thresholds = self.rules().thresholds;
+        let value = |name| Threshold::find(name).map(|threshold| thresholds.get(threshold));
+        for [less, more] in IN_ORDER {
+            let (Some(low), Some(high)) = (value(less), value(more)) else {
+                continue;
+            };
+            if low > high {
+                return Err(format!("{less} would be {low}, more than {more}, {high}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What audits go by.
+    pub fn rules(&self) -> Rules {
+        let mut rules = Rules::default();
+        for (name, value) in &self.thresholds {
+            if let Some(threshold) = Threshold::find(name) {
+                rules.thresholds.set(threshold, *value);
+            }
+        }
+        for (id, level) in &self.severities {
+            if let Some(check) = find(id)
+                && *level != check.severity.into()
+            {
+                rules.levels.insert(check.id, *level);
+            }
+        }
+        rules
+            .checks
+            .retain(|check| rules.levels.get(check.id) != Some(&Level::Off));
+        rules
+    }
+}
+
+fn check(id: &str) -> Result<&'static Check, String> {
+    find(id).ok_or_else(|| format!("{SEVERITY}{id}: no check has this id; docs/checks.md lists them"))
+}
+
+fn threshold(name: &str) -> Result<&'static Threshold, String> {
+    Threshold::find(name).ok_or_else(|| {
+        let all: Vec<String> = Thresholds::ALL.iter().map(Threshold::name).collect();
+        format!("{name:?} is not one of {}, {SEVERITY}CHECK_ID", all.join(", "))
+    })
+}
+
+/// The catalogue as a project wants it.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// Numbers in the conditions.
+    pub thresholds: Thresholds,
+    pub(super) checks: Vec<&'static Check>,
+    /// Those that are not the catalogue's.
+    levels: BTreeMap<&'static str, Level>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            thresholds: Thresholds::default(),
+            checks: registry().iter().collect(),
+            levels: BTreeMap::new(),
+        }
+    }
+}
+
+impl PartialEq for Rules {
+    fn eq(&self, other: &Self) -> bool {
+        self.thresholds == other.thresholds && self.levels == other.levels
+    }
+}
+
+impl Rules {
+    /// Whether a check is not evaluated.
+    pub fn is_off(&self, check: &Check) -> bool {
+        self.levels.get(check.id) == Some(&Level::Off)
+    }
+
+    /// How bad it is what a check finds; the catalogue's word on what is off.
+    pub fn severity(&self, check: &Check) -> Severity {
+        let own = self.levels.get(check.id).and_then(|level| level.severity());
+        own.unwrap_or(check.severity)
+    }
+
+    /// How bad it is for the health score; `None` does not count.
+    pub fn scored(&self, check: &Check) -> Option<Severity> {
+        let was_notice = check.severity == Severity::Notice && !NEVER_SCORED.contains(&check.id);
+        let severity = self.severity(check);
+        (severity != Severity::Notice && (check.scored || was_notice)).then_some(severity)
+    }
+
+    /// Whether the condition of a check has other numbers than before.
+    pub fn differ(&self, before: &Self, check: &Check) -> bool {
+        Thresholds::ALL.iter().any(|threshold| {
+            self.thresholds.get(threshold) != before.thresholds.get(threshold)
+                && threshold.checks().any(|id| id == check.id)
+        })
+    }
+
+    /// The condition of a check, with the numbers that are not the catalogue's.
+    pub fn description(&self, check: &Check) -> String {
+        let mut text = check.description.to_owned();
+        for threshold in Thresholds::ALL {
+            let value = self.thresholds.get(threshold);
+            if value != threshold.default && threshold.checks().any(|id| id == check.id) {
+                let (name, unit) = (threshold.name(), threshold.unit);
+                let _ = write!(
+                    text,
+                    " In this project {name} is {value} {unit}, not {}.",
+                    threshold.default
+                );
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,173 @@
+//! What a project decides otherwise than the catalogue.
+
+use proptest::prelude::{any, proptest};
+
+use super::{
+    super::{Level, Rules, Settings, Severity, Threshold, Thresholds, find, registry},
+    evidence,
+    world::World,
+};
+
+fn settings(said: &[(&str, &str)]) -> Settings {
+    let mut settings = Settings::default();
+    for (name, value) in said {
+        settings.set(name, value).unwrap();
+    }
+    settings
+}
+
+#[test]
+fn thresholds_are_the_projects_own() {
+    let world = World::new().page("/p", "<title>Short</title>");
+    assert!(evidence(&world.findings(), "title-short").is_some());
+    for name in ["title-min", "titleMin", "title_min"] {
+        let own = settings(&[(name, "3")]);
+        assert_eq!(own.thresholds["title-min"], 3);
+        let found = world.clone().rules(own.rules()).findings();
+        assert_eq!(evidence(&found, "title-short"), None, "{name}");
+    }
+}
+
+#[test]
+fn what_is_off_is_not_evaluated() {
+    let world = World::new().page("/p", "<title>Short</title>");
+    let own = settings(&[
+        ("severity.title-short", "off"),
+        ("severity.llms-txt-missing", "off"),
+    ]);
+    let ids = |found: Vec<super::Finding>| found.iter().map(|f| f.check.id).collect::<Vec<_>>();
+    let mut expected = ids(world.findings());
+    expected.retain(|id| !["title-short", "llms-txt-missing"].contains(id));
+    assert_eq!(ids(world.rules(own.rules()).findings()), expected);
+}
+
+#[test]
+fn severities_are_the_projects_own() {
+    let rules = settings(&[
+        ("severity.title-short", "error"),
+        ("severity.title-missing", "notice"),
+        ("severity.llms-txt-missing", "error"),
+        ("severity.http-no-response", "error"),
+        ("severity.h1-long", "off"),
+    ])
+    .rules();
+    let of = |id: &str| {
+        let check = find(id).unwrap();
+        (rules.severity(check), rules.scored(check), rules.is_off(check))
+    };
+    assert_eq!(of("title-short"), (Severity::Error, Some(Severity::Error), false));
+    assert_eq!(of("title-missing"), (Severity::Notice, None, false));
+    assert_eq!(
+        of("llms-txt-missing"),
+        (Severity::Error, None, false),
+        "never scored"
+    );
+    assert_eq!(
+        of("http-no-response"),
+        (Severity::Error, None, false),
+        "nobody can tell"
+    );
+    assert!(of("h1-long").2);
+    let catalogue = Rules::default();
+    for check in registry() {
+        let counts = check.scored.then_some(check.severity);
+        assert_eq!(
+            (
+                catalogue.severity(check),
+                catalogue.scored(check),
+                catalogue.is_off(check)
+            ),
+            (check.severity, counts, false),
+            "{}",
+            check.id
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_set_names_what_can() {
+    let mut own = Settings::default();
+    for (name, value, said) in [
+        ("title-mni", "3", "title-min, title-max"),
+        ("", "3", "title-min, title-max"),
+        ("title-min", "-1", "from 0 to 1000"),
+        ("title-min", "1001", "from 0 to 1000"),
+        ("title-min", "3.5", "whole number of characters"),
+        ("text-ratio-percent", "101", "from 0 to 100"),
+        ("severity.title-short", "fatal", "error, warning, notice, off"),
+        ("severity.title-shrt", "off", "docs/checks.md"),
+    ] {
+        let refused = own.set(name, value).unwrap_err();
+        assert!(refused.contains(said), "{refused}");
+    }
+    assert!(own.is_empty());
+    assert!(own.reset("title-mni").is_err());
+    own.set("title-min", "80").unwrap();
+    assert!(own.check().unwrap_err().contains("title-max"));
+    own.set("title-max", "90").unwrap();
+    own.check().unwrap();
+    own.reset("titleMin").unwrap();
+    own.reset("titleMax").unwrap();
+    assert!(own.is_empty());
+}
+
+#[test]
+fn every_threshold_says_whose_it_is() {
+    for threshold in Thresholds::ALL {
+        let name = threshold.name();
+        assert_eq!(Threshold::find(&name).unwrap().name(), name);
+        assert!(
+            (threshold.least..=threshold.most).contains(&threshold.default),
+            "{name}"
+        );
+        assert!(threshold.checks().count() > 0, "{name}");
+        for id in threshold.checks() {
+            assert!(find(id).is_some(), "{name}: {id}");
+        }
+        for value in [threshold.least, threshold.most] {
+            let rules = settings(&[(&name, &value.to_string())]).rules();
+            assert_eq!(rules.thresholds.get(threshold), value, "{name}");
+        }
+    }
+    let rules = settings(&[("article-words", "900")]).rules();
+    let told = rules.description(find("evidence-missing").unwrap());
+    assert!(
+        told.ends_with("In this project article-words is 900 words, not 600."),
+        "{told}"
+    );
+    let check = find("title-short").unwrap();
+    assert_eq!(rules.description(check), check.description);
+}
+
+#[test]
+fn what_another_version_knew_is_kept_and_has_no_effect() {
+    let json = serde_json::json!({"thresholds": {"titles-max": 9, "title-min": 9_000}, "severities": {"title-odd": "off"}});
+    let own: Settings = serde_json::from_value(json.clone()).unwrap();
+    assert_eq!(own.rules(), Rules::default());
+    assert_eq!(serde_json::to_value(own).unwrap(), json);
+}
+
+proptest! {
+    #[test]
+    fn the_catalogues_own_values_change_nothing(
+        thresholds in proptest::collection::vec(any::<proptest::sample::Index>(), 0..50),
+        checks in proptest::collection::vec(any::<proptest::sample::Index>(), 0..50),
+    ) {
+        let mut own = Settings::default();
+        for threshold in thresholds.iter().map(|at| at.get(Thresholds::ALL)) {
+            own.set(&threshold.name(), &threshold.default.to_string()).unwrap();
+        }
+        for check in checks.iter().map(|at| at.get(registry())) {
+            own.severities.insert(check.id.to_owned(), Level::from(check.severity));
+        }
+        own.check().unwrap();
+        assert_eq!(own.rules(), Rules::default());
+        assert_eq!(own.rules().checks.len(), registry().len());
+    }
+
+    #[test]
+    fn no_text_breaks_a_setting(name in "\\PC{0,20}", value in "\\PC{0,20}") {
+        let _ = Settings::default().set(&name, &value);
+        let _ = Settings::default().set(&format!("severity.{name}"), &value);
+    }
+}
