@@ -1,5 +1,6 @@
 //! `searchwright admin …`: projects and keys, on the data folder or database beside a running server.
 
+mod checks;
 mod limits;
 mod providers;
 
@@ -11,6 +12,7 @@ use searchwright_contract::Problem;
 use searchwright_server::{admin::Grant, config::Flags, open};
 
 use self::{
+    checks::ChecksCommand,
     limits::{BudgetCommand, QuotaCommand},
     providers::ProviderCommand,
 };
@@ -45,6 +47,11 @@ pub enum AdminCommand {
     Budget {
         #[command(subcommand)]
         command: BudgetCommand,
+    },
+    /// Checks: a project's own thresholds and severities.
+    Checks {
+        #[command(subcommand)]
+        command: ChecksCommand,
     },
 }
 
@@ -147,6 +154,7 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
         AdminCommand::Provider { command } => providers::run(command, json).await,
         AdminCommand::Quota { command } => limits::quota(command, json).await,
         AdminCommand::Budget { command } => limits::budget(command, json).await,
+        AdminCommand::Checks { command } => checks::run(command, json).await,
         AdminCommand::Project {
             command: ProjectCommand::Create { name, domain, flags },
         } => {
@@ -257,7 +265,7 @@ async fn open(flags: &Flags) -> Result<open::Installation, CliError> {
         .map_err(|e| CliError::new(Exit::Failed, e.to_string()))
 }
 
-fn refused(problem: impl Into<Problem>) -> CliError {
+pub(crate) fn refused(problem: impl Into<Problem>) -> CliError {
     let problem = problem.into();
     let exit = match problem.status {
         404 | 409 => Exit::Refused,

@@ -13,6 +13,7 @@ use searchwright_server::{admin::Grant, config::Flags, serve};
 use url::Url;
 
 use crate::{
+    admin::refused,
     commands::settings,
     report::report,
     try_it::{failed, private, website},
@@ -38,6 +39,9 @@ pub struct RunAudit {
     /// No URLs whose path and query match one of these patterns.
     #[arg(long)]
     exclude: Option<Vec<String>>,
+    /// A threshold or a severity of this audit: title-min=20, severity.CHECK_ID=off; more than once for more.
+    #[arg(long, value_name = "NAME=VALUE")]
+    check: Vec<String>,
     /// Exit with 5 on error, warning, or score<N.
     #[arg(long, value_name = "WHAT")]
     fail_on: Option<FailOn>,
@@ -94,6 +98,7 @@ async fn audit(server: &serve::Server, target: &Url, run: &RunAudit, json: bool)
     let engine = &server.app.engine;
     let domain = target.origin().ascii_serialization();
     let project = engine.project_for(&domain).await.map_err(failed)?;
+    engine.set_checks(project, &run.check).await.map_err(refused)?;
     let grant = Grant {
         scopes: Vec::new(),
         read_only: false,

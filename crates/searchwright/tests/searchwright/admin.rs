@@ -211,3 +211,65 @@ fn limits_are_set_and_lifted() {
     ];
     user.run(&elsewhere).refuses(4, &["no such project"]);
 }
+
+#[test]
+fn checks_are_set_shown_and_reset() {
+    let user = User::new();
+    let project = user.project("example.com");
+    let checks = |verb: &str, more: &[&str]| {
+        user.run(&[&["admin", "checks", verb, "--project", project.as_str()], more].concat())
+    };
+    assert_eq!(checks("set", &["title-min=20", "severity.h1-long=off"]).code, 0);
+    let shown = checks("show", &["--json"]).json();
+    let title = &shown["thresholds"][0];
+    assert_eq!(
+        title,
+        &json!({ "name": "title-min", "value": 20, "default": 30, "unit": "characters", "set": true })
+    );
+    assert_eq!(
+        shown["severities"],
+        json!([{ "checkId": "h1-long", "value": "off", "default": "notice" }])
+    );
+    let plain = checks("show", &[]).out;
+    for line in [
+        "title-min                    20 characters (default 30)\n",
+        "title-max                    60 characters\n",
+        "severity.h1-long             off (default notice)\n",
+    ] {
+        assert!(plain.contains(line), "{plain}");
+    }
+    let set = checks("set", &["titleMax=70"]).out;
+    assert!(
+        set.contains("title-min ") && set.contains("title-max ") && !set.contains("depth-max"),
+        "{set}"
+    );
+
+    checks("set", &[]).refuses(2, &["NAME=VALUE"]);
+    checks("set", &["title-min"]).refuses(2, &["NAME=VALUE"]);
+    checks("set", &["title-mni=3"]).refuses(2, &["title-mni", "title-min, title-max", "severity.CHECK_ID"]);
+    checks("set", &["depth-max=9", "title-min=1001"]).refuses(2, &["title-min", "from 0 to 1000"]);
+    checks("set", &["title-min=71"]).refuses(2, &["title-min", "title-max, 70"]);
+    checks("set", &["severity.h1-long=bad"]).refuses(2, &["error, warning, notice, off"]);
+    checks("set", &["severity.h1=off"]).refuses(2, &["severity.h1", "docs/checks.md"]);
+    checks("reset", &["h1-max", "h1-mxa"]).refuses(2, &["h1-mxa"]);
+    user.run(&[
+        "admin",
+        "checks",
+        "show",
+        "--project",
+        "01936f2e-7b7a-7c3e-9d2a-3f0f5a1c2b4c",
+    ])
+    .refuses(4, &["no such project"]);
+
+    let one = checks("reset", &["title-max", "--json"]).json();
+    assert_eq!(
+        (&one["thresholds"][0]["value"], &one["thresholds"][1]["value"]),
+        (&json!(20), &json!(60))
+    );
+    assert_eq!(one["severities"][0]["checkId"], "h1-long");
+    assert_eq!(checks("reset", &[]).out, "nothing is set\n");
+    assert_eq!(
+        checks("show", &["--json"]).json()["thresholds"][0]["set"],
+        json!(false)
+    );
+}

@@ -76,12 +76,31 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
     assert!(
         all["audit"]["healthScore"].is_number() && all["issues"][0]["occurrences"][0]["page_id"].is_string()
     );
+    let found = |all: &Value, check: &str| {
+        let mut issues = all["issues"].as_array().unwrap().iter();
+        issues.find(|issue| issue["checkId"] == check).cloned()
+    };
+    assert_eq!(found(&all, "http-4xx").unwrap()["severity"], "error");
+    let own = [
+        "severity.broken-internal-link=off",
+        "severity.http-4xx=notice",
+        "title-min=1",
+    ];
+    let own: Vec<&str> = own.iter().flat_map(|said| ["--check", said]).collect();
+    let own = run(&[&own[..], &["--json"]].concat()).json();
+    for check in ["broken-internal-link", "title-short"] {
+        assert!(found(&all, check).is_some(), "{check}");
+    }
+    assert_eq!(found(&own, "broken-internal-link"), None);
+    assert_eq!(found(&own, "title-short"), None);
+    assert_eq!(found(&own, "http-4xx").unwrap()["severity"], "notice");
+    run(&["--check", "title-mni=1"]).refuses(2, &["title-mni", "title-min"]);
     run(&["--output", "x"]).refuses(2, &["--format"]);
     run(&["--fail-on", "much"]).refuses(2, &["score<N"]);
     user.run(&["audits", "run", "ftp://example.com"])
         .refuses(2, &["http"]);
     user.run(&["audits", "run", "http://127.0.0.1:9"])
-        .refuses(1, &["does not answer"]);
+        .refuses(1, &["robots.txt could not be fetched"]);
 }
 
 #[test]
