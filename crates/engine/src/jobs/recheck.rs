@@ -1,8 +1,11 @@
 //! Rechecks: exactly the pages of claims are fetched again, past every cache, and put in their place in the crawl of the
 //! last audit; then the same checks are evaluated as in the audit. Nothing is resolved by silence.
 
+mod stored;
+mod verdicts;
+
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     sync::Arc,
 };
 
@@ -11,29 +14,27 @@ use searchwright_contract::{
     rechecks::{RecheckOutcome, RecheckStatus},
 };
 use searchwright_site::{
-    checks::{self, Category, Check, Context, RecheckMode, Rules, Verdict, evaluate_one},
-    crawl::{Again, Batch, Ending, Resume, Sink, SinkError, Termination},
-    page::{Outcome, PageFacts},
-    url_key::url_key,
+    checks::{self, RecheckMode, Rules},
+    crawl::{Again, Batch, Ending, Sink, SinkError, Termination},
+    page::PageFacts,
 };
 use searchwright_store::{
-    Db, audits, crawls,
+    audits, crawls,
     issues::{self, Finding},
     occurrences,
     rechecks::{self, Found, Waiting},
 };
 use serde_json::{Value, json};
-use url::Url;
 use uuid::Uuid;
 
+use self::{
+    stored::OVERLAY,
+    verdicts::{Pages, evaluate, inconclusive, key, named, rests_on_origin},
+};
 use super::{
-    JobError,
-    analysis::{
-        self,
-        evaluate::{issue_id, page_id},
-    },
+    JobError, analysis,
     audit::{self, fenced},
-    batches::{pack, unpack},
+    batches::pack,
     rescore,
     worker::Run,
 };
@@ -41,10 +42,6 @@ use crate::{failure::defect, rules};
 
 /// Pages of one recheck.
 pub(crate) const MOST_PAGES: usize = 500;
-/// Addresses of one piece of evidence.
-const MOST_NAMED: usize = 100;
-/// Where batches of rechecks begin among those of their audit: they hold what is newer.
-const OVERLAY: u32 = 1_000_000;
 /// An audit's robots.txt is used for a day (RFC 9309 section 2.4).
 const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
 
@@ -143,13 +140,17 @@ async fn look(
         }
         again.pages.insert(key);
     }
+    if site {
+        // What is said of the site is read off the page that the start URL ends at.
+        again.pages.extend(stored::home(db, scope, audit_id).await?);
+    }
     config.again = Some(again);
     config.max_pages = u32::MAX;
     let age = audit
         .finished_at
         .map_or(i64::MAX, |at| now.millis() - at.millis());
     let known = !site && age < ORIGIN_LASTS_MILLIS;
-    let Some(resume) = stored(db, run, audit_id, &config, known).await? else {
+    let Some(resume) = stored::crawl(db, scope, audit_id, &config, known).await? else {
         return Ok(None);
     };
     let mut sink = Collected::default();
@@ -179,272 +180,6 @@ async fn look(
         overlay: sink.0,
         now,
     }))
-}
-
-/// The crawl of an audit as it is kept, what later rechecks fetched in its place. `None` when it is gone.
-async fn stored(
-    db: &Db,
-    run: &Run,
-    audit: Uuid,
-    config: &searchwright_site::crawl::Config,
-    with_origin: bool,
-) -> Result<Option<Resume>, JobError> {
-    let scope = run.leased.scope;
-    let mut latest = HashMap::new();
-    let mut numbers = Vec::new();
-    let (mut newest, mut origin) = (None, None);
-    for begin in [OVERLAY, 0] {
-        for number in begin.. {
-            let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
-                break;
-            };
-            numbers.push(number);
-            let (newer, _, pages) = unpack(&data)?;
-            if begin == OVERLAY {
-                latest.extend(pages.iter().map(|page| (page.id, number)));
-            }
-            let known = if begin == OVERLAY {
-                &mut newest
-            } else {
-                &mut origin
-            };
-            *known = newer.or(known.take());
-        }
-    }
-    numbers.sort_unstable();
-    if numbers.first() != Some(&0) {
-        return Ok(None);
-    }
-    let mut resume = Resume::new(
-        config,
-        newest.or(origin).filter(|_| with_origin),
-        std::time::Duration::ZERO,
-    );
-    for number in numbers {
-        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
-            return Ok(None);
-        };
-        let (_, discovered, pages) = unpack(&data)?;
-        for url in &discovered {
-            resume.url(url).map_err(|e| defect("saved crawl", e))?;
-        }
-        for page in pages
-            .iter()
-            .filter(|page| latest.get(&page.id).is_none_or(|newest| *newest == number))
-        {
-            resume.page(page).map_err(|e| defect("saved crawl", e))?;
-        }
-    }
-    Ok(Some(resume))
-}
-
-/// Whether robots.txt or a sitemap decides, which are read again then.
-fn rests_on_origin(check: &Check) -> bool {
-    matches!(check.category, Category::Sitemaps | Category::Ai) || check.id.contains("blocked") || check.id == "orphan-page"
-}
-
-fn key(url: &str) -> Option<String> {
-    Some(url_key(&Url::parse(url).ok()?).into_owned())
-}
-
-/// The addresses that evidence names, as keys.
-fn named(evidence: &Value) -> Vec<String> {
-    urls(evidence).into_iter().filter_map(key).collect()
-}
-
-/// The same as they are written.
-fn urls(evidence: &Value) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut waiting = vec![evidence];
-    while let Some(value) = waiting.pop() {
-        match value {
-            Value::String(text) if text.starts_with("http") => found.push(text.as_str()),
-            Value::Array(items) => waiting.extend(items),
-            Value::Object(members) => waiting.extend(members.values()),
-            _ => {}
-        }
-        if found.len() >= MOST_NAMED {
-            break;
-        }
-    }
-    found
-}
-
-fn inconclusive(item: &Waiting, why: impl Into<String>) -> Found {
-    Found {
-        of: item.of,
-        outcome: RecheckOutcome::Inconclusive,
-        detail: Some(why.into()),
-        resolution: None,
-        evidence: None,
-    }
-}
-
-/// What there is to write besides the outcomes.
-#[derive(Default)]
-struct Pages {
-    /// Problems of the pages themselves that are there now.
-    findings: Vec<(&'static Check, Finding, f64)>,
-    overlay: Vec<Batch>,
-}
-
-fn evaluate(looked: &Looked, waiting: &[Waiting], rules: &Rules, project: Uuid) -> (Vec<Found>, Pages) {
-    let Looked {
-        ending, fetched, now, ..
-    } = looked;
-    let context = Context::new(&ending.index, &ending.origin, rules, now.millis());
-    let by_key: BTreeMap<&str, &PageFacts> = fetched
-        .iter()
-        .map(|facts| (ending.index.key(facts.id), facts))
-        .collect();
-    let home = fetched.iter().find(|facts| facts.id == ending.origin.home);
-    let found = waiting
-        .iter()
-        .map(|item| outcome(item, &by_key, home, ending, rules, &context))
-        .collect();
-    let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.of.1).collect();
-    let mut findings = Vec::new();
-    let mut all = Vec::new();
-    for facts in fetched {
-        let page = page_id(project, ending.index.key(facts.id));
-        if !concerned.contains(&page) || is_silent(facts).is_some() {
-            continue;
-        }
-        checks::evaluate(facts, &context, &mut all);
-        for finding in all
-            .drain(..)
-            .filter(|f| f.check.recheck_mode() == RecheckMode::Page)
-        {
-            let issue = issue_id(project, finding.check.id);
-            let evidence = finding.evidence.to_string();
-            let rank = f64::from(ending.index.rank(facts.id));
-            findings.push((
-                finding.check,
-                Finding {
-                    issue,
-                    page,
-                    evidence,
-                },
-                rank,
-            ));
-        }
-    }
-    (
-        found,
-        Pages {
-            findings,
-            overlay: looked.overlay.clone(),
-        },
-    )
-}
-
-/// Why an answer says nothing of a page.
-fn is_silent(facts: &PageFacts) -> Option<String> {
-    match &facts.outcome {
-        Outcome::Failed(error) => Some(format!("no answer: {error}")),
-        Outcome::Blocked(rule) => Some(format!("forbidden by robots.txt: {rule}")),
-        Outcome::Status(status @ (429 | 500..)) => Some(format!("the server answered {status}")),
-        Outcome::Status(_) | Outcome::Redirect { .. } => None,
-    }
-}
-
-fn outcome(
-    item: &Waiting,
-    by_key: &BTreeMap<&str, &PageFacts>,
-    home: Option<&PageFacts>,
-    ending: &Ending,
-    rules: &Rules,
-    context: &Context<'_>,
-) -> Found {
-    let Some(check) = checks::find(&item.check_id) else {
-        return Found {
-            outcome: RecheckOutcome::NeedsAudit,
-            ..inconclusive(item, "the check is gone")
-        };
-    };
-    if rules.is_off(check) {
-        return inconclusive(item, "the check is off in this project");
-    }
-    let mode = check.recheck_mode();
-    if mode == RecheckMode::Audit {
-        return Found {
-            outcome: RecheckOutcome::NeedsAudit,
-            ..inconclusive(item, "only an audit of the whole site can tell")
-        };
-    }
-    if ending.termination == Termination::RobotsUnreachable {
-        return inconclusive(item, "robots.txt could not be fetched, which forbids everything");
-    }
-    let key = key(&item.url).unwrap_or_default();
-    let facts = if mode == RecheckMode::Site {
-        home
-    } else {
-        by_key.get(key.as_str()).copied()
-    };
-    let Some(facts) = facts else {
-        return inconclusive(item, "the page was not fetched: the host did not answer");
-    };
-    match evaluate_one(check, facts, context) {
-        Verdict::Present(finding) => Found {
-            outcome: RecheckOutcome::StillPresent,
-            detail: facts.status().map(|status| format!("the page answered {status}")),
-            evidence: Some(finding.evidence.to_string()),
-            ..inconclusive(item, "")
-        },
-        verdict => {
-            if let Some(why) = is_silent(facts) {
-                return inconclusive(item, why);
-            }
-            if let Some(why) = silent_target(item, mode, facts, by_key, ending) {
-                return inconclusive(item, why);
-            }
-            let gone = matches!(
-                facts.outcome,
-                Outcome::Status(404 | 410) | Outcome::Redirect { .. }
-            );
-            let resolution = match verdict {
-                Verdict::NotApplicable if gone => "page_gone",
-                Verdict::NotApplicable if facts.cut.is_some() => {
-                    return inconclusive(item, "the page could not be read to its end");
-                }
-                Verdict::NotApplicable => "not_applicable",
-                _ => "fixed",
-            };
-            Found {
-                outcome: RecheckOutcome::Resolved,
-                detail: facts.status().map(|status| format!("the page answered {status}")),
-                resolution: Some(resolution),
-                ..inconclusive(item, "")
-            }
-        }
-    }
-}
-
-/// Why what the page still points at says nothing, for a check about what it points at.
-fn silent_target(
-    item: &Waiting,
-    mode: RecheckMode,
-    facts: &PageFacts,
-    by_key: &BTreeMap<&str, &PageFacts>,
-    ending: &Ending,
-) -> Option<String> {
-    if mode != RecheckMode::Targets {
-        return None;
-    }
-    let resources = ending.index.resources();
-    let silent = urls(&item.evidence).into_iter().find_map(|url| {
-        let why = resources.get(url)?.silence()?;
-        Some(format!("{url}: {why}"))
-    });
-    if silent.is_some() {
-        return silent;
-    }
-    named(&item.evidence).iter().find_map(|key| {
-        let target = by_key.get(key.as_str())?;
-        let linked = ending.index.inlinks(target.id).any(|(from, _)| from == facts.id);
-        let why = is_silent(target).filter(|_| linked)?;
-        Some(format!("{key}: {why}"))
-    })
 }
 
 /// Writes everything in one transaction. The status of the recheck.

@@ -283,6 +283,15 @@ async fn a_claim_counts_when_it_is_proven(database: &str) {
     say(&bench, "done", &[pair(&link)]).await;
     assert_eq!(recheck(&bench).await["counts"]["resolved"], 1);
 
+    // What is wrong with the site as a whole is seen by what lies beside its pages.
+    let robots = occurrence(&bench, "robots-missing", "/").await;
+    site.put("/robots.txt", 200, "User-agent: *\nDisallow: /nothing\n");
+    say(&bench, "done", &[pair(&robots)]).await;
+    site.asked();
+    let done = recheck(&bench).await;
+    assert_eq!(done["counts"]["resolved"], 1, "{done:#}");
+    assert!(site.asked().contains(&"/ fresh".to_owned()));
+
     // A later audit finds it again, and says why.
     site.put("/a", 200, &page("", &["/gone", "/"]));
     audit(&bench).await;
@@ -397,6 +406,9 @@ async fn silence_proves_nothing(database: &str) {
         "{done:#}"
     );
     assert_eq!(occurrence(&bench, "title-missing", "/a").await["state"], "done");
+    // Refused is not gone.
+    site.put("/a", 403, "no");
+    assert_eq!(recheck(&bench).await["counts"]["inconclusive"], 2);
     // A page that is gone has no title to miss.
     site.put("/a", 410, "gone");
     let done = recheck(&bench).await;

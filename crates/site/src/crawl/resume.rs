@@ -87,6 +87,11 @@ impl Resume {
         }
     }
 
+    /// What was learnt of the site beside its pages later than what is known.
+    pub fn origin(&mut self, origin: Origin) {
+        self.origin = Some(origin);
+    }
+
     /// The next URL by id.
     pub fn url(&mut self, row: &Discovered) -> Result<(), ResumeError> {
         let next = UrlId(u32::try_from(self.table.len()).unwrap_or(u32::MAX));

@@ -85,15 +85,53 @@ pub fn count<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> C
             counts.sentences += 1;
             counts.words += length;
             counts.long_sentences += u32::from(length > LONG_SENTENCE);
-            for word in sentence.unicode_words() {
-                let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
+            let mut add = |word: &str, letters: usize| {
                 counts.letters += letters as u32;
                 counts.long_words += u32::from(letters > LIX_LETTERS);
                 counts.syllables += syllables(word, &language).unwrap_or(0);
+            };
+            if sentence.is_ascii() {
+                ascii_words(sentence, |word| {
+                    add(word, word.bytes().filter(u8::is_ascii_alphanumeric).count());
+                });
+            } else {
+                for word in sentence.unicode_words() {
+                    add(word, word.chars().filter(|c| c.is_alphanumeric()).count());
+                }
             }
         }
     }
     counts
+}
+
+/// The words of ASCII text by UAX #29, without the tables of all characters.
+fn ascii_words<'t>(text: &'t str, mut take: impl FnMut(&'t str)) {
+    let bytes = text.as_bytes();
+    let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let mut at = 0;
+    while let Some(gap) = bytes[at..].iter().position(|b| is_part(*b)) {
+        let start = at + gap;
+        let mut end = start + 1;
+        while let Some(next) = bytes.get(end).copied() {
+            let (before, after) = (bytes[end - 1], bytes.get(end + 1).copied().unwrap_or(0));
+            // WB6, WB7, WB11, WB12
+            let joins = matches!(next, b'.' | b'\'' | b':')
+                && before.is_ascii_alphabetic()
+                && after.is_ascii_alphabetic()
+                || matches!(next, b'.' | b'\'' | b',' | b';')
+                    && before.is_ascii_digit()
+                    && after.is_ascii_digit();
+            if !is_part(next) && !joins {
+                break;
+            }
+            end += 1;
+        }
+        let word = &text[start..end];
+        if word.bytes().any(|b| b != b'_') {
+            take(word);
+        }
+        at = end;
+    }
 }
 
 /// Readability of running text, given as its paragraphs; `None` without any.
@@ -169,6 +207,16 @@ pub fn score(counts: &Counts, formula: Formula) -> Option<Readability> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn ascii_words_are_those_of_all_text(text in "[aAb0 1_.,;:'\"!\\-\n]{0,40}") {
+            let mut found = Vec::new();
+            ascii_words(&text, |word| found.push(word));
+            let expected: Vec<&str> = text.unicode_words().collect();
+            proptest::prop_assert_eq!(found, expected);
+        }
+    }
 
     #[test]
     fn the_reference_scores() {

@@ -25,7 +25,9 @@ pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     };
     let mut take = |at: usize, part: &str| {
         // UAX #29 sees no end before digits that a word in lower case follows
-        let stops = part.match_indices(". ").map(|(stop, _)| stop + 2);
+        let has_digit = !part.is_ascii() || part.bytes().any(|b| b.is_ascii_digit());
+        let part_with_digits = if has_digit { part } else { "" };
+        let stops = part_with_digits.match_indices(". ").map(|(stop, _)| stop + 2);
         for end in stops.filter(|end| part[*end..].starts_with(char::is_numeric)) {
             end_at(at + end);
         }

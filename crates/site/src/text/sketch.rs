@@ -107,28 +107,24 @@ impl Runs {
         self.last = [b, c, d, word];
     }
 
-    /// Words are runs of letters and digits; eight bytes are looked at at a time.
+    /// Words are runs of letters and digits. Where they begin and end is found for 64 bytes at a time.
     fn add_words(&mut self, text: &[u8]) {
-        let mut at = 0;
-        while at < text.len() {
-            let mut eight = load(text, at);
-            let gap = (parts(eight).trailing_zeros() / 8) as usize;
-            if gap > 0 {
-                at += gap;
-                continue;
-            }
-            let mut word = 0;
-            loop {
-                let length = (!parts(eight) & all(0x80)).trailing_zeros() / 8;
-                at += length as usize;
-                if length < 8 {
-                    word = (word ^ (eight & ((1 << (8 * length)) - 1))).wrapping_mul(STEP);
-                    break;
+        let (mut start, mut inside) = (None, 0);
+        for at in (0..text.len()).step_by(64) {
+            let parts = (0..8).fold(0, |all, i| all | bits(parts(load(text, at + 8 * i))) << (8 * i));
+            let mut edges = parts ^ (parts << 1 | inside);
+            inside = parts >> 63;
+            while edges != 0 {
+                let edge = at + edges.trailing_zeros() as usize;
+                edges &= edges - 1;
+                match start.take() {
+                    None => start = Some(edge),
+                    Some(start) => self.word(word_hash(text, start, edge)),
                 }
-                word = (word ^ eight).wrapping_mul(STEP).rotate_left(29);
-                eight = load(text, at);
             }
-            self.word(mixed(word));
+        }
+        if let Some(start) = start {
+            self.word(word_hash(text, start, text.len()));
         }
     }
 
@@ -170,6 +166,21 @@ fn mixed(mut x: u64) -> u64 {
     x ^= x >> 32;
     x = x.wrapping_mul(STEP);
     x ^ x >> 29
+}
+
+fn word_hash(text: &[u8], mut at: usize, end: usize) -> u64 {
+    let mut word = 0;
+    while end - at >= 8 {
+        word = (word ^ load(text, at)).wrapping_mul(STEP).rotate_left(29);
+        at += 8;
+    }
+    let rest = load(text, at) & ((1 << (8 * (end - at))) - 1);
+    mixed((word ^ rest).wrapping_mul(STEP))
+}
+
+/// The highest bit of each byte, side by side.
+const fn bits(eight: u64) -> u64 {
+    (eight >> 7 & all(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 const fn all(byte: u8) -> u64 {
@@ -274,6 +285,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn words_are_runs_of_their_parts(text in "[a-c0 .,ü]{0,200}") {
+            let mut expected = Runs::default();
+            let is_part = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b >= 0x80;
+            for word in text.as_bytes().split(|b| !is_part(b)).filter(|word| !word.is_empty()) {
+                expected.word(word_hash(word, 0, word.len()));
+            }
+            let mut runs = Runs::default();
+            runs.add_words(text.as_bytes());
+            prop_assert_eq!((runs.words, runs.last, runs.smallest), (expected.words, expected.last, expected.smallest));
+        }
+
         #[test]
         fn punctuation_and_spaces_do_not_count(words in proptest::collection::vec("[a-z0-9é]{1,12}", 5..60), marks in "[ ,.!?()-]{1,3}") {
             let plain = words.join(" ");

@@ -3,11 +3,13 @@
 
 /// Counts the syllables of one word; `None` for a language without a rule here. At least 1.
 pub(super) fn syllables(word: &str, language: &str) -> Option<u32> {
-    let word: Vec<char> = word
-        .chars()
-        .flat_map(char::to_lowercase)
-        .filter(|c| c.is_alphabetic())
-        .collect();
+    let word: Vec<char> = if word.is_ascii() {
+        let letters = word.bytes().filter(u8::is_ascii_alphabetic);
+        letters.map(|b| b.to_ascii_lowercase().into()).collect()
+    } else {
+        let lower = word.chars().flat_map(char::to_lowercase);
+        lower.filter(|c| c.is_alphabetic()).collect()
+    };
     let count = match language {
         "en" => english(&word),
         "de" => groups(
