@@ -148,8 +148,8 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             "faqId" => faq,
             "ctaId" => cta,
             "postId" => post,
-            // Their rows take an audit: see `audits.rs`.
-            "issueId" | "pageId" => continue,
+            // Their rows take an audit: see `audits.rs` and `rechecks.rs`.
+            "issueId" | "pageId" | "recheckId" => continue,
             other => panic!("how is a foreign {other} made?"),
         };
         call(there.as_str().unwrap())

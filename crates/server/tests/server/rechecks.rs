@@ -234,6 +234,18 @@ async fn a_claim_counts_when_it_is_proven(database: &str) {
         ["/a fresh", "/b fresh", "/gone fresh"],
         "exactly what is concerned, past caches"
     );
+    let (foreign, key) = bench.neighbour().await;
+    let path = format!("/projects/{foreign}/rechecks/{}", done["id"].as_str().unwrap());
+    let theirs = bench.call("GET", &path).key(&key).send().await;
+    theirs.refuses(403, "project_forbidden");
+    let theirs = bench
+        .call("POST", &format!("/projects/{foreign}/occurrences/done"))
+        .key(&key);
+    let theirs = theirs.json(&json!({ "occurrences": claims })).send().await.json();
+    assert_eq!(
+        (&theirs["refused"], &theirs["items"][0]["code"]),
+        (&json!(3), &json!("not_found"))
+    );
     let states = async || {
         let mut states = Vec::new();
         for (check, path) in [
