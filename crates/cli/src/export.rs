@@ -7,7 +7,7 @@ mod sarif;
 use std::{io::Write, path::PathBuf};
 
 use searchwright_contract::{
-    audits::{Audit, AuditStatus, GetCurrentAudit},
+    audits::{Audit, AuditStatus, ListAudits},
     issues::{Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence},
     me::GetMe,
 };
@@ -157,6 +157,29 @@ fn write(results: &Results, format: Format, out: &mut dyn Write) -> Result<(), C
     Ok(())
 }
 
+async fn newest_finished(client: &Client, project_id: String) -> Result<Audit, CliError> {
+    let mut query = ListAudits {
+        project_id,
+        status: None,
+        limit: Some(PAGE),
+        cursor: None,
+    };
+    loop {
+        let page = client.call(&query).await?;
+        let mut all = page.data.into_iter();
+        if let Some(audit) = all.find(|a| matches!(a.status, AuditStatus::Completed | AuditStatus::Partial)) {
+            return Ok(audit);
+        }
+        query.cursor = page.next_cursor;
+        if query.cursor.is_none() {
+            return Err(
+                CliError::new(Exit::Refused, "no audit of this project has finished yet")
+                    .hint("start one: searchwright audits start --wait"),
+            );
+        }
+    }
+}
+
 /// Carries `audits export` out.
 pub async fn run(export: ExportAudit, connection: &Connection) -> Result<Exit, CliError> {
     let client = connection.client()?;
@@ -164,13 +187,7 @@ pub async fn run(export: ExportAudit, connection: &Connection) -> Result<Exit, C
         Some(project) => project,
         None => client.call(&GetMe {}).await?.project.id,
     };
-    let audit = client.call(&GetCurrentAudit { project_id }).await?;
-    if !matches!(audit.status, AuditStatus::Completed | AuditStatus::Partial) {
-        return Err(
-            CliError::new(Exit::Refused, format!("the newest audit is {}", audit.status))
-                .hint("wait until it has ended: searchwright audits current"),
-        );
-    }
+    let audit = newest_finished(&client, project_id).await?;
     export.target.write(&gather(&client, audit).await?)?;
     Ok(Exit::Done)
 }

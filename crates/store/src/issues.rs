@@ -50,6 +50,16 @@ pub struct Query {
     pub limit: u32,
 }
 
+/// What occurs nowhere matters to nobody now; as soon as it occurs again, as much as before.
+macro_rules! columns {
+    ($where:literal) => {
+        concat!(
+            "SELECT id, check_id, severity, CASE WHEN active > 0 THEN impact ELSE 0.0 END, active, counts, first_seen_at, last_seen_at FROM issues WHERE ",
+            $where
+        )
+    };
+}
+
 fn issue(c: &mut Cells<'_>) -> Result<IssueRow> {
     Ok(IssueRow {
         id: c.take()?,
@@ -66,10 +76,9 @@ fn issue(c: &mut Cells<'_>) -> Result<IssueRow> {
 /// One page, highest impact first.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<IssueRow>> {
     let (impact, id) = query.after.unwrap_or((f64::MAX, Uuid::max()));
-    sql("SELECT id, check_id, severity, impact, active, counts, first_seen_at, last_seen_at FROM issues
-         WHERE project_id = $1 AND (impact, id) < ($2, $3)
+    sql(columns!("project_id = $1 AND (CASE WHEN active > 0 THEN impact ELSE 0.0 END, id) < ($2, $3)
            AND (CAST($5 AS BOOLEAN) IS NULL OR (active > 0) = $5) AND (CAST($6 AS TEXT) IS NULL OR severity = $6) AND (CAST($7 AS TEXT) IS NULL OR category = $7)
-         ORDER BY impact DESC, id DESC LIMIT $4")
+         ORDER BY CASE WHEN active > 0 THEN impact ELSE 0.0 END DESC, id DESC LIMIT $4"))
     .bind(scope.project())
     .bind(impact)
     .bind(id)
@@ -83,7 +92,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
 
 /// One issue.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow> {
-    sql("SELECT id, check_id, severity, impact, active, counts, first_seen_at, last_seen_at FROM issues WHERE project_id = $1 AND id = $2")
+    sql(columns!("project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
         .one(tx, issue)
@@ -298,7 +307,7 @@ pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Op
         .map(|(_, n)| n)
         .sum();
     let json = serde_json::to_value(&counts).map_err(|e| Error::Defect(e.to_string()))?;
-    sql("UPDATE issues SET active = $3, counts = $4, impact = CASE WHEN CAST($3 AS BIGINT) = 0 THEN 0 ELSE impact END WHERE project_id = $1 AND id = $2")
+    sql("UPDATE issues SET active = $3, counts = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(issue)
         .bind(active)

@@ -147,8 +147,16 @@ pub struct Actor {
     pub at: Instant,
 }
 
-/// Writes what somebody says of occurrences, and the ledger. [`Error::Overloaded`] when one of them is no longer in the
-/// state it was read in: all is to be tried again.
+impl Change {
+    fn row(&self) -> Vec<Param> {
+        let (issue, page) = self.of;
+        let (to, from) = (self.to.as_str(), self.from.as_str());
+        vec![issue.into(), page.into(), to.into(), from.into()]
+    }
+}
+
+/// Writes what somebody says of occurrences, all of which get one state, and the ledger. [`Error::Overloaded`] when one of
+/// them is no longer in the state it was read in: all is to be tried again.
 pub async fn mark(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -156,74 +164,37 @@ pub async fn mark(
     until: Option<Instant>,
     actor: &Actor,
 ) -> Result<()> {
-    for (is_done, text) in [
-        (
-            true,
-            "UPDATE occurrences SET state = $7, done_at = $2, done_by = $3, note = $4, ignored_until = NULL
-             WHERE project_id = $1 AND issue_id = $5 AND page_id = $6 AND state = $8",
-        ),
-        (
-            false,
-            "UPDATE occurrences SET state = $7, done_at = NULL, done_by = NULL, note = $3, ignored_until = $2
-             WHERE project_id = $1 AND issue_id = $5 AND page_id = $6 AND state = $8 AND CAST($4 AS TEXT) IS NULL",
-        ),
-    ] {
-        let rows: Vec<Vec<Param>> = changes
-            .iter()
-            .filter(|change| (change.to == OccurrenceState::Done) == is_done)
-            .map(|change| {
-                let (issue, page) = change.of;
-                vec![
-                    issue.into(),
-                    page.into(),
-                    change.to.as_str().into(),
-                    change.from.as_str().into(),
-                ]
-            })
-            .collect();
-        if rows.is_empty() {
-            continue;
-        }
-        let (wanted, statement) = (rows.len() as u64, sql(text).bind(scope.project()));
-        let statement = if is_done {
-            statement
-                .bind(actor.at)
-                .bind(actor.name.clone())
-                .bind(actor.note.clone())
-        } else {
-            statement
-                .bind(until)
-                .bind(actor.note.clone().filter(|_| changes.iter().any(|c| c.to == OccurrenceState::Ignored)))
-                .bind(None::<String>)
-        };
-        if statement.run_each(tx, rows).await? < wanted {
-            return Err(Error::Overloaded);
-        }
+    let Some(to) = changes.first().map(|change| change.to) else {
+        return Ok(());
+    };
+    let is_done = to == OccurrenceState::Done;
+    let is_said = is_done || to == OccurrenceState::Ignored;
+    let touched = sql(
+        "UPDATE occurrences SET done_at = $2, done_by = $3, note = $4, ignored_until = $5, state = $8
+         WHERE project_id = $1 AND issue_id = $6 AND page_id = $7 AND state = $9",
+    )
+    .bind(scope.project())
+    .bind(is_done.then_some(actor.at))
+    .bind(is_done.then(|| actor.name.clone()))
+    .bind(actor.note.clone().filter(|_| is_said))
+    .bind(until)
+    .run_each(tx, changes.iter().map(Change::row).collect())
+    .await?;
+    if touched < changes.len() as u64 {
+        return Err(Error::Overloaded);
     }
     log(tx, scope, changes, actor).await
 }
 
 /// Writes changes to the ledger.
 pub async fn log(tx: &mut Tx, scope: ProjectScope, changes: &[Change], actor: &Actor) -> Result<()> {
-    let rows = changes
-        .iter()
-        .map(|change| {
-            let (issue, page) = change.of;
-            vec![
-                issue.into(),
-                page.into(),
-                change.to.as_str().into(),
-                change.from.as_str().into(),
-            ]
-        })
-        .collect();
     sql("INSERT INTO occurrence_changes (project_id, at, actor, note, issue_id, page_id, to_state, from_state)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING")
     .bind(scope.project())
     .bind(actor.at)
     .bind(actor.id.clone())
     .bind(actor.note.clone())
-    .run_each(tx, rows)
+    .run_each(tx, changes.iter().map(Change::row).collect())
     .await?;
     Ok(())
 }
@@ -268,11 +239,18 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
     Ok(scopes)
 }
 
-/// Every active occurrence: issue, page, and whether that page counts in the score of the newest audit.
-pub async fn active(tx: &mut Tx, scope: ProjectScope, mut each: impl FnMut(Uuid, Uuid, bool)) -> Result<()> {
+/// Every active occurrence that an audit saw, or a recheck of its pages: issue, page, and whether that page counts in the
+/// score. What it could not look at is stale and no part of it.
+pub async fn active(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    mut each: impl FnMut(Uuid, Uuid, bool),
+) -> Result<()> {
     sql("SELECT o.issue_id, o.page_id, p.scored FROM occurrences o JOIN pages p ON p.project_id = o.project_id AND p.id = o.page_id
-         WHERE o.project_id = $1 AND o.state NOT IN ('resolved', 'ignored')")
+         WHERE o.project_id = $1 AND o.last_seen_audit_id = $2 AND o.state NOT IN ('resolved', 'ignored')")
     .bind(scope.project())
+    .bind(audit)
     .each(tx, |c| {
         each(c.take()?, c.take()?, c.take()?);
         Ok(())

@@ -48,7 +48,7 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         .collect();
     let mut found: HashMap<Uuid, [u32; 2]> = HashMap::new();
     let (mut site, mut totals, mut issues) = ([0_u32; 2], AuditTotals::default(), HashSet::new());
-    occurrences::active(&mut db.read().await?, scope, |issue, page, is_scored| {
+    occurrences::active(&mut db.read().await?, scope, audit, |issue, page, is_scored| {
         let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
             return;
         };

@@ -65,7 +65,6 @@ async fn mark(
     until: Option<Instant>,
 ) -> Result<Marking> {
     let scope = call.scope()?;
-    let known: Vec<Uuid> = issues::ids(tx, scope).await?;
     let pairs_ids: Vec<(Uuid, Uuid)> = pairs.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
     let mut states = occurrences::states(tx, scope, &pairs_ids).await?;
     let (mut marking, mut changes) = (
@@ -125,6 +124,8 @@ async fn mark(
     let mut touched: Vec<Uuid> = changes.iter().map(|change| change.of.0).collect();
     touched.sort_unstable();
     touched.dedup();
+    // An audit that is being analysed has written occurrences, but not yet every issue; it counts them all at its end.
+    let known: Vec<Uuid> = issues::ids(tx, scope).await?;
     for issue in touched.into_iter().filter(|issue| known.contains(issue)) {
         issues::recount(tx, scope, issue).await?;
     }

@@ -7,7 +7,7 @@ use crate::{
     rechecks::{audit, bench, page},
 };
 
-on_both!(what_changed_is_told,);
+on_both!(what_changed_is_told, only_results_are_compared,);
 
 fn of<'a>(diff: &'a Value, check: &str) -> &'a Value {
     let mut issues = diff["issues"].as_array().unwrap().iter();
@@ -141,4 +141,15 @@ async fn what_changed_is_told(database: &str) {
         (&narrow["comparable"], &narrow["reasons"]),
         (&json!(false), &json!(["config", "partial"]))
     );
+}
+
+async fn only_results_are_compared(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    let started = bench.post("P/audits", json!({})).await.json();
+    let path = format!("P/audits/{}/diff", started["audit"]["id"].as_str().unwrap());
+    bench.get(&path).await.refuses(409, "invalid_state");
+    bench
+        .get(&format!("{path}?change=much"))
+        .await
+        .refuses(422, "validation_failed");
 }

@@ -21,6 +21,7 @@ on_both!(
     a_claim_counts_when_it_is_proven,
     what_people_say,
     silence_proves_nothing,
+    the_score_is_computed_again_as_it_was,
 );
 
 /// Pages by path, and what was asked for.
@@ -429,4 +430,32 @@ async fn silence_proves_nothing(database: &str) {
         occurrence(&bench, "title-missing", "/a").await["resolution"],
         "page_gone"
     );
+}
+
+/// Of an audit that left pages out, what older audits saw on those is no part of its score.
+async fn the_score_is_computed_again_as_it_was(database: &str) {
+    let (bench, _) = bench(database).await;
+    let narrow = bench.post("P/audits", json!({ "maxPages": 2 })).await.json();
+    until_ended(&bench, narrow["job"]["id"].as_str().unwrap()).await;
+    let before = bench.get("P/audits/current").await.json();
+    assert_eq!(before["status"], "partial");
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    let impact = issue(&bench, "title-missing").await["impact"].clone();
+    assert!(impact.as_f64() > Some(0.0));
+    say(&bench, "ignore", &[pair(&title)]).await;
+    assert_eq!(issue(&bench, "title-missing").await["impact"], 0.0);
+    let left = async || {
+        let jobs = bench.get("P/jobs").await.json();
+        for job in jobs["data"].as_array().unwrap() {
+            until_ended(&bench, job["id"].as_str().unwrap()).await;
+        }
+        bench.get("P/audits/current").await.json()
+    };
+    assert_ne!(left().await["totals"], before["totals"]);
+    say(&bench, "unignore", &[pair(&title)]).await;
+    let after = left().await;
+    for member in ["healthScore", "errorFreePagesPct", "totals"] {
+        assert_eq!(after[member], before[member], "{member}");
+    }
+    assert_eq!(issue(&bench, "title-missing").await["impact"], impact);
 }

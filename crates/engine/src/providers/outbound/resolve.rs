@@ -20,7 +20,8 @@ pub type Looked = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
 /// Turns a name into addresses; a parameter so that tests can make names lie.
 pub trait Lookup: Send + Sync + 'static {
-    /// All addresses of a name; an empty list or an error when there is none.
+    /// All addresses of a name; an empty list or an error when there is none, [`io::ErrorKind::TimedOut`] when nobody can
+    /// tell for the moment.
     fn lookup(&self, name: &str) -> Looked;
 }
 
@@ -32,10 +33,24 @@ impl Lookup for SystemLookup {
     fn lookup(&self, name: &str) -> Looked {
         let name = name.to_owned();
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await;
+            let found = found.map_err(|error| {
+                if is_passing(&error) {
+                    io::ErrorKind::TimedOut.into()
+                } else {
+                    error
+                }
+            })?;
             Ok(found.map(|a| a.ip()).collect())
         })
     }
+}
+
+/// Whether the resolver could not say for the moment. The standard library hands on nothing but its words for that
+/// (`EAI_AGAIN` of glibc, musl and the BSDs), and a system error as such.
+fn is_passing(error: &io::Error) -> bool {
+    let text = error.to_string();
+    error.raw_os_error().is_some() || text.contains("emporary failure") || text.contains("ry again")
 }
 
 /// The rules of one purpose.
@@ -114,6 +129,7 @@ impl GuardedResolver {
     ) -> Result<Vec<SocketAddr>, NameError> {
         let found = match tokio::time::timeout(limit, looked).await {
             Ok(Ok(found)) if !found.is_empty() => found,
+            Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => return Err(NameError::Slow),
             Ok(_) => return Err(NameError::Unknown),
             Err(_) => return Err(NameError::Slow),
         };
@@ -140,5 +156,38 @@ impl reqwest::dns::Resolve for GuardedResolver {
                 Err(error) => Err(error.into()),
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::is_passing;
+
+    #[test]
+    fn a_resolver_that_cannot_tell_is_no_unknown_name() {
+        for (text, passing) in [
+            (
+                "failed to lookup address information: Name or service not known",
+                false,
+            ),
+            (
+                "failed to lookup address information: No address associated with hostname",
+                false,
+            ),
+            (
+                "failed to lookup address information: Name does not resolve",
+                false,
+            ),
+            (
+                "failed to lookup address information: Temporary failure in name resolution",
+                true,
+            ),
+            ("failed to lookup address information: Try again", true),
+        ] {
+            assert_eq!(is_passing(&io::Error::other(text)), passing, "{text}");
+        }
+        assert!(is_passing(&io::Error::from_raw_os_error(24)));
     }
 }

@@ -149,6 +149,10 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
         codes.push(Code::IdempotencyInProgress);
         codes.push(Code::StorageFull);
     }
+    // What is compared has to have results.
+    if has("against") {
+        codes.push(Code::InvalidState);
+    }
     if has("allowDuplicate") {
         codes.push(Code::AlreadyExists);
     }
@@ -157,7 +161,9 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
         Effect::Change if meta.method == Method::POST => codes.push(Code::InvalidState),
         Effect::Change => codes.extend([Code::AlreadyExists, Code::InvalidState, Code::PreconditionFailed]),
         Effect::Delete => codes.extend([Code::InvalidState, Code::PreconditionFailed]),
-        Effect::Start => codes.extend([Code::QuotaExceeded, Code::InvalidState]),
+        // There may be nothing to be rechecked.
+        Effect::Start if has("occurrences") => codes.push(Code::InvalidState),
+        Effect::Start => codes.push(Code::QuotaExceeded),
         Effect::Spend | Effect::Publish => {
             codes.extend([Code::QuotaExceeded, Code::InvalidState, Code::PreconditionFailed]);
         }
