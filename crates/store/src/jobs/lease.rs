@@ -4,7 +4,7 @@
 use searchwright_contract::{Instant, Problem};
 use uuid::Uuid;
 
-use crate::{Error, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
 
 /// Milliseconds a lease lasts unless it is renewed.
 pub const LEASE_MILLIS: i64 = 60_000;
@@ -60,17 +60,19 @@ pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<Leas
         .bind(now.plus_millis(LEASE_MILLIS))
         .bind(now)
         .bind(MOST_RUNNING)
-        .optional(tx, |c| {
-            Ok(Leased {
-                id: c.take()?,
-                scope: ProjectScope::proven(c.take()?),
-                payload: c.take::<Json>()?.0,
-                attempt: c.take()?,
-                crashes: c.take()?,
-                fence: c.take()?,
-            })
-        })
+        .optional(tx, leased)
         .await
+}
+
+fn leased(c: &mut Cells<'_>) -> Result<Leased> {
+    Ok(Leased {
+        id: c.take()?,
+        scope: ProjectScope::proven(c.take()?),
+        payload: c.take::<Json>()?.0,
+        attempt: c.take()?,
+        crashes: c.take()?,
+        fence: c.take()?,
+    })
 }
 
 /// Whether any job is due, without taking it: a cheap look before a write transaction.
@@ -236,16 +238,7 @@ pub async fn rescue(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<Leased
     .bind(MOST_CRASHES)
     .bind(owner)
     .bind(now.plus_millis(LEASE_MILLIS))
-    .all(tx, |c| {
-        Ok(Leased {
-            id: c.take()?,
-            scope: ProjectScope::proven(c.take()?),
-            payload: c.take::<Json>()?.0,
-            attempt: c.take()?,
-            crashes: c.take()?,
-            fence: c.take()?,
-        })
-    })
+    .all(tx, leased)
     .await
 }
 
