@@ -39,6 +39,24 @@ pub async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) ->
         .await
 }
 
+/// Batches by their numbers, each in its place.
+pub async fn load_each(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    numbers: &[u32],
+) -> Result<Vec<Option<Vec<u8>>>> {
+    sql("SELECT data FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")
+        .bind(scope.project())
+        .bind(audit)
+        .optional_each(
+            tx,
+            numbers.iter().map(|number| vec![(*number).into()]).collect(),
+            |c| c.take(),
+        )
+        .await
+}
+
 /// The texts of a batch; `None` after the last, and of one that was saved before texts were kept.
 pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Vec<u8>>> {
     let texts =
@@ -61,12 +79,13 @@ pub async fn sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u8>>> 
         .await
 }
 
-/// Forgets the batches of every audit but this one.
+/// Forgets the crawls of every audit but this one.
 pub async fn forget_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
-    sql("DELETE FROM crawl_batches WHERE project_id = $1 AND audit_id <> $2")
-        .bind(scope.project())
-        .bind(audit)
-        .run(tx)
-        .await?;
+    for text in [
+        "DELETE FROM crawl_batches WHERE project_id = $1 AND audit_id <> $2",
+        "DELETE FROM page_links WHERE project_id = $1 AND audit_id <> $2",
+    ] {
+        sql(text).bind(scope.project()).bind(audit).run(tx).await?;
+    }
     Ok(())
 }

@@ -20,6 +20,7 @@ pub mod jobs;
 pub mod keywords;
 mod migrate;
 pub mod occurrences;
+pub mod page_links;
 pub mod pages;
 mod postgres;
 pub mod posts;

@@ -79,20 +79,39 @@ pub async fn list(
     .await
 }
 
-/// Active issues of a page with their evidence, at most 100.
-pub async fn of_page(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    page: Uuid,
-) -> Result<Vec<(Uuid, String, Severity, serde_json::Value)>> {
+/// An active occurrence of a page.
+#[derive(Clone, Debug)]
+pub struct OfPage {
+    /// The issue.
+    pub issue: Uuid,
+    /// Its check.
+    pub check_id: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it stands.
+    pub state: OccurrenceState,
+    /// What was seen.
+    pub evidence: serde_json::Value,
+}
+
+/// Active occurrences of a page, at most 100.
+pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec<OfPage>> {
     // One key lookup per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that
     // order. An index by page would cost every finding of every audit.
-    sql("SELECT o.issue_id, i.check_id, i.severity, o.evidence FROM issues i CROSS JOIN occurrences o
+    sql("SELECT o.issue_id, i.check_id, i.severity, o.state, o.evidence FROM issues i CROSS JOIN occurrences o
          WHERE i.project_id = $1 AND o.project_id = i.project_id AND o.issue_id = i.id AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
          ORDER BY CASE i.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, i.impact DESC, o.issue_id LIMIT 100")
     .bind(scope.project())
     .bind(page)
-    .all(tx, |c| Ok((c.take()?, c.take()?, c.word()?, c.take::<Json>()?.0)))
+    .all(tx, |c| {
+        Ok(OfPage {
+            issue: c.take()?,
+            check_id: c.take()?,
+            severity: c.word()?,
+            state: c.word()?,
+            evidence: c.take::<Json>()?.0,
+        })
+    })
     .await
 }
 

@@ -78,6 +78,15 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Page> {
         .await
 }
 
+/// The audit that saw a page last.
+pub async fn audit_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid> {
+    sql("SELECT audit_id FROM pages WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, |c| c.take())
+        .await
+}
+
 /// A page with its id as an audit saw it.
 #[derive(Clone, Debug)]
 pub struct Seen {

@@ -23,6 +23,7 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
+    page_links::{self, Batches},
     temporary_redirects,
     worker::Run,
 };
@@ -77,13 +78,14 @@ pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, J
 
 async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
     set_status(run, db, audit_id, AuditStatus::Crawling).await?;
-    let mut ending = crawl(run, db, audit, audit_id).await?;
+    let (mut ending, batches) = crawl(run, db, audit, audit_id).await?;
     if let Some(error) = failure(&ending) {
         let problem = Problem::new(Code::InvalidState, error.message).with("auditError", error.code);
         return Err(JobError::GiveUp(Box::new(problem)));
     }
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
+    let ending = page_links::note(run, db, audit_id, ending, batches).await?;
     let audited = analysis::Audited {
         id: audit_id,
         began: audit.started_at.unwrap_or(audit.requested_at),
@@ -176,19 +178,20 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     Ok(config)
 }
 
-async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Ending, JobError> {
+async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Batches), JobError> {
     let config = config(run, audit)?;
     let fetcher = crawler(&run.settings)?;
-    let (resume, next) = saved(db, run.leased.scope, audit_id, &config).await?;
+    let (resume, next, batches) = saved(db, run.leased.scope, audit_id, &config).await?;
     let mut sink = Saving {
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
         next,
+        batches,
     };
     let clock = run.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
-    crawl::crawl(
+    let ending = crawl::crawl(
         config,
         Arc::new(fetcher),
         &mut sink,
@@ -200,7 +203,8 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<Endi
     .map_err(|e| match e.0.downcast::<Stopped>() {
         Ok(stopped) => stopped.0,
         Err(other) => defect("crawl", other).into(),
-    })
+    })?;
+    Ok((ending, sink.batches))
 }
 
 /// The client that fetches pages.
@@ -216,13 +220,14 @@ pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
     Outbound::new(&outbound).map_err(|e| defect("http client", e))
 }
 
-/// The crawl as far as it was saved, if it was begun, and the number of the next batch.
+/// The crawl as far as it was saved, if it was begun, the number of the next batch, and where pages are.
 async fn saved(
     db: &Db,
     scope: searchwright_store::access::ProjectScope,
     audit: Uuid,
     config: &Config,
-) -> Result<(Option<Resume>, u32), JobError> {
+) -> Result<(Option<Resume>, u32, Batches), JobError> {
+    let mut batches = Batches::default();
     let mut origin = None;
     let mut count = 0;
     while let Some(data) = crawls::load(&mut db.read().await?, scope, audit, count).await? {
@@ -231,7 +236,7 @@ async fn saved(
         count += 1;
     }
     if count == 0 {
-        return Ok((None, 0));
+        return Ok((None, 0, batches));
     }
     tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
     let mut resume = Resume::new(config, origin, Duration::ZERO);
@@ -240,6 +245,7 @@ async fn saved(
             break;
         };
         let ((_, discovered, pages), resources) = unpack_whole(&data)?;
+        batches.note(pages.iter().map(|page| &page.id), number);
         resume.resources(resources);
         for url in &discovered {
             resume.url(url).map_err(|e| defect("saved crawl", e))?;
@@ -248,7 +254,7 @@ async fn saved(
             resume.page(page).map_err(|e| defect("saved crawl", e))?;
         }
     }
-    Ok((Some(resume), count))
+    Ok((Some(resume), count, batches))
 }
 
 /// Saves batches under the fence.
@@ -257,6 +263,7 @@ struct Saving {
     leased: Leased,
     audit: Uuid,
     next: u32,
+    batches: Batches,
 }
 
 /// Carries the reason through the crawler, which does not know it.
@@ -276,6 +283,7 @@ impl Sink for Saving {
         let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
+        self.batches.note_pages(&batch.pages, number);
         let packed = pack(batch, number).map_err(stopped)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),

@@ -11,10 +11,13 @@ use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
 
 use super::{JobError, page_texts};
-use crate::{failure::defect, posts::own_pages};
+use crate::{
+    failure::{Failure, defect},
+    posts::own_pages,
+};
 
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
-pub(super) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
+pub(crate) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
 
 /// What is stored behind it.
 #[derive(Default, Serialize, Deserialize)]
@@ -55,12 +58,12 @@ pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
 }
 
 /// Reads a stored batch back.
-pub(super) fn unpack(data: &[u8]) -> Result<Saved, JobError> {
+pub(crate) fn unpack(data: &[u8]) -> Result<Saved, Failure> {
     Ok(unpack_whole(data)?.0)
 }
 
 /// The same with what pages need beside themselves, when it was asked for.
-pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>), JobError> {
+pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>), Failure> {
     let mut resources = None;
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
     let (mut saved, rest): (Saved, _) =

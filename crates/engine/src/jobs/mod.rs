@@ -7,6 +7,7 @@ pub(crate) mod generate_post;
 mod keyword_clusters;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
+pub(crate) mod page_links;
 mod page_texts;
 pub(crate) mod recheck;
 mod rescore;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub(crate) use analysis::evaluate::issue_id;
+pub(crate) use batches::unpack;
 pub use rescore::wake_ignored;
 
 use crate::failure::{Failure, Result, defect};

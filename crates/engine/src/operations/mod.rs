@@ -16,6 +16,7 @@ mod keyword_metrics;
 pub(crate) mod keywords;
 mod me;
 mod occurrences;
+mod page_details;
 mod pages;
 mod post_generation;
 mod posts;

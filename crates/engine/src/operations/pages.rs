@@ -12,7 +12,7 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::issues::check;
+use super::{issues::check, page_details};
 use crate::{
     Engine,
     call::{Call, limit},
@@ -44,16 +44,18 @@ impl Handle<GetPage> for Engine {
         let found = pages::get(tx, scope, id).await;
         let page = call.or_missing(tx, Child::Page, id, found).await?;
         let mut found = Vec::new();
-        for (issue, check_id, severity, evidence) in occurrences::of_page(tx, scope, id).await? {
-            let check = check(&check_id)?;
+        for of in occurrences::of_page(tx, scope, id).await? {
+            let check = check(&of.check_id)?;
             found.push(PageIssue {
-                issue_id: issue.to_string(),
-                check_id,
+                issue_id: of.issue.to_string(),
                 title: check.title.to_owned(),
-                severity,
-                evidence,
+                check_id: of.check_id,
+                severity: of.severity,
+                state: of.state,
+                recommendation: check.recommendation.to_owned(),
+                evidence: of.evidence,
             });
         }
-        Ok(PageDetail { page, issues: found })
+        page_details::of(tx, scope, id, page, found).await
     }
 }

@@ -33,6 +33,7 @@ mod keyword_metrics;
 mod limits;
 mod load;
 mod mcp;
+mod pages;
 mod post_generation;
 mod post_images;
 mod post_injections;

@@ -21,7 +21,7 @@ pub(super) const OVERLAY: u32 = 1_000_000;
 
 async fn batch(db: &Db, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Saved>, JobError> {
     let data = crawls::load(&mut db.read().await?, scope, audit, number).await?;
-    data.map(|data| unpack(&data)).transpose()
+    Ok(data.map(|data| unpack(&data)).transpose()?)
 }
 
 /// The key of the page that the start URL ended at. What is known of the site beside its pages comes with the first batch.

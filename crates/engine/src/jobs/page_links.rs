@@ -1,0 +1,196 @@
+//! Where each URL lies in the stored crawl of an audit, and which pages link there: noted once when a crawl has ended, so
+//! that a page is shown with its links without reading a crawl of a hundred thousand.
+
+use std::sync::Arc;
+
+use searchwright_site::{
+    crawl::{Ending, Page},
+    graph::{Index, State, flag},
+    page::UrlId,
+    url_key::url_key,
+};
+use searchwright_store::{
+    Db, Tx,
+    access::ProjectScope,
+    page_links::{self, Portion},
+};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use uuid::Uuid;
+
+use super::{JobError, analysis::evaluate::page_id, audit::fenced, worker::Run};
+use crate::failure::{Failure, Result, defect};
+
+/// Pages shown that link to one.
+pub(crate) const SHOWN: usize = 50;
+/// URLs of a portion.
+const PORTION: usize = 256;
+/// Portions of one transaction.
+const AT_ONCE: usize = 64;
+
+/// The batch of each URL that was fetched, by its id.
+#[derive(Debug, Default)]
+pub(super) struct Batches(Vec<Option<u32>>);
+
+impl Batches {
+    /// Takes in the pages of a batch.
+    pub(super) fn note<'a>(&mut self, ids: impl Iterator<Item = &'a UrlId>, number: u32) {
+        for id in ids {
+            let place = id.0 as usize;
+            if self.0.len() <= place {
+                self.0.resize(place + 1, None);
+            }
+            self.0[place] = Some(number);
+        }
+    }
+
+    /// The same of pages that are about to be saved.
+    pub(super) fn note_pages(&mut self, pages: &[Page], number: u32) {
+        self.note(pages.iter().map(|page| &page.facts.id), number);
+    }
+
+    fn of(&self, id: UrlId) -> Option<u32> {
+        self.0.get(id.0 as usize).copied().flatten()
+    }
+}
+
+/// A URL that was fetched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    page: Uuid,
+    /// Its id in the crawl.
+    pub(crate) id: UrlId,
+    /// The batch that holds its facts.
+    pub(crate) batch: u32,
+    /// Status; 0 without an answer.
+    pub(crate) status: u16,
+    /// robots.txt forbids it.
+    pub(crate) blocked: bool,
+    /// It belongs to the site.
+    pub(crate) internal: bool,
+    /// Bits of [`searchwright_site::urls::provenance`].
+    pub(crate) provenance: u8,
+    /// Pages that link to it.
+    pub(crate) inlinks: u32,
+    /// The batch and the id of some of them.
+    pub(crate) sources: Vec<(u32, UrlId)>,
+}
+
+fn place(index: &Index, batches: &Batches, page: Uuid, id: UrlId, batch: u32) -> Place {
+    let internal = index.has(id, flag::INTERNAL);
+    let inlinks = index.inlinks(id);
+    Place {
+        page,
+        id,
+        batch,
+        status: index.status(id).unwrap_or(0),
+        blocked: index.state(id) == State::Blocked,
+        internal,
+        provenance: index.provenance(id),
+        inlinks: inlinks.len() as u32,
+        sources: inlinks
+            .filter_map(|(source, _)| Some((batches.of(source)?, source)))
+            .take(SHOWN)
+            .collect(),
+    }
+}
+
+fn pack(places: &[Place]) -> Result<Vec<u8>> {
+    let plain = postcard::to_stdvec(places).map_err(|e| defect("links", e))?;
+    Ok(lz4_flex::compress_prepend_size(&plain))
+}
+
+fn unpack(data: &[u8]) -> Result<Vec<Place>> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved links", e))?;
+    postcard::from_bytes(&plain).map_err(|e| defect("saved links", e))
+}
+
+/// Writes where the URLs of a crawl are.
+pub(super) async fn note(
+    run: &Run,
+    db: &Db,
+    audit: Uuid,
+    ending: Ending,
+    batches: Batches,
+) -> Result<Ending, JobError> {
+    let project = run.leased.scope.project();
+    let crawl = Arc::new((ending, batches));
+    let of = crawl.clone();
+    let order = tokio::task::spawn_blocking(move || order(&of.0.index, &of.1, project))
+        .await
+        .map_err(|e| defect("links", e))?;
+    let order = Arc::new(order);
+    let mut written = 0;
+    while written < order.len() {
+        let (of, order, from) = (crawl.clone(), order.clone(), written);
+        let packing = tokio::task::spawn_blocking(move || portions(&of.0.index, &of.1, &order[from..]));
+        let portions = packing.await.map_err(|e| defect("links", e))??;
+        let first = written == 0;
+        fenced(db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { page_links::save(tx, scope, audit, portions, first).await })
+        })
+        .await?;
+        written += PORTION * AT_ONCE;
+    }
+    let (ending, _) = Arc::into_inner(crawl).ok_or_else(|| defect("links", "still in use"))?;
+    Ok(ending)
+}
+
+/// What was fetched, by page, with its batch.
+fn order(index: &Index, batches: &Batches, project: Uuid) -> Vec<(Uuid, UrlId, u32)> {
+    let ids = (0..index.len() as u32).map(UrlId);
+    let fetched = ids.filter_map(|id| Some((page_id(project, index.key(id)), id, batches.of(id)?)));
+    let mut order: Vec<_> = fetched.collect();
+    order.sort_unstable();
+    order
+}
+
+/// The next portions.
+fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<Portion>> {
+    let pack = |urls: &[(Uuid, UrlId, u32)]| {
+        let places: Vec<Place> = urls
+            .iter()
+            .map(|(page, id, batch)| place(index, batches, *page, *id, *batch))
+            .collect();
+        Ok((
+            places.first().map_or(Uuid::nil(), |place| place.page),
+            pack(&places)?,
+        ))
+    };
+    order.chunks(PORTION).take(AT_ONCE).map(pack).collect()
+}
+
+/// The page of an address, whether or not it was fetched.
+pub(crate) fn page_of(project: Uuid, url: &Url) -> Uuid {
+    page_id(project, &url_key(url))
+}
+
+/// Where pages are in the crawl of an audit, each in its place; `None` for what it did not fetch.
+pub(crate) async fn find(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    pages: &[Uuid],
+) -> Result<Vec<Option<Place>>, Failure> {
+    let firsts = page_links::firsts(tx, scope, audit).await?;
+    let portion = |page: &Uuid| firsts.partition_point(|first| first <= page).checked_sub(1);
+    let mut wanted: Vec<usize> = pages.iter().filter_map(portion).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let asked = wanted.iter().map(|at| firsts[*at]).collect();
+    let mut found = vec![None; pages.len()];
+    for (at, data) in wanted
+        .into_iter()
+        .zip(page_links::load(tx, scope, audit, asked).await?)
+    {
+        let Some(data) = data else { continue };
+        let places = unpack(&data)?;
+        for (page, found) in pages.iter().zip(&mut found) {
+            if portion(page) == Some(at) {
+                let place = places.binary_search_by_key(page, |place| place.page).ok();
+                *found = place.map(|place| places[place].clone());
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,240 @@
+//! What the newest audit read of one page, with the links to it and from it.
+
+use std::collections::HashSet;
+
+use searchwright_contract::pages::{
+    FoundBy, Page, PageDetail, PageFacts, PageHeading, PageIssue, PageLink, PageLinks,
+};
+use searchwright_site::{
+    page::{self as read, Outcome, REL_NOFOLLOW, UrlId, directives},
+    urls::provenance,
+};
+use searchwright_store::{Tx, access::ProjectScope, crawls, pages};
+use url::Url;
+use uuid::Uuid;
+
+use crate::{
+    failure::{Failure, Result, defect},
+    jobs::{
+        page_links::{self, Place, SHOWN},
+        unpack,
+    },
+};
+
+/// Batches that are read for the pages that link to one.
+const MOST_BATCHES: usize = 8;
+/// Bytes of addresses and texts of links on a page: an address may be 8 KB long.
+const MOST_BYTES: usize = 32 * 1024;
+/// Headings shown.
+const HEADINGS: usize = 20;
+
+/// The answer about a page.
+pub(super) async fn of(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    page: Page,
+    issues: Vec<PageIssue>,
+) -> Result<PageDetail> {
+    let audit = pages::audit_of(tx, scope, id).await?;
+    let mut detail = PageDetail {
+        page,
+        issues,
+        facts: None,
+        links_in: None,
+        links_out: None,
+        found_by: Vec::new(),
+        links_status: Some("not_measured".to_owned()),
+    };
+    let Some(place) = page_links::find(tx, scope, audit, &[id]).await?.pop().flatten() else {
+        return Ok(detail);
+    };
+    let mut batches: Vec<u32> = place.sources.iter().map(|(batch, _)| *batch).collect();
+    batches.sort_unstable();
+    batches.dedup();
+    batches.truncate(MOST_BATCHES);
+    if !batches.contains(&place.batch) {
+        batches.push(place.batch);
+    }
+    let stored = crawls::load_each(tx, scope, audit, &batches).await?;
+    let project = scope.project();
+    let (inlinks, provenance) = (place.inlinks, place.provenance);
+    // A batch holds hundreds of pages: others are not to wait while it is taken apart.
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut seen = Seen::default();
+        for data in stored.into_iter().flatten() {
+            let (_, _, pages) = unpack(&data)?;
+            pages.iter().for_each(|facts| seen.take(facts, &place, project));
+        }
+        Ok::<_, Failure>(seen)
+    });
+    let seen = reading.await.map_err(|e| defect("page", e))??;
+    let targets: Vec<Uuid> = seen
+        .targets
+        .iter()
+        .map(|target| page_links::page_of(project, target))
+        .collect();
+    let places = page_links::find(tx, scope, audit, &targets).await?;
+    let mut links_out = seen.links_out;
+    for (link, (target, place)) in links_out.data.iter_mut().zip(targets.iter().zip(places)) {
+        let Some(place) = place else { continue };
+        link.page_id = place.internal.then(|| target.to_string());
+        link.status_code = Some(place.status).filter(|status| *status != 0);
+        link.failure = match link.status_code {
+            Some(_) => None,
+            None if place.blocked => Some("blocked".to_owned()),
+            None => Some("no_answer".to_owned()),
+        };
+    }
+    detail.facts = seen.facts;
+    detail.links_in = Some(PageLinks {
+        total: inlinks,
+        data: bounded(seen.links_in),
+    });
+    links_out.data = bounded(links_out.data);
+    detail.links_out = Some(links_out);
+    detail.found_by = found_by(provenance);
+    detail.links_status = None;
+    Ok(detail)
+}
+
+/// What is found in the batches.
+#[derive(Default)]
+struct Seen {
+    facts: Option<PageFacts>,
+    links_in: Vec<PageLink>,
+    links_out: PageLinks,
+    /// Where `links_out` point.
+    targets: Vec<Url>,
+}
+
+impl Seen {
+    fn take(&mut self, page: &read::PageFacts, place: &Place, project: Uuid) {
+        if page.id == place.id {
+            self.own(page);
+        }
+        if place.sources.iter().any(|(_, source)| *source == page.id)
+            && let Some(link) = source(page, place.id, project)
+        {
+            self.links_in.push(link);
+        }
+    }
+
+    fn own(&mut self, page: &read::PageFacts) {
+        if matches!(page.outcome, Outcome::Status(_) | Outcome::Redirect { .. }) {
+            self.facts = Some(facts(page));
+        }
+        let (Some(html), Ok(url)) = (&page.html, Url::parse(&page.url)) else {
+            return;
+        };
+        self.links_out.total = html.links_total;
+        let base = html.base.as_ref().and_then(|base| url.join(base).ok());
+        let base = base.unwrap_or(url);
+        let nofollow = directives(page).nofollow();
+        let mut known = HashSet::new();
+        for link in html.links.iter().filter(|link| link.target.is_some()) {
+            if self.targets.len() == SHOWN {
+                break;
+            }
+            let Ok(mut target) = base.join(link.href.trim()) else {
+                continue;
+            };
+            target.set_fragment(None);
+            if known.insert(link.target) {
+                self.links_out.data.push(PageLink {
+                    page_id: None,
+                    url: target.to_string(),
+                    anchor: link.anchor.to_owned(),
+                    followable: !nofollow && link.flags & REL_NOFOLLOW == 0,
+                    status_code: None,
+                    failure: Some("not_fetched".to_owned()),
+                });
+                self.targets.push(target);
+            }
+        }
+    }
+}
+
+/// How a page links to another; of several links the first that may be followed.
+fn source(page: &read::PageFacts, to: UrlId, project: Uuid) -> Option<PageLink> {
+    let nofollow = directives(page).nofollow();
+    let links = page.html.iter().flat_map(|html| html.links.iter());
+    let link = links
+        .filter(|link| link.target == Some(to))
+        .min_by_key(|link| link.flags & REL_NOFOLLOW)?;
+    let url = Url::parse(&page.url).ok()?;
+    Some(PageLink {
+        page_id: Some(page_links::page_of(project, &url).to_string()),
+        url: page.url.to_string(),
+        anchor: link.anchor.to_owned(),
+        followable: !nofollow && link.flags & REL_NOFOLLOW == 0,
+        status_code: page.status(),
+        failure: None,
+    })
+}
+
+fn bounded(mut links: Vec<PageLink>) -> Vec<PageLink> {
+    let mut bytes = 0;
+    let fit = links.iter().take_while(|link| {
+        bytes += link.url.len() + link.anchor.len();
+        bytes <= MOST_BYTES
+    });
+    links.truncate(fit.count());
+    links
+}
+
+fn facts(page: &read::PageFacts) -> PageFacts {
+    let html = page.html.as_deref();
+    let directives = directives(page);
+    let canonicals = html.iter().flat_map(|html| &html.canonicals);
+    PageFacts {
+        content_type: page.headers.content_type.as_deref().map(str::to_owned),
+        ttfb_ms: page.ttfb_ms,
+        bytes: page.body_bytes,
+        location: match &page.outcome {
+            Outcome::Redirect { location, .. } => location.as_deref().map(str::to_owned),
+            _ => None,
+        },
+        language: html.and_then(|html| html.lang.as_deref()).map(str::to_owned),
+        description: html
+            .and_then(|html| html.metas.iter().find(|meta| &*meta.name == "description"))
+            .map(|meta| meta.content.to_string()),
+        canonical: canonicals
+            .chain(&page.headers.canonicals)
+            .next()
+            .map(|link| link.href.to_string()),
+        robots: (directives.meta.values.iter())
+            .chain(&directives.header.values)
+            .map(ToString::to_string)
+            .collect(),
+        headings: html
+            .iter()
+            .flat_map(|html| html.headings.iter().take(HEADINGS))
+            .map(|heading| PageHeading {
+                level: heading.level,
+                text: heading.text.to_string(),
+            })
+            .collect(),
+        headings_total: html.map_or(0, |html| html.headings_total),
+        images: html.map_or(0, |html| html.images_total),
+        images_without_alt: html.map_or(0, |html| html.images_without_alt),
+        json_ld_blocks: html.map_or(0, |html| html.json_ld.len() as u32),
+        excerpt: html.map(|html| html.excerpt.to_string()),
+    }
+}
+
+fn found_by(bits: u8) -> Vec<FoundBy> {
+    [
+        (provenance::LINK, FoundBy::Link),
+        (provenance::SITEMAP, FoundBy::Sitemap),
+        (provenance::CANONICAL, FoundBy::Canonical),
+        (provenance::HREFLANG, FoundBy::Hreflang),
+        (provenance::REDIRECT, FoundBy::Redirect),
+        (provenance::PREVIOUS, FoundBy::PreviousAudit),
+        (provenance::POST, FoundBy::Post),
+        (provenance::GSC, FoundBy::Gsc),
+    ]
+    .into_iter()
+    .filter_map(|(bit, word)| (bits & bit != 0).then_some(word))
+    .collect()
+}
