@@ -5,6 +5,7 @@
 //! and a hash is the same on every machine and in every release, because it is stored.
 
 mod abbreviations;
+mod pixels;
 pub mod readability;
 mod sentences;
 pub mod sketch;
@@ -16,6 +17,7 @@ use std::borrow::Cow;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_segmentation::UnicodeSegmentation;
 
+pub use pixels::title_pixels;
 pub use sentences::sentences;
 pub(crate) use words::Words;
 pub use words::{is_cjk, words};
@@ -200,33 +202,6 @@ pub fn hash(bytes: &[u8]) -> u64 {
     mix(state ^ SEED, LAST).max(1)
 }
 
-/// Width of a title in pixels as Google sets it: Arial at 20 px. Characters outside ASCII count as
-/// an average letter, East Asian ones as a full square.
-pub fn title_pixels(text: &str) -> u32 {
-    // advance widths in 1/1000 em from the Helvetica metrics, to which Arial is made equal; from ' '
-    #[rustfmt::skip]
-    const WIDTHS: [u16; 95] = [
-        278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,
-        556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
-        1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,
-        667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,
-        333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,
-        556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
-    ];
-    const AVERAGE: u16 = 556;
-    const SQUARE: u16 = 1000;
-    let width = |cluster: &str| match cluster.chars().next() {
-        Some(c @ ' '..='~') => WIDTHS[c as usize - ' ' as usize],
-        Some(c) if is_cjk(c) || matches!(c, '\u{ac00}'..='\u{d7a3}' | '\u{ff00}'..='\u{ff65}') => SQUARE,
-        _ => AVERAGE,
-    };
-    let thousandths: u64 = text
-        .graphemes(true)
-        .map(|cluster| u64::from(width(cluster)))
-        .sum();
-    u32::try_from(thousandths * 20 / 1000).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{Strategy, prop_assert_eq, proptest};
@@ -263,12 +238,6 @@ mod tests {
         assert_eq!(hash(b""), 0x5a2d_c9e0_4816_81c7);
         assert_eq!(hash(b"searchwright"), 0x4d7e_562c_8967_3970);
         assert_ne!(hash(b"a"), hash(b"a\0"));
-    }
-
-    #[test]
-    fn title_width_follows_the_metrics() {
-        assert_eq!(title_pixels("iiii"), 4 * 222 * 20 / 1000);
-        assert!(title_pixels("WWWWWWWWWW") > title_pixels("iiiiiiiiiiiiiiiiiiii"));
     }
 
     proptest! {
