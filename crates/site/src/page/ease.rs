@@ -27,7 +27,7 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     }
     let paragraphs = lines
         .lines()
-        .filter(|line| line.len() >= LINE && line.ends_with(['.', '!', '?', '…', '"', '”', '»', ')']));
+        .filter(|line| line.len() >= LINE && ends_a_sentence(line));
     let mut bytes = 0;
     let looked_at = paragraphs.clone().take_while(|paragraph| {
         let more = bytes < LOOKED_AT;
@@ -44,6 +44,12 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
         return None;
     }
     score(&count(paragraphs, language), formula).filter(|found| found.score <= MOST)
+}
+
+/// An entry of an index ends with a bracket, and is no sentence.
+fn ends_a_sentence(line: &str) -> bool {
+    line.trim_end_matches(['"', '”', '»', ')', ' '])
+        .ends_with(['.', '!', '?', '…'])
 }
 
 const PART: u8 = 1;
@@ -128,6 +134,11 @@ mod tests {
         assert!(found.score < 0.0 && found.formula == Formula::FleschReadingEase);
         assert!(hard("de", &lines(HART)).unwrap().score < 30.0);
         assert_eq!(hard("en", &lines(EASY)), None);
+        assert_eq!(
+            hard("en", &lines(&HARD.replace(".", " (in module xml.parsers)"))),
+            None
+        );
+        assert!(hard("en", &lines(&HARD.replace(".", " (in all modules.)"))).is_some());
         // no scale of Flesch for the language, and too little text
         assert_eq!(hard("fi", &lines(HARD)), None);
         assert_eq!(hard("en", HARD), None);
