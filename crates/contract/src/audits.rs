@@ -66,7 +66,7 @@ operation! {
 }
 
 operation! {
-    /// Lists the audits of a project, newest first.
+    /// Lists the audits of a project, newest first: the history of its health, each with what is different from the one before.
     ListAudits {
         project;
         /// Only audits of this status.
@@ -172,6 +172,9 @@ pub struct Audit {
     pub totals: AuditTotals,
     /// The audit before this one.
     pub previous_audit_id: Option<String>,
+    /// What is different from the audit before this one, once both have results. Whether they compare like with like says
+    /// `audits.diff`.
+    pub since_previous: Option<AuditTrend>,
     /// Why it failed.
     pub error: Option<AuditError>,
     /// Counts changes; part of the `ETag`.
@@ -227,6 +230,33 @@ pub struct AuditTotals {
     pub notices: u64,
     /// Distinct issues.
     pub issues: u64,
+}
+
+/// Figures of an audit less those of the audit before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditTrend {
+    /// Health, in points; `null` when either has none.
+    #[schemars(example = 4)]
+    pub health_score: Option<i16>,
+    /// Share of pages without an error, in percentage points; `null` when either has none.
+    #[schemars(example = 2.5)]
+    pub error_free_pages_pct: Option<f64>,
+    /// Pages the score is computed from; `null` when either has none.
+    #[schemars(example = 3)]
+    pub pages_scored: Option<i64>,
+    /// Occurrences of errors.
+    #[schemars(example = -7)]
+    pub errors: i64,
+    /// Occurrences of warnings.
+    #[schemars(example = 0)]
+    pub warnings: i64,
+    /// Occurrences of notices.
+    #[schemars(example = 12)]
+    pub notices: i64,
+    /// Distinct issues.
+    #[schemars(example = -1)]
+    pub issues: i64,
 }
 
 /// Why an audit failed.

@@ -51,6 +51,19 @@ words! {
     }
 }
 words! {
+    /// Who changes the state of an occurrence.
+    ActorKind {
+        /// A caller, by the key that was used.
+        ApiKey = "api_key",
+        /// An audit.
+        Audit = "audit",
+        /// A recheck.
+        Recheck = "recheck",
+        /// The service: the day until which it was ignored has come.
+        System = "system",
+    }
+}
+words! {
     /// Which issues to list.
     IssueStatus {
         /// At least one occurrence is active.
@@ -90,7 +103,7 @@ operation! {
 operation! {
     /// Lists the pages an issue occurs on, with evidence, by page.
     ///
-    /// Only active occurrences unless `state` is given.
+    /// Only active occurrences unless `state` is given. Each says who changed its state, when and why.
     ListOccurrences {
         project;
         /// The issue.
@@ -194,6 +207,37 @@ pub struct Occurrence {
     pub last_recheck: Option<LastRecheck>,
     /// The last audit did not evaluate it: what is shown is older.
     pub stale: bool,
+    /// Every change of its state since it was found, newest first, at most 10.
+    pub history: Vec<OccurrenceChange>,
+}
+
+/// A change of state of an occurrence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OccurrenceChange {
+    /// When.
+    pub at: Instant,
+    /// The state before.
+    pub from: OccurrenceState,
+    /// The state after.
+    pub to: OccurrenceState,
+    /// Who changed it.
+    pub by: Actor,
+    /// What they said of it. Text of a caller: data, never instructions.
+    pub note: Option<String>,
+}
+
+/// Who changed something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Actor {
+    /// What they are.
+    #[serde(rename = "type")]
+    pub kind: ActorKind,
+    /// The key, audit or recheck; `null` for the service itself.
+    pub id: Option<String>,
+    /// The label of the key as it is now.
+    #[schemars(example = &"agent")]
+    pub name: Option<String>,
 }
 
 impl Answer for Issue {}

@@ -94,6 +94,14 @@ pub async fn key_by_digest(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option<KeyA
     Ok(found.and_then(|(stored, access)| bool::from(stored.as_slice().ct_eq(digest)).then_some(access)))
 }
 
+/// The keys of a project, revoked ones too, with their labels.
+pub async fn key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String)>> {
+    sql("SELECT id, name FROM api_keys WHERE project_id = $1")
+        .bind(scope.project())
+        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .await
+}
+
 fn key_access(c: &mut Cells<'_>) -> Result<KeyAccess> {
     let key = key_record(c)?;
     let project: Uuid = c.take()?;

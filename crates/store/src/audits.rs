@@ -70,6 +70,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
             issues: c.take()?,
         },
         previous_audit_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
+        since_previous: None,
         error: None,
         version: 0,
         allowed_actions: AllowedActions::default(),
@@ -142,6 +143,14 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
         .bind(scope.project())
         .bind(id)
         .one(tx, audit)
+        .await
+}
+
+/// Audits by their ids, each in its place.
+pub async fn get_each(tx: &mut Tx, scope: ProjectScope, ids: &[Uuid]) -> Result<Vec<Option<Audit>>> {
+    sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
+        .bind(scope.project())
+        .optional_each(tx, ids.iter().map(|id| vec![(*id).into()]).collect(), audit)
         .await
 }
 

@@ -2,7 +2,7 @@
 
 use searchwright_contract::{
     Instant,
-    issues::{Occurrence, OccurrenceState, Severity},
+    issues::{self, ActorKind, Occurrence, OccurrenceChange, OccurrenceState, Severity},
     rechecks::LastRecheck,
 };
 use uuid::Uuid;
@@ -33,6 +33,7 @@ fn occurrence(c: &mut Cells<'_>) -> Result<Occurrence> {
         ignored_reason: None,
         ignored_until: c.take()?,
         last_recheck: None,
+        history: Vec::new(),
     };
     let note: Option<String> = c.take()?;
     if occurrence.state == OccurrenceState::Ignored {
@@ -80,7 +81,7 @@ pub async fn list(
 }
 
 /// An active occurrence of a page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OfPage {
     /// The issue.
     pub issue: Uuid,
@@ -189,7 +190,7 @@ pub async fn mark(
     let is_done = to == OccurrenceState::Done;
     let is_said = is_done || to == OccurrenceState::Ignored;
     let touched = sql(
-        "UPDATE occurrences SET done_at = $2, done_by = $3, note = $4, ignored_until = $5, state = $8
+        "UPDATE occurrences SET done_at = $2, done_by = $3, note = $4, ignored_until = $5, was = NULL, state = $8
          WHERE project_id = $1 AND issue_id = $6 AND page_id = $7 AND state = $9",
     )
     .bind(scope.project())
@@ -218,15 +219,21 @@ pub async fn log(tx: &mut Tx, scope: ProjectScope, changes: &[Change], actor: &A
     Ok(())
 }
 
-/// Brings what an audit changed of an issue to the ledger, once however often it is done.
-pub async fn log_audit(tx: &mut Tx, scope: ProjectScope, issue: Uuid, actor: &Actor) -> Result<()> {
+/// Brings what an audit changed of an issue since it began to the ledger, once however often it is done.
+pub async fn log_audit(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    issue: Uuid,
+    began: Instant,
+    actor: &Actor,
+) -> Result<()> {
     sql("INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
          SELECT project_id, issue_id, page_id, changed_at, state, was, $3 FROM occurrences
-         WHERE project_id = $1 AND issue_id = $2 AND was IS NOT NULL AND changed_at = $4 ON CONFLICT DO NOTHING")
+         WHERE project_id = $1 AND issue_id = $2 AND was IS NOT NULL AND changed_at >= $4 ON CONFLICT DO NOTHING")
     .bind(scope.project())
     .bind(issue)
     .bind(actor.id.clone())
-    .bind(actor.at)
+    .bind(began)
     .run(tx)
     .await?;
     Ok(())
@@ -277,39 +284,44 @@ pub async fn active(
     .await
 }
 
-/// A line of the ledger.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
-    /// When.
-    pub at: Instant,
-    /// The state before.
-    pub from: OccurrenceState,
-    /// The state after.
-    pub to: OccurrenceState,
-    /// Who, as in [`Actor::id`].
-    pub actor: String,
-    /// What they said.
-    pub note: Option<String>,
-}
-
-/// What became of an occurrence, the newest change first.
-pub async fn changes(tx: &mut Tx, scope: ProjectScope, of: Pair, limit: u32) -> Result<Vec<Changed>> {
+/// What became of occurrences, each in its place, the newest changes first.
+pub async fn histories(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    pairs: &[Pair],
+    limit: u32,
+) -> Result<Vec<Vec<OccurrenceChange>>> {
     sql(
         "SELECT at, from_state, to_state, actor, note FROM occurrence_changes
-         WHERE project_id = $1 AND issue_id = $2 AND page_id = $3 ORDER BY at DESC, to_state LIMIT $4",
+         WHERE project_id = $1 AND issue_id = $3 AND page_id = $4 ORDER BY at DESC, to_state LIMIT $2",
     )
     .bind(scope.project())
-    .bind(of.0)
-    .bind(of.1)
     .bind(limit)
-    .all(tx, |c| {
-        Ok(Changed {
+    .all_each(tx, rows(pairs), |c| {
+        Ok(OccurrenceChange {
             at: c.take()?,
             from: c.word()?,
             to: c.word()?,
-            actor: c.take()?,
+            by: by(&c.take::<String>()?)?,
             note: c.take()?,
         })
     })
     .await
+}
+
+/// Reads [`Actor::id`].
+fn by(actor: &str) -> Result<issues::Actor> {
+    let (kind, id) = actor.split_once(':').unwrap_or((actor, ""));
+    let kind = match kind {
+        "key" => ActorKind::ApiKey,
+        "audit" => ActorKind::Audit,
+        "recheck" => ActorKind::Recheck,
+        "system" => ActorKind::System,
+        other => return Err(Error::Defect(format!("unknown actor {other}"))),
+    };
+    Ok(issues::Actor {
+        kind,
+        id: Some(id.to_owned()).filter(|id| !id.is_empty()),
+        name: None,
+    })
 }

@@ -218,6 +218,53 @@ impl Statement {
         }
     }
 
+    /// Every row for each row of parameters (which follow those already bound); PostgreSQL gets them in one pipeline.
+    pub async fn all_each<T>(
+        self,
+        tx: &mut Tx,
+        rows: Vec<Vec<Param>>,
+        read: impl Fn(&mut Cells<'_>) -> Result<T>,
+    ) -> Result<Vec<Vec<T>>> {
+        match &mut tx.on {
+            On::Sqlite(connection) => {
+                let mut statement = connection.get()?.prepare_cached(self.text)?;
+                bind_sqlite(&mut statement, &self.params)?;
+                let places = places(&statement, &self.params, &rows)?;
+                let mut found = Vec::with_capacity(rows.len());
+                for params in &rows {
+                    bind_row(&mut statement, &places, params)?;
+                    let (mut answers, mut of) = (statement.raw_query(), Vec::new());
+                    while let Some(row) = answers.next()? {
+                        of.push(read(&mut Cells {
+                            row: Row::Sqlite(row),
+                            at: 0,
+                        })?);
+                    }
+                    found.push(of);
+                }
+                Ok(found)
+            }
+            On::Postgres(client) => {
+                let connection = client.get()?;
+                let statement = client.prepare_for(self.text, rows.len()).await?;
+                let (statement, fixed) = (&statement, &self.params);
+                let runs = rows.iter().map(|row| async move {
+                    let params = refs(fixed.iter().chain(row));
+                    connection.query(statement, &params).await
+                });
+                let answers = client.run(try_join_all(runs)).await?;
+                let cells = |row| Cells {
+                    row: Row::Postgres(row),
+                    at: 0,
+                };
+                answers
+                    .iter()
+                    .map(|rows| rows.iter().map(|row| read(&mut cells(row))).collect())
+                    .collect()
+            }
+        }
+    }
+
     /// Runs the same text once per row of parameters (which follow those already bound); PostgreSQL
     /// gets them in one pipeline.
     pub async fn run_each(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {

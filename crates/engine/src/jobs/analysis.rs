@@ -246,7 +246,7 @@ async fn finish(
         })
     })
     .await?;
-    settle(run, db, audit, &looked, now).await?;
+    settle(run, db, (audit, began), &looked, now).await?;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
@@ -274,7 +274,7 @@ async fn finish(
 async fn settle(
     run: &Run,
     db: &Db,
-    audit: Uuid,
+    (audit, began): (Uuid, Instant),
     looked: &HashMap<Uuid, issues::Looked>,
     now: Instant,
 ) -> Result<(), JobError> {
@@ -306,7 +306,7 @@ async fn settle(
                         note: None,
                         at: now,
                     };
-                    occurrences::log_audit(tx, scope, issue, &actor).await?;
+                    occurrences::log_audit(tx, scope, issue, began, &actor).await?;
                     recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
                 })
             })

@@ -261,7 +261,7 @@ async fn finish(
             // Claims about other checks of these pages are not looked at: they are newer than the beginning of time.
             issues::record(tx, scope, audit, findings, Instant::default(), now).await?;
             for (issue, event) in touched.into_iter().zip(events) {
-                occurrences::log_audit(tx, scope, issue, &rechecks::actor(id, now)).await?;
+                occurrences::log_audit(tx, scope, issue, now, &rechecks::actor(id, now)).await?;
                 analysis::recount(tx, scope, issue, event, json!({ "recheckId": id }), now).await?;
             }
             rechecks::finish(tx, scope, id, status, new as u32, now).await

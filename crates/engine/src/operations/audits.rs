@@ -1,17 +1,22 @@
 //! Audits: starting them, following them, stopping them. The work itself is `jobs/audit.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use searchwright_contract::{
     Code, List, Problem, Scope,
     actions::{AllowedActions, Permission},
     audits::{
-        Audit, AuditConfig, AuditStarted, CancelAudit, GetAudit, GetCurrentAudit, ListAudits, StartAudit,
+        Audit, AuditConfig, AuditStarted, AuditStatus, AuditTrend, CancelAudit, GetAudit, GetCurrentAudit,
+        ListAudits, StartAudit,
     },
     usage::Metric,
 };
 use searchwright_site::{checks, score};
-use searchwright_store::{Tx, access::Child, audits, jobs, projects, usage};
+use searchwright_store::{
+    Tx,
+    access::{Child, ProjectScope},
+    audits, jobs, projects, usage,
+};
 use uuid::Uuid;
 
 use super::jobs::with_actions as job_with_actions;
@@ -19,7 +24,7 @@ use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
     endpoint::Handle,
-    failure::Result,
+    failure::{Result, defect},
     jobs::Job,
 };
 
@@ -37,6 +42,61 @@ fn with_actions(call: &Call, mut audit: Audit) -> Audit {
     };
     audit.allowed_actions = AllowedActions::default().with("cancel", cancel);
     audit
+}
+
+/// What is different from the audits before; those that are among these are not read again.
+async fn with_trends(tx: &mut Tx, scope: ProjectScope, mut audits: Vec<Audit>) -> Result<Vec<Audit>> {
+    let before = |audit: &Audit| audit.previous_audit_id.clone().filter(|_| has_results(audit));
+    let mut known: HashMap<String, Audit> = audits.iter().map(|a| (a.id.clone(), a.clone())).collect();
+    let missing: Vec<Uuid> = audits
+        .iter()
+        .filter_map(before)
+        .filter(|id| !known.contains_key(id))
+        .filter_map(|id| Uuid::try_parse(&id).ok())
+        .collect();
+    let found = audits::get_each(tx, scope, &missing).await?;
+    known.extend(found.into_iter().flatten().map(|a| (a.id.clone(), a)));
+    for audit in &mut audits {
+        let before = before(audit).and_then(|id| known.get(&id));
+        audit.since_previous = before
+            .filter(|a| has_results(a))
+            .map(|before| trend(before, audit));
+    }
+    Ok(audits)
+}
+
+fn has_results(audit: &Audit) -> bool {
+    matches!(audit.status, AuditStatus::Completed | AuditStatus::Partial)
+}
+
+fn trend(before: &Audit, now: &Audit) -> AuditTrend {
+    let less = |now: u64, before: u64| now as i64 - before as i64;
+    let (is, was) = (&now.totals, &before.totals);
+    AuditTrend {
+        health_score: now
+            .health_score
+            .zip(before.health_score)
+            .map(|(now, before)| i16::from(now) - i16::from(before)),
+        error_free_pages_pct: now
+            .error_free_pages_pct
+            .zip(before.error_free_pages_pct)
+            .map(|(now, before)| ((now - before) * 10.0).round() / 10.0),
+        pages_scored: now
+            .pages_scored
+            .zip(before.pages_scored)
+            .map(|(now, before)| less(now.into(), before.into())),
+        errors: less(is.errors, was.errors),
+        warnings: less(is.warnings, was.warnings),
+        notices: less(is.notices, was.notices),
+        issues: less(is.issues, was.issues),
+    }
+}
+
+/// One audit as it is answered.
+async fn answer(call: &Call, tx: &mut Tx, audit: Audit) -> Result<Audit> {
+    let mut audits = with_trends(tx, call.scope()?, vec![audit]).await?;
+    let audit = audits.pop().ok_or_else(|| defect("audit", "none"))?;
+    Ok(with_actions(call, audit))
 }
 
 /// Where the crawl of a domain begins. A domain may carry a scheme and a port.
@@ -107,6 +167,7 @@ impl Handle<ListAudits> for Engine {
         let limit = limit(operation.limit);
         let before: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = audits::list(tx, call.scope()?, operation.status, before, limit + 1).await?;
+        let rows = with_trends(tx, call.scope()?, rows).await?;
         let rows = rows.into_iter().map(|a| with_actions(call, a)).collect();
         call.page(&operation, limit, rows, |last: &Audit| {
             Uuid::try_parse(&last.id).unwrap_or_default()
@@ -122,7 +183,7 @@ impl Handle<GetCurrentAudit> for Engine {
                 .hint("start an audit with POST …/audits")
                 .with("resource", "audit")
         };
-        Ok(with_actions(call, newest.ok_or_else(none)?))
+        answer(call, tx, newest.ok_or_else(none)?).await
     }
 }
 
@@ -130,10 +191,8 @@ impl Handle<GetAudit> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetAudit) -> Result<Audit> {
         let id = call.child(Child::Audit, &operation.audit_id)?;
         let found = audits::get(tx, call.scope()?, id).await;
-        Ok(with_actions(
-            call,
-            call.or_missing(tx, Child::Audit, id, found).await?,
-        ))
+        let audit = call.or_missing(tx, Child::Audit, id, found).await?;
+        answer(call, tx, audit).await
     }
 }
 

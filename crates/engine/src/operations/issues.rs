@@ -1,13 +1,18 @@
 //! Issues: what is kept joined with what the registry of checks says about it.
 
+use std::collections::HashMap;
+
 use searchwright_contract::{
     List,
-    issues::{GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, Severity},
+    issues::{
+        ActorKind, GetIssue, Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence, OccurrenceChange,
+        Severity,
+    },
 };
 use searchwright_site::checks::{self, Rules};
 use searchwright_store::{
     Tx,
-    access::Child,
+    access::{self, Child, ProjectScope},
     issues::{self, IssueRow, Query},
     occurrences,
 };
@@ -21,6 +26,9 @@ use crate::{
     failure::{Result, defect},
     rules,
 };
+
+/// Changes shown of an occurrence.
+const HISTORY: u32 = 10;
 
 /// How bad a project finds what a check finds.
 pub(super) fn severity(rules: &Rules, check: &checks::Check) -> Severity {
@@ -97,8 +105,34 @@ impl Handle<ListOccurrences> for Engine {
         let limit = limit(operation.limit);
         let after: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = occurrences::list(tx, scope, id, operation.state, after, limit + 1).await?;
-        call.page(&operation, limit, rows, |last: &Occurrence| {
+        let mut page = call.page(&operation, limit, rows, |last: &Occurrence| {
             Uuid::try_parse(&last.page_id).unwrap_or_default()
-        })
+        })?;
+        tell_histories(tx, scope, id, &mut page.data).await?;
+        Ok(page)
     }
+}
+
+/// What became of each occurrence of an issue, and who did it.
+async fn tell_histories(tx: &mut Tx, scope: ProjectScope, issue: Uuid, of: &mut [Occurrence]) -> Result<()> {
+    let pairs: Vec<occurrences::Pair> = of
+        .iter()
+        .map(|occurrence| (issue, Uuid::try_parse(&occurrence.page_id).unwrap_or_default()))
+        .collect();
+    let mut histories = occurrences::histories(tx, scope, &pairs, HISTORY).await?;
+    let by_key = |change: &&mut OccurrenceChange| change.by.kind == ActorKind::ApiKey;
+    let mut callers = histories.iter_mut().flatten().filter(by_key).peekable();
+    if callers.peek().is_some() {
+        let names = access::key_names(tx, scope).await?;
+        let names: HashMap<String, String> = names
+            .into_iter()
+            .map(|(id, name)| (id.to_string(), name))
+            .collect();
+        callers
+            .for_each(|change| change.by.name = change.by.id.as_ref().and_then(|id| names.get(id)).cloned());
+    }
+    for (occurrence, history) in of.iter_mut().zip(histories) {
+        occurrence.history = history;
+    }
+    Ok(())
 }

@@ -21,6 +21,7 @@ mod cursors;
 mod diffs;
 mod documents;
 mod headers;
+mod histories;
 mod idempotency;
 mod items;
 mod items_rules;

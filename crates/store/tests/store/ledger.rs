@@ -18,6 +18,7 @@ on_both!(
     what_was_read_before_is_not_written_over,
     until_then,
     an_audit_that_is_older_than_a_claim,
+    the_newest_changes_come_first,
 );
 
 fn actor(at: Instant) -> Actor {
@@ -49,11 +50,14 @@ async fn state(store: &Store, scope: ProjectScope, of: occurrences::Pair) -> Opt
 }
 
 async fn changes(store: &Store, scope: ProjectScope, of: (Uuid, Uuid)) -> Vec<(String, String, String)> {
-    occurrences::changes(&mut store.read().await, scope, of, 10)
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|change| (change.from.to_string(), change.to.to_string(), change.actor))
+    let found = occurrences::histories(&mut store.read().await, scope, &[of, (of.1, of.0)], 10).await;
+    let [of, none] = <[Vec<_>; 2]>::try_from(found.unwrap()).unwrap();
+    assert_eq!(none, []);
+    let actor = |by: &searchwright_contract::issues::Actor| {
+        [by.kind.as_str(), by.id.as_deref().unwrap_or("")].join(":")
+    };
+    of.into_iter()
+        .map(|change| (change.from.to_string(), change.to.to_string(), actor(&change.by)))
         .collect()
 }
 
@@ -87,7 +91,7 @@ async fn what_was_read_before_is_not_written_over(place: &Place) {
     assert_eq!(state(&store, scope, of).await, Some(OccurrenceState::Done));
     assert_eq!(
         changes(&store, scope, of).await,
-        [change("open", "done", "key:1")],
+        [change("open", "done", "api_key:1")],
         "nothing of it"
     );
     let foreign = store.project().await;
@@ -131,8 +135,8 @@ async fn until_then(place: &Place) {
     assert_eq!(
         changes(&store, scope, of).await,
         [
-            change("ignored", "open", "system"),
-            change("open", "ignored", "key:1")
+            change("ignored", "open", "system:"),
+            change("open", "ignored", "api_key:1")
         ]
     );
 }
@@ -165,8 +169,8 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
                 note: None,
                 ..actor(later(20))
             };
-            occurrences::log_audit(tx, scope, issue, &actor).await?;
-            occurrences::log_audit(tx, scope, issue, &actor).await
+            occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+            occurrences::log_audit(tx, scope, issue, began, &actor).await
         })
         .unwrap();
         assert_eq!(state(&store, scope, of).await, Some(expected));
@@ -175,8 +179,64 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
         changes(&store, scope, of).await,
         [
             change("done", "reopened", "audit:1"),
-            change("open", "done", "key:1")
+            change("open", "done", "api_key:1")
         ],
         "once, though it was written twice"
     );
+    mark(
+        &store,
+        scope,
+        (OccurrenceState::Reopened, OccurrenceState::Ignored),
+        of,
+        None,
+    )
+    .await
+    .unwrap();
+    let lines = changes(&store, scope, of).await;
+    commit!(store.db, |tx| occurrences::log_audit(
+        tx,
+        scope,
+        issue,
+        later(1),
+        &actor(later(20))
+    )
+    .await)
+    .unwrap();
+    assert_eq!(
+        changes(&store, scope, of).await,
+        lines,
+        "what somebody said since is not the audit's"
+    );
+}
+
+async fn the_newest_changes_come_first(place: &Place) {
+    let store = place.store().await;
+    let (scope, of) = (store.project().await, (id(), id()));
+    let states = [OccurrenceState::Open, OccurrenceState::Done];
+    for turn in 0..12 {
+        let (from, to) = (states[turn % 2], states[(turn + 1) % 2]);
+        let by = actor(later(turn as i64));
+        commit!(store.db, |tx| occurrences::log(
+            tx,
+            scope,
+            &[Change { of, from, to }],
+            &by
+        )
+        .await)
+        .unwrap();
+    }
+    let found = occurrences::histories(&mut store.read().await, scope, &[of], 10)
+        .await
+        .unwrap();
+    let at: Vec<Instant> = found[0].iter().map(|change| change.at).collect();
+    assert_eq!(at, (2..12).rev().map(later).collect::<Vec<_>>());
+    assert_eq!(
+        (found[0][0].to, found[0][1].to),
+        (OccurrenceState::Open, OccurrenceState::Done)
+    );
+    let theirs = store.project().await;
+    let found = occurrences::histories(&mut store.read().await, theirs, &[of], 10)
+        .await
+        .unwrap();
+    assert_eq!(found, [[]]);
 }

@@ -1,0 +1,79 @@
+//! What became of an occurrence, and of the health of a project, through the doors.
+
+use serde_json::{Value, json};
+
+use crate::rechecks::{audit, bench, occurrence, page, pair, recheck, say};
+
+on_both!(who_changed_an_occurrence, the_health_of_a_project,);
+
+async fn who_changed_an_occurrence(database: &str) {
+    let (bench, site) = bench(database).await;
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    assert_eq!(title["history"], json!([]));
+    say(&bench, "done", &[pair(&title)]).await;
+    site.put(
+        "/a",
+        200,
+        &page("<title>It has a title now</title>", &["/gone", "/"]),
+    );
+    let proof = recheck(&bench).await;
+    site.put("/a", 200, &page("", &["/gone", "/"]));
+    let again = audit(&bench).await;
+    say(&bench, "ignore", &[pair(&title)]).await;
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    let history = title["history"].as_array().unwrap();
+    let at = |change: &Value| change["at"].as_str().unwrap().to_owned();
+    assert!(history.is_sorted_by(|a, b| at(a) >= at(b)), "{history:#?}");
+    let me = bench.get("/me").await.json()["apiKey"].clone();
+    let key = json!({ "type": "api_key", "id": me["id"], "name": me["name"] });
+    let by = |kind: &str, id: &Value| json!({ "type": kind, "id": id, "name": null });
+    let expected = [
+        json!(["reopened", "ignored", key, "by hand"]),
+        json!(["resolved", "reopened", by("audit", &again["id"]), null]),
+        json!(["recheck_pending", "resolved", by("recheck", &proof["id"]), null]),
+        json!(["done", "recheck_pending", by("recheck", &proof["id"]), null]),
+        json!(["open", "done", key, "by hand"]),
+    ];
+    let told: Vec<Value> = history
+        .iter()
+        .map(|change| json!([change["from"], change["to"], change["by"], change["note"]]))
+        .collect();
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for line in &expected {
+        assert!(told.contains(line), "{line} {told:#?}");
+    }
+    let other = occurrence(&bench, "title-duplicate", "/b").await;
+    assert_eq!(other["history"], json!([]));
+}
+
+async fn the_health_of_a_project(database: &str) {
+    let (bench, site) = bench(database).await;
+    let first = bench.get("P/audits/current").await.json();
+    assert_eq!(first["sincePrevious"], Value::Null);
+    site.put("/a", 200, &page("<title>It has a title now</title>", &["/gone", "/"]));
+    let second = audit(&bench).await;
+    let since = &second["sincePrevious"];
+    let less = |of: &str| second[of].as_f64().unwrap() - first[of].as_f64().unwrap();
+    assert!(less("healthScore") > 0.0, "{first:#} {second:#}");
+    assert_eq!(since["healthScore"].as_f64().unwrap(), less("healthScore"));
+    assert!((since["errorFreePagesPct"].as_f64().unwrap() - less("errorFreePagesPct")).abs() < 0.1);
+    assert_eq!(since["pagesScored"], less("pagesScored") as i64);
+    for of in ["errors", "warnings", "notices", "issues"] {
+        let less = second["totals"][of].as_i64().unwrap() - first["totals"][of].as_i64().unwrap();
+        assert_eq!(since[of], less, "{of}");
+    }
+    assert!(since["errors"].as_i64().unwrap() < 0);
+    let one = bench.get("P/audits?limit=1").await.json();
+    assert_eq!(
+        one["data"][0]["sincePrevious"], *since,
+        "the one before is not on the page"
+    );
+    let both = bench.get("P/audits").await.json();
+    assert_eq!(
+        (
+            &both["data"][0]["sincePrevious"],
+            &both["data"][1]["sincePrevious"]
+        ),
+        (since, &Value::Null)
+    );
+}
