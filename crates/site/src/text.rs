@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use pixels::title_pixels;
+pub use pixels::{is_wide, title_pixels};
 pub use sentences::sentences;
 pub(crate) use words::Words;
 pub use words::{is_cjk, words};

@@ -37,7 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "title-short",
         title: "Short title",
-        description: "The title has fewer than 30 characters.",
+        description: "The title has fewer than 30 characters; East Asian ones count twice.",
         why_it_matters: "There is room to say more of what people look for.",
         recommendation: "Name the subject more exactly.",
         source: TITLE,
@@ -93,7 +93,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "description-short",
         title: "Short description",
-        description: "The meta description has fewer than 70 characters.",
+        description: "The meta description has fewer than 70 characters; East Asian ones count twice.",
         why_it_matters: "Search engines may replace it by text of the page.",
         recommendation: "Say more of what the page offers.",
         source: SNIPPET,
@@ -162,16 +162,16 @@ fn title_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn title_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     // East Asian characters say twice as much, and are as wide
-    let cjk = title.chars().filter(|c| text::is_cjk(*c)).count();
-    (text::length(title) + cjk < page.thresholds().title_min as usize).then(|| evidence_text(title))?
+    let wide = title.chars().filter(|c| text::is_wide(*c)).count();
+    (text::length(title) + wide < page.thresholds().title_min as usize).then(|| evidence_text(title))?
 }
 
 fn title_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     let thresholds = page.thresholds();
     let (length, pixels) = (text::length(title), text::title_pixels(title));
-    let cjk = title.chars().filter(|c| text::is_cjk(*c)).count() * 2 > title.chars().count();
-    let long = if cjk {
+    let wide = title.chars().filter(|c| text::is_wide(*c)).count() * 2 > title.chars().count();
+    let long = if wide {
         length > thresholds.title_max_cjk as usize
     } else {
         length > thresholds.title_max as usize && pixels > thresholds.title_max_pixels
@@ -223,8 +223,8 @@ fn description_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn description_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = description(html)?;
-    let cjk = description.chars().filter(|c| text::is_cjk(*c)).count();
-    (text::length(description) + cjk < page.thresholds().description_min as usize)
+    let wide = description.chars().filter(|c| text::is_wide(*c)).count();
+    (text::length(description) + wide < page.thresholds().description_min as usize)
         .then(|| evidence_text(description))?
 }
 

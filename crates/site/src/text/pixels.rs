@@ -2,8 +2,6 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::is_cjk;
-
 /// Advance widths of Arial in 1/1000 em: characters in a row, and the first of them. What has no glyph is as wide as a digit.
 const WIDTHS: [(char, &[u16]); 5] = [
     ('\u{20}', &ASCII),
@@ -25,8 +23,15 @@ pub fn title_pixels(text: &str) -> u32 {
     u32::try_from(thousandths * 20 / 1000).unwrap_or(u32::MAX)
 }
 
+/// As wide as high, and as much as two letters: East Asian characters that are Wide or Fullwidth by UAX #11.
+pub fn is_wide(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{303e}' | '\u{3041}'..='\u{4dbf}' | '\u{4e00}'..='\u{a4cf}'
+        | '\u{a960}'..='\u{a97c}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6b}'
+        | '\u{ff01}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}' | '\u{20000}'..='\u{3fffd}')
+}
+
 fn width(c: char) -> u16 {
-    if is_cjk(c) || matches!(c, '\u{ac00}'..='\u{d7a3}' | '\u{ff00}'..='\u{ff65}') {
+    if is_wide(c) {
         return SQUARE;
     }
     let known = WIDTHS.iter().find_map(|(first, row)| {
@@ -108,6 +113,8 @@ mod tests {
             ('…', 1000),
             ('界', 1000),
             ('한', 1000),
+            ('、', 1000),
+            ('ｱ', 556),
             ('\u{e000}', 556),
         ];
         for (c, expected) in known {

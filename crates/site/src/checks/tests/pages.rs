@@ -81,6 +81,16 @@ fn texts() -> Vec<Case> {
             &title(&"割草机".repeat(11)),
             &title(&"割草机".repeat(10)),
         ),
+        page(
+            "title-long",
+            &title(&"잔디 깎는 기계 고치기 ".repeat(3)),
+            &title(&"잔디 깎는 기계 고치기 ".repeat(2)),
+        ),
+        page(
+            "title-short",
+            &title("잔디 깎는 기계"),
+            &title("집에서 잔디 깎는 기계 고치는 방법"),
+        ),
         page("title-generic", &title("HOME"), &title("Home of the mower")),
         page("title-generic", &title("example.com"), &title("Example")),
         page(
