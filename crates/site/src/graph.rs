@@ -75,6 +75,8 @@ pub struct Index {
     pub(crate) depths: Vec<u16>,
     /// Redirect target, `u32::MAX` when none.
     pub(crate) redirects: Vec<u32>,
+    /// Where redirects end, and the URL that they begin at; sorted.
+    pub(crate) redirected: Vec<(u32, u32)>,
     /// Canonical target, `u32::MAX` when none.
     pub(crate) canonicals: Vec<u32>,
     /// Hash of the folded title, description, first h1 and main text; 0 when absent.
@@ -203,6 +205,14 @@ impl Index {
             at = next;
         }
         Hops { urls, looped: false }
+    }
+
+    /// URLs whose redirects end here.
+    pub(crate) fn redirected_to(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
+        let start = self.redirected.partition_point(|(end, _)| *end < id.0);
+        let from = self.redirected[start..].iter();
+        from.take_while(move |(end, _)| *end == id.0)
+            .map(|(_, from)| UrlId(*from))
     }
 
     /// Internal pages that link here, with whether every such link is nofollow.

@@ -77,6 +77,14 @@ impl<'a> Context<'a> {
             .map(|(from, _)| from)
     }
 
+    /// The same, links to what redirects here included; a page may come twice.
+    pub(super) fn ways_in(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
+        let addresses = std::iter::once(id).chain(self.index.redirected_to(id));
+        addresses
+            .flat_map(|address| self.followed_inlinks(address))
+            .filter(move |from| *from != id)
+    }
+
     /// The first pages that link to a URL.
     pub(super) fn inlinks(&self, id: UrlId) -> Vec<&'a str> {
         self.index

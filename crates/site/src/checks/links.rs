@@ -216,7 +216,7 @@ fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         && !page.is_home()
         && page.id() != UrlId(0)
         && !known.is_empty()
-        && page.context.followed_inlinks(page.id()).next().is_none();
+        && page.context.ways_in(page.id()).next().is_none();
     orphan.then(|| json!({"provenance": known}))
 }
 
@@ -224,9 +224,10 @@ fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     if !page.indexable || !page.context.complete() || page.is_home() {
         return None;
     }
-    let mut from = page.context.followed_inlinks(page.id());
-    let only = from.next().filter(|_| from.next().is_none())?;
-    Some(json!({"from": page.key(only)}))
+    let mut from = page.context.ways_in(page.id());
+    let only = from.next()?;
+    from.all(|other| other == only)
+        .then(|| json!({"from": page.key(only)}))
 }
 
 fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

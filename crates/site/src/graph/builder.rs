@@ -257,6 +257,7 @@ impl IndexBuilder {
         index.traps = ends.traps;
         index.complete = ends.complete && !self.cut;
         mark_soft_404s(&mut index, ends.probes, ends.home);
+        index.redirected = redirected(&index);
         inlinks(&mut index, &self.edges);
         index.alternates = alternates(&self.edges, length);
         ranks(&mut index, &self.edges);
@@ -278,6 +279,19 @@ fn language(tag: &str) -> Option<[u8; 2]> {
     let code: [u8; 2] = tag.split(['-', '_']).next()?.as_bytes().try_into().ok()?;
     let code = code.map(|b| b.to_ascii_lowercase());
     code.iter().all(u8::is_ascii_lowercase).then_some(code)
+}
+
+/// Where redirects end, and where they begin.
+fn redirected(index: &Index) -> Vec<(u32, u32)> {
+    let begin = (0..index.redirects.len() as u32).filter(|id| index.redirects[*id as usize] != u32::MAX);
+    let mut ends: Vec<_> = begin
+        .filter_map(|id| {
+            let hops = index.hops(UrlId(id));
+            Some((hops.urls.last().filter(|_| !hops.looped)?.0, id))
+        })
+        .collect();
+    ends.sort_unstable();
+    ends
 }
 
 /// Pages and their language alternates, by page, then alternate, as the edges are.

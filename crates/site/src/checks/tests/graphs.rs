@@ -148,6 +148,32 @@ fn links() -> Vec<Case> {
             good: World::new().page("/", "<p>x").page("/p", "x"),
         },
         Case {
+            id: "orphan-page",
+            bad: World::new()
+                .page("/", "<a href=/old>x</a>")
+                .redirect("/old", 301, "/other")
+                .page("/p", "x")
+                .sitemap(&["/p"]),
+            good: World::new()
+                .page("/", "<a href=/old>x</a>")
+                .redirect("/old", 301, "/older")
+                .redirect("/older", 301, "/p")
+                .page("/p", "x")
+                .sitemap(&["/p"]),
+        },
+        Case {
+            id: "single-inlink",
+            bad: World::new()
+                .page("/", "<a href=/old>x</a>")
+                .redirect("/old", 301, "/p")
+                .page("/p", "x"),
+            good: World::new()
+                .page("/", "<a href=/old>x</a>")
+                .redirect("/old", 301, "/p")
+                .page("/p", "x")
+                .page("/q", "<a href=/p>x</a>"),
+        },
+        Case {
             id: "single-inlink",
             bad: World::new().page("/p", "<a href=/>x</a><a href=/p>self</a>"),
             good: World::new().page("/p", "x").page("/q", "<a href=/p>x</a>"),
