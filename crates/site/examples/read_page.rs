@@ -43,9 +43,10 @@ impl Intern for Table {
 }
 
 /// About 20 KB with 50 links, as a content management system writes them.
-fn page(paragraphs: [&str; 2]) -> String {
-    let mut html = String::from(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"utf-8\">\n  <title>How to repair a lawn mower | Example</title>\n  \
+fn page(lang: &str, paragraphs: [&str; 2]) -> String {
+    let mut html = format!("<!doctype html>\n<html lang=\"{lang}\">");
+    html.push_str(
+        "\n<head>\n  <meta charset=\"utf-8\">\n  <title>How to repair a lawn mower | Example</title>\n  \
          <meta name=\"description\" content=\"What to look at when the engine does not start, step by step.\">\n  \
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n  <link rel=\"canonical\" href=\"https://www.example.com/guides/mower.html\">\n  \
          <link rel=\"stylesheet\" href=\"/a.css\">\n  <script src=\"/a.js\" defer></script>\n  \
@@ -191,6 +192,6 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    run("English", &page(ENGLISH))?;
-    run("German", &page(GERMAN))
+    run("English", &page("en", ENGLISH))?;
+    run("German", &page("de", GERMAN))
 }

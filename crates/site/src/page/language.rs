@@ -145,6 +145,8 @@ fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Whether a text holds as many of the most usual words of a language as any in it does; `None` where they are not known.
 fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
     let usual = USUAL_WORDS.get(language).filter(|words| !words.is_empty())?;
+    let short = MORE.iter().any(|(code, _)| *code == language);
+    let least = if short { USUAL_IN_SHORT } else { USUAL };
     let (mut all, mut known) = (0, 0);
     let words = sample
         .split(|c: char| !c.is_alphanumeric())
@@ -157,9 +159,11 @@ fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
             text::hash(word.to_lowercase().as_bytes())
         };
         known += usize::from(usual.contains(&hash));
+        // enough, whatever the rest are
+        if known * 100 >= LOOKED_UP * least {
+            return Some(true);
+        }
     }
-    let short = MORE.iter().any(|(code, _)| *code == language);
-    let least = if short { USUAL_IN_SHORT } else { USUAL };
     Some(known * 100 >= all * least)
 }
 

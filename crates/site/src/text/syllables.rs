@@ -3,6 +3,9 @@
 
 /// Counts the syllables of one word; `None` for a language without a rule here. At least 1.
 pub(super) fn syllables(word: &str, language: &str) -> Option<u32> {
+    if language == "en" {
+        return Some(of_english(word).max(1));
+    }
     let word: Vec<char> = if word.is_ascii() {
         let letters = word.bytes().filter(u8::is_ascii_alphabetic);
         letters.map(|b| b.to_ascii_lowercase().into()).collect()
@@ -11,7 +14,6 @@ pub(super) fn syllables(word: &str, language: &str) -> Option<u32> {
         lower.filter(|c| c.is_alphabetic()).collect()
     };
     let count = match language {
-        "en" => english(&word),
         "de" => groups(
             &word,
             "aeiouyäöü",
@@ -58,34 +60,59 @@ fn groups(word: &[char], vowels: &str, together: &[&str]) -> u32 {
 }
 
 /// Endings that leave the `e` before them silent, with their syllables.
-const ENGLISH_ENDINGS: &[(&str, u32)] = &[
-    ("fully", 2),
-    ("ments", 1),
-    ("ment", 1),
-    ("less", 1),
-    ("ness", 1),
-    ("ful", 1),
-    ("ly", 1),
+const ENGLISH_ENDINGS: &[(&[u8], u32)] = &[
+    (b"fully", 2),
+    (b"ments", 1),
+    (b"ment", 1),
+    (b"less", 1),
+    (b"ness", 1),
+    (b"ful", 1),
+    (b"ly", 1),
 ];
 
-fn is_english_vowel(c: char) -> bool {
-    "aeiouy".contains(c)
+/// Letters of an English word that are looked at; hardly any has more.
+const MOST_LETTERS: usize = 64;
+
+/// Most text that is read is English, so that its words are looked at as bytes: a letter outside ASCII is to the rules
+/// below a consonant that none of them names.
+fn of_english(word: &str) -> u32 {
+    let mut letters = [0; MOST_LETTERS];
+    let mut length = 0;
+    let mut add = |letter: u8| {
+        if let Some(place) = letters.get_mut(length) {
+            *place = letter;
+            length += 1;
+        }
+    };
+    if word.is_ascii() {
+        let ascii = word.bytes().filter(u8::is_ascii_alphabetic);
+        ascii.for_each(|b| add(b.to_ascii_lowercase()));
+    } else {
+        let lower = word.chars().flat_map(char::to_lowercase);
+        lower
+            .filter(|c| c.is_alphabetic())
+            .for_each(|c| add(u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(b'b')));
+    }
+    english(&letters[..length])
+}
+
+const fn is_english_vowel(b: u8) -> bool {
+    matches!(b, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
 /// Runs of vowels, less what is silent at the end, more where two vowels are two sounds.
-fn english(word: &[char]) -> u32 {
-    let text: String = word.iter().collect();
+fn english(word: &[u8]) -> u32 {
     for (ending, syllables) in ENGLISH_ENDINGS {
         let stem = word.len().saturating_sub(ending.len());
-        if stem > 3 && text.ends_with(ending) && word[..stem].iter().any(|c| is_english_vowel(*c)) {
+        if stem > 3 && word.ends_with(ending) && word[..stem].iter().any(|b| is_english_vowel(*b)) {
             return english(&word[..stem]) + syllables;
         }
     }
-    let word = &word[..sounded(&text, word)];
+    let word = &word[..sounded(word)];
     let mut count = 0;
     let mut first = None;
-    for (at, c) in word.iter().copied().enumerate() {
-        if !is_english_vowel(c) || is_glide(word, at) {
+    for (at, b) in word.iter().copied().enumerate() {
+        if !is_english_vowel(b) || is_glide(word, at) {
             first = None;
             continue;
         }
@@ -98,48 +125,48 @@ fn english(word: &[char]) -> u32 {
 }
 
 /// Letters of a word up to its silent end.
-fn sounded(text: &str, word: &[char]) -> usize {
-    let back = |n: usize| word.len().checked_sub(n).map_or(' ', |at| word[at]);
-    let consonant = |c: char| c.is_alphabetic() && !is_english_vowel(c);
-    let silent = if text.ends_with("es") {
-        let hissing =
-            "szxc".contains(back(3)) || ["ches", "shes", "ges"].iter().any(|end| text.ends_with(end));
-        let whole = back(3) == 'l' && consonant(back(4));
+fn sounded(word: &[u8]) -> usize {
+    let back = |n: usize| word.len().checked_sub(n).map_or(b' ', |at| word[at]);
+    let consonant = |b: u8| b.is_ascii_alphabetic() && !is_english_vowel(b);
+    let silent = if word.ends_with(b"es") {
+        let hissing = b"szxc".contains(&back(3))
+            || [&b"ches"[..], b"shes", b"ges"].iter().any(|end| word.ends_with(end));
+        let whole = back(3) == b'l' && consonant(back(4));
         consonant(back(3)) && !hissing && !whole
-    } else if text.ends_with("ed") {
-        consonant(back(3)) && !"td".contains(back(3))
+    } else if word.ends_with(b"ed") {
+        consonant(back(3)) && !b"td".contains(&back(3))
     } else {
-        let whole = back(2) == 'l' && consonant(back(3));
-        text.ends_with('e') && consonant(back(2)) && !whole
+        let whole = back(2) == b'l' && consonant(back(3));
+        word.ends_with(b"e") && consonant(back(2)) && !whole
     };
-    let ending = if text.ends_with('e') { 1 } else { 2 };
+    let ending = if word.ends_with(b"e") { 1 } else { 2 };
     if silent { word.len() - ending } else { word.len() }
 }
 
 /// `y` before a vowel at the start of a syllable, and `u` after `q`.
-fn is_glide(word: &[char], at: usize) -> bool {
+fn is_glide(word: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).map(|at| word[at]);
     match word[at] {
-        'y' => {
+        b'y' => {
             word.get(at + 1)
-                .is_some_and(|next| is_english_vowel(*next) && *next != 'y')
+                .is_some_and(|next| is_english_vowel(*next) && *next != b'y')
                 && before.is_none_or(is_english_vowel)
         }
-        'u' => before == Some('q'),
+        b'u' => before == Some(b'q'),
         _ => false,
     }
 }
 
 /// Whether the vowel here and the one before it are two sounds.
-fn is_hiatus(word: &[char], at: usize) -> bool {
-    let sounds = at.checked_sub(2).map_or(' ', |at| word[at]);
-    let next = |n: usize| word.get(at + n).copied().unwrap_or(' ');
+fn is_hiatus(word: &[u8], at: usize) -> bool {
+    let sounds = at.checked_sub(2).map_or(b' ', |at| word[at]);
+    let next = |n: usize| word.get(at + n).copied().unwrap_or(b' ');
     match (word[at - 1], word[at]) {
-        ('i', 'a' | 'o' | 'u') => !"tscgx".contains(sounds),
-        ('i', 'e') => next(1) == 'n' && "ct".contains(next(2)) && !"tc".contains(sounds),
-        ('e', 'o') => sounds != 'p',
-        ('u', 'a') => !"gq".contains(sounds),
-        ('y', 'i') => true,
+        (b'i', b'a' | b'o' | b'u') => !b"tscgx".contains(&sounds),
+        (b'i', b'e') => next(1) == b'n' && b"ct".contains(&next(2)) && !b"tc".contains(&sounds),
+        (b'e', b'o') => sounds != b'p',
+        (b'u', b'a') => !b"gq".contains(&sounds),
+        (b'y', b'i') => true,
         _ => false,
     }
 }
@@ -258,6 +285,8 @@ mod tests {
             assert!(share >= 0.88, "{language}: {share}");
         }
         assert_eq!(syllables("hmm", "en"), Some(1));
+        assert_eq!(syllables("Überfully", "en"), Some(3));
+        assert_eq!(syllables(&"la".repeat(500), "en"), Some(32));
         assert_eq!(syllables("talo", "fi"), None);
     }
 }

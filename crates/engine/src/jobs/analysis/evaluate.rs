@@ -25,11 +25,12 @@ use uuid::Uuid;
 use super::super::{JobError, batches::unpack};
 use crate::keywords::cannibalisation::{name_key, title_key};
 
-/// Bytes of findings gathered before they are written. They are written in the order of their key: each leaf of the
-/// tree once per gathering and not once per batch of pages.
+/// Bytes of findings gathered before they are written, the first time half of them: on a small site, the first are
+/// written while the last are looked for. They are written in the order of their key: each leaf of the tree once per
+/// gathering and not once per batch of pages.
 const GATHERED: usize = 6 << 20;
 /// Pages gathered before they are written.
-const GATHERED_PAGES: usize = 2 * 1024;
+const GATHERED_PAGES: usize = 4 * 1024;
 
 /// Stable id of a page: the same URL of the same project, whatever the audit.
 pub(in crate::jobs) fn page_id(project: Uuid, key: &str) -> Uuid {
@@ -115,6 +116,8 @@ pub(super) struct Evaluated {
     pub(super) seen: Vec<pages::Seen>,
     pub(super) findings: Vec<issues::Finding>,
     bytes: usize,
+    /// Findings were handed over before.
+    has_given: bool,
 }
 
 impl Evaluated {
@@ -127,9 +130,11 @@ impl Evaluated {
         if self.seen.len() >= GATHERED_PAGES {
             full.seen = std::mem::take(&mut self.seen);
         }
-        if self.bytes >= GATHERED {
+        let most = if self.has_given { GATHERED } else { GATHERED / 2 };
+        if self.bytes >= most {
             full.findings = std::mem::take(&mut self.findings);
             self.bytes = 0;
+            self.has_given = true;
         }
         (!full.seen.is_empty() || !full.findings.is_empty()).then(|| full.sorted())
     }

@@ -84,6 +84,11 @@ fn brotli_bomb() -> Vec<u8> {
 /// Made once, before the clock runs.
 static GZIP_BOMB: LazyLock<Vec<u8>> = LazyLock::new(gzip_bomb);
 static BROTLI_BOMB: LazyLock<Vec<u8>> = LazyLock::new(brotli_bomb);
+static LINKS: LazyLock<String> = LazyLock::new(|| (0..1_000_000).map(|i| format!("<a href=/l/{i}>")).collect());
+static ATTRIBUTES: LazyLock<String> = LazyLock::new(|| {
+    let names: String = (0..1_000_000).map(|i| format!("a{i} ")).collect();
+    format!("<div {names}>")
+});
 
 async fn pour(stream: &mut TcpStream, head: &str, piece: &[u8]) {
     stream.write_all(head.as_bytes()).await.ok();
@@ -123,9 +128,9 @@ async fn answer(stream: &mut TcpStream, path: &str) -> std::io::Result<()> {
         "/garbage" => b"\x00\x01\x02 SSH-2.0-OpenSSH\r\n\r\n".to_vec(),
         "/metadata" => redirect("http://169.254.169.254/latest/meta-data/"),
         "/self" => redirect("/self"),
-        "/links" => page((0..1_000_000).map(|i| format!("<a href=/l/{i}>")).collect::<String>().as_bytes(), ""),
+        "/links" => page(LINKS.as_bytes(), ""),
         "/deep" => page("<div>".repeat(200_000).as_bytes(), ""),
-        "/attributes" => page(format!("<div {}>", (0..1_000_000).map(|i| format!("a{i} ")).collect::<String>()).as_bytes(), ""),
+        "/attributes" => page(ATTRIBUTES.as_bytes(), ""),
         "/headers" => {
             pour(stream, "HTTP/1.1 200 OK\r\n", &b"X-A: 0123456789abcdef0123456789abcdef\r\n".repeat(1000)).await;
             return Ok(());
@@ -170,7 +175,9 @@ fn peak_mib() -> u64 {
 }
 
 async fn attack() -> (Pages, Ending, Vec<String>) {
+    // Made before the clock runs: only what is sent counts against the limits below.
     assert!(GZIP_BOMB.len() + BROTLI_BOMB.len() < MIB);
+    assert!(LINKS.len() > MIB && ATTRIBUTES.len() > MIB);
     let (address, log) = serve().await;
     let settings = Settings {
         allow: vec![format!("crawl=site.example:{}", address.port()).parse().unwrap()],
@@ -178,9 +185,9 @@ async fn attack() -> (Pages, Ending, Vec<String>) {
         times: Some(Times {
             dns: Duration::from_secs(1),
             connect: Duration::from_secs(1),
-            first_byte: Duration::from_secs(1),
-            idle: Duration::from_secs(2),
-            total: Duration::from_secs(2),
+            first_byte: Duration::from_secs(3),
+            idle: Duration::from_secs(5),
+            total: Duration::from_secs(5),
         }),
         ..Settings::new("SearchwrightBot/1.0 (+http://localhost/bot)")
     };
