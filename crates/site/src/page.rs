@@ -200,6 +200,10 @@ pub struct HeaderFacts {
     pub referrer_policy: Option<Box<str>>,
     /// `Last-Modified`.
     pub last_modified: Option<Box<str>>,
+    /// What caches on the way say, by lower-case name: `age`, `x-cache`, `cf-cache-status`, `via`. Not stored: of interest
+    /// only while an answer is fresh.
+    #[serde(skip)]
+    pub caches: Vec<(&'static str, Box<str>)>,
 }
 
 /// What one streaming pass over an HTML body saw. Texts are whitespace-folded and cut to 500

@@ -16,6 +16,7 @@ mod audits;
 mod authentication;
 mod bodies;
 mod brand;
+mod caches;
 mod conditional;
 mod cursors;
 mod diffs;

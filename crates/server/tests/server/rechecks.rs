@@ -29,6 +29,8 @@ on_both!(
 pub struct Website {
     pages: Arc<Mutex<BTreeMap<String, (u16, String)>>>,
     asked: Arc<Mutex<Vec<String>>>,
+    /// Sent with every page.
+    pub headers: Arc<Mutex<Vec<(&'static str, &'static str)>>>,
 }
 
 impl Website {
@@ -56,12 +58,15 @@ async fn answer(State(site): State<Website>, request: Request) -> Response {
         .push(format!("{path}{}", if fresh { " fresh" } else { "" }));
     let pages = site.pages.lock().unwrap();
     match pages.get(&path) {
-        Some((status, body)) => (
-            http::StatusCode::from_u16(*status).unwrap(),
-            [("content-type", "text/html; charset=utf-8")],
-            body.clone(),
-        )
-            .into_response(),
+        Some((status, body)) => {
+            let mut headers = http::HeaderMap::new();
+            headers.insert("content-type", "text/html; charset=utf-8".parse().unwrap());
+            for (name, value) in site.headers.lock().unwrap().iter() {
+                headers.insert(*name, value.parse().unwrap());
+            }
+            let status = http::StatusCode::from_u16(*status).unwrap();
+            (status, headers, body.clone()).into_response()
+        }
         None => (http::StatusCode::NOT_FOUND, "no").into_response(),
     }
 }

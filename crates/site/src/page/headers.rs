@@ -7,6 +7,8 @@ use super::{HeaderFacts, Intern, LinkRel};
 
 /// Header values are kept up to this many bytes; a policy can be long, a hostile header longer.
 const LONGEST: usize = 4_096;
+/// Headers of caches on the way.
+const CACHES: [&str; 4] = ["age", "cf-cache-status", "via", "x-cache"];
 /// Values kept of a header that may come many times.
 const MOST_VALUES: usize = 20;
 
@@ -32,6 +34,29 @@ pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> H
         content_type_options: one(header::X_CONTENT_TYPE_OPTIONS),
         referrer_policy: one(header::REFERRER_POLICY),
         last_modified: one(header::LAST_MODIFIED),
+        caches: CACHES
+            .iter()
+            .filter_map(|name| Some((*name, text(headers.get(*name)?.as_bytes()))))
+            .collect(),
+    }
+}
+
+impl HeaderFacts {
+    /// The answer came out of a cache: how old it was, seconds, if that is told; `None` if nothing says so.
+    pub fn cached(&self) -> Option<Option<u64>> {
+        let of = |name| self.caches.iter().find(|(known, _)| *known == name);
+        let says = |name, words: &[&str]| {
+            of(name).is_some_and(|(_, value)| {
+                let value = value.to_ascii_lowercase();
+                words.iter().any(|word| value.contains(word))
+            })
+        };
+        let age = of("age")
+            .and_then(|(_, age)| age.parse::<u64>().ok())
+            .filter(|age| *age > 0);
+        let hit = says("x-cache", &["hit"])
+            || says("cf-cache-status", &["hit", "stale", "updating", "revalidated"]);
+        (hit || age.is_some()).then_some(age)
     }
 }
 

@@ -181,8 +181,8 @@ fn outcome(
     match evaluate_one(check, facts, context) {
         Verdict::Present(finding) => Found {
             outcome: RecheckOutcome::StillPresent,
-            detail: facts.status().map(|status| format!("the page answered {status}")),
-            evidence: Some(finding.evidence.to_string()),
+            detail: answered(facts),
+            evidence: Some(with_caches(finding.evidence, facts).to_string()),
             ..inconclusive(item, "")
         },
         verdict => {
@@ -221,6 +221,32 @@ fn outcome(
             }
         }
     }
+}
+
+/// What the page answered, and that a cache may have answered for it.
+fn answered(facts: &PageFacts) -> Option<String> {
+    let status = facts.status()?;
+    Some(match facts.headers.cached() {
+        None => format!("the page answered {status}"),
+        Some(None) => format!("a cache answered {status}: purge it if the page is newer, then recheck"),
+        Some(Some(age)) => format!(
+            "a cache answered {status} with a copy {age} seconds old: purge it if the page is newer, then recheck"
+        ),
+    })
+}
+
+/// What caches on the way said beside what was seen: a page may be fixed and its copy not.
+fn with_caches(mut evidence: Value, facts: &PageFacts) -> Value {
+    let caches = &facts.headers.caches;
+    if let Value::Object(members) = &mut evidence
+        && !caches.is_empty()
+    {
+        let said = caches
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), Value::from(&**value)));
+        members.insert("cache".to_owned(), Value::Object(said.collect()));
+    }
+    evidence
 }
 
 /// Why what the page still points at says nothing, for a check about what it points at.
