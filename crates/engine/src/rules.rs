@@ -18,7 +18,8 @@ pub(crate) fn settings(kept: Option<Value>) -> Result<Settings> {
 
 /// What an audit was made with.
 pub(crate) async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Rules> {
-    Ok(settings(audit_settings::of(tx, scope, audit).await?)?.rules())
+    let (kept, version) = audit_settings::of(tx, scope, audit).await?.unwrap_or_default();
+    Ok(settings(kept)?.rules().of_version(&version))
 }
 
 /// What the newest audit with results was made with.

@@ -39,14 +39,13 @@ pub async fn set(tx: &mut Tx, project: Uuid, settings: Option<Value>) -> Result<
     Ok(())
 }
 
-/// What an audit was made with.
-pub async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<Value>> {
-    let found = sql("SELECT settings FROM audits WHERE project_id = $1 AND id = $2")
+/// What an audit was made with, and the version of the ruleset.
+pub async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<(Option<Value>, String)>> {
+    sql("SELECT settings, ruleset_version FROM audits WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(audit)
-        .optional(tx, |c| c.take())
-        .await?;
-    Ok(json(found))
+        .optional(tx, |c| Ok((json(Some(c.take()?)), c.take()?)))
+        .await
 }
 
 /// What the newest audit with results was made with.

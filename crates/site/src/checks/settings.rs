@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Check, Severity, find, registry,
+    Check, RULESET_VERSION, Severity, find, registry,
     thresholds::{Threshold, Thresholds},
 };
 
@@ -26,6 +26,19 @@ const IN_ORDER: [[&str; 2]; 3] = [
     ["description-min", "description-max"],
     ["answer-min-words", "answer-max-words"],
 ];
+
+/// Checks whose condition is another one since a version of the ruleset, its thresholds aside. Whoever changes a condition
+/// adds a line, so that what it no longer finds is not taken for fixed.
+const CHANGED: &[(&str, Version)] = &[];
+
+/// Major, minor and patch number of a ruleset.
+type Version = [u32; 3];
+
+/// What is no version is older than all.
+fn version(text: &str) -> Version {
+    let mut numbers = text.split('.').map(|number| number.parse().unwrap_or(0));
+    std::array::from_fn(|_| numbers.next().unwrap_or(0))
+}
 
 /// How bad a project finds what a check finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,6 +201,7 @@ pub struct Rules {
     pub(super) checks: Vec<&'static Check>,
     /// Those that are not the catalogue's.
     levels: BTreeMap<&'static str, Level>,
+    version: Version,
 }
 
 impl Default for Rules {
@@ -196,6 +210,7 @@ impl Default for Rules {
             thresholds: Thresholds::default(),
             checks: registry().iter().collect(),
             levels: BTreeMap::new(),
+            version: version(RULESET_VERSION),
         }
     }
 }
@@ -225,8 +240,24 @@ impl Rules {
         (severity != Severity::Notice && (check.scored || was_notice)).then_some(severity)
     }
 
-    /// Whether the condition of a check has other numbers than before.
+    /// The same of the time of another version of the ruleset.
+    #[must_use]
+    pub fn of_version(mut self, text: &str) -> Self {
+        self.version = version(text);
+        self
+    }
+
+    /// Whether the condition of a check is another one than before, or has other numbers.
     pub fn differ(&self, before: &Self, check: &Check) -> bool {
+        self.is_changed(before, check, CHANGED) || self.has_other_numbers(before, check)
+    }
+
+    pub(super) fn is_changed(&self, before: &Self, check: &Check, changed: &[(&str, Version)]) -> bool {
+        let between = |since: &Version| before.version < *since && *since <= self.version;
+        changed.iter().any(|(id, since)| *id == check.id && between(since))
+    }
+
+    fn has_other_numbers(&self, before: &Self, check: &Check) -> bool {
         Thresholds::ALL.iter().any(|threshold| {
             self.thresholds.get(threshold) != before.thresholds.get(threshold)
                 && threshold.checks().any(|id| id == check.id)
