@@ -171,6 +171,11 @@ impl Outcome {
 }
 
 impl Serving {
+    /// Of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks the server to end, as a service manager does; how it ended, and its log.
     pub fn stop(mut self) -> (ExitStatus, String) {
         let id = self.child.id().to_string();

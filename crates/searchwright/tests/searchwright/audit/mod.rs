@@ -2,6 +2,7 @@
 
 mod exports;
 mod faults;
+mod hostile;
 pub mod website;
 
 use std::{
