@@ -100,7 +100,7 @@ impl LanguageModel for Anthropic {
     }
 }
 
-fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
+pub(super) fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
     let data: Value = serde_json::from_str(&event.data).map_err(|_| Oddity::Unreadable)?;
     let kind = data
         .get("type")
@@ -117,8 +117,8 @@ fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
             let count = |name| usage.get(name).and_then(Value::as_u64);
             seen.input_tokens = count("input_tokens").map(|fresh| {
                 fresh
-                    + count("cache_creation_input_tokens").unwrap_or(0)
-                    + count("cache_read_input_tokens").unwrap_or(0)
+                    .saturating_add(count("cache_creation_input_tokens").unwrap_or(0))
+                    .saturating_add(count("cache_read_input_tokens").unwrap_or(0))
             });
         }
         "content_block_delta" => {

@@ -96,7 +96,7 @@ impl LanguageModel for Gemini {
     }
 }
 
-fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
+pub(super) fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
     let chunk: Value = serde_json::from_str(&event.data).map_err(|_| Oddity::Unreadable)?;
     if let Some(status) = chunk.get("error").and_then(error_status) {
         return Err(Oddity::Error(status));
@@ -134,7 +134,7 @@ fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
         let count = |name| usage.get(name).and_then(Value::as_u64);
         seen.input_tokens = count("promptTokenCount").or(seen.input_tokens);
         if let Some(written) = count("candidatesTokenCount") {
-            seen.output_tokens = Some(written + count("thoughtsTokenCount").unwrap_or(0));
+            seen.output_tokens = Some(written.saturating_add(count("thoughtsTokenCount").unwrap_or(0)));
         }
     }
     Ok(())

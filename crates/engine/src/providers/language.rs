@@ -13,6 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::error::{Partial, ProviderError, Usage, Why};
+pub use stream::replay;
 
 /// Text that comes from outside: a crawled page, a search result, a user's notes.
 #[derive(Clone, Debug)]

@@ -40,7 +40,7 @@ pub use error::{Partial, ProviderError, Refusal, Usage, Why};
 pub use gemini::Gemini;
 pub use google_ads::GoogleAds;
 pub use keyword_data::{Answering, Found, KeywordData, Market};
-pub use language::{Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer};
+pub use language::{Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer, replay};
 pub use openai::OpenAi;
 pub use search_console::SearchConsole;
 

@@ -107,7 +107,7 @@ impl LanguageModel for OpenAi {
     }
 }
 
-fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
+pub(super) fn read(event: &Event, seen: &mut Seen) -> Result<(), Oddity> {
     if event.data == "[DONE]" {
         seen.done = true;
         return Ok(());

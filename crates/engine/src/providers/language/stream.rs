@@ -11,8 +11,10 @@ use serde_json::Value;
 
 use super::{Chunk, Finish, Generation, Prompt, prices::Price};
 use crate::providers::{
+    Provider, anthropic,
     error::{Partial, ProviderError, Usage, Why},
     exchange::{self, Terms},
+    gemini, openai,
     outbound::{Guarded, Piece, Streamed},
     sse::{Event, Parser},
 };
@@ -227,6 +229,31 @@ impl Exchange {
             },
         }
     }
+}
+
+/// Reads a recorded stream of a vendor as a live one is read, and gives its text, and how it ended if it says so. `None` for
+/// events that the vendor does not promise, and for what is no model.
+pub fn replay<'p>(
+    provider: Provider,
+    pieces: impl IntoIterator<Item = &'p [u8]>,
+) -> Option<(String, Option<Finish>)> {
+    let read: Read = match provider {
+        Provider::OpenAi => openai::read,
+        Provider::Anthropic => anthropic::read,
+        Provider::Gemini => gemini::read,
+        _ => return None,
+    };
+    let (mut parser, mut events, mut seen) = (Parser::default(), Vec::new(), Seen::default());
+    for piece in pieces {
+        parser.push(piece, &mut events);
+    }
+    for event in &events {
+        read(event, &mut seen).ok()?;
+        if seen.done {
+            break;
+        }
+    }
+    Some((seen.text, seen.finish))
 }
 
 /// The status that an error object in a successful answer stands for.

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::server::{Fake, Script, account, client};
 use crate::providers::{
-    Anthropic, Chunk, Data, Finish, Form, Gemini, LanguageModel, OpenAi, Partial, Prompt, ProviderError,
-    Usage, Why, answer,
+    Anthropic, Chunk, Data, Finish, Form, Gemini, LanguageModel, OpenAi, Partial, Prompt, Provider,
+    ProviderError, Usage, Why, answer, replay,
 };
 
 const SECRET: &str = "sk-canary-4711";
@@ -250,6 +250,21 @@ async fn a_secret_is_in_no_debug_output() {
         let model = model(dialect, "http://127.0.0.1:9");
         let shown = format!("{model:?} {:?}", account(Some(SECRET), &[]));
         assert!(!shown.contains("4711"), "{shown}");
+    }
+}
+
+/// A server may say anything: figures that cannot be added are as large as figures get.
+#[test]
+fn counts_of_tokens_may_be_absurd() {
+    let most = u64::MAX;
+    let claude = format!(
+        "data: {{\"type\":\"message_start\",\"message\":{{\"usage\":{{\"input_tokens\":{most},\"cache_read_input_tokens\":{most}}}}}}}\n\n"
+    );
+    let gemini = format!(
+        "data: {{\"usageMetadata\":{{\"candidatesTokenCount\":{most},\"thoughtsTokenCount\":{most}}}}}\n\n"
+    );
+    for (provider, events) in [(Provider::Anthropic, claude), (Provider::Gemini, gemini)] {
+        assert_eq!(replay(provider, [events.as_bytes()]), Some((String::new(), None)));
     }
 }
 
