@@ -5,6 +5,7 @@
 //! dependencies because everybody's first test run compiles it.
 
 pub mod bench;
+pub mod fuzz;
 pub mod lockfile;
 pub mod packages;
 pub mod peers;

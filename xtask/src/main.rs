@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{bench, peers, postgres, schema_org, test, website};
+use xtask::{bench, fuzz, peers, postgres, schema_org, test, website};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "Test, measure and try out Searchwright")]
@@ -28,6 +28,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Feed arbitrary bytes to everything that reads bytes of others
+    Fuzz(fuzz::Options),
     /// Write a linked website with known faults, to be served by nginx
     GenerateSite {
         /// Number of HTML pages
@@ -95,6 +97,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Test(options) => test::run(&options),
         Task::Bench { arguments } => bench::run(&arguments),
+        Task::Fuzz(options) => fuzz::run(&options),
         Task::GenerateSite {
             pages,
             out,

@@ -14,7 +14,7 @@ const NAME: &str = "cursor_key";
 const TAG: usize = 16;
 
 /// Signs and checks cursors with a secret of the installation, the same on every replica.
-pub(crate) struct Cursors {
+pub struct Cursors {
     key: [u8; 32],
 }
 
@@ -25,6 +25,11 @@ impl std::fmt::Debug for Cursors {
 }
 
 impl Cursors {
+    /// With a secret of the caller's.
+    pub fn new(key: [u8; 32]) -> Self {
+        Self { key }
+    }
+
     pub(crate) async fn load(db: &Db) -> Result<Self> {
         let stored = admin::meta(&mut db.read().await?, NAME).await?;
         let stored = match stored {
@@ -40,7 +45,7 @@ impl Cursors {
         let key = stored
             .try_into()
             .map_err(|_| defect("cursor key", "is not 32 bytes"))?;
-        Ok(Self { key })
+        Ok(Self::new(key))
     }
 
     fn tag<O: Operation>(&self, operation: &O, place: &[u8]) -> Result<[u8; TAG]> {
@@ -60,14 +65,14 @@ impl Cursors {
     }
 
     /// A cursor for the page after `place`.
-    pub(crate) fn seal<O: Operation>(&self, operation: &O, place: &impl Serialize) -> Result<String> {
+    pub fn seal<O: Operation>(&self, operation: &O, place: &impl Serialize) -> Result<String> {
         let mut bytes = postcard::to_stdvec(place).map_err(|e| defect("cursor", e))?;
         bytes.extend(self.tag(operation, &bytes)?);
         Ok(URL_SAFE_NO_PAD.encode(bytes))
     }
 
     /// The place a cursor names; `400 invalid_cursor` if it is not one of this list.
-    pub(crate) fn open<O: Operation, P: DeserializeOwned>(
+    pub fn open<O: Operation, P: DeserializeOwned>(
         &self,
         operation: &O,
         cursor: Option<&str>,
@@ -114,7 +119,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn only_its_own_list_opens_it(place in any::<(i64, u128)>(), flip in any::<proptest::sample::Index>()) {
-            let cursors = Cursors { key: [3; 32] };
+            let cursors = Cursors::new([3; 32]);
             let cursor = cursors.seal(&list("a", None, None), &place).unwrap();
             assert_eq!(cursors.open::<_, (i64, u128)>(&list("a", None, Some(7)), Some(&cursor)).unwrap(), Some(place));
             assert!(cursors.open::<_, (i64, u128)>(&list("b", None, None), Some(&cursor)).is_err());

@@ -1,7 +1,7 @@
 //! What pages need beside themselves: images, scripts, styles, and the files that llms.txt names. A crawl asks for some of
 //! them once it knows the pages; of those that it did not ask for nothing is known, and nothing is said.
 
-mod dimensions;
+pub mod dimensions;
 
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Width and height of an image, from its first bytes.
 
 /// Of PNG, GIF, JPEG and WebP; `None` for anything else, and where the beginning does not tell.
-pub(super) fn of(body: &[u8]) -> Option<(u32, u32)> {
+pub fn of(body: &[u8]) -> Option<(u32, u32)> {
     match body {
         [0x89, b'P', b'N', b'G', ..] => Some((big(body, 16, 4)?, big(body, 20, 4)?)),
         [b'G', b'I', b'F', b'8', ..] => Some((little(body, 6, 2)?, little(body, 8, 2)?)),
