@@ -1,6 +1,7 @@
 //! The crawl as a graph: one row per known URL in compact columns, so that a million pages fit in
 //! memory. Checks that need more than one page read it.
 
+mod aims;
 mod alike;
 mod builder;
 mod edges;
@@ -107,6 +108,8 @@ pub struct Index {
     /// Temporary redirects that the audit before this one saw too, and since when, milliseconds since the Unix epoch;
     /// sorted.
     pub(crate) temporary: Vec<(u32, i64)>,
+    /// Pages that were published for the same keyword.
+    pub(crate) aims: aims::Aims,
     /// The crawl saw every URL it knew: orphans and absences may be told.
     pub(crate) complete: bool,
     /// Paths whose query variants went over the limit: the first URL left out, and how many were.

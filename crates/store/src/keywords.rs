@@ -27,7 +27,7 @@ use uuid::Uuid;
 pub use clusters::{InCluster, Place, in_language, set_clusters};
 pub use competing::{languages, set_competing, with_pages};
 pub use list::{Part, Query, list, list_text};
-pub use posts::{follow, stage};
+pub use posts::{follow, published_twice, stage};
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 

@@ -23,6 +23,7 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
+    page_keywords,
     page_links::{self, Batches},
     temporary_redirects,
     worker::Run,
@@ -85,6 +86,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     }
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
+    page_keywords::note(db, run.leased.scope, &mut ending.index).await?;
     let ending = page_links::note(run, db, audit_id, ending, batches).await?;
     let audited = analysis::Audited {
         id: audit_id,

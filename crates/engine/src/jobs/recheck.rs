@@ -35,7 +35,7 @@ use super::{
     JobError, analysis,
     audit::{self, fenced},
     batches::pack,
-    rescore,
+    page_keywords, rescore,
     worker::Run,
 };
 use crate::{failure::defect, rules};
@@ -156,7 +156,7 @@ async fn look(
     let mut sink = Collected::default();
     let fetcher = Arc::new(audit::crawler(&run.settings)?);
     let clock = run.engine.clock.clone();
-    let ending = searchwright_site::crawl::crawl(
+    let mut ending = searchwright_site::crawl::crawl(
         config,
         fetcher,
         &mut sink,
@@ -169,6 +169,7 @@ async fn look(
     if ending.termination == Termination::Cancelled {
         return Err(run.interrupted().await);
     }
+    page_keywords::note(db, scope, &mut ending.index).await?;
     let fetched = sink
         .0
         .iter()

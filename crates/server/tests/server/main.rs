@@ -40,6 +40,7 @@ mod post_generation;
 mod post_images;
 mod post_injections;
 mod post_keywords;
+mod post_pages;
 mod post_providers;
 mod post_sources;
 mod post_statuses;

@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "cannibalisation",
         title: "Pages compete with each other",
         scope: Scope::Graph,
-        description: "Indexable pages for the same purpose have nearly the same words in title and first heading.",
+        description: "Indexable pages were published for the same keyword, or pages for the same purpose have nearly the same words in title and first heading.",
         why_it_matters: "They are candidates for the same searches, and links and clicks are divided among them.",
         recommendation: "Merge them, or give each a subject of its own and say so in its title.",
         source: "https://developers.google.com/search/docs/appearance/title-link",
@@ -91,6 +91,10 @@ fn standard_error(words: u32, percent: u8) -> f64 {
 }
 
 fn cannibalisation(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    if let Some((keyword, rivals)) = page.index().rivals(page.id()).filter(|_| page.indexable) {
+        let evidence = pages("urls", rivals.into_iter().map(|id| page.key(id)))?;
+        return Some(with(evidence, "keyword", keyword));
+    }
     let group = page.index().topic(page.id()).filter(|_| page.indexable)?;
     let path = |id: UrlId| path_and_query(page.key(id)).split('?').next().unwrap_or_default();
     let own = path(page.id());

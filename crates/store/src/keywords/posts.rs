@@ -76,3 +76,15 @@ pub async fn follow(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instan
         .await?;
     Ok(())
 }
+
+/// Keywords that several posts were published for, with where each is: keyword, its text, address.
+pub async fn published_twice(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String, String)>> {
+    // Which keywords have several posts is read off an index: a row of a post holds its text.
+    sql("SELECT k.id, k.keyword, p.published_url FROM posts p JOIN keywords k ON k.project_id = p.project_id AND k.id = p.keyword_id
+         WHERE p.project_id = $1 AND p.published_url IS NOT NULL AND p.archived_at IS NULL AND p.keyword_id IN
+           (SELECT keyword_id FROM posts WHERE project_id = $1 AND keyword_id IS NOT NULL GROUP BY keyword_id HAVING count(*) > 1)
+         ORDER BY k.id, p.id")
+    .bind(scope.project())
+    .all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
+    .await
+}

@@ -1,0 +1,58 @@
+//! Pages that were published for the same keyword. The crawl does not know it: whoever keeps the keywords says so.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Index, flag};
+use crate::page::UrlId;
+
+/// Which page aims at which keyword.
+#[derive(Debug, Default)]
+pub(crate) struct Aims {
+    /// Page and place of the keyword, sorted.
+    pages: Vec<(u32, u32)>,
+    keywords: Vec<Box<str>>,
+}
+
+impl Index {
+    /// Takes in the pages of keywords, by their normalised URLs; what the crawl does not know is left out.
+    pub fn aim(&mut self, keywords: Vec<(String, Vec<String>)>) {
+        let wanted: HashSet<&str> = keywords
+            .iter()
+            .flat_map(|(_, keys)| keys.iter().map(String::as_str))
+            .collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let ids = (0..self.len() as u32).map(UrlId);
+        let known: HashMap<&str, u32> = ids
+            .map(|id| (self.key(id), id.0))
+            .filter(|(key, _)| wanted.contains(key))
+            .collect();
+        let mut aims = Aims::default();
+        for (place, (keyword, keys)) in (0..).zip(&keywords) {
+            let pages = keys.iter().filter_map(|key| known.get(key.as_str()));
+            aims.pages.extend(pages.map(|page| (*page, place)));
+            aims.keywords.push(keyword.as_str().into());
+        }
+        aims.pages.sort_unstable();
+        aims.pages.dedup();
+        self.aims = aims;
+    }
+
+    /// The keyword that a page was published for, and the other indexable pages that were, if there are any.
+    pub(crate) fn rivals(&self, id: UrlId) -> Option<(&str, Vec<UrlId>)> {
+        let pages = &self.aims.pages;
+        let from = pages.partition_point(|(page, _)| *page < id.0);
+        let own = pages[from..].iter().take_while(|(page, _)| *page == id.0);
+        own.filter_map(|(_, keyword)| {
+            let same = pages.iter().filter(|(page, of)| of == keyword && *page != id.0);
+            let rivals: Vec<UrlId> = same
+                .map(|(page, _)| UrlId(*page))
+                .filter(|page| self.has(*page, flag::INDEXABLE))
+                .collect();
+            let keyword = self.aims.keywords.get(*keyword as usize)?;
+            (!rivals.is_empty()).then_some((&**keyword, rivals))
+        })
+        .next()
+    }
+}
