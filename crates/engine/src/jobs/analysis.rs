@@ -246,7 +246,7 @@ async fn finish(
         })
     })
     .await?;
-    settle(run, db, (audit, began), &looked, now).await?;
+    settle(run, db, (audit, began), &looked, previous.is_some(), now).await?;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
@@ -276,6 +276,7 @@ async fn settle(
     db: &Db,
     (audit, began): (Uuid, Instant),
     looked: &HashMap<Uuid, issues::Looked>,
+    is_later: bool,
     now: Instant,
 ) -> Result<(), JobError> {
     let scope = run.leased.scope;
@@ -284,6 +285,8 @@ async fn settle(
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |issue| async move {
             let (mut after, looked) = (None, looked.get(&issue).copied().unwrap_or_default());
+            // where nothing was known before, nothing can have changed
+            let mut changes = is_later;
             loop {
                 let unseen = issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
                 let Some(last) = unseen.last().copied() else {
@@ -295,6 +298,7 @@ async fn settle(
                     )
                 })
                 .await?;
+                changes = true;
                 after = Some(last);
             }
             let event = run.engine.clock.id();
@@ -306,7 +310,9 @@ async fn settle(
                         note: None,
                         at: now,
                     };
-                    occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+                    if changes {
+                        occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+                    }
                     recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
                 })
             })

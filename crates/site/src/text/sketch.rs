@@ -30,9 +30,7 @@ impl Sketch {
     pub fn of(folded: &str) -> Option<Self> {
         let mut runs = Runs::default();
         let text = folded.as_bytes();
-        // bytes that most Chinese and Japanese characters begin with
-        let cjk: usize = text.iter().map(|b| usize::from(matches!(b, 0xe3..=0xe9))).sum();
-        if cjk * 6 > text.len() {
+        if !text.is_ascii() && cjk(text) * 6 > text.len() {
             runs.add_characters(folded);
         } else {
             runs.add_words(text);
@@ -160,6 +158,15 @@ impl Runs {
         }
         Some(sketch)
     }
+}
+
+/// Bytes that most Chinese and Japanese characters begin with, counted in portions whose count fits a byte.
+fn cjk(text: &[u8]) -> usize {
+    let portions = text.chunks(255).map(|portion| {
+        let count: u8 = portion.iter().map(|b| u8::from(matches!(b, 0xe3..=0xe9))).sum();
+        usize::from(count)
+    });
+    portions.sum()
 }
 
 fn mixed(mut x: u64) -> u64 {
