@@ -53,7 +53,7 @@ async fn two_pages_for_one_keyword_compete(database: &str) {
         );
     }
     let claim = pair(&occurrence(&bench, "cannibalisation", "/a").await);
-    say(&bench, "done", &[claim.clone()]).await;
+    say(&bench, "done", std::slice::from_ref(&claim)).await;
     assert_eq!(recheck(&bench).await["counts"]["stillPresent"], 1);
     publish(&bench, &posts[1], &format!("{home}elsewhere")).await;
     say(&bench, "done", &[claim]).await;
