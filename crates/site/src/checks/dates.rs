@@ -8,6 +8,9 @@ pub(super) const MONTH_MS: i64 = 2_629_746_000;
 /// An ISO 8601 date or time in milliseconds since the Unix epoch; a missing zone is UTC.
 pub(super) fn iso_ms(text: &str) -> Option<i64> {
     let text = text.trim();
+    if !text.is_ascii() {
+        return None;
+    }
     let mut text = match text.as_bytes().get(10) {
         Some(b' ' | b't') => format!("{}T{}", text.get(..10)?, text.get(11..)?),
         _ => text.to_owned(),
@@ -114,6 +117,7 @@ mod tests {
             "",
             "2024-05-31T25:00Z",
             "２０２４",
+            "2024-05-31T12:00+0é0",
         ] {
             assert_eq!(iso_ms(wrong), None, "{wrong}");
         }
