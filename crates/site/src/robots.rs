@@ -16,6 +16,10 @@ pub const SIZE_LIMIT: usize = 500 * 1024;
 /// Longest line that is read; the rest of a longer one is dropped, as Google's parser does.
 const LINE_LIMIT: usize = 16 * 1024;
 
+/// Bytes of a path that patterns with `*` may be looked for in, one after the other, to decide about it: thousands of such
+/// patterns for any honest path, a hundredth of what a hostile file could ask for.
+const PATIENCE: usize = 2 * 1024 * 1024;
+
 /// A parsed robots.txt.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
@@ -43,6 +47,8 @@ pub struct Rule {
     pub line: u32,
     /// The pattern in the form paths are compared in.
     normal: Box<str>,
+    /// Where its first `*` is.
+    star: Option<u32>,
 }
 
 impl std::fmt::Display for Rule {
@@ -86,11 +92,13 @@ impl Robots {
                     let Some(group) = &mut open else { continue };
                     in_rules = true;
                     if !value.is_empty() {
+                        let normal = normal(value);
                         group.rules.push(Rule {
                             allow: name == Directive::Allow,
                             pattern: value.into(),
                             line: u32::try_from(i + 1).unwrap_or(u32::MAX),
-                            normal: normal(value),
+                            star: normal.find('*').and_then(|at| u32::try_from(at).ok()),
+                            normal,
                         });
                     }
                 }
@@ -133,7 +141,8 @@ impl Robots {
 
 impl Agent {
     /// The rule that forbids `path` (path and query as in a URL, from the first slash); `None` when it
-    /// may be fetched. The longest pattern wins, `Allow` wins a tie; `/robots.txt` is always allowed.
+    /// may be fetched. The longest pattern wins, `Allow` wins a tie; `/robots.txt` is always allowed. Where there are too many
+    /// patterns to look for, those that are left over forbid and do not allow.
     pub fn forbids(&self, path: &str) -> Option<&Rule> {
         self.decides(path).filter(|rule| !rule.allow)
     }
@@ -145,11 +154,12 @@ impl Agent {
         }
         let path = normal(path);
         let mut best: Option<(usize, &Rule)> = None;
+        let mut left = PATIENCE;
         for rule in &self.rules {
             let length = rule.normal.len();
             let better =
                 best.is_none_or(|(most, b)| length > most || (length == most && rule.allow && !b.allow));
-            if better && matches(&rule.normal, &path) {
+            if better && rule.matches(&path, &mut left) {
                 best = Some((length, rule));
             } else if rule.allow
                 && let Some(folder) = index_folder(&rule.normal)
@@ -163,6 +173,22 @@ impl Agent {
             }
         }
         best.map(|(_, rule)| rule)
+    }
+}
+
+impl Rule {
+    fn matches(&self, path: &str, left: &mut usize) -> bool {
+        if let Some(star) = self.star
+            && path
+                .as_bytes()
+                .starts_with(&self.normal.as_bytes()[..star as usize])
+        {
+            match left.checked_sub(path.len()) {
+                Some(rest) => *left = rest,
+                None => return !self.allow,
+            }
+        }
+        matches(&self.normal, path)
     }
 }
 
