@@ -70,6 +70,8 @@ enum PeersTask {
         #[arg(long)]
         documents: PathBuf,
     },
+    /// Audits of websites that Debian packages, beside link checkers, parsers and validators of others
+    Audit,
     /// What the sanitiser leaves of hostile texts, in Chromium
     Browser,
 }
@@ -118,6 +120,10 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Peers(PeersTask::Providers { documents }) => peers::providers(&documents),
+        Task::Peers(PeersTask::Audit) => {
+            print!("{}", peers::audit()?);
+            Ok(())
+        }
         Task::Peers(PeersTask::Browser) => peers::browser(),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);

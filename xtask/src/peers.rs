@@ -1,6 +1,7 @@
 //! `cargo xtask peers …`: the product against software it was not made with, and against the documents of
 //! vendors that cannot be installed.
 
+mod audit;
 mod browser;
 mod chromium;
 
@@ -15,6 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::process::{Running, free_port, program, quiet};
 
+pub use audit::audit;
 pub use browser::browser;
 
 /// Longest a peer may take to begin to listen; the largest document takes seconds to read.
@@ -161,32 +163,33 @@ fn install(folder: &Path) -> Result<()> {
     ] {
         fs::write(folder.join(name), text)?;
     }
-    once(folder, "package.json", include_str!("peers/package.json"), || {
-        let mut npm = Command::new("npm");
+    install_packages(
+        folder,
+        include_str!("peers/package.json"),
+        include_str!("peers/requirements.txt"),
+    )
+}
+
+/// Packages of npm and PyPI below `folder`, once.
+fn install_packages(folder: &Path, npm: &str, pip: &str) -> Result<()> {
+    once(folder, "package.json", npm, || {
+        let mut command = Command::new("npm");
+        command.args(["install", "--no-audit", "--no-fund"]);
+        quiet("npm install", command.current_dir(folder))
+    })?;
+    once(folder, "requirements.txt", pip, || {
+        let mut python = Command::new("python3");
         quiet(
-            "npm install",
-            npm.args(["install", "--no-audit", "--no-fund"])
+            "python3 -m venv",
+            python.args(["-m", "venv", "venv"]).current_dir(folder),
+        )?;
+        let mut pip = Command::new(folder.join("venv/bin/pip"));
+        quiet(
+            "pip install",
+            pip.args(["install", "--quiet", "-r", "requirements.txt"])
                 .current_dir(folder),
         )
-    })?;
-    once(
-        folder,
-        "requirements.txt",
-        include_str!("peers/requirements.txt"),
-        || {
-            let mut python = Command::new("python3");
-            quiet(
-                "python3 -m venv",
-                python.args(["-m", "venv", "venv"]).current_dir(folder),
-            )?;
-            let mut pip = Command::new(folder.join("venv/bin/pip"));
-            quiet(
-                "pip install",
-                pip.args(["install", "--quiet", "-r", "requirements.txt"])
-                    .current_dir(folder),
-            )
-        },
-    )
+    })
 }
 
 /// Runs `work` unless it was done for this very text; the text of what was done is kept beside it.

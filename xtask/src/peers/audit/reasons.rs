@@ -1,0 +1,145 @@
+//! Why a check and a peer may differ. The signs are found by rule in what the site serves (`judge.py`, `validate.mjs`).
+
+use std::fmt;
+
+/// Who sees a fault that the other does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Ours,
+    Theirs,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ours => "ours",
+            Self::Theirs => "theirs",
+        })
+    }
+}
+
+/// Why pages with a sign are judged differently.
+pub(super) struct Reason {
+    pub(super) check: &'static str,
+    pub(super) peer: &'static str,
+    pub(super) side: Side,
+    pub(super) sign: &'static str,
+    pub(super) why: &'static str,
+}
+
+const fn ours(check: &'static str, peer: &'static str, sign: &'static str, why: &'static str) -> Reason {
+    Reason {
+        check,
+        peer,
+        side: Side::Ours,
+        sign,
+        why,
+    }
+}
+
+const fn theirs(check: &'static str, peer: &'static str, sign: &'static str, why: &'static str) -> Reason {
+    Reason {
+        side: Side::Theirs,
+        ..ours(check, peer, sign, why)
+    }
+}
+
+/// Every known difference.
+pub(super) const REASONS: &[Reason] = &[
+    theirs(
+        "broken-fragment",
+        "linkinator",
+        "missing fragments on other pages only",
+        "the check looks at links of a page to itself",
+    ),
+    ours(
+        "heading-skip",
+        "html-validate",
+        "several h1",
+        "the rule forgets the level after a second h1",
+    ),
+    ours(
+        "lang-missing",
+        "html-validate",
+        "no html tag",
+        "the rule looks at tags as they are written, not at the tree they make",
+    ),
+    ours(
+        "title-missing",
+        "html-validate",
+        "no html tag",
+        "the rule looks at tags as they are written, not at the tree they make",
+    ),
+    ours(
+        "readability-very-hard",
+        "syllapy",
+        "not English",
+        "the peer has the formula for English only",
+    ),
+    ours(
+        "readability-very-hard",
+        "syllapy",
+        "reading ease near the limit",
+        "syllables of names in program text are guessed by both, which is worth up to fifteen points",
+    ),
+    theirs(
+        "readability-very-hard",
+        "syllapy",
+        "reading ease near the limit",
+        "syllables of names in program text are guessed by both, which is worth up to fifteen points",
+    ),
+    ours(
+        "readability-very-hard",
+        "syllapy",
+        "about as little running text as can be judged",
+        "both ask for 100 words, and do not count the same",
+    ),
+    theirs(
+        "title-long",
+        "lexbor, fonttools",
+        "as wide as the limit but for a pixel",
+        "widths are whole pixels",
+    ),
+    ours(
+        "title-long",
+        "lexbor, fonttools",
+        "letters that the font has not",
+        "such a letter counts as wide as a digit",
+    ),
+    theirs(
+        "title-long",
+        "lexbor, fonttools",
+        "letters that the font has not",
+        "such a letter counts as wide as a digit",
+    ),
+    ours(
+        "duplicate-near",
+        "datasketch",
+        "nearly as alike as the limit",
+        "likeness is estimated from 64 bytes of each text, give or take three hundredths",
+    ),
+    theirs(
+        "duplicate-near",
+        "datasketch",
+        "nearly as alike as the limit",
+        "likeness is estimated from 64 bytes of each text, give or take three hundredths",
+    ),
+    theirs(
+        "og-incomplete",
+        "lexbor",
+        "not for search results",
+        "a page that names another one as canonical is shared as that one",
+    ),
+    theirs(
+        "twitter-card-missing",
+        "lexbor",
+        "not for search results",
+        "a page that names another one as canonical is shared as that one",
+    ),
+    ours(
+        "link-malformed",
+        "ada",
+        "mistyped scheme",
+        "http:/, http// and http://http:// are URLs to a parser, and nobody means them",
+    ),
+];
