@@ -13,6 +13,13 @@ const fn level(severity: Severity) -> &'static str {
     }
 }
 
+/// Where in the page's source it is: the first line that evidence names, else the page as a whole.
+fn region(evidence: &Value) -> Value {
+    let mut lists = evidence.as_object().into_iter().flat_map(|members| members.values());
+    let line = lists.find_map(|list| list.get(0)?.get("line")?.as_u64());
+    json!({ "startLine": line.unwrap_or(1) })
+}
+
 pub(super) fn log(results: &Results) -> Value {
     let rules: Vec<Value> = results
         .issues
@@ -40,7 +47,10 @@ pub(super) fn log(results: &Results) -> Value {
                 "ruleIndex": at,
                 "level": level(issue.severity),
                 "message": { "text": format!("{}: {}", issue.title, occurrence.evidence) },
-                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": occurrence.url } } }],
+                "locations": [{ "physicalLocation": {
+                    "artifactLocation": { "uri": occurrence.url },
+                    "region": region(&occurrence.evidence),
+                } }],
                 // Stable from audit to audit, so that a pipeline knows what is new.
                 "partialFingerprints": { "occurrence/v1": format!("{}:{}", occurrence.issue_id, occurrence.page_id) },
                 "properties": { "state": occurrence.state, "evidence": occurrence.evidence },
@@ -55,6 +65,7 @@ pub(super) fn log(results: &Results) -> Value {
             "tool": { "driver": {
                 "name": "searchwright",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules,
             } },
             "invocations": [{
