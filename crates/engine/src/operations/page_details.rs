@@ -21,8 +21,6 @@ use crate::{
     },
 };
 
-/// Batches that are read for the pages that link to one.
-const MOST_BATCHES: usize = 8;
 /// Bytes of addresses and texts of links on a page: an address may be 8 KB long.
 const MOST_BYTES: usize = 32 * 1024;
 /// Headings shown.
@@ -50,12 +48,9 @@ pub(super) async fn of(
         return Ok(detail);
     };
     let mut batches: Vec<u32> = place.sources.iter().map(|(batch, _)| *batch).collect();
+    batches.push(place.batch);
     batches.sort_unstable();
     batches.dedup();
-    batches.truncate(MOST_BATCHES);
-    if !batches.contains(&place.batch) {
-        batches.push(place.batch);
-    }
     let stored = crawls::load_each(tx, scope, audit, &batches).await?;
     let project = scope.project();
     let (inlinks, provenance) = (place.inlinks, place.provenance);

@@ -17,6 +17,8 @@ use crate::program::{Serving, User};
 use website::Website;
 
 const PAGES: u32 = 300;
+/// Links shown of a page, to it and from it.
+const MOST_LINKS: u64 = 50;
 
 /// Evidence by check and URL.
 type Findings = BTreeMap<String, BTreeMap<String, Value>>;
@@ -120,6 +122,28 @@ impl Auditor {
             (text(&issue["checkId"]), found.collect())
         };
         self.list(server, "/issues").iter().map(of).collect()
+    }
+
+    /// Of every fifth page how many link there, from where as far as all are shown, and where its own links lead.
+    fn page_links(&self, server: &Serving) -> BTreeMap<String, Value> {
+        let of = |page: &Value| {
+            let page = self.call(server, "GET", &format!("/pages/{}", text(&page["id"])), "");
+            assert_eq!(page["linksStatus"], Value::Null, "{page}");
+            let member = |links: &Value, names: &[&str]| -> Vec<Value> {
+                let links = links["data"].as_array().unwrap().iter();
+                links
+                    .map(|link| names.iter().map(|name| link[*name].clone()).collect())
+                    .collect()
+            };
+            let total = &page["linksIn"]["total"];
+            let mut from = member(&page["linksIn"], &["url", "anchor", "followable"]);
+            from.sort_by_key(Value::to_string);
+            let shown = (from.len() as u64) < MOST_LINKS || *total == MOST_LINKS;
+            assert!(shown || total.as_u64() > Some(MOST_LINKS), "{page}");
+            let to = member(&page["linksOut"], &["url", "anchor", "statusCode", "failure"]);
+            (text(&page["url"]), json!([total, shown.then_some(from), to]))
+        };
+        self.list(server, "/pages").iter().step_by(5).map(of).collect()
     }
 }
 
@@ -332,6 +356,7 @@ fn a_process_that_is_killed_changes_nothing() {
     undisturbed.start(&server);
     let score = undisturbed.ended(&server)["healthScore"].clone();
     let expected = undisturbed.findings(&server);
+    let links = undisturbed.page_links(&server);
     let whole = website.requests();
     drop(server);
 
@@ -356,6 +381,7 @@ fn a_process_that_is_killed_changes_nothing() {
         "{audit}"
     );
     assert_eq!(killed.findings(&server), expected);
+    assert_eq!(killed.page_links(&server), links);
     let again = website.requests() - before;
     assert!(
         again <= whole - fetched as usize + 50,
