@@ -52,12 +52,16 @@ pub(super) async fn of(
     batches.sort_unstable();
     batches.dedup();
     let stored = crawls::load_each(tx, scope, audit, &batches).await?;
+    // The next audit has ended meanwhile.
+    let Some(stored) = stored.into_iter().collect::<Option<Vec<_>>>() else {
+        return Ok(detail);
+    };
     let project = scope.project();
     let (inlinks, provenance) = (place.inlinks, place.provenance);
     // A batch holds hundreds of pages: others are not to wait while it is taken apart.
     let reading = tokio::task::spawn_blocking(move || {
         let mut seen = Seen::default();
-        for data in stored.into_iter().flatten() {
+        for data in stored {
             let (_, _, pages) = unpack(&data)?;
             pages.iter().for_each(|facts| seen.take(facts, &place, project));
         }
