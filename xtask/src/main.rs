@@ -71,7 +71,11 @@ enum PeersTask {
         documents: PathBuf,
     },
     /// Audits of websites that Debian packages, beside link checkers, parsers and validators of others
-    Audit,
+    Audit {
+        /// Only this website, such as debian-policy; more than once for more. Checks that nothing there fails are then no fault
+        #[arg(long)]
+        website: Vec<String>,
+    },
     /// What the sanitiser leaves of hostile texts, in Chromium
     Browser,
 }
@@ -120,8 +124,8 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Peers(PeersTask::Providers { documents }) => peers::providers(&documents),
-        Task::Peers(PeersTask::Audit) => {
-            print!("{}", peers::audit()?);
+        Task::Peers(PeersTask::Audit { website }) => {
+            print!("{}", peers::audit(&website)?);
             Ok(())
         }
         Task::Peers(PeersTask::Browser) => peers::browser(),

@@ -87,6 +87,9 @@ def head(pages, verdicts, signs):
     verdicts.note("description-short", peer, (p.url for p, d in described if d and graphemes(d) + eastern(d) < 70))
     verdicts.note("description-long", peer, (p.url for p, d in described if d and graphemes(d) > 155))
     verdicts.note("description-duplicate", peer, repeated(pages, lambda page: page.description()))
+    verdicts.note("title-multiple", peer, (p.url for p in pages if len(p.titles()) > 1))
+    relative = "link[rel~='alternate' i][hreflang]:not([href^='http:'], [href^='https:'])"
+    verdicts.note("hreflang-relative", peer, (p.url for p in pages if p.all(relative)))
     verdicts.note("lang-missing", peer, (p.url for p in pages if not p.lang()))
     views = [(page, next(iter(page.metas("viewport")), "")) for page in pages]
     verdicts.note("viewport-missing", peer, (p.url for p, view in views if not view))

@@ -8,8 +8,9 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
+use super::planted;
 use crate::{
     packages,
     process::{Running, free_port, program},
@@ -59,16 +60,15 @@ pub(super) struct Sites {
     _servers: [Running; 2],
 }
 
-/// Installs what is missing and serves everything on ports of its own.
-pub(super) fn serve(folder: &Path) -> Result<Sites> {
+/// Installs what is missing and serves everything on ports of its own; those to be audited are all, or some by name.
+pub(super) fn serve(folder: &Path, only: &[String]) -> Result<Sites> {
     let mut all = Vec::new();
     let mut servers = String::new();
     for (package, root, forbidden, listed) in PACKAGED {
         if !Path::new(root).exists() {
             packages::install(package)?;
         }
-        let port = free_port()?;
-        let url = format!("http://127.0.0.1:{port}/");
+        let url = format!("http://127.0.0.1:{}/", free_port()?);
         let own = folder.join(package);
         fs::create_dir_all(&own)?;
         let mut robots = format!("User-agent: *\nDisallow: {forbidden}\n");
@@ -77,14 +77,14 @@ pub(super) fn serve(folder: &Path) -> Result<Sites> {
             writeln!(robots, "Sitemap: {url}sitemap.xml")?;
         }
         fs::write(own.join("robots.txt"), robots)?;
-        write!(
-            servers,
-            "server {{\n listen 127.0.0.1:{port};\n root {root};\n index index.html;\n autoindex on;\n absolute_redirect off;\n \
-             location = /robots.txt {{ root {own}; }}\n location = /sitemap.xml {{ root {own}; }}\n}}\n",
-            own = own.display(),
-        )?;
+        add(&mut servers, &url, Path::new(root), &own)?;
         all.push(Site { name: package, url });
     }
+    let url = format!("http://127.0.0.1:{}/", free_port()?);
+    let own = folder.join("planted");
+    planted::write(&own.join("root"), &url)?;
+    add(&mut servers, &url, &own.join("root"), &own)?;
+    all.push(Site { name: "planted", url });
     let packaged = start(folder, &servers, &all)?;
     let order = website::Order {
         pages: GENERATED_PAGES,
@@ -99,10 +99,35 @@ pub(super) fn serve(folder: &Path) -> Result<Sites> {
         name: "generated",
         url: format!("{}/", expected.origin),
     });
+    if !only.is_empty() {
+        all.retain(|site| only.iter().any(|name| name == site.name));
+    }
+    ensure!(
+        !all.is_empty(),
+        "there is no such website: python3-doc, apache2-doc, debian-handbook, debian-policy, planted, generated"
+    );
     Ok(Sites {
         all,
         _servers: [packaged, generated],
     })
+}
+
+/// One more server, with robots.txt and sitemap of our own.
+fn add(servers: &mut String, url: &str, root: &Path, own: &Path) -> Result<()> {
+    write!(
+        servers,
+        "server {{\n listen {};\n root {};\n index index.html;\n autoindex on;\n absolute_redirect off;\n \
+         location = /robots.txt {{ root {own}; }}\n location = /sitemap.xml {{ root {own}; }}\n}}\n",
+        address(url),
+        root.display(),
+        own = own.display(),
+    )?;
+    Ok(())
+}
+
+/// Host and port of a home page.
+fn address(url: &str) -> &str {
+    url.trim_start_matches("http://").trim_end_matches('/')
 }
 
 fn start(folder: &Path, servers: &str, sites: &[Site]) -> Result<Running> {
@@ -129,10 +154,7 @@ fn start(folder: &Path, servers: &str, sites: &[Site]) -> Result<Running> {
         .args(["-g", "daemon off;", "-e", "stderr"]);
     command.stdout(log.try_clone()?).stderr(log);
     let mut running = Running::start("nginx", &mut command)?;
-    let listens = |site: &Site| {
-        let address = site.url.trim_start_matches("http://").trim_end_matches('/');
-        TcpStream::connect(address).is_ok()
-    };
+    let listens = |site: &Site| TcpStream::connect(address(&site.url)).is_ok();
     running
         .wait_until(Duration::from_secs(10), || sites.iter().all(listens))
         .with_context(|| format!("see {at}/nginx.log"))?;

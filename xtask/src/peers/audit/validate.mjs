@@ -71,6 +71,11 @@ const AUDITS = {
   "html-has-lang": "lang-missing",
   "is-crawlable": "noindex",
   doctype: "doctype-missing",
+  "crawlable-anchors": "anchor-uncrawlable",
+  hreflang: "hreflang-invalid-code",
+  "image-alt": "image-alt-missing",
+  "html-lang-valid": "lang-invalid",
+  "meta-viewport": "viewport-zoom-off",
   "unsized-images": "image-dimensions-missing",
 };
 
