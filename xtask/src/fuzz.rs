@@ -88,7 +88,9 @@ fn one(name: &str, seconds: u32) -> Result<bool> {
     }
     command.args(["--", &format!("-max_total_time={seconds}")]);
     command.arg(format!("-rss_limit_mb={MEMORY}"));
-    command.arg(format!("-timeout={PATIENCE}"));
+    // it reads long inputs again and again, on purpose
+    let patience = if name == "growth" { 10 * PATIENCE } else { PATIENCE };
+    command.arg(format!("-timeout={patience}"));
     command.arg(format!("-max_len={LONGEST}"));
     command.args(["-print_final_stats=1", "-reload=0"]);
     if let Some(words) = dictionary(&own, name) {
