@@ -150,6 +150,8 @@ fn about(resource: &str) -> &'static str {
         "rechecks" => "Proof that what was done is done",
         "pages" => "The URLs of the website",
         "jobs" => "Work that takes time",
+        "webhooks" => "Who is told of events, and what became of each delivery",
+        "events" => "What happened",
         "usage" => "What was used this month, and what may be",
         "activity" => "Who changed what",
         "brand" => "What the brand is called and how it speaks",

@@ -34,6 +34,7 @@ pub mod projects;
 pub mod rechecks;
 pub mod shape;
 pub mod usage;
+pub mod webhooks;
 mod words;
 
 pub use error::{Code, Fault, Problem};
@@ -97,6 +98,15 @@ macro_rules! operations {
             jobs::CancelJob => "jobs.cancel" POST "/projects/{projectId}/jobs/{jobId}/cancel" -> jobs::Job, OfRecord, Change;
             usage::GetUsage => "usage.get" GET "/projects/{projectId}/usage" -> usage::Usage, ProjectsRead, Read;
             activity::ListActivity => "activity.list" GET "/projects/{projectId}/activity" -> $crate::List<activity::Activity>, ProjectsRead, Read;
+
+            webhooks::ListWebhooks => "webhooks.list" GET "/projects/{projectId}/webhooks" -> $crate::List<webhooks::Webhook>, WebhooksRead, Read;
+            webhooks::CreateWebhook => "webhooks.create" POST "/projects/{projectId}/webhooks" -> webhooks::Webhook, WebhooksWrite, Create;
+            webhooks::DeleteWebhook => "webhooks.delete" DELETE "/projects/{projectId}/webhooks/{webhookId}" -> (), WebhooksWrite, Delete;
+            webhooks::TestWebhook => "webhooks.test" POST "/projects/{projectId}/webhooks/{webhookId}/test" -> webhooks::Delivery, WebhooksWrite, Change;
+            webhooks::RotateWebhookSecret => "webhooks.rotate" POST "/projects/{projectId}/webhooks/{webhookId}/rotate-secret" -> webhooks::Webhook, WebhooksWrite, Change;
+            webhooks::ListDeliveries => "webhooks.deliveries" GET "/projects/{projectId}/webhooks/{webhookId}/deliveries" -> $crate::List<webhooks::Delivery>, WebhooksRead, Read;
+            webhooks::ReplayDelivery => "webhooks.replay" POST "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay" -> webhooks::Delivery, WebhooksWrite, Change;
+            events::ListEvents => "events.list" GET "/projects/{projectId}/events" -> $crate::List<events::Event>, WebhooksRead, Read;
 
             brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read;
             brand::UpdateBrand => "brand.update" PATCH "/projects/{projectId}/brand" -> brand::Brand, BrandWrite, Change;

@@ -231,6 +231,9 @@ pub struct Head {
 
 /// What is answered. Every member was chosen to be shown: never a database row.
 pub trait Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
+    /// It may hold a secret: where it is kept to be given again, it is sealed.
+    const SECRET: bool = false;
+
     /// Header values that follow from it.
     fn head(&self) -> Head {
         Head::default()

@@ -7,13 +7,13 @@ use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Code, Effect, Head, Meta, Operation, Problem, activity,
     activity::CredentialKind,
-    audits, brand, competitors, ctas, diffs, faqs, issues, jobs, keywords, me, occurrences,
+    audits, brand, competitors, ctas, diffs, events, faqs, issues, jobs, keywords, me, occurrences,
     operation::{answer_schema, input_schema},
     operations, pages, posts, products, projects, rechecks,
     shape::Shape,
-    usage,
+    usage, webhooks,
 };
-use searchwright_store::{Tx, access::ProjectScope, activity as activities, idempotency};
+use searchwright_store::{Tx, access::ProjectScope, activity as activities, idempotency, seal::Place};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -140,6 +140,9 @@ impl Engine {
         if meta.effect.runs() {
             self.wake.notify_one();
         }
+        if meta.effect.writes() {
+            self.happened.notify_one();
+        }
         Ok(reply)
     }
 
@@ -187,11 +190,11 @@ where
         let done = {
             let (slot, fingerprint) = (slot.clone(), fingerprint.clone());
             let work = async move |tx: &mut Tx| {
-                if let Some(reply) = replay(tx, scope, &slot, &fingerprint, now).await? {
+                if let Some(reply) = replay::<O>(&call.engine, tx, scope, &slot, &fingerprint, now).await? {
                     return Ok(reply);
                 }
                 let reply = change::<O>(&call, tx, operation, subject).await?;
-                keep::<O>(tx, scope, &slot, fingerprint, &reply, now).await?;
+                keep::<O>(&call.engine, tx, scope, &slot, fingerprint, &reply, now).await?;
                 Ok(reply)
             };
             engine.db.write(move |tx| Box::pin(work(tx))).await
@@ -207,12 +210,11 @@ where
             body,
             replayed: false,
         };
-        engine
-            .db
-            .write(move |tx| {
-                Box::pin(async move { keep::<O>(tx, scope, &slot, fingerprint, &refused, now).await })
-            })
-            .await?;
+        let db = engine.db.clone();
+        db.write(move |tx| {
+            Box::pin(async move { keep::<O>(&engine, tx, scope, &slot, fingerprint, &refused, now).await })
+        })
+        .await?;
         Err(failure)
     })
 }
@@ -254,7 +256,18 @@ const fn is_remembered(code: Code) -> bool {
     )
 }
 
-async fn replay(
+/// Where an answer with a secret is kept.
+fn place(scope: ProjectScope, slot: &idempotency::Slot) -> Place<'static> {
+    Place {
+        table: "idempotency",
+        column: "body",
+        row: slot.owner,
+        project: scope.project(),
+    }
+}
+
+async fn replay<O: Operation>(
+    engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
     slot: &idempotency::Slot,
@@ -276,6 +289,11 @@ async fn replay(
         serde_json::from_value(stored.head).map_err(|e| defect("stored answer", e))?;
     let [etag, location] = head;
     let retry_after = (stored.status == 202).then_some(5);
+    let body = if O::Answer::SECRET && stored.status < 300 {
+        engine.keyring.open(place(scope, slot), &stored.body)?
+    } else {
+        stored.body
+    };
     Ok(Some(Reply {
         status: stored.status,
         head: Head {
@@ -284,12 +302,13 @@ async fn replay(
             retry_after,
             next_cursor: None,
         },
-        body: stored.body,
+        body,
         replayed: true,
     }))
 }
 
 async fn keep<O: Operation>(
+    engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
     slot: &idempotency::Slot,
@@ -303,11 +322,16 @@ async fn keep<O: Operation>(
         REMEMBERED_HOURS
     };
     let head = serde_json::json!([reply.head.etag, reply.head.location]);
+    let body = if O::Answer::SECRET && reply.status < 300 {
+        engine.keyring.seal(place(scope, slot), &reply.body)?
+    } else {
+        reply.body.clone()
+    };
     let stored = idempotency::Stored {
         fingerprint,
         status: reply.status,
         head,
-        body: reply.body.clone(),
+        body,
     };
     if idempotency::keep(tx, scope, slot, stored, now, now.plus_millis(hours * 3_600_000)).await? {
         return Ok(());

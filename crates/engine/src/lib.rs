@@ -18,17 +18,19 @@ mod operations;
 mod posts;
 pub mod providers;
 mod rules;
+pub mod webhooks;
 pub mod writing;
 
 use std::sync::Arc;
 
-use searchwright_store::Db;
+use searchwright_store::{Db, seal::Keyring};
 use tokio::sync::Notify;
 
 pub use call::{Call, Credential};
 pub use clock::Clock;
 pub use endpoint::{Endpoint, Invocation, Reply};
 pub use failure::{Failure, Result};
+use providers::outbound::AllowOutbound;
 
 /// Everything the handlers and the worker share. One per process.
 #[derive(Debug)]
@@ -41,18 +43,32 @@ pub struct Engine {
     pub endpoints: Vec<Endpoint>,
     /// Wakes the worker of this process when there is something to do.
     pub wake: Arc<Notify>,
+    /// Wakes the sender of webhooks of this process when something may have happened.
+    pub happened: Arc<Notify>,
+    /// What secrets are sealed with.
+    pub keyring: Arc<Keyring>,
+    /// Private addresses that may be reached.
+    pub(crate) allow: Vec<AllowOutbound>,
     cursors: cursor::Cursors,
 }
 
 impl Engine {
     /// Prepares the endpoints and the secret that cursors are signed with.
-    pub async fn new(db: Db, clock: Clock) -> Result<Arc<Self>> {
+    pub async fn new(
+        db: Db,
+        clock: Clock,
+        keyring: Arc<Keyring>,
+        allow: Vec<AllowOutbound>,
+    ) -> Result<Arc<Self>> {
         let cursors = cursor::Cursors::load(&db).await?;
         Ok(Arc::new(Self {
             db,
             clock,
             endpoints: endpoint::all()?,
             wake: Arc::default(),
+            happened: Arc::default(),
+            keyring,
+            allow,
             cursors,
         }))
     }

@@ -67,7 +67,7 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
         db.write(move |tx| Box::pin(async move { fresh.mark(tx).await }))
             .await?;
     }
-    let engine = Engine::new(db, clock).await?;
+    let engine = Engine::new(db, clock, keyring.clone(), settings.allowed()?).await?;
     Ok(Installation { engine, keyring })
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
-use searchwright_store::{activity, idempotency, jobs, seal::Keyring};
+use searchwright_store::{activity, deliveries, events, idempotency, jobs, seal::Keyring};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -26,6 +26,8 @@ use crate::{
 
 /// How often what can wait is written down and what has expired is forgotten.
 const UPKEEP: Duration = Duration::from_secs(60);
+/// Events and deliveries forgotten at a time: others wait for it.
+const FORGOTTEN: u32 = 10_000;
 
 /// What the doors share.
 #[derive(Debug)]
@@ -138,6 +140,9 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
             .db
             .write(move |tx| Box::pin(async move { jobs::reclaim(tx, now).await }))
             .await?;
+    }
+    if embedded {
+        engine.db.write(|tx| Box::pin(deliveries::reclaim(tx))).await?;
     }
     let failed = |e: std::io::Error| OpenError::File("listen".to_owned(), e);
     let api = listen::bind(settings.listen, "--listen").await.map_err(failed)?;
@@ -277,7 +282,8 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
                 Box::pin(async move {
                     idempotency::sweep(tx, now).await?;
                     searchwright_engine::jobs::wake_ignored(&engine, tx, now).await?;
-                    activity::sweep(tx, now).await
+                    activity::sweep(tx, now).await?;
+                    events::forget(tx, now, FORGOTTEN).await
                 })
             })
             .await;

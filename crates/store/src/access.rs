@@ -175,6 +175,8 @@ children! {
     Issue "issues" "issue";
     Page "pages" "page";
     Job "jobs" "job";
+    Webhook "webhooks" "webhook";
+    Delivery "deliveries" "delivery";
     Product "(SELECT project_id, id FROM brand_items WHERE resource = 'products')" "product";
     Competitor "(SELECT project_id, id FROM brand_items WHERE resource = 'competitors')" "competitor";
     Faq "(SELECT project_id, id FROM brand_items WHERE resource = 'faqs')" "faq";

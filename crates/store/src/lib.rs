@@ -12,6 +12,7 @@ pub mod audits;
 pub mod brand;
 pub mod crawls;
 mod db;
+pub mod deliveries;
 mod error;
 pub mod events;
 pub mod idempotency;
@@ -34,6 +35,7 @@ mod statement;
 pub mod suggestions;
 pub mod usage;
 mod value;
+pub mod webhooks;
 
 pub use db::{Boxed, Db, Settings, Tx};
 pub use error::{Error, Result};

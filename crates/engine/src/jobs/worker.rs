@@ -18,7 +18,7 @@ use super::{
     Job, JobError, audit, generate_post, keyword_clusters, keyword_generation, keyword_metrics, recheck,
     rescore,
 };
-use crate::{Engine, failure::Result, providers::Providers};
+use crate::{Engine, failure::Result, providers::Providers, webhooks::Sender};
 
 /// How often an idle worker looks, when nothing woke it: the truth behind every wake-up. So often a busy one looks
 /// whether its job is to be stopped.
@@ -39,6 +39,7 @@ pub struct Worker {
     /// Passed to crawls.
     settings: Arc<audit::Settings>,
     providers: Providers,
+    sender: Sender,
 }
 
 /// What a running job holds on to.
@@ -77,8 +78,13 @@ impl Worker {
         keyring: Arc<Keyring>,
     ) -> Result<Self> {
         let owner = engine.clock.id();
-        let providers = Providers::new(&audit::outbound(&settings)?, engine.clock.clone(), keyring);
+        let outbound = audit::outbound(&settings)?;
+        let providers = Providers::new(&outbound, engine.clock.clone(), keyring);
+        let user_agent = settings
+            .user_agent
+            .replacen("SearchwrightBot/1.0", "Searchwright-Webhooks/1", 1);
         Ok(Self {
+            sender: Sender::new(engine.clone(), &outbound, user_agent),
             engine,
             owner,
             capacity,
@@ -89,6 +95,7 @@ impl Worker {
 
     /// Works until `stop`, then gives back what is unfinished and returns.
     pub async fn run(self, stop: CancellationToken) {
+        let sending = tokio::spawn(self.sender.clone().run(stop.clone()));
         let mut running = JoinSet::new();
         let mut tick = tokio::time::interval(POLL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -104,6 +111,9 @@ impl Worker {
             }
         }
         while running.join_next().await.is_some() {}
+        if let Err(error) = sending.await {
+            tracing::error!(%error, "the sender of webhooks ended");
+        }
     }
 
     async fn take(
@@ -247,6 +257,7 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
             })
         })
         .await;
+    run.engine.happened.notify_one();
     if let Err(error) = written {
         // The lease runs out and another worker finds the job where it was.
         tracing::error!(%error, job = %run.leased.id, "the end of a job was not written");

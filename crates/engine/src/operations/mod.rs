@@ -6,6 +6,7 @@ mod brand;
 mod competitors;
 mod ctas;
 mod diffs;
+mod events;
 mod faqs;
 mod issues;
 mod items;
@@ -24,6 +25,7 @@ mod products;
 mod projects;
 mod rechecks;
 mod usage;
+mod webhooks;
 
 /// The wire form of a word of the crawler, which knows no contract.
 pub(crate) fn word(value: &impl serde::Serialize) -> String {

@@ -124,7 +124,7 @@ fn used_up(body: &Value) -> bool {
 }
 
 /// `Retry-After` in seconds, or as a date, which is read against the server's own `Date`.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
     let after = text(header::RETRY_AFTER)?.trim();
     if let Ok(seconds) = after.parse() {

@@ -37,6 +37,7 @@ pub use anthropic::Anthropic;
 pub use autocomplete::Autocomplete;
 pub use dataforseo::DataForSeo;
 pub use error::{Partial, ProviderError, Refusal, Usage, Why};
+pub(crate) use exchange::retry_after;
 pub use gemini::Gemini;
 pub use google_ads::GoogleAds;
 pub use keyword_data::{Answering, Found, KeywordData, Market};

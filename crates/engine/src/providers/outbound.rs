@@ -53,16 +53,20 @@ pub struct Times {
 }
 
 impl Times {
-    /// The limits for a purpose: 3 s DNS, 5 s connect, 15 s first byte, 30 s total; a model may think
-    /// and speak for 120 s, but not fall silent for 30 s once it has begun.
+    /// The limits for a purpose: 3 s DNS, 5 s connect, 15 s first byte, 30 s total, 15 s of a webhook; a model may
+    /// think and speak for 120 s, but not fall silent for 30 s once it has begun.
     pub fn of(purpose: Purpose) -> Self {
-        let long = purpose == Purpose::Provider;
+        let (first_byte, total) = match purpose {
+            Purpose::Provider => (120, 120),
+            Purpose::Webhook => (15, 15),
+            _ => (15, 30),
+        };
         Self {
             dns: Duration::from_secs(3),
             connect: Duration::from_secs(5),
-            first_byte: Duration::from_secs(if long { 120 } else { 15 }),
+            first_byte: Duration::from_secs(first_byte),
             idle: Duration::from_secs(30),
-            total: Duration::from_secs(if long { 120 } else { 30 }),
+            total: Duration::from_secs(total),
         }
     }
 }

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use axum::{body::Body, extract::State};
 use http::{HeaderValue, Response, header};
-use searchwright_contract::{Code, Effect, Meta, Method, Problem, Scope, events::Event};
+use searchwright_contract::{
+    Code, Effect, Meta, Method, Problem, Scope,
+    events::{Event, EventType},
+};
 use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
@@ -68,6 +71,7 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
         "security": [{ "bearer": [] }],
         "tags": tags,
         "paths": paths,
+        "webhooks": webhooks(&mut schemas),
         "components": {
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer", "description": "An API key (`swk_…`), bound to one project." }
@@ -77,6 +81,48 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
             "responses": responses
         }
     })
+}
+
+/// What receivers of webhooks are sent: one entry for each kind of event.
+fn webhooks(schemas: &mut Map<String, Value>) -> Value {
+    let header = |name: &str, description: &str| json!({ "name": name, "in": "header", "required": true, "description": description, "schema": { "type": "string" } });
+    let parameters = json!([
+        header(
+            "webhook-id",
+            "Names the message; the same in every attempt and replay. Receivers act on each once."
+        ),
+        header(
+            "webhook-timestamp",
+            "Seconds since 1970 of this attempt. Refuse what is more than 5 minutes off."
+        ),
+        header(
+            "webhook-signature",
+            "Standard Webhooks 1.0.0: `v1,` and the base64 of HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the \
+            secret; several, parted by spaces, while a secret is changed."
+        ),
+    ]);
+    let entry = |kind: EventType, schemas: &mut Map<String, Value>| {
+        let mut data = kind.data_schema()?.to_value();
+        schemas::lift_definitions(&mut data, schemas);
+        let body = json!({ "allOf": [
+            { "$ref": "#/components/schemas/Event" },
+            { "type": "object", "properties": { "type": { "const": kind.as_str() }, "data": data } }
+        ] });
+        let operation = json!({
+            "operationId": format!("on.{}", kind.as_str()),
+            "summary": format!("`{}` happened", kind.as_str()),
+            "security": [],
+            "parameters": parameters,
+            "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
+            "responses": {
+                "2XX": { "description": "Received. Anything else, and no answer within 15 seconds, is tried again: 10 attempts in 75.6 hours." },
+                "410": { "description": "Nobody is here any more: the webhook is disabled." }
+            }
+        });
+        Some((kind.as_str().to_owned(), json!({ "post": operation })))
+    };
+    let entries = EventType::ALL.iter().filter_map(|kind| entry(*kind, schemas));
+    entries.collect::<Map<String, Value>>().into()
 }
 
 fn tag(meta: &Meta) -> &'static str {

@@ -52,3 +52,5 @@ mod queries;
 mod rechecks;
 mod smuggling;
 mod usage;
+mod webhook_receivers;
+mod webhooks;

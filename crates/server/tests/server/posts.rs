@@ -3,7 +3,6 @@
 use searchwright_engine::keys;
 use searchwright_store::{access, events};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::harness::{Answer, Bench, now};
 
@@ -20,9 +19,13 @@ async fn events_of(bench: &Bench) -> Vec<(String, String)> {
     let mut tx = bench.server.app.engine.db.read().await.unwrap();
     let digest = keys::digest(&bench.key);
     let key = access::key_by_digest(&mut tx, &digest).await.unwrap().unwrap();
-    let events = events::after(&mut tx, key.own(), Uuid::nil(), 100).await.unwrap();
-    let event = |e: &searchwright_contract::events::Event| {
-        (e.kind.to_string(), e.data["postId"].as_str().unwrap().to_owned())
+    let events = events::after(&mut tx, key.own(), 0, None, 100).await.unwrap();
+    let event = |placed: &events::Placed| {
+        let data = &placed.event.data;
+        (
+            placed.event.kind.to_string(),
+            data["postId"].as_str().unwrap().to_owned(),
+        )
     };
     events.iter().map(event).collect()
 }

@@ -103,6 +103,14 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
         .await
         .json();
     let post = &post["id"];
+    let webhook = bench
+        .call("POST", &format!("/projects/{foreign}/webhooks"))
+        .key(&key)
+        .json(&json!({ "targetUrl": "https://oak.example/hook", "event": "*" }))
+        .send()
+        .await
+        .json();
+    let webhook = &webhook["id"];
     let item = async |resource: &str, item: Value| {
         let path = format!("/projects/{foreign}/brand/{resource}");
         let call = bench
@@ -125,6 +133,7 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
                 .path
                 .replace("{projectId}", &bench.project.to_string())
                 .replace("{number}", "1")
+                .replace("{deliveryId}", &Uuid::max().to_string())
                 .replace(&format!("{{{child}}}"), id);
             let call = bench.call(endpoint.meta.method.as_str(), &path);
             if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {
@@ -148,6 +157,7 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             "faqId" => faq,
             "ctaId" => cta,
             "postId" => post,
+            "webhookId" => webhook,
             // Their rows take an audit: see `audits.rs` and `rechecks.rs`.
             "issueId" | "pageId" | "recheckId" => continue,
             other => panic!("how is a foreign {other} made?"),

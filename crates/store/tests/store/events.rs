@@ -27,12 +27,13 @@ async fn read_in_order(place: &Place) {
         .unwrap();
         ids.push(event);
     }
-    let after = async |scope, from: Uuid, limit| {
-        events::after(&mut store.read().await, scope, from, limit)
+    let after = async |scope, from: i64, limit| {
+        let placed = events::after(&mut store.read().await, scope, from, None, limit)
             .await
-            .unwrap()
+            .unwrap();
+        placed.into_iter().map(|placed| placed.event).collect::<Vec<_>>()
     };
-    let all = after(scope, Uuid::nil(), 100).await;
+    let all = after(scope, 0, 100).await;
     assert_eq!(all.iter().map(|e| e.kind).collect::<Vec<_>>(), EventType::ALL);
     assert_eq!(
         all.iter().map(|e| e.id.clone()).collect::<Vec<_>>(),
@@ -43,9 +44,13 @@ async fn read_in_order(place: &Place) {
         (later(1), &json!({ "n": 1, "text": "\u{1f33f}" }))
     );
     assert_eq!(all[0].project_id, scope.project().to_string());
-    assert_eq!(after(scope, ids[1], 2).await, all[2..4]);
-    assert!(after(scope, *ids.last().unwrap(), 2).await.is_empty());
-    assert!(after(foreign, Uuid::nil(), 100).await.is_empty());
+    let mut tx = store.read().await;
+    assert_eq!(events::position(&mut tx, scope, ids[1]).await.unwrap(), Some(2));
+    assert_eq!(after(scope, 2, 2).await, all[2..4]);
+    let newest = events::newest(&mut tx, scope).await.unwrap();
+    assert_eq!(newest, ids.len() as i64);
+    assert!(after(scope, newest, 2).await.is_empty());
+    assert!(after(foreign, 0, 100).await.is_empty());
 }
 
 async fn gone_with_their_transaction(place: &Place) {
@@ -57,7 +62,7 @@ async fn gone_with_their_transaction(place: &Place) {
     });
     assert!(refused.is_err());
     assert!(
-        events::after(&mut store.read().await, scope, Uuid::nil(), 9)
+        events::after(&mut store.read().await, scope, 0, None, 9)
             .await
             .unwrap()
             .is_empty()

@@ -156,8 +156,13 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
     if has("allowDuplicate") {
         codes.push(Code::AlreadyExists);
     }
+    // A project has only so many.
+    if has("targetUrl") {
+        codes.push(Code::TooManyItems);
+    }
     match meta.effect {
         Effect::Create => codes.push(Code::AlreadyExists),
+        Effect::Change if meta.name == "webhooks.rotate" => codes.push(Code::PreconditionFailed),
         Effect::Change if meta.method == Method::POST => codes.push(Code::InvalidState),
         Effect::Change => codes.extend([Code::AlreadyExists, Code::InvalidState, Code::PreconditionFailed]),
         Effect::Delete => codes.extend([Code::InvalidState, Code::PreconditionFailed]),

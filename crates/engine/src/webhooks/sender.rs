@@ -1,0 +1,358 @@
+//! Sends what is due. A webhook is leased as a whole; its deliveries go out four at a time, and what became of them is written
+//! while the next are on their way: everything that ended during one commit is in the next.
+//!
+//! A process that dies sends again what it had not yet recorded, with the same `webhook-id`.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use http::{Request, StatusCode, header};
+use searchwright_contract::{
+    Instant,
+    webhooks::{Attempt, DeliveryError, DisabledReason},
+};
+use searchwright_site::fetch::{FetchError, Fetched};
+use searchwright_store::{
+    deliveries::{self, Due, Endpoint, Outcome, message_id},
+    webhooks,
+};
+use secrecy::SecretString;
+use tokio::{
+    sync::{Semaphore, mpsc},
+    task::JoinSet,
+    time::MissedTickBehavior,
+};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::{
+    schedule::{Failure, is_given_up, wait},
+    signatures,
+};
+use crate::{
+    Engine,
+    failure::Result,
+    providers::{
+        outbound::{Guarded, Outbound, Purpose},
+        retry_after,
+    },
+};
+
+/// How often it looks when nothing woke it: the truth behind every wake-up.
+const POLL: Duration = Duration::from_secs(1);
+/// Requests under way in all.
+const MOST: usize = 64;
+/// Requests under way to one webhook.
+const MOST_EACH: usize = 4;
+/// Webhooks that are served at once.
+const WEBHOOKS: usize = 64;
+/// Deliveries read at a time.
+const READ: u32 = 128;
+/// Deliveries after which a webhook lets others have its turn.
+const TURN: usize = 4_096;
+/// Outcomes written in one transaction.
+const WRITTEN: usize = 256;
+/// Bytes of an answer that are read.
+const ANSWER: usize = 16 << 10;
+/// Bytes of an answer that are kept.
+const KEPT: usize = 2 << 10;
+
+/// Sends events to webhooks until it is told to stop. Any number of them run side by side.
+#[derive(Clone)]
+pub struct Sender {
+    engine: Arc<Engine>,
+    client: Guarded,
+    user_agent: String,
+    room: Arc<Semaphore>,
+}
+
+impl std::fmt::Debug for Sender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sender")
+    }
+}
+
+impl Sender {
+    /// A sender that calls itself so.
+    pub fn new(engine: Arc<Engine>, outbound: &Outbound, user_agent: String) -> Self {
+        Self {
+            engine,
+            client: outbound.for_purpose(Purpose::Webhook),
+            user_agent,
+            room: Arc::new(Semaphore::new(MOST)),
+        }
+    }
+
+    /// Works until `stop`; what is under way then is waited for.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut serving = JoinSet::new();
+        let mut tick = tokio::time::interval(POLL);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = self.engine.happened.notified() => {}
+                _ = tick.tick() => {}
+                Some(_) = serving.join_next(), if !serving.is_empty() => {}
+            }
+            if let Err(error) = self.take(&mut serving, &stop).await {
+                tracing::warn!(%error, "looking for deliveries failed; trying again");
+            }
+        }
+        while serving.join_next().await.is_some() {}
+    }
+
+    async fn take(
+        &self,
+        serving: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Result<(), searchwright_store::Error> {
+        while serving.try_join_next().is_some() {}
+        let now = self.engine.clock.now();
+        let room = WEBHOOKS.saturating_sub(serving.len()) as u32;
+        if room == 0 || !deliveries::any_due(&mut self.engine.db.read().await?, now).await? {
+            return Ok(());
+        }
+        let leased = self
+            .engine
+            .db
+            .write(move |tx| Box::pin(async move { deliveries::lease(tx, now, room).await }))
+            .await?;
+        for endpoint in leased {
+            let (sender, stop) = (self.clone(), stop.child_token());
+            serving.spawn(async move {
+                let id = endpoint.id;
+                if let Err(error) = sender.serve(endpoint, stop).await {
+                    tracing::warn!(%error, webhook = %id, "sending stopped; its lease runs out and it goes on");
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Sends what is due to one webhook.
+    async fn serve(
+        &self,
+        endpoint: Endpoint,
+        stop: CancellationToken,
+    ) -> Result<(), searchwright_store::Error> {
+        let now = self.engine.clock.now();
+        let secrets = webhooks::secrets(
+            &mut self.engine.db.read().await?,
+            endpoint.scope,
+            &self.engine.keyring,
+            endpoint.id,
+            now,
+        )
+        .await?;
+        let (done, ended) = mpsc::channel(WRITTEN);
+        let (sent, recorded) = tokio::join!(
+            self.send_all(&endpoint, &secrets, &stop, done),
+            self.record_all(&endpoint, ended, &stop),
+        );
+        // The lease of what could not be recorded runs out: until then nobody sends it again.
+        recorded?;
+        let released = endpoint.clone();
+        self.engine
+            .db
+            .write(move |tx| Box::pin(async move { deliveries::release(tx, &released).await }))
+            .await?;
+        sent
+    }
+
+    async fn send_all(
+        &self,
+        endpoint: &Endpoint,
+        secrets: &[SecretString],
+        stop: &CancellationToken,
+        done: mpsc::Sender<Outcome>,
+    ) -> Result<(), searchwright_store::Error> {
+        // One that answers slowly or not at all takes no more than one place from the others.
+        let width = if endpoint.failing_since.is_some() {
+            1
+        } else {
+            MOST_EACH
+        };
+        let (mut page, mut after, mut count) = (VecDeque::new(), None, 0);
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            if page.is_empty() && count < TURN && !stop.is_cancelled() {
+                let now = self.engine.clock.now();
+                let due =
+                    deliveries::due(&mut self.engine.db.read().await?, endpoint, after, now, READ).await?;
+                after = due.last().map(|last| (last.next_at, last.id)).or(after);
+                count = if due.is_empty() { TURN } else { count + due.len() };
+                page.extend(due);
+            }
+            while under_way.len() < width
+                && !stop.is_cancelled()
+                && let Some(due) = page.pop_front()
+            {
+                under_way.push(self.send_one(endpoint, secrets, due, &done));
+            }
+            match under_way.next().await {
+                Some(sent) => sent?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn send_one(
+        &self,
+        endpoint: &Endpoint,
+        secrets: &[SecretString],
+        due: Due,
+        done: &mpsc::Sender<Outcome>,
+    ) -> Result<(), searchwright_store::Error> {
+        let Ok(_turn) = self.room.acquire().await else {
+            return Ok(());
+        };
+        let outcome = self.attempt(endpoint, secrets, due).await?;
+        // Refused only by a recorder that has failed, which says so itself.
+        let _ = done.send(outcome).await;
+        Ok(())
+    }
+
+    async fn record_all(
+        &self,
+        endpoint: &Endpoint,
+        mut ended: mpsc::Receiver<Outcome>,
+        stop: &CancellationToken,
+    ) -> Result<(), searchwright_store::Error> {
+        while let Some(first) = ended.recv().await {
+            let mut outcomes = vec![first];
+            while let Some(more) = (outcomes.len() < WRITTEN)
+                .then(|| ended.try_recv().ok())
+                .flatten()
+            {
+                outcomes.push(more);
+            }
+            let gone = |o: &Outcome| o.attempt.status_code == Some(StatusCode::GONE.as_u16());
+            let is_gone = outcomes.iter().any(gone);
+            let (owned, now) = (endpoint.clone(), self.engine.clock.now());
+            let goes_on = self
+                .engine
+                .db
+                .write(move |tx| {
+                    Box::pin(async move {
+                        let Some(failing) = deliveries::record(tx, &owned, outcomes, now).await? else {
+                            return Ok::<_, searchwright_store::Error>(false);
+                        };
+                        let reason = match () {
+                            () if is_gone => DisabledReason::Gone,
+                            () if is_given_up(failing, now) => DisabledReason::FailedTooLong,
+                            () => return Ok(true),
+                        };
+                        deliveries::disable(tx, &owned, reason, now).await?;
+                        Ok(false)
+                    })
+                })
+                .await?;
+            if !goes_on {
+                stop.cancel();
+            }
+        }
+        Ok(())
+    }
+
+    async fn attempt(
+        &self,
+        endpoint: &Endpoint,
+        secrets: &[SecretString],
+        due: Due,
+    ) -> Result<Outcome, searchwright_store::Error> {
+        let at = self.engine.clock.now();
+        let (id, seconds) = (message_id(due.id), at.millis().div_euclid(1_000));
+        let signature = signatures(secrets, &id, seconds, &due.body)?;
+        let request = Request::post(&endpoint.target_url)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::USER_AGENT, &self.user_agent)
+            .header("webhook-id", id)
+            .header("webhook-timestamp", seconds)
+            .header("webhook-signature", signature)
+            .body(Bytes::copy_from_slice(due.body.as_bytes()));
+        let began = tokio::time::Instant::now();
+        let answer = match request {
+            Ok(request) => self.client.send(request, ANSWER).await,
+            Err(_) => Err(FetchError::Denied),
+        };
+        let took = began.elapsed();
+        let (attempt, failure) = read(&answer, at, took);
+        let tries = due.tries + 1;
+        let retried = attempt.error.is_some() && !due.is_test;
+        let wait = retried
+            .then(|| wait(tries, failure, chance(due.id, tries)))
+            .flatten();
+        let next_at = wait.map(|wait| self.engine.clock.now().plus_millis(wait.as_millis() as i64));
+        Ok(Outcome {
+            due,
+            attempt,
+            next_at,
+        })
+    }
+}
+
+/// What an answer, or none, says.
+fn read(answer: &Fetched, at: Instant, took: Duration) -> (Attempt, Failure) {
+    let mut attempt = Attempt {
+        at,
+        status_code: None,
+        error: None,
+        duration_ms: u32::try_from(took.as_millis()).unwrap_or(u32::MAX),
+        response: None,
+    };
+    let mut failure = Failure::default();
+    match answer {
+        Ok(response) => {
+            attempt.status_code = Some(response.status);
+            attempt.response = shown(&response.body);
+            if !(200..300).contains(&response.status) {
+                attempt.error = Some(DeliveryError::Status);
+                failure.busy = response.status == StatusCode::TOO_MANY_REQUESTS.as_u16();
+                failure.retry_after = retry_after(&response.headers);
+            }
+        }
+        Err(error) => {
+            attempt.error = Some(match error {
+                FetchError::Denied => DeliveryError::Denied,
+                FetchError::Dns => DeliveryError::Dns,
+                FetchError::Connect => DeliveryError::Connect,
+                FetchError::Tls | FetchError::Certificate(_) => DeliveryError::Tls,
+                FetchError::Timeout => DeliveryError::Timeout,
+                FetchError::Broken => DeliveryError::Broken,
+            });
+            failure.busy = *error == FetchError::Timeout;
+        }
+    }
+    (attempt, failure)
+}
+
+/// The beginning of an answer as text in which nothing acts on a terminal.
+fn shown(body: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(&body[..body.len().min(KEPT)]);
+    let shown: String = text
+        .chars()
+        .flat_map(|c| {
+            let acts = c.is_control() && c != '\n' && c != '\t' || is_direction(c);
+            let escaped = acts.then(|| c.escape_unicode());
+            let plain = (!acts).then_some(c);
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect();
+    (!shown.is_empty()).then_some(shown)
+}
+
+/// Marks that turn the direction of text around.
+const fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Chance that is the same whenever it is asked for: of a delivery and its attempt.
+fn chance(id: Uuid, tries: u32) -> u64 {
+    let (a, b) = id.as_u64_pair();
+    let mut x = a ^ b.rotate_left(32) ^ u64::from(tries).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
