@@ -52,7 +52,7 @@ pub struct App {
     pub metrics: Metrics,
     /// The OpenAPI document, made when first asked for.
     pub openapi: std::sync::OnceLock<bytes::Bytes>,
-    stopping: AtomicBool,
+    pub(crate) stopping: AtomicBool,
 }
 
 impl App {

@@ -6,6 +6,7 @@ pub mod bearer;
 pub mod body;
 pub mod concurrency;
 pub mod docs;
+mod event_stream;
 pub mod openapi;
 pub mod operations;
 pub mod panics;

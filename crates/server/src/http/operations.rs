@@ -18,6 +18,7 @@ use super::{
     body::Sender,
     check_head,
     concurrency::Turn,
+    event_stream::{self, Follower},
     panics::caught,
     rate_limit::{Standing, tightest},
 };
@@ -99,6 +100,20 @@ pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>
             }
             response
         }
+        Ok(Answered::Stream(body)) => {
+            let reply = Reply {
+                status: 200,
+                head: searchwright_contract::Head::default(),
+                body: Vec::new(),
+                replayed: false,
+            };
+            let mut response = answer::reply(&app, &request_id, None, reply, standing);
+            let headers = response.headers_mut();
+            headers.remove(header::CONTENT_LENGTH);
+            answer::put(headers, header::CONTENT_TYPE, "text/event-stream");
+            *response.body_mut() = body;
+            response
+        }
         Ok(Answered::NotModified(etag)) => {
             let reply = Reply {
                 status: 304,
@@ -136,6 +151,7 @@ pub async fn call(app: Arc<App>, resource: Arc<Resource>, request: Request<Body>
 
 enum Answered {
     Reply(Reply),
+    Stream(Body),
     NotModified(String),
 }
 
@@ -196,7 +212,7 @@ async fn carry_out(
     limit(app, endpoint, &credential)
         .map(|s| *standing = Some(s))
         .map_err(|refusal| refusal.shown(standing))?;
-    let _own = enter_as(app, &credential)?;
+    let own = enter_as(app, &credential)?;
     let arguments = gather(endpoint, parts.uri.path(), parts.uri.query(), body)?;
     *place = arguments
         .get("projectId")
@@ -205,6 +221,16 @@ async fn carry_out(
             project: id.to_owned(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
         });
+    if parts.method == Method::GET && event_stream::is_wanted(endpoint, &parts.headers) {
+        let mut follower = Follower {
+            app: app.clone(),
+            token: bearer::token(&parts.headers, parts.uri.query())?.to_owned(),
+            arguments,
+            _turn: own,
+        };
+        follower.behind(&parts.headers);
+        return Ok(Answered::Stream(follower.body().await?));
+    }
     let invocation = Invocation {
         credential,
         arguments: Value::Object(arguments),

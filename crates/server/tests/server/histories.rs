@@ -50,7 +50,11 @@ async fn the_health_of_a_project(database: &str) {
     let (bench, site) = bench(database).await;
     let first = bench.get("P/audits/current").await.json();
     assert_eq!(first["sincePrevious"], Value::Null);
-    site.put("/a", 200, &page("<title>It has a title now</title>", &["/gone", "/"]));
+    site.put(
+        "/a",
+        200,
+        &page("<title>It has a title now</title>", &["/gone", "/"]),
+    );
     let second = audit(&bench).await;
     let since = &second["sincePrevious"];
     let less = |of: &str| second[of].as_f64().unwrap() - first[of].as_f64().unwrap();

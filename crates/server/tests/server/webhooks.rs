@@ -18,6 +18,7 @@ on_both!(
     a_new_secret_and_the_old_one_sign_together,
     receivers_that_mean_harm_are_failures_and_delay_nobody,
     events_are_a_feed,
+    events_are_a_stream,
 );
 
 async fn hook(bench: &Bench, url: &str, event: &str) -> (String, String) {
@@ -322,6 +323,51 @@ async fn events_are_a_feed(database: &str) {
         .get("P/events?event=audit.exploded")
         .await
         .refuses(422, "validation_failed");
+}
+
+/// Reads a stream until so many events came; the data of each, and the last id.
+async fn follow(bench: &Bench, last: Option<&str>, count: usize) -> (Vec<Value>, String) {
+    let address = bench.server.addresses.api;
+    let url = format!("http://{address}/v1/projects/{}/events", bench.project);
+    let request = bench
+        .http
+        .get(url)
+        .bearer_auth(&bench.key)
+        .header("accept", "text/event-stream");
+    let request = match last {
+        Some(last) => request.header("last-event-id", last),
+        None => request,
+    };
+    let mut answer = request.send().await.unwrap();
+    assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    let mut text = String::new();
+    while text.matches("\ndata: ").count() < count {
+        text += std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    let lines = |name: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(name));
+        lines.map(str::to_owned).collect()
+    };
+    let data = lines("data: ");
+    let events = data.iter().map(|data| serde_json::from_str(data).unwrap());
+    (events.collect(), lines("id: ").pop().unwrap())
+}
+
+async fn events_are_a_stream(database: &str) {
+    let bench = Bench::on(database, &[]).await;
+    post(&bench, "Oak").await;
+    post(&bench, "Elm").await;
+    let (events, last) = follow(&bench, None, 2).await;
+    assert_eq!(events[1]["data"]["title"], "Elm");
+    let (later, _) = tokio::join!(follow(&bench, Some(&last), 1), post(&bench, "Yew"));
+    assert_eq!(later.0[0]["data"]["title"], "Yew");
+    let refused = bench
+        .call("GET", "P/events")
+        .header("accept", "text/event-stream")
+        .header("last-event-id", "x")
+        .send()
+        .await;
+    refused.refuses(400, "invalid_cursor");
 }
 
 #[tokio::test]
