@@ -1,9 +1,14 @@
 //! Audits: one crawl of the project's website and what it found.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Head, Instant, actions::AllowedActions, declare::operation, jobs::Job, words::words};
+use crate::{
+    Answer, Head, Instant, actions::AllowedActions, declare::operation, diffs::ChangeCounts, jobs::Job,
+    words::words,
+};
 
 words! {
     /// Where an audit stands.
@@ -168,6 +173,10 @@ pub struct Audit {
     pub pages_scored: Option<u32>,
     /// The score leaves out pages that a limit cut.
     pub score_is_partial: bool,
+    /// Health of each category, 0 to 100: the formula of `healthScore` over the checks of the category alone. Members are the
+    /// categories of issues; `null` while it runs, when no page could be scored, and of audits of before there were such scores.
+    #[schemars(example = &serde_json::json!({ "titles": 82, "links": 100 }))]
+    pub category_scores: Option<BTreeMap<String, u8>>,
     /// Occurrences and issues by severity.
     pub totals: AuditTotals,
     /// The audit before this one.
@@ -175,6 +184,9 @@ pub struct Audit {
     /// What is different from the audit before this one, once both have results. Whether they compare like with like says
     /// `audits.diff`.
     pub since_previous: Option<AuditTrend>,
+    /// Occurrences by how they changed since the audit before this one, as `audits.diff` counts them; `null` while it runs and
+    /// where there is nothing to compare it with.
+    pub changes: Option<ChangeCounts>,
     /// Why it failed.
     pub error: Option<AuditError>,
     /// Counts changes; part of the `ETag`.

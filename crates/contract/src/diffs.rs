@@ -1,5 +1,7 @@
 //! What changed from one audit to another.
 
+use std::ops::AddAssign;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,16 +62,44 @@ operation! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeCounts {
-    /// See [`Change::New`].
+    /// On pages that are new.
+    #[schemars(example = 3)]
     pub new: u64,
-    /// See [`Change::Added`].
+    /// New on pages that were there before.
+    #[schemars(example = 1)]
     pub added: u64,
-    /// See [`Change::Removed`].
+    /// No longer on pages that are still there.
+    #[schemars(example = 12)]
     pub removed: u64,
-    /// See [`Change::Missing`].
+    /// On pages that are no longer there.
+    #[schemars(example = 0)]
     pub missing: u64,
-    /// See [`Change::Unchanged`].
+    /// As before.
+    #[schemars(example = 240)]
     pub unchanged: u64,
+}
+
+impl ChangeCounts {
+    /// Those of one kind.
+    pub const fn of(&mut self, change: Change) -> &mut u64 {
+        match change {
+            Change::New => &mut self.new,
+            Change::Added => &mut self.added,
+            Change::Removed => &mut self.removed,
+            Change::Missing => &mut self.missing,
+            Change::Unchanged => &mut self.unchanged,
+        }
+    }
+}
+
+impl AddAssign for ChangeCounts {
+    fn add_assign(&mut self, more: Self) {
+        self.new += more.new;
+        self.added += more.added;
+        self.removed += more.removed;
+        self.missing += more.missing;
+        self.unchanged += more.unchanged;
+    }
 }
 
 /// How an issue changed.

@@ -6,6 +6,7 @@
 pub mod admin;
 mod brand;
 pub mod call;
+mod changes;
 pub mod clock;
 pub mod cursor;
 mod domain;

@@ -6,7 +6,7 @@
 //! somebody says it is done changes nothing, so states do not enter here.
 
 use crate::{
-    checks::{Category, Check, Severity},
+    checks::{Category, Check, Rules, Severity},
     page::{Outcome, PageFacts},
 };
 
@@ -17,7 +17,7 @@ const UNIT: f64 = 1e9;
 
 /// Adds pages up, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Score {
+struct Score {
     sum: u128,
     pages: u32,
     error_free: u32,
@@ -43,7 +43,7 @@ impl Health {
 
 impl Score {
     /// One page with its distinct scored checks that found something.
-    pub fn add(&mut self, errors: u32, warnings: u32) {
+    fn add(&mut self, errors: u32, warnings: u32) {
         let power = |base: f64, n: u32, most: u32| base.powi(i32::try_from(n.min(most)).unwrap_or(0));
         let score = 100.0 * power(0.5, errors, MOST[0]) * power(0.95, warnings, MOST[1]);
         self.sum += (score * UNIT).round() as u128;
@@ -51,15 +51,22 @@ impl Score {
         self.error_free += u32::from(errors == 0);
     }
 
+    /// Pages on which nothing was found.
+    fn add_clean(&mut self, pages: u32) {
+        self.sum += u128::from(pages) * (100.0 * UNIT) as u128;
+        self.pages += pages;
+        self.error_free += pages;
+    }
+
     /// Pages that were added up elsewhere.
-    pub fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self) {
         self.sum += other.sum;
         self.pages += other.pages;
         self.error_free += other.error_free;
     }
 
     /// The score, with the scored errors and warnings of the site as a whole.
-    pub fn finish(&self, site_errors: u32, site_warnings: u32) -> Health {
+    fn finish(&self, [site_errors, site_warnings]: [u32; 2]) -> Health {
         if self.pages == 0 {
             return Health {
                 score: None,
@@ -93,42 +100,83 @@ pub const fn band(score: u8) -> &'static str {
 
 const CATEGORIES: usize = Category::ALL.len();
 
-/// The same formula, over one category at a time.
+/// Errors and warnings that count, by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CategoryScores {
-    pages: [Score; CATEGORIES],
-    site: [[u32; 2]; CATEGORIES],
+pub struct Counts([[u8; 2]; CATEGORIES]);
+
+impl Counts {
+    /// A check that found something, as bad as a project finds it; each is counted once.
+    pub fn count(&mut self, check: &Check, rules: &Rules) {
+        let place = match rules.scored(check) {
+            Some(Severity::Error) => 0,
+            Some(Severity::Warning) => 1,
+            Some(Severity::Notice) | None => return,
+        };
+        let count = &mut self.0[check.category as usize][place];
+        *count = count.saturating_add(1);
+    }
+
+    fn sum(&self) -> [u32; 2] {
+        self.0.iter().fold([0; 2], |[errors, warnings], [e, w]| {
+            [errors + u32::from(*e), warnings + u32::from(*w)]
+        })
+    }
 }
 
-fn count(counts: &mut [[u32; 2]; CATEGORIES], check: &Check) {
-    let place = match check.severity {
-        Severity::Error if check.scored => 0,
-        Severity::Warning if check.scored => 1,
-        _ => return,
-    };
-    counts[check.category as usize][place] += 1;
+/// The formula over everything, and over one category at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scores {
+    all: Score,
+    /// Of pages where something of the category counts; it has 100 on the others.
+    categories: [Score; CATEGORIES],
+    site: Counts,
 }
 
-impl CategoryScores {
-    /// One page with the distinct checks that found something on it.
-    pub fn add<'c>(&mut self, found: impl IntoIterator<Item = &'c Check>) {
-        let mut counts = [[0; 2]; CATEGORIES];
-        found.into_iter().for_each(|check| count(&mut counts, check));
-        for (score, [errors, warnings]) in self.pages.iter_mut().zip(counts) {
-            score.add(errors, warnings);
+impl Scores {
+    /// One page with what was found on it.
+    pub fn add(&mut self, found: &Counts) {
+        let [errors, warnings] = found.sum();
+        self.all.add(errors, warnings);
+        for (score, [errors, warnings]) in self.categories.iter_mut().zip(found.0) {
+            if errors + warnings > 0 {
+                score.add(errors.into(), warnings.into());
+            }
         }
     }
 
-    /// A check that found something on the site as a whole; each is added once.
-    pub fn add_site(&mut self, check: &Check) {
-        count(&mut self.site, check);
+    /// Pages on which nothing was found.
+    pub fn add_clean(&mut self, pages: u32) {
+        self.all.add_clean(pages);
     }
 
-    /// The score of each category, in the order of the catalogue; `None` without pages.
-    pub fn finish(&self) -> impl Iterator<Item = (Category, Option<u8>)> + '_ {
-        let scores = self.pages.iter().zip(self.site);
-        let scores = scores.map(|(score, [errors, warnings])| score.finish(errors, warnings).score);
-        Category::ALL.into_iter().zip(scores)
+    /// What was found on the site as a whole.
+    pub const fn set_site(&mut self, found: Counts) {
+        self.site = found;
+    }
+
+    /// Pages that were added up elsewhere.
+    pub fn merge(&mut self, other: &Self) {
+        self.all.merge(&other.all);
+        for (score, other) in self.categories.iter_mut().zip(&other.categories) {
+            score.merge(other);
+        }
+    }
+
+    /// The score.
+    pub fn health(&self) -> Health {
+        self.all.finish(self.site.sum())
+    }
+
+    /// The score of each category, in the order of the catalogue; nothing without pages.
+    pub fn categories(&self) -> impl Iterator<Item = (Category, u8)> + '_ {
+        let scores = self.categories.iter().zip(self.site.0);
+        let scores = scores.map(|(score, site)| {
+            let mut score = *score;
+            score.add_clean(self.all.pages - score.pages);
+            score.finish(site.map(u32::from)).score
+        });
+        let scores = Category::ALL.into_iter().zip(scores);
+        scores.filter_map(|(category, score)| Some((category, score?)))
     }
 }
 
@@ -158,9 +206,9 @@ mod tests {
     use proptest::prelude::{ProptestConfig, any, proptest};
     use url::Url;
 
-    use super::{CategoryScores, Score, band, is_scored};
+    use super::{Counts, Score, Scores, band, is_scored};
     use crate::{
-        checks::{Category, Check, Severity, find, registry},
+        checks::{Category, Check, Rules, Settings, Severity, find, registry},
         fetch::FetchError,
         page::{At, HtmlFacts, Outcome, PageFacts},
     };
@@ -170,7 +218,7 @@ mod tests {
         for (errors, warnings) in pages {
             score.add(*errors, *warnings);
         }
-        let health = score.finish(site.0, site.1);
+        let health = score.finish(site.into());
         (health.score.unwrap(), health.error_free_pages_pct.unwrap())
     }
 
@@ -184,8 +232,8 @@ mod tests {
         assert_eq!(score(&[(0, 0); 3], (1, 0)).0, 80);
         assert_eq!(score(&[(0, 0)], (1, 1)).0, 78);
         assert_eq!(score(&[(9, 40)], (0, 0)), score(&[(6, 20)], (0, 0)));
-        assert_eq!(Score::default().finish(3, 3).score, None);
-        assert_eq!(Score::default().finish(3, 3).band(), None);
+        assert_eq!(Score::default().finish([3, 3]).score, None);
+        assert_eq!(Score::default().finish([3, 3]).band(), None);
         assert_eq!(
             [0, 30, 31, 70, 71, 90, 91, 100].map(band),
             [
@@ -201,40 +249,48 @@ mod tests {
         );
     }
 
-    fn checks(ids: &[&str]) -> Vec<&'static Check> {
-        ids.iter().filter_map(|id| find(id)).collect()
+    fn counts<'c>(checks: impl IntoIterator<Item = &'c Check>, rules: &Rules) -> Counts {
+        let mut counts = Counts::default();
+        checks.into_iter().for_each(|check| counts.count(check, rules));
+        counts
     }
 
     #[test]
     fn categories_are_scored_alone() {
-        let mut scores = CategoryScores::default();
-        scores.add(checks(&[
-            "title-missing",
-            "h1-missing",
-            "title-short",
-            "http-no-response",
-        ]));
-        scores.add_site(find("sitemap-missing").unwrap());
-        let of = |wanted| {
-            scores
-                .finish()
+        let of = |rules: &Rules, wanted| {
+            let found = |ids: &[&str]| counts(ids.iter().filter_map(|id| find(id)), rules);
+            let mut scores = Scores::default();
+            scores.add(&found(&[
+                "title-missing",
+                "h1-missing",
+                "title-short",
+                "http-no-response",
+            ]));
+            scores.set_site(found(&["sitemap-missing"]));
+            let mut clean = Scores::default();
+            clean.add_clean(1);
+            scores.merge(&clean);
+            let all: Vec<_> = scores.categories().collect();
+            assert_eq!(
+                all.iter().map(|(category, _)| *category).collect::<Vec<_>>(),
+                Category::ALL
+            );
+            all.into_iter()
                 .find(|(category, _)| *category == wanted)
                 .unwrap()
                 .1
         };
-        assert_eq!(
-            (of(Category::Titles), of(Category::Headings)),
-            (Some(50), Some(95))
-        );
-        assert_eq!(
-            (of(Category::Sitemaps), of(Category::Crawlability)),
-            (Some(97), Some(100))
-        );
-        assert!(
-            CategoryScores::default()
-                .finish()
-                .all(|(_, score)| score.is_none())
-        );
+        let rules = Rules::default();
+        assert_eq!(of(&rules, Category::Titles), 75);
+        assert_eq!(of(&rules, Category::Headings), 98);
+        assert_eq!(of(&rules, Category::Sitemaps), 97);
+        assert_eq!(of(&rules, Category::Crawlability), 100);
+        let mut own = Settings::default();
+        own.set("severity.h1-missing", "error").unwrap();
+        own.set("severity.title-missing", "notice").unwrap();
+        assert_eq!(of(&own.rules(), Category::Titles), 100);
+        assert_eq!(of(&own.rules(), Category::Headings), 75);
+        assert_eq!(Scores::default().categories().count(), 0);
     }
 
     fn page(path: &str, outcome: Outcome, html: bool) -> PageFacts {
@@ -293,15 +349,25 @@ mod tests {
         fn fixing_a_check_never_lowers_its_category(found in proptest::collection::vec(any::<proptest::sample::Index>(), 1..30)) {
             let found: Vec<&Check> = found.iter().map(|at| at.get(registry())).collect();
             let scores = |found: &[&Check]| {
-                let mut scores = CategoryScores::default();
-                scores.add(found.iter().copied());
-                scores.finish().map(|(_, score)| score).collect::<Vec<_>>()
+                let mut scores = Scores::default();
+                scores.add(&counts(found.iter().copied(), &Rules::default()));
+                (scores.health().score, scores.categories().map(|(_, score)| score).collect::<Vec<_>>())
             };
-            let fixed = scores(&found[1..]);
-            assert!(fixed.iter().zip(scores(&found)).all(|(fixed, before)| *fixed >= before));
+            let (fixed, before) = (scores(&found[1..]), scores(&found));
+            assert!(fixed.0 >= before.0 && fixed.1.iter().zip(&before.1).all(|(fixed, before)| fixed >= before));
             if found[0].severity == Severity::Notice {
-                assert_eq!(fixed, scores(&found));
+                assert_eq!(fixed, before);
             }
+        }
+
+        #[test]
+        fn pages_are_clean_one_by_one_or_at_once(found in 0u32..20, clean in 0u32..50) {
+            let (mut one, mut all) = (Scores::default(), Scores::default());
+            let error = counts(find("title-missing"), &Rules::default());
+            (0..found).for_each(|_| { one.add(&error); all.add(&error); });
+            (0..clean).for_each(|_| one.add(&Counts::default()));
+            all.add_clean(clean);
+            assert_eq!(one, all);
         }
 
         #[test]

@@ -1,10 +1,14 @@
 //! Audits.
 
+use std::collections::BTreeMap;
+
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
     audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
+    diffs::ChangeCounts,
 };
+use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
@@ -29,11 +33,21 @@ macro_rules! columns {
         concat!(
             $before,
             " id, project_id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, started_at, finished_at, discovered, fetched, queued,
-              failed, blocked, termination, health_score, error_free_pages_pct, pages_scored, score_is_partial, errors, warnings, notices, issues,
-              previous_audit_id, error_code, error_message, version ",
+              failed, blocked, termination, health_score, error_free_pages_pct, pages_scored, score_is_partial, category_scores,
+              errors, warnings, notices, issues, previous_audit_id, changes, error_code, error_message, version ",
             $after
         )
     };
+}
+
+fn read<T: DeserializeOwned>(kept: Json) -> Result<T> {
+    serde_json::from_value(kept.0).map_err(|e| Error::Defect(e.to_string()))
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Json> {
+    serde_json::to_value(value)
+        .map(Json)
+        .map_err(|e| Error::Defect(e.to_string()))
 }
 
 fn audit(c: &mut Cells<'_>) -> Result<Audit> {
@@ -44,8 +58,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         status: c.word()?,
         trigger: c.word()?,
         start_url: c.take()?,
-        config: serde_json::from_value::<AuditConfig>(c.take::<Json>()?.0)
-            .map_err(|e| Error::Defect(e.to_string()))?,
+        config: read(c.take()?)?,
         ruleset_version: c.take()?,
         requested_at: c.take()?,
         started_at: c.take()?,
@@ -63,6 +76,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         error_free_pages_pct: c.take()?,
         pages_scored: c.take()?,
         score_is_partial: c.take()?,
+        category_scores: c.take::<Option<Json>>()?.map(read).transpose()?,
         totals: AuditTotals {
             errors: c.take()?,
             warnings: c.take()?,
@@ -71,6 +85,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         },
         previous_audit_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
         since_previous: None,
+        changes: c.take::<Option<Json>>()?.map(read).transpose()?,
         error: None,
         version: 0,
         allowed_actions: AllowedActions::default(),
@@ -87,7 +102,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
 /// Starts an audit, with what the project has set now.
 pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Audit> {
     let previous = newest_finished(tx, scope).await?;
-    let config = serde_json::to_value(&new.config).map_err(|e| Error::Defect(e.to_string()))?;
+    let config = json(&new.config)?;
     sql(columns!("INSERT INTO audits (project_id, id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, discovered, fetched, queued,
             failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version, settings)
          VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1, (SELECT s.settings FROM audit_settings s WHERE s.project_id = $1)) RETURNING" ""))
@@ -95,7 +110,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
     .bind(new.id)
     .bind(new.job_id)
     .bind(new.start_url)
-    .bind(Json(config))
+    .bind(config)
     .bind(new.ruleset_version)
     .bind(now)
     .bind(false)
@@ -201,10 +216,14 @@ pub struct Outcome {
     pub error_free_pages_pct: Option<f64>,
     /// Pages the score is computed from.
     pub pages_scored: Option<u32>,
+    /// Health of each category, by its name.
+    pub category_scores: Option<BTreeMap<String, u8>>,
     /// A limit cut pages off.
     pub score_is_partial: bool,
     /// Counts of findings.
     pub totals: AuditTotals,
+    /// How what it found differs from the audit before.
+    pub changes: Option<ChangeCounts>,
     /// Code and message of a failure.
     pub error: Option<AuditError>,
 }
@@ -222,7 +241,7 @@ pub async fn finish(
         .error
         .map_or((None, None), |e| (Some(e.code), Some(e.message)));
     let touched = sql("UPDATE audits SET status = $3, termination = $4, health_score = $5, error_free_pages_pct = $6, pages_scored = $7, score_is_partial = $8,
-            errors = $9, warnings = $10, notices = $11, issues = $12, error_code = $13, error_message = $14, finished_at = $15, queued = 0, version = version + 1
+            errors = $9, warnings = $10, notices = $11, issues = $12, error_code = $13, error_message = $14, finished_at = $15, category_scores = $16, changes = $17, queued = 0, version = version + 1
          WHERE project_id = $1 AND id = $2 AND status IN ('queued', 'crawling', 'analyzing')")
     .bind(scope.project())
     .bind(id)
@@ -239,6 +258,8 @@ pub async fn finish(
     .bind(code)
     .bind(message)
     .bind(now)
+    .bind(outcome.category_scores.as_ref().map(json).transpose()?)
+    .bind(outcome.changes.as_ref().map(json).transpose()?)
     .run(tx)
     .await?;
     Ok(touched == 1)
@@ -251,9 +272,10 @@ pub async fn rescore(
     id: Uuid,
     score: Option<u8>,
     error_free_pages_pct: Option<f64>,
+    category_scores: Option<BTreeMap<String, u8>>,
     totals: AuditTotals,
 ) -> Result<()> {
-    sql("UPDATE audits SET version = version + 1, health_score = $3, error_free_pages_pct = $4, errors = $5, warnings = $6, notices = $7, issues = $8
+    sql("UPDATE audits SET version = version + 1, health_score = $3, error_free_pages_pct = $4, errors = $5, warnings = $6, notices = $7, issues = $8, category_scores = $9
          WHERE project_id = $1 AND id = $2 AND status IN ('completed', 'partial')")
     .bind(scope.project())
     .bind(id)
@@ -263,6 +285,7 @@ pub async fn rescore(
     .bind(totals.warnings)
     .bind(totals.notices)
     .bind(totals.issues)
+    .bind(category_scores.as_ref().map(json).transpose()?)
     .run(tx)
     .await?;
     Ok(())

@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     17 "0017_audit_settings",
     18 "0018_page_links",
     19 "0019_webhooks",
+    20 "0020_audit_figures",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -58,8 +58,8 @@ fn gauge(page: &mut String, score: Option<u8>) {
     );
 }
 
-/// Occurrences by category, one bar each, parted by severity.
-fn bars(page: &mut String, issues: &[Found]) {
+/// Occurrences by category, one bar each, parted by severity, with the score of the category.
+fn bars(page: &mut String, issues: &[Found], scores: &BTreeMap<String, u8>) {
     let mut categories: BTreeMap<&str, BTreeMap<Severity, usize>> = BTreeMap::new();
     for found in issues {
         let of = categories.entry(&found.issue.category).or_default();
@@ -70,7 +70,7 @@ fn bars(page: &mut String, issues: &[Found]) {
     let height = categories.len() * 24 + 4;
     let _ = write!(
         page,
-        "<svg width=\"520\" height=\"{height}\" viewBox=\"0 0 520 {height}\" role=\"img\" aria-label=\"Occurrences by category\">"
+        "<svg width=\"520\" height=\"{height}\" viewBox=\"0 0 520 {height}\" role=\"img\" aria-label=\"Occurrences and score by category\">"
     );
     for (at, (category, parts)) in categories.iter().enumerate() {
         let (y, mut x) = (at * 24, 150.0);
@@ -82,7 +82,7 @@ fn bars(page: &mut String, issues: &[Found]) {
             escape(&name)
         );
         for (severity, count) in parts {
-            let width = *count as f64 / most as f64 * 300.0;
+            let width = *count as f64 / most as f64 * 240.0;
             let _ = write!(
                 page,
                 "<rect x=\"{x:.1}\" y=\"{}\" width=\"{:.1}\" height=\"16\" fill=\"{}\"><title>{count} {severity}</title></rect>",
@@ -92,12 +92,14 @@ fn bars(page: &mut String, issues: &[Found]) {
             );
             x += width.max(1.0);
         }
+        let score = scores.get(*category).map(|score| format!(" · {score} of 100"));
         let _ = write!(
             page,
-            "<text x=\"{:.1}\" y=\"{}\" font-size=\"13\" fill=\"currentColor\">{}</text>",
+            "<text x=\"{:.1}\" y=\"{}\" font-size=\"13\" fill=\"currentColor\">{}{}</text>",
             x + 6.0,
             y + 16,
-            sum(parts)
+            sum(parts),
+            score.unwrap_or_default()
         );
     }
     page.push_str("</svg>");
@@ -167,10 +169,19 @@ pub(super) fn page(results: &Results) -> String {
     let totals = &audit.totals;
     let _ = write!(
         page,
-        "<p><span class=\"error\">{} errors</span><br><span class=\"warning\">{} warnings</span><br><span class=\"notice\">{} notices</span><br>in {} issues</p>",
+        "<p><span class=\"error\">{} errors</span><br><span class=\"warning\">{} warnings</span><br><span class=\"notice\">{} notices</span><br>in {} issues",
         totals.errors, totals.warnings, totals.notices, totals.issues
     );
-    bars(&mut page, &results.issues);
+    if let Some(changes) = audit.changes {
+        let (came, went) = (changes.new + changes.added, changes.removed + changes.missing);
+        let _ = write!(page, "<br>{came} came and {went} went since the audit before");
+    }
+    page.push_str("</p>");
+    bars(
+        &mut page,
+        &results.issues,
+        &audit.category_scores.clone().unwrap_or_default(),
+    );
     page.push_str("</div><h2>Issues, by impact</h2>");
     if results.issues.is_empty() {
         page.push_str("<p>None.</p>");

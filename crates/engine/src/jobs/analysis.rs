@@ -2,9 +2,10 @@
 //! crawl as context; then what was found is settled against what was known.
 
 pub(super) mod evaluate;
+mod since;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -13,6 +14,7 @@ use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
 use searchwright_site::{
     checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
+    score::Scores,
 };
 use searchwright_store::{
     Db, Tx,
@@ -75,6 +77,14 @@ pub(super) fn summary(rules: &Rules, check: &checks::Check, id: Uuid, rank: f64)
         severity: word(&rules.severity(check)),
         impact: impact(rules.severity(check), rank),
     }
+}
+
+/// Scores by the name of a category; `None` when no page could be scored.
+pub(super) fn by_category(scores: &Scores) -> Option<BTreeMap<String, u8>> {
+    let named = scores
+        .categories()
+        .map(|(category, score)| (word(&category), score));
+    Some(named.collect()).filter(|scores: &BTreeMap<_, _>| !scores.is_empty())
 }
 
 /// Evaluates a crawl and writes its results. The health score.
@@ -193,15 +203,25 @@ async fn finish(
     let project = run.leased.scope.project();
     let now = run.engine.clock.now();
     let clock = run.engine.clock.clone();
-    let [errors, warnings] = sums.site;
-    let health = sums.score.finish(errors, warnings);
+    let health = sums.scores.health();
     sums.totals.issues = sums.issues();
     let complete = termination == Termination::Complete;
+    let mut marks = std::mem::take(&mut sums.marks);
+    marks.sort_unstable();
+    let found: Vec<(Uuid, Vec<u64>)> = std::mem::take(&mut sums.found)
+        .into_iter()
+        .map(|(check, mut pages)| {
+            pages.sort_unstable();
+            (issue_id(project, check), pages)
+        })
+        .collect();
     let outcome = audits::Outcome {
         termination: Some(termination.code().to_owned()),
         health_score: health.score,
         error_free_pages_pct: health.error_free_pages_pct,
         pages_scored: Some(health.pages_scored),
+        category_scores: by_category(&sums.scores),
+        changes: since::since(db, run.leased.scope, previous, &marks, &found).await?,
         score_is_partial: !complete,
         totals: sums.totals,
         error: None,
@@ -224,15 +244,6 @@ async fn finish(
         };
         looked.insert(id, how);
     }
-    let mut marks = std::mem::take(&mut sums.marks);
-    marks.sort_unstable();
-    let found: Vec<(Uuid, Vec<u64>)> = std::mem::take(&mut sums.found)
-        .into_iter()
-        .map(|(check, mut pages)| {
-            pages.sort_unstable();
-            (issue_id(project, check), pages)
-        })
-        .collect();
     let status = if complete {
         AuditStatus::Completed
     } else {

@@ -6,13 +6,18 @@ use std::collections::{HashMap, HashSet};
 use searchwright_contract::{Instant, audits::AuditTotals};
 use searchwright_site::{
     checks::{self, Scope, Severity},
-    score::Score,
+    score::{Counts, Scores},
 };
 use searchwright_store::{Tx, audits, occurrences, pages};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Job, JobError, analysis::evaluate::issue_id, audit::fenced, worker::Run};
+use super::{
+    Job, JobError,
+    analysis::{by_category, evaluate::issue_id},
+    audit::fenced,
+    worker::Run,
+};
 use crate::{Engine, rules};
 
 /// Carries it out.
@@ -46,8 +51,8 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         .iter()
         .map(|check| (issue_id(project, check.id), check))
         .collect();
-    let mut found: HashMap<Uuid, [u32; 2]> = HashMap::new();
-    let (mut site, mut totals, mut issues) = ([0_u32; 2], AuditTotals::default(), HashSet::new());
+    let mut found: HashMap<Uuid, Counts> = HashMap::new();
+    let (mut site, mut totals, mut issues) = (Counts::default(), AuditTotals::default(), HashSet::new());
     occurrences::active(&mut db.read().await?, scope, audit, |issue, page, is_scored| {
         let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
             return;
@@ -58,15 +63,10 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
             Severity::Warning => totals.warnings += 1,
             Severity::Notice => totals.notices += 1,
         }
-        let place = match rules.scored(check) {
-            Some(Severity::Error) => Some(0),
-            Some(Severity::Warning) => Some(1),
-            Some(Severity::Notice) | None => None,
-        };
-        match place {
-            Some(at) if check.scope == Scope::Site => site[at] += 1,
-            Some(at) if is_scored => found.entry(page).or_default()[at] += 1,
-            _ => {}
+        if check.scope == Scope::Site {
+            site.count(check, &rules);
+        } else if is_scored {
+            found.entry(page).or_default().count(check, &rules);
         }
     })
     .await?;
@@ -76,14 +76,11 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         // An audit of before pages said whether they count.
         return Ok(None);
     }
-    let mut score = Score::default();
-    for [errors, warnings] in found.values() {
-        score.add(*errors, *warnings);
-    }
-    for _ in found.len()..pages as usize {
-        score.add(0, 0);
-    }
-    let health = score.finish(site[0], site[1]);
+    let mut scores = Scores::default();
+    found.values().for_each(|found| scores.add(found));
+    scores.add_clean(pages.saturating_sub(found.len() as u32));
+    scores.set_site(site);
+    let (health, categories) = (scores.health(), by_category(&scores));
     let value = health.score;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
@@ -93,6 +90,7 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
                 audit,
                 health.score,
                 health.error_free_pages_pct,
+                categories,
                 totals,
             )
             .await

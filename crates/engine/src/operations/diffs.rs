@@ -21,6 +21,7 @@ use super::issues::severity;
 use crate::{
     Engine,
     call::{Call, limit},
+    changes::merged,
     endpoint::Handle,
     failure::Result,
     jobs::issue_id,
@@ -78,7 +79,7 @@ impl Handle<DiffAudits> for Engine {
             );
             let mut counts = ChangeCounts::default();
             for (page, change) in merged(&before, &now, &a, &b) {
-                *place(&mut counts, change) += 1;
+                *counts.of(change) += 1;
                 let asked = operation
                     .change
                     .map_or(change != Change::Unchanged, |wanted| wanted == change);
@@ -90,15 +91,7 @@ impl Handle<DiffAudits> for Engine {
                     changes.push((issue, page, change));
                 }
             }
-            for change in [
-                Change::New,
-                Change::Added,
-                Change::Removed,
-                Change::Missing,
-                Change::Unchanged,
-            ] {
-                *place(&mut diff.counts, change) += *place(&mut counts, change);
-            }
+            diff.counts += counts;
             if counts.new + counts.added + counts.removed + counts.missing > 0 {
                 diff.issues.push(IssueDiff {
                     issue_id: issue.to_string(),
@@ -206,45 +199,6 @@ async fn issues(
     Ok(all)
 }
 
-const fn place(counts: &mut ChangeCounts, change: Change) -> &mut u64 {
-    match change {
-        Change::New => &mut counts.new,
-        Change::Added => &mut counts.added,
-        Change::Removed => &mut counts.removed,
-        Change::Missing => &mut counts.missing,
-        Change::Unchanged => &mut counts.unchanged,
-    }
-}
-
-fn knows(pages: &[Mark], page: u64) -> bool {
-    pages.binary_search_by_key(&page, |mark| mark.page).is_ok()
-}
-
-/// How an issue changed on each page that has or had it, by page.
-fn merged(before: &[u64], now: &[u64], a: &[Mark], b: &[Mark]) -> Vec<(u64, Change)> {
-    let mut all = Vec::with_capacity(before.len().max(now.len()));
-    let (mut i, mut j) = (0, 0);
-    loop {
-        let (old, new) = (before.get(i), now.get(j));
-        let page = match (old, new) {
-            (None, None) => return all,
-            (Some(old), Some(new)) => *old.min(new),
-            (Some(page), None) | (None, Some(page)) => *page,
-        };
-        let (had, has) = (old == Some(&page), new == Some(&page));
-        i += usize::from(had);
-        j += usize::from(has);
-        let change = match (had, has) {
-            (true, true) => Change::Unchanged,
-            (false, _) if knows(a, page) => Change::Added,
-            (false, _) => Change::New,
-            (true, false) if knows(b, page) => Change::Removed,
-            (true, false) => Change::Missing,
-        };
-        all.push((page, change));
-    }
-}
-
 async fn pages(tx: &mut Tx, scope: ProjectScope, a: &[Mark], b: &[Mark]) -> Result<PageDiff> {
     let mut found: [Vec<u64>; 6] = Default::default();
     let (mut i, mut j) = (0, 0);
@@ -293,48 +247,4 @@ async fn pages(tx: &mut Tx, scope: ProjectScope, a: &[Mark], b: &[Mark]) -> Resu
         canonical_changed: next(),
         indexability_changed: next(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn marks(pages: &std::collections::BTreeSet<u64>) -> Vec<Mark> {
-        let mark = |page: &u64| Mark {
-            page: *page,
-            status: 200,
-            indexable: true,
-            title: 0,
-            canonical: 0,
-        };
-        pages.iter().map(mark).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn every_change_is_told_once(
-            a in proptest::collection::btree_set(0_u64..30, 0..30), b in proptest::collection::btree_set(0_u64..30, 0..30),
-            had in proptest::collection::btree_set(0_u64..30, 0..30), has in proptest::collection::btree_set(0_u64..30, 0..30),
-        ) {
-            let before: Vec<u64> = had.intersection(&a).copied().collect();
-            let now: Vec<u64> = has.intersection(&b).copied().collect();
-            let told = merged(&before, &now, &marks(&a), &marks(&b));
-            let pages: Vec<u64> = told.iter().map(|(page, _)| *page).collect();
-            let expected: std::collections::BTreeSet<u64> = before.iter().chain(&now).copied().collect();
-            prop_assert_eq!(pages, expected.into_iter().collect::<Vec<_>>());
-            for (page, change) in told {
-                let (had, has) = (before.contains(&page), now.contains(&page));
-                let expected = match change {
-                    Change::Unchanged => had && has,
-                    Change::Added => !had && has && a.contains(&page),
-                    Change::New => has && !a.contains(&page),
-                    Change::Removed => had && !has && b.contains(&page),
-                    Change::Missing => had && !b.contains(&page),
-                };
-                prop_assert!(expected, "{} {}", page, change);
-            }
-        }
-    }
 }

@@ -117,6 +117,8 @@ async fn severities_are_the_projects_own(database: &str) {
     assert_eq!(notice["severity"], "notice");
     assert!(notice["impact"].as_f64() < before["impact"].as_f64());
     assert!(second["healthScore"].as_i64() > first["healthScore"].as_i64());
+    let titles = |audit: &Value| audit["categoryScores"]["titles"].as_i64();
+    assert!(titles(&second) > titles(&first), "{second:#}");
     let number = |audit: &Value, of: &str| audit["totals"][of].as_i64().unwrap();
     assert_eq!(number(&second, "errors"), number(&first, "errors") - 1);
     assert_eq!(number(&second, "notices"), number(&first, "notices") + 1);
@@ -132,8 +134,12 @@ async fn severities_are_the_projects_own(database: &str) {
     assert_eq!(recheck(&bench).await["counts"]["stillPresent"], 1);
     let after = bench.get("P/audits/current").await.json();
     assert_eq!(
-        (&after["healthScore"], &after["totals"]),
-        (&second["healthScore"], &second["totals"])
+        (&after["healthScore"], &after["totals"], &after["categoryScores"]),
+        (
+            &second["healthScore"],
+            &second["totals"],
+            &second["categoryScores"]
+        )
     );
 
     // What was found before and is no longer there is told by the severity of now.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::Bench,
-    rechecks::{audit, bench, page},
+    rechecks::{audit, bench, occurrence, page, pair, say},
 };
 
 on_both!(what_changed_is_told, only_results_are_compared,);
@@ -56,6 +56,10 @@ async fn what_changed_is_told(database: &str) {
     assert_eq!(
         (&all["healthScoreBefore"], &all["healthScore"]),
         (&first["healthScore"], &second["healthScore"])
+    );
+    assert_eq!(
+        (&first["changes"], &second["changes"]),
+        (&Value::Null, &all["counts"])
     );
     assert_eq!(
         of(&all, "title-missing"),
@@ -126,6 +130,15 @@ async fn what_changed_is_told(database: &str) {
             .map(|(page, change)| (page.clone(), change))
             .collect::<Vec<_>>()
     );
+
+    // What is said of occurrences afterwards changes nothing in what was different.
+    let a = occurrence(&bench, "title-missing", "/b").await;
+    say(&bench, "ignore", &[pair(&a)]).await;
+    let third = audit(&bench).await;
+    let all = diff(&bench, &format!("{}/diff", id(&third))).await;
+    assert_eq!(third["changes"], all["counts"]);
+    assert!(third["changes"]["unchanged"].as_i64() > Some(0), "{third:#}");
+    assert_eq!(diff(&bench, &id(&second)).await["changes"], second["changes"]);
 
     // The other way round, and of crawls that are not alike.
     let back = diff(&bench, &format!("{}/diff?against={}", id(&first), id(&second))).await;

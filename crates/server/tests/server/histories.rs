@@ -61,6 +61,14 @@ async fn the_health_of_a_project(database: &str) {
     assert!(less("healthScore") > 0.0, "{first:#} {second:#}");
     assert_eq!(since["healthScore"].as_f64().unwrap(), less("healthScore"));
     assert!((since["errorFreePagesPct"].as_f64().unwrap() - less("errorFreePagesPct")).abs() < 0.1);
+    let categories = |of: &Value| of["categoryScores"].as_object().unwrap().clone();
+    let (before, now) = (categories(&first), categories(&second));
+    assert_eq!(now.len(), 16, "{now:#?}");
+    assert!(
+        now["titles"].as_i64() > before["titles"].as_i64(),
+        "{before:#?} {now:#?}"
+    );
+    assert_eq!(now["images"], 100);
     assert_eq!(since["pagesScored"], less("pagesScored") as i64);
     for of in ["errors", "warnings", "notices", "issues"] {
         let less = second["totals"][of].as_i64().unwrap() - first["totals"][of].as_i64().unwrap();

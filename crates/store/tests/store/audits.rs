@@ -1,7 +1,8 @@
 //! Audits: one at a time per project, ended once; and what a crawl saves on its way.
 
-use searchwright_contract::audits::{
-    Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals,
+use searchwright_contract::{
+    audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
+    diffs::ChangeCounts,
 };
 use searchwright_store::{
     Error,
@@ -195,8 +196,13 @@ async fn progress_and_results(place: &Place) {
         health_score: Some(87),
         error_free_pages_pct: Some(94.5),
         pages_scored: Some(3),
+        category_scores: Some([("links".to_owned(), 71)].into()),
         score_is_partial: true,
         totals,
+        changes: Some(ChangeCounts {
+            new: 5,
+            ..Default::default()
+        }),
         error: None,
     };
     assert!(
@@ -224,6 +230,10 @@ async fn progress_and_results(place: &Place) {
             done.score_is_partial
         ),
         (Some(87), Some(94.5), Some(3), true)
+    );
+    assert_eq!(
+        (done.category_scores, done.changes.map(|changes| changes.new)),
+        (Some([("links".to_owned(), 71)].into()), Some(5))
     );
     assert_eq!(
         (done.totals, done.progress.queued, done.version, done.error),

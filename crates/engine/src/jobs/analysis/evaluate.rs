@@ -12,7 +12,7 @@ use searchwright_site::{
     graph::{Index, flag},
     origin::Origin,
     page::{Outcome, PageFacts, UrlId, not_indexable},
-    score::{self, Score},
+    score::{self, Counts, Scores},
     text::{folded_hash, hash},
 };
 use searchwright_store::{
@@ -45,12 +45,10 @@ pub(crate) fn issue_id(project: Uuid, check: &str) -> Uuid {
 /// What the whole analysis adds up to.
 #[derive(Default)]
 pub(super) struct Sums {
-    pub(super) score: Score,
+    pub(super) scores: Scores,
     pub(super) totals: AuditTotals,
     /// Ranks of the pages concerned, summed as integers so that the order of pages does not matter.
     ranks: HashMap<&'static str, u64>,
-    /// Errors and warnings of the site as a whole that count.
-    pub(super) site: [u32; 2],
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
     /// Pages by check, as the halves of their ids.
@@ -63,15 +61,12 @@ const RANK_UNIT: f64 = (1_u64 << 40) as f64;
 impl Sums {
     /// What another thread has counted.
     pub(super) fn merge(&mut self, other: Self) {
-        self.score.merge(&other.score);
+        self.scores.merge(&other.scores);
         self.totals.errors += other.totals.errors;
         self.totals.warnings += other.totals.warnings;
         self.totals.notices += other.totals.notices;
         for (check, rank) in other.ranks {
             *self.ranks.entry(check).or_default() += rank;
-        }
-        for (all, more) in self.site.iter_mut().zip(other.site) {
-            *all += more;
         }
         self.marks.extend(other.marks);
         for (check, pages) in other.found {
@@ -198,7 +193,7 @@ fn evaluate(
         out.seen.push(seen(index, facts, id));
         sums.marks.push(mark(facts, index, id));
         checks::evaluate(facts, context, &mut found);
-        let (mut errors, mut warnings) = (HashSet::new(), HashSet::new());
+        let mut counts = Counts::default();
         let rank = f64::from(index.rank(facts.id));
         for finding in found.drain(..) {
             let issue = shared
@@ -208,11 +203,7 @@ fn evaluate(
                 .unwrap_or_default();
             if !shared.ignored.contains(&(issue, id)) {
                 sums.add(finding.check, shared.rules.severity(finding.check), rank);
-                match shared.rules.scored(finding.check) {
-                    Some(Severity::Error) => drop(errors.insert(finding.check.id)),
-                    Some(Severity::Warning) => drop(warnings.insert(finding.check.id)),
-                    Some(Severity::Notice) | None => {}
-                }
+                counts.count(finding.check, &shared.rules);
             }
             sums.found.entry(finding.check.id).or_default().push(half(id));
             let evidence = finding.evidence.to_string();
@@ -224,7 +215,7 @@ fn evaluate(
             });
         }
         if score::is_scored(facts) {
-            sums.score.add(errors.len() as u32, warnings.len() as u32);
+            sums.scores.add(&counts);
         }
     }
 }
@@ -315,7 +306,7 @@ pub(super) fn evaluate_site(
     let mut found = Vec::new();
     checks::evaluate_site(home, &context, &mut found);
     let index = &shared.index;
-    let mut findings = Vec::new();
+    let (mut findings, mut counts) = (Vec::new(), Counts::default());
     for finding in found {
         let page = page_id(shared.project, index.key(UrlId(0)));
         let issue = shared
@@ -325,11 +316,7 @@ pub(super) fn evaluate_site(
             .unwrap_or_default();
         if !shared.ignored.contains(&(issue, page)) {
             sums.add(finding.check, shared.rules.severity(finding.check), 1.0);
-            match shared.rules.scored(finding.check) {
-                Some(Severity::Error) => sums.site[0] += 1,
-                Some(Severity::Warning) => sums.site[1] += 1,
-                Some(Severity::Notice) | None => {}
-            }
+            counts.count(finding.check, &shared.rules);
         }
         sums.found.entry(finding.check.id).or_default().push(half(page));
         findings.push(issues::Finding {
@@ -338,5 +325,6 @@ pub(super) fn evaluate_site(
             evidence: finding.evidence.to_string(),
         });
     }
+    sums.scores.set_site(counts);
     findings
 }

@@ -127,6 +127,7 @@ fn files_for_people_hold_no_live_text() {
         page.contains("<svg") && page.contains("Broken internal link"),
         "{page}"
     );
+    assert!(page.contains(" of 100</text>"), "{page}");
     assert!(
         page.contains("=HYPERLINK(1)") && !page.contains("<script"),
         "{page}"
