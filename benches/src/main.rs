@@ -67,6 +67,8 @@ enum Task {
     Http,
     /// Keywords found in a site, files of them taken in, and lists of a thousand and of a million
     Keywords,
+    /// Deliveries of webhooks, with many waiting and beside a dead receiver
+    Webhooks,
     /// Time to ready and idle memory on an existing database
     Startup,
     /// The baseline server on SQLite
@@ -126,7 +128,7 @@ fn run(arguments: Arguments) -> Result<bool> {
             println!("{}", serde_json::to_string(&baseline::crawl::run(urls, *pass)?)?);
             return Ok(true);
         }
-        Task::All | Task::Crawl | Task::Http | Task::Keywords | Task::Startup => {}
+        Task::All | Task::Crawl | Task::Http | Task::Keywords | Task::Startup | Task::Webhooks => {}
     }
     if matches!(task, Task::All | Task::Http) {
         measure::http::run(&effort, &mut report)?;
@@ -136,6 +138,9 @@ fn run(arguments: Arguments) -> Result<bool> {
     }
     if matches!(task, Task::All | Task::Startup) && !effort.baseline_only {
         measure::startup::run(&effort, &mut report)?;
+    }
+    if matches!(task, Task::All | Task::Webhooks) && !effort.baseline_only {
+        measure::webhooks::run(&effort, &mut report)?;
     }
     if matches!(task, Task::All | Task::Crawl) {
         measure::crawl::run(&effort, &mut report)?;

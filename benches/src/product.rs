@@ -31,6 +31,7 @@ pub struct Installation {
     database: Database,
     port: u16,
     crawl_port: Option<u16>,
+    receivers: Vec<std::net::SocketAddr>,
 }
 
 /// A project with a key that may do everything.
@@ -63,12 +64,18 @@ impl Installation {
             database,
             port: free_port()?,
             crawl_port: None,
+            receivers: Vec::new(),
         })
     }
 
     /// Lets the crawler reach a site on this port of loopback.
     pub fn allow_crawl(&mut self, port: u16) {
         self.crawl_port = Some(port);
+    }
+
+    /// Lets webhooks reach these.
+    pub fn allow_webhooks(&mut self, receivers: &[std::net::SocketAddr]) {
+        self.receivers.extend_from_slice(receivers);
     }
 
     /// Where its data and its log are.
@@ -105,6 +112,9 @@ impl Installation {
             command
                 .arg("--allow-outbound")
                 .arg(format!("crawl=127.0.0.1:{port}"));
+        }
+        for receiver in &self.receivers {
+            command.arg("--allow-outbound").arg(format!("webhook={receiver}"));
         }
         for limit in LIMITS {
             command.args(["--set", limit]);

@@ -4,6 +4,7 @@
 pub mod crawl;
 mod keyword;
 pub mod postgres;
+pub mod receiver;
 pub mod sqlite;
 
 use std::{future::Future, net::SocketAddr};

@@ -5,3 +5,4 @@ pub mod http;
 mod keyword_generation;
 pub mod keywords;
 pub mod startup;
+pub mod webhooks;
