@@ -78,6 +78,8 @@ enum PeersTask {
     },
     /// What the sanitiser leaves of hostile texts, in Chromium
     Browser,
+    /// Signatures of webhooks by the official libraries of Python and JavaScript
+    Webhooks,
 }
 
 #[derive(Debug, Subcommand)]
@@ -129,6 +131,7 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Peers(PeersTask::Browser) => peers::browser(),
+        Task::Peers(PeersTask::Webhooks) => peers::webhooks(),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);
             Ok(())

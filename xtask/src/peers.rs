@@ -4,6 +4,7 @@
 mod audit;
 mod browser;
 mod chromium;
+mod webhooks;
 
 use std::{
     fs::{self, File},
@@ -18,6 +19,7 @@ use crate::process::{Running, free_port, program, quiet};
 
 pub use audit::audit;
 pub use browser::browser;
+pub use webhooks::webhooks;
 
 /// Longest a peer may take to begin to listen; the largest document takes seconds to read.
 const READY: Duration = Duration::from_secs(120);
