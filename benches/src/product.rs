@@ -248,6 +248,14 @@ impl Api {
             .block_on(self.send(Method::POST, &self.url(path), Some(body)))
     }
 
+    /// DELETE of a path below the project.
+    pub fn delete(&self, path: &str) -> Result<()> {
+        let url = self.url(path);
+        self.runtime
+            .block_on(self.send(Method::DELETE, &url, None))
+            .map(drop)
+    }
+
     /// POSTs many bodies to one path, 64 at a time.
     pub fn post_all(&self, path: &str, bodies: &[Value]) -> Result<()> {
         let url = self.url(path);
@@ -278,6 +286,9 @@ impl Api {
         let said = answer.text().await?;
         if !status.is_success() {
             bail!("{url} answered {status}: {said}");
+        }
+        if said.is_empty() {
+            return Ok(Value::Null);
         }
         Ok(serde_json::from_str(&said)?)
     }
