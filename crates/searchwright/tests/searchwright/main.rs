@@ -14,3 +14,4 @@ mod profiles;
 mod providers;
 mod secrets;
 mod serving;
+mod webhooks;

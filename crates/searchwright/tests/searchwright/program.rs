@@ -176,6 +176,12 @@ impl Serving {
         self.child.id()
     }
 
+    /// Ends the server at once, as a crash does.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Asks the server to end, as a service manager does; how it ended, and its log.
     pub fn stop(mut self) -> (ExitStatus, String) {
         let id = self.child.id().to_string();

@@ -67,7 +67,10 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
     let place = &broken["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
     assert!(place.as_str().unwrap().starts_with(&site));
     let region = &broken["locations"][0]["physicalLocation"]["region"];
-    assert_eq!(region["startLine"], broken["properties"]["evidence"]["links"][0]["line"]);
+    assert_eq!(
+        region["startLine"],
+        broken["properties"]["evidence"]["links"][0]["line"]
+    );
     let rule = &run0["tool"]["driver"]["rules"][broken["ruleIndex"].as_u64().unwrap() as usize];
     assert_eq!(rule["id"], "broken-internal-link");
     assert_eq!(files(user.home.path()), [report], "nothing but the report");
