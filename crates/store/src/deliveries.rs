@@ -208,9 +208,10 @@ pub async fn record(
             (status != DeliveryStatus::Pending).then_some(now).into(),
         ]
     };
+    // Pending is what has no end: said by its status, PostgreSQL would go through all that wait in the index of those.
     sql(
         "UPDATE deliveries SET status = $4, attempts = $5, tries = $6, next_at = $7, finished_at = $8
-         WHERE project_id = $1 AND webhook_id = $2 AND id = $3 AND status = 'pending'",
+         WHERE project_id = $1 AND webhook_id = $2 AND id = $3 AND finished_at IS NULL",
     )
     .bind(endpoint.scope.project())
     .bind(endpoint.id)

@@ -165,7 +165,11 @@ async fn occurrences_by_page(place: &Place) {
         .await
         .unwrap();
     assert_eq!(
-        (of_page.len(), of_page[0].check_id.as_str(), &of_page[0].evidence["length"]),
+        (
+            of_page.len(),
+            of_page[0].check_id.as_str(),
+            &of_page[0].evidence["length"]
+        ),
         (100, "title-missing", &4.into())
     );
 }
