@@ -35,6 +35,7 @@ mod structured_data;
 mod texts;
 mod thresholds;
 mod titles;
+mod vitals;
 mod vocabulary;
 
 #[cfg(test)]
@@ -58,7 +59,7 @@ use crate::{
 
 /// Version of the conditions below. The major number rises when a check's condition changes its meaning,
 /// the minor one when checks are added. Ids are retired, never reused.
-pub const RULESET_VERSION: &str = "1.2.0";
+pub const RULESET_VERSION: &str = "1.3.0";
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -269,6 +270,7 @@ static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
         structured_data::CHECKS,
         vocabulary::CHECKS,
         performance::CHECKS,
+        vitals::CHECKS,
         security::CHECKS,
         mobile::CHECKS,
         social::CHECKS,

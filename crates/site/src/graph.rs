@@ -14,7 +14,7 @@ pub(crate) use alike::Group;
 pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
 
-use crate::{page::UrlId, resources::Resources};
+use crate::{page::UrlId, resources::Resources, vitals::Vitals};
 
 /// What is known of a URL's fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,6 +110,8 @@ pub struct Index {
     pub(crate) temporary: Vec<(u32, i64)>,
     /// Pages that were published for the same keyword.
     pub(crate) aims: aims::Aims,
+    /// Core Web Vitals of the pages that were measured; sorted.
+    pub(crate) vitals: Vec<(UrlId, Vitals)>,
     /// The crawl saw every URL it knew: orphans and absences may be told.
     pub(crate) complete: bool,
     /// Paths whose query variants went over the limit: the first URL left out, and how many were.

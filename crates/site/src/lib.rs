@@ -18,3 +18,4 @@ pub mod sitemap;
 pub mod text;
 pub mod url_key;
 pub mod urls;
+pub mod vitals;

@@ -183,6 +183,8 @@ pub struct Looked {
     pub at_all: bool,
     /// What was on pages that this audit no longer knows is gone with them.
     pub everywhere: bool,
+    /// It could not tell of these pages but that they are gone.
+    pub only_gone: bool,
     /// By another condition than the audit before.
     pub rule_changed: bool,
 }
@@ -202,14 +204,16 @@ pub async fn settle(
         sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5,
            resolution = CASE WHEN EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.status_code BETWEEN 300 AND 499)
              THEN 'page_gone' ELSE $6 END
-         WHERE project_id = $1 AND issue_id = $2 AND page_id = $7 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
-           AND EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3 AND p.failure IS NULL)")
+         WHERE project_id = $1 AND issue_id = $2 AND page_id = $8 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
+           AND EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3 AND p.failure IS NULL
+             AND (NOT $7 OR p.status_code BETWEEN 300 AND 499))")
     .bind(scope.project())
     .bind(issue)
     .bind(audit)
     .bind(now)
     .bind(false)
     .bind(if looked.rule_changed { "rule_changed" } else { "fixed" })
+    .bind(looked.only_gone)
     .run_each(tx, rows())
     .await?;
     }

@@ -5,7 +5,7 @@ pub(super) mod evaluate;
 mod since;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -14,7 +14,9 @@ use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
 use searchwright_site::{
     checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
+    graph::Index,
     score::Scores,
+    vitals::{self, Figure, Vitals},
 };
 use searchwright_store::{
     Db, Tx,
@@ -27,12 +29,29 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use self::evaluate::{Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id};
+use self::evaluate::{Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id, page_id};
 use super::{Job, JobError, audit::fenced, worker::Run};
 use crate::{failure::defect, operations::word, rules};
 
 /// Rows of one transaction: others wait for it.
 const ROWS: usize = 8 * 1024;
+/// Of issues that rest on measurements, the pages that were measured for them.
+pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
+
+fn measured(index: &Index, rules: &Rules, project: Uuid) -> Measured {
+    let of = |(check, figure): &(&str, fn(&Vitals) -> Option<Figure>)| {
+        let pages = index.all_vitals().filter(|(_, vitals)| figure(vitals).is_some());
+        let pages = pages.map(|(id, _)| page_id(project, index.key(id))).collect();
+        (issue_id(project, check), pages)
+    };
+    let is_asked = |check: &str| checks::find(check).is_some_and(|check| !rules.is_off(check));
+    vitals::CHECKS
+        .iter()
+        .filter(|(check, _)| is_asked(check))
+        .map(of)
+        .collect()
+}
+
 /// Issues that are settled at once, to share commits.
 const AT_ONCE: usize = 32;
 
@@ -99,6 +118,7 @@ pub(super) async fn analyze(
     let now = run.engine.clock.now();
     let termination = ending.termination;
     let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
+    let measured = measured(&ending.index, &rules, project);
     let shared = Arc::new(Shared {
         index: ending.index,
         origin: ending.origin,
@@ -157,6 +177,7 @@ pub(super) async fn analyze(
         sums.merge(part);
         home = home.or(page);
     }
+    sums.measured = measured;
     let site = tokio::task::spawn_blocking(move || {
         let site = evaluate_site(&shared, home.as_ref(), &mut sums);
         (sums, site)
@@ -208,13 +229,14 @@ async fn finish(
     let complete = termination == Termination::Complete;
     let mut marks = std::mem::take(&mut sums.marks);
     marks.sort_unstable();
-    let found: Vec<(Uuid, Vec<u64>)> = std::mem::take(&mut sums.found)
+    let mut found: Vec<(Uuid, Vec<u64>)> = std::mem::take(&mut sums.found)
         .into_iter()
         .map(|(check, mut pages)| {
             pages.sort_unstable();
             (issue_id(project, check), pages)
         })
         .collect();
+    since::carry(db, run.leased.scope, previous, &marks, &sums.measured, &mut found).await?;
     let outcome = audits::Outcome {
         termination: Some(termination.code().to_owned()),
         health_score: health.score,
@@ -240,6 +262,7 @@ async fn finish(
         let how = issues::Looked {
             at_all: !rules.is_off(check),
             everywhere: complete,
+            only_gone: false,
             rule_changed: rules.differ(before, check),
         };
         looked.insert(id, how);
@@ -257,7 +280,8 @@ async fn finish(
         })
     })
     .await?;
-    settle(run, db, (audit, began), &looked, previous.is_some(), now).await?;
+    let looked = (&looked, &sums.measured);
+    settle(run, db, (audit, began), looked, previous.is_some(), now).await?;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
@@ -286,7 +310,7 @@ async fn settle(
     run: &Run,
     db: &Db,
     (audit, began): (Uuid, Instant),
-    looked: &HashMap<Uuid, issues::Looked>,
+    (looked, measured): (&HashMap<Uuid, issues::Looked>, &Measured),
     is_later: bool,
     now: Instant,
 ) -> Result<(), JobError> {
@@ -303,10 +327,17 @@ async fn settle(
                 let Some(last) = unseen.last().copied() else {
                     break;
                 };
+                let is_known = |page: &Uuid| measured.get(&issue).is_none_or(|pages| pages.contains(page));
+                let (known, unknown): (Vec<Uuid>, Vec<Uuid>) = unseen.into_iter().partition(is_known);
+                let only_gone = issues::Looked {
+                    only_gone: true,
+                    ..looked
+                };
                 fenced(db, run.leased.clone(), move |tx, scope| {
-                    Box::pin(
-                        async move { issues::settle(tx, scope, audit, issue, unseen, looked, now).await },
-                    )
+                    Box::pin(async move {
+                        issues::settle(tx, scope, audit, issue, known, looked, now).await?;
+                        issues::settle(tx, scope, audit, issue, unknown, only_gone, now).await
+                    })
                 })
                 .await?;
                 changes = true;

@@ -25,7 +25,7 @@ use super::{
     batches::{pack, unpack, unpack_whole},
     page_keywords,
     page_links::{self, Batches},
-    temporary_redirects,
+    temporary_redirects, vitals,
     worker::Run,
 };
 use crate::{
@@ -87,6 +87,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
     page_keywords::note(db, run.leased.scope, &mut ending.index).await?;
+    let vitals = vitals::note(run, db, &mut ending).await?;
     let ending = page_links::note(run, db, audit_id, ending, batches).await?;
     let audited = analysis::Audited {
         id: audit_id,
@@ -97,7 +98,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
             .and_then(|id| Uuid::try_parse(id).ok()),
     };
     let result = analysis::analyze(run, db, audited, ending).await?;
-    Ok(json!({ "auditId": audit_id, "healthScore": result }))
+    Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
 }
 
 /// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.

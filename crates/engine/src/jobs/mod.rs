@@ -14,6 +14,7 @@ pub(crate) mod recheck;
 mod rescore;
 mod steps;
 mod temporary_redirects;
+mod vitals;
 pub mod worker;
 
 use std::collections::BTreeMap;

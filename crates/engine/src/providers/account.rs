@@ -12,7 +12,7 @@ use crate::{
     failure::{Failure, Result},
 };
 
-/// A provider of language models or keyword data.
+/// A provider of language models, keyword data or measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
     /// Any server with Chat Completions: OpenAI, Ollama, vLLM, llama.cpp.
@@ -29,6 +29,8 @@ pub enum Provider {
     SearchConsole,
     /// Suggestions of Google's search box.
     Autocomplete,
+    /// Google PageSpeed Insights.
+    PageSpeed,
 }
 
 const ADDRESS: &str = "baseUrl";
@@ -36,7 +38,7 @@ const OF_MODELS: &[&str] = &[ADDRESS, "model", "inputPrice", "outputPrice"];
 
 impl Provider {
     /// All; where several would do, the first that is set is asked.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::OpenAi,
         Self::Anthropic,
         Self::Gemini,
@@ -44,6 +46,7 @@ impl Provider {
         Self::GoogleAds,
         Self::SearchConsole,
         Self::Autocomplete,
+        Self::PageSpeed,
     ];
 
     /// Those that write.
@@ -59,6 +62,7 @@ impl Provider {
             Self::GoogleAds => "google-ads",
             Self::SearchConsole => "search-console",
             Self::Autocomplete => "autocomplete",
+            Self::PageSpeed => "pagespeed",
         }
     }
 
@@ -75,7 +79,7 @@ impl Provider {
     const fn settings(self) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Self::OpenAi | Self::Anthropic | Self::Gemini => (OF_MODELS, &["model"]),
-            Self::DataForSeo | Self::Autocomplete => (&[ADDRESS], &[]),
+            Self::DataForSeo | Self::Autocomplete | Self::PageSpeed => (&[ADDRESS], &[]),
             Self::GoogleAds => (
                 &[
                     ADDRESS,

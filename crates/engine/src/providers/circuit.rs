@@ -83,6 +83,17 @@ impl Circuit {
         )
     }
 
+    /// Makes a call if calls may be made, and sees what comes of it.
+    pub(super) async fn watch<T>(
+        &self,
+        call: impl Future<Output = Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        let mut pass = self.enter()?;
+        let answer = call.await;
+        pass.tell(answer.as_ref().err());
+        answer
+    }
+
     fn enter(&self) -> Result<Pass, ProviderError> {
         let wait = |millis: i64| ProviderError::Resting(Duration::from_millis(millis.unsigned_abs()));
         let is_trial = self.with(State::admit).map_err(wait)?;
@@ -208,12 +219,7 @@ impl KeywordData for Behind<Box<dyn KeywordData>> {
 impl<T> Behind<T> {
     fn watch<'a>(&self, call: Answering<'a>) -> Answering<'a> {
         let circuit = self.circuit.clone();
-        Box::pin(async move {
-            let mut pass = circuit.enter()?;
-            let found = call.await;
-            pass.tell(found.as_ref().err());
-            found
-        })
+        Box::pin(async move { circuit.watch(call).await })
     }
 }
 

@@ -18,6 +18,7 @@ mod keyword_data;
 mod language;
 mod openai;
 pub mod outbound;
+mod pagespeed;
 mod search_console;
 mod sse;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use google_ads::GoogleAds;
 pub use keyword_data::{Answering, Found, KeywordData, Market};
 pub use language::{Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer, replay};
 pub use openai::OpenAi;
+pub use pagespeed::PageSpeed;
 pub use search_console::SearchConsole;
 
 use crate::Clock;
@@ -100,7 +102,7 @@ impl Providers {
     ) -> searchwright_store::Result<Result<Vec<Box<dyn KeywordData>>, ProviderError>> {
         let mut sources: Vec<Box<dyn KeywordData>> = Vec::new();
         for provider in Provider::ALL {
-            if Provider::LANGUAGE_MODELS.contains(&provider) {
+            if Provider::LANGUAGE_MODELS.contains(&provider) || provider == Provider::PageSpeed {
                 continue;
             }
             if let Some(account) = self.account(tx, scope, provider).await? {
@@ -114,6 +116,17 @@ impl Providers {
             }
         }
         Ok(Ok(sources))
+    }
+
+    /// Who measures pages of a project, if there is an account.
+    pub async fn page_speed(
+        &self,
+        tx: &mut Tx,
+        scope: ProjectScope,
+    ) -> searchwright_store::Result<Option<Result<PageSpeed, ProviderError>>> {
+        let account = self.account(tx, scope, Provider::PageSpeed).await?;
+        let circuit = self.circuits.of(scope.project(), Provider::PageSpeed);
+        Ok(account.map(|account| PageSpeed::new(self.client.clone(), &account, circuit)))
     }
 
     async fn account(

@@ -1,4 +1,4 @@
-//! `searchwright admin provider …`: accounts with language models and sources of keyword data.
+//! `searchwright admin provider …`: accounts with language models, sources of keyword data and whoever measures pages.
 
 use std::{collections::BTreeMap, io::Read as _};
 
@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 pub enum ProviderCommand {
     /// Set an account of a project, over the one there was.
     #[command(
-        after_help = "Secrets: openai, anthropic and gemini take an API key; dataforseo takes LOGIN:PASSWORD; google-ads takes JSON with \
+        after_help = "Secrets: openai, anthropic, gemini and pagespeed take an API key; dataforseo takes LOGIN:PASSWORD; google-ads takes JSON with \
         clientId, clientSecret, refreshToken and developerToken; search-console the same without developerToken; autocomplete takes none.\n\n\
         Settings: inputPrice and outputPrice (US dollars per million tokens) of models; customerId, loginCustomerId, version and currency of \
         google-ads; siteUrl of search-console; tokenUrl of both."
@@ -25,7 +25,7 @@ pub enum ProviderCommand {
         /// Project id.
         #[arg(long)]
         project: String,
-        /// openai (any compatible server), anthropic, gemini, dataforseo, google-ads, search-console or autocomplete.
+        /// openai (any compatible server), anthropic, gemini, dataforseo, google-ads, search-console, autocomplete or pagespeed.
         #[arg(long)]
         provider: String,
         /// File with the secret, or - for standard input; the stored one stays if left out.

@@ -52,5 +52,6 @@ mod queries;
 mod rechecks;
 mod smuggling;
 mod usage;
+mod vitals;
 mod webhook_receivers;
 mod webhooks;

@@ -82,6 +82,11 @@ pub fn page(title: &str, links: &[&str]) -> String {
 }
 
 pub async fn bench(database: &str) -> (Bench, Website) {
+    bench_reaching(database, "").await
+}
+
+/// The same, and it may reach what `also` says.
+pub async fn bench_reaching(database: &str, also: &str) -> (Bench, Website) {
     let site = Website::default();
     site.put(
         "/",
@@ -107,7 +112,7 @@ pub async fn bench(database: &str) -> (Bench, Website) {
     let router = axum::Router::new().fallback(answer).with_state(site.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
     let folder = Arc::new(tempfile::TempDir::new().unwrap());
-    let allow = format!("allow_outbound=[\"crawl={address}\"]");
+    let allow = format!("allow_outbound=[\"crawl={address}\"{also}]");
     let settings = settings(&folder, database, &[&allow, "worker.jobs=1"]);
     let mut bench = Bench::open(folder, settings, Clock::system()).await;
     let engine = &bench.server.app.engine;

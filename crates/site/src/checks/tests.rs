@@ -4,6 +4,7 @@ mod resources;
 mod settings;
 mod sites;
 mod texts;
+mod vitals;
 mod world;
 
 use std::collections::HashSet;
@@ -31,6 +32,7 @@ fn cases() -> Vec<Case> {
         graphs::cases(),
         resources::cases(),
         sites::cases(),
+        vitals::cases(),
     ]
     .into_iter()
     .flatten()

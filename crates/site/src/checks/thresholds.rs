@@ -145,6 +145,12 @@ thresholds! {
     unrendered_words: u32 = 50, 0..=100_000 "words";
     /// `ttfb-slow`: more milliseconds until the first byte.
     ttfb_ms: u32 = 800, 1..=60_000 "milliseconds";
+    /// `cwv-lcp-poor`: later.
+    lcp_ms: u32 = 2_500, 1..=60_000 "milliseconds";
+    /// `cwv-inp-poor`: slower.
+    inp_ms: u32 = 200, 1..=60_000 "milliseconds";
+    /// `cwv-cls-poor`: more.
+    cls_thousandths: u32 = 100, 0..=10_000 "thousandths";
     /// `html-large`: more bytes.
     html_large_bytes: u64 = 1 << 20, 1..=1_000_000_000 "bytes";
     /// `html-over-2mb`: more bytes, which Google does not read.

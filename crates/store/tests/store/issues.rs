@@ -122,6 +122,7 @@ pub async fn settle_all(
     let looked = issues::Looked {
         at_all: true,
         everywhere,
+        only_gone: false,
         rule_changed: false,
     };
     let mut turned = Vec::new();

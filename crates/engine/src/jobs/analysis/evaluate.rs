@@ -22,7 +22,10 @@ use searchwright_store::{
 use tokio::sync::mpsc::{Receiver, Sender};
 use uuid::Uuid;
 
-use super::super::{JobError, batches::unpack};
+use super::{
+    super::{JobError, batches::unpack},
+    Measured,
+};
 use crate::keywords::cannibalisation::{name_key, title_key};
 
 /// Bytes of findings gathered before they are written, the first time half of them: on a small site, the first are
@@ -51,6 +54,8 @@ pub(super) struct Sums {
     ranks: HashMap<&'static str, u64>,
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
+    /// See [`Measured`].
+    pub(super) measured: Measured,
     /// Pages by check, as the halves of their ids.
     pub(super) found: HashMap<&'static str, Vec<u64>>,
 }

@@ -15,6 +15,7 @@ use crate::{
     resources::{Resource, Resources},
     url_key::url_key,
     urls::{UrlTable, provenance},
+    vitals::Vitals,
 };
 
 /// 2026-06-01.
@@ -41,6 +42,7 @@ pub(super) struct World {
     resources: Vec<Resource>,
     /// The audit before saw the same redirects.
     again: bool,
+    vitals: Option<Vitals>,
     pub origin: Origin,
 }
 
@@ -111,6 +113,7 @@ impl World {
             rules: Rules::default(),
             resources: Vec::new(),
             again: false,
+            vitals: None,
             origin,
         }
     }
@@ -217,6 +220,12 @@ impl World {
         self
     }
 
+    /// What was measured of `/p`.
+    pub fn measured(mut self, vitals: Vitals) -> Self {
+        self.vitals = Some(vitals);
+        self
+    }
+
     /// The crawl asked for it.
     pub fn resource(mut self, resource: Resource) -> Self {
         self.resources.push(resource);
@@ -309,6 +318,10 @@ impl World {
                 .map(|id| (id, NOW - 86_400_000))
                 .collect();
             index.redirected_before(before);
+        }
+        if let Some(vitals) = &self.vitals {
+            let page = pages.iter().find(|page| page.url.ends_with("/p")).unwrap();
+            index.measured(vec![(page.id, vitals.clone())]);
         }
         Built {
             index,
