@@ -15,7 +15,10 @@ const fn level(severity: Severity) -> &'static str {
 
 /// Where in the page's source it is: the first line that evidence names, else the page as a whole.
 fn region(evidence: &Value) -> Value {
-    let mut lists = evidence.as_object().into_iter().flat_map(|members| members.values());
+    let mut lists = evidence
+        .as_object()
+        .into_iter()
+        .flat_map(|members| members.values());
     let line = lists.find_map(|list| list.get(0)?.get("line")?.as_u64());
     json!({ "startLine": line.unwrap_or(1) })
 }

@@ -261,7 +261,9 @@ impl Rules {
 
     pub(super) fn is_changed(&self, before: &Self, check: &Check, changed: &[(&str, Version)]) -> bool {
         let between = |since: &Version| before.version < *since && *since <= self.version;
-        changed.iter().any(|(id, since)| *id == check.id && between(since))
+        changed
+            .iter()
+            .any(|(id, since)| *id == check.id && between(since))
     }
 
     fn has_other_numbers(&self, before: &Self, check: &Check) -> bool {

@@ -130,7 +130,9 @@ fn sounded(word: &[u8]) -> usize {
     let consonant = |b: u8| b.is_ascii_alphabetic() && !is_english_vowel(b);
     let silent = if word.ends_with(b"es") {
         let hissing = b"szxc".contains(&back(3))
-            || [&b"ches"[..], b"shes", b"ges"].iter().any(|end| word.ends_with(end));
+            || [&b"ches"[..], b"shes", b"ges"]
+                .iter()
+                .any(|end| word.ends_with(end));
         let whole = back(3) == b'l' && consonant(back(4));
         consonant(back(3)) && !hissing && !whole
     } else if word.ends_with(b"ed") {

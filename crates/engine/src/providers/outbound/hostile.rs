@@ -84,7 +84,8 @@ fn brotli_bomb() -> Vec<u8> {
 /// Made once, before the clock runs.
 static GZIP_BOMB: LazyLock<Vec<u8>> = LazyLock::new(gzip_bomb);
 static BROTLI_BOMB: LazyLock<Vec<u8>> = LazyLock::new(brotli_bomb);
-static LINKS: LazyLock<String> = LazyLock::new(|| (0..1_000_000).map(|i| format!("<a href=/l/{i}>")).collect());
+static LINKS: LazyLock<String> =
+    LazyLock::new(|| (0..1_000_000).map(|i| format!("<a href=/l/{i}>")).collect());
 static ATTRIBUTES: LazyLock<String> = LazyLock::new(|| {
     let names: String = (0..1_000_000).map(|i| format!("a{i} ")).collect();
     format!("<div {names}>")

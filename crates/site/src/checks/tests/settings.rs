@@ -176,12 +176,14 @@ proptest! {
 fn a_condition_may_change_with_the_ruleset() {
     let changed = [("title-short", [1, 2, 0]), ("h1-long", [2, 0, 0])];
     let at = |version: &str| Rules::default().of_version(version);
-    let differ = |before: &str, now: &str, id: &str| {
-        at(now).is_changed(&at(before), find(id).unwrap(), &changed)
-    };
+    let differ =
+        |before: &str, now: &str, id: &str| at(now).is_changed(&at(before), find(id).unwrap(), &changed);
     assert!(differ("1.1.0", "1.2.0", "title-short") && differ("1.1.9", "1.10.0", "title-short"));
     assert!(!differ("1.2.0", "1.2.1", "title-short") && !differ("1.0.0", "1.1.0", "title-short"));
     assert!(!differ("1.1.0", "1.2.0", "h1-long") && differ("1.2.0", "2.0.0", "h1-long"));
     assert!(!differ("1.0.0", "2.0.0", "title-long"));
-    assert!(!differ("2.0.0", "1.0.0", "title-short"), "a program that was taken back");
+    assert!(
+        !differ("2.0.0", "1.0.0", "title-short"),
+        "a program that was taken back"
+    );
 }
