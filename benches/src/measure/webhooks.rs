@@ -107,10 +107,10 @@ fn measure(
     hook(format!("http://{}/timed", receiver.address), "post.created")?;
     let (mut healthy, mut beside) = (Vec::new(), Vec::new());
     for _ in 0..effort.rounds {
-        healthy.push(timed(&api, &receiver)?);
+        healthy.push(timed(&api, &receiver, &rows)?);
         let dead = hook(format!("http://{dead}/"), "*")?;
         rows.add(&[dead], ROWS, "2026-01-01T00:00:00.000Z")?;
-        beside.push(timed(&api, &receiver)?);
+        beside.push(timed(&api, &receiver, &rows)?);
         api.delete(&format!("webhooks/{dead}"))?;
     }
     report.add(Figure {
@@ -124,12 +124,14 @@ fn measure(
 }
 
 /// Milliseconds from the start of a POST that makes an event until it was received; the 99th percentile.
-fn timed(api: &Api, receiver: &Receiver) -> Result<f64> {
+fn timed(api: &Api, receiver: &Receiver, rows: &Rows) -> Result<f64> {
     let mut waits = Vec::with_capacity(TIMED);
     for _ in 0..TIMED {
         receiver.take();
         let begun = Instant::now();
-        api.post("posts", &json!({ "title": "Timed" }))?;
+        // each of another name, or finding a free address for it takes longer and longer
+        let title = format!("{} timed", rows.next() as u64);
+        api.post("posts", &json!({ "title": title }))?;
         while receiver.count() == 0 {
             ensure!(begun.elapsed() < LIMIT, "an event did not come");
             thread::sleep(Duration::from_micros(200));
@@ -165,6 +167,12 @@ impl Rows {
         })
     }
 
+    /// A number that has not been used; its low half counts.
+    fn next(&self) -> u128 {
+        self.written.set(self.written.get() + 1);
+        self.written.get()
+    }
+
     /// Adds deliveries that are due at a time, dealt out to webhooks.
     fn add(&self, hooks: &[Uuid], count: usize, due: &str) -> Result<()> {
         let (project, due) = (
@@ -174,10 +182,7 @@ impl Rows {
         );
         for first in (0..count).step_by(ROWS) {
             let pairs: Vec<(Uuid, Uuid)> = (first..count.min(first + ROWS))
-                .map(|n| {
-                    self.written.set(self.written.get() + 1);
-                    (Uuid::from_u128(self.written.get()), hooks[n % hooks.len()])
-                })
+                .map(|n| (Uuid::from_u128(self.next()), hooks[n % hooks.len()]))
                 .collect();
             let work = async move |tx: &mut searchwright_store::Tx| -> searchwright_store::Result<()> {
                 let events = pairs
