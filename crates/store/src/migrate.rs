@@ -46,6 +46,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     18 "0018_page_links",
     19 "0019_webhooks",
     20 "0020_audit_figures",
+    21 "0021_changed_occurrences",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -35,6 +35,9 @@ use crate::{failure::defect, operations::word, rules};
 
 /// Rows of one transaction: others wait for it.
 const ROWS: usize = 8 * 1024;
+/// Issues that are settled at once, to share commits.
+const AT_ONCE: usize = 32;
+
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
 
@@ -51,9 +54,6 @@ fn measured(index: &Index, rules: &Rules, project: Uuid) -> Measured {
         .map(of)
         .collect()
 }
-
-/// Issues that are settled at once, to share commits.
-const AT_ONCE: usize = 32;
 
 /// Weight of a severity in the impact of an issue.
 const fn weight(severity: Severity) -> f64 {
@@ -281,7 +281,7 @@ async fn finish(
     })
     .await?;
     let looked = (&looked, &sums.measured);
-    settle(run, db, (audit, began), looked, previous.is_some(), now).await?;
+    settle(run, db, (audit, began), looked, now).await?;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
@@ -311,7 +311,6 @@ async fn settle(
     db: &Db,
     (audit, began): (Uuid, Instant),
     (looked, measured): (&HashMap<Uuid, issues::Looked>, &Measured),
-    is_later: bool,
     now: Instant,
 ) -> Result<(), JobError> {
     let scope = run.leased.scope;
@@ -320,8 +319,6 @@ async fn settle(
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |issue| async move {
             let (mut after, looked) = (None, looked.get(&issue).copied().unwrap_or_default());
-            // where nothing was known before, nothing can have changed
-            let mut changes = is_later;
             loop {
                 let unseen = issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
                 let Some(last) = unseen.last().copied() else {
@@ -340,7 +337,6 @@ async fn settle(
                     })
                 })
                 .await?;
-                changes = true;
                 after = Some(last);
             }
             let event = run.engine.clock.id();
@@ -352,9 +348,7 @@ async fn settle(
                         note: None,
                         at: now,
                     };
-                    if changes {
-                        occurrences::log_audit(tx, scope, issue, began, &actor).await?;
-                    }
+                    occurrences::log_audit(tx, scope, issue, began, &actor).await?;
                     recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
                 })
             })
