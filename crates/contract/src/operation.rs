@@ -196,6 +196,11 @@ impl Meta {
             .filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
     }
 
+    /// Whether something happens outside this server: a website is crawled, a provider asked, a receiver of webhooks told.
+    pub fn reaches_out(&self) -> bool {
+        self.effect.runs() || self.scope == Scope::WebhooksWrite && self.effect != Effect::Delete
+    }
+
     /// Whether it works on one project.
     pub fn in_project(&self) -> bool {
         self.path.starts_with("/projects/{projectId}")

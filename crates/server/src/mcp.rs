@@ -144,15 +144,15 @@ fn tool(endpoint: &Endpoint) -> Tool {
             project["description"] = "The project; that of the API key unless given.".into();
         }
     }
-    let effect = endpoint.meta.effect;
+    let (effect, reaches_out) = (endpoint.meta.effect, endpoint.meta.reaches_out());
     let annotations = ToolAnnotations::with_title(endpoint.description.lines().next().unwrap_or_default())
         .read_only(effect == Effect::Read)
         .destructive(matches!(
             effect,
             Effect::Change | Effect::Delete | Effect::Publish
         ))
-        .idempotent(matches!(effect, Effect::Read | Effect::Change | Effect::Delete))
-        .open_world(effect.runs());
+        .idempotent(matches!(effect, Effect::Read | Effect::Change | Effect::Delete) && !reaches_out)
+        .open_world(reaches_out);
     let mut tool = Tool::new(tool_name(endpoint), endpoint.description.clone(), Arc::new(input))
         .with_annotations(annotations);
     if effect != Effect::Delete {
