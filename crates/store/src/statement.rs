@@ -171,51 +171,8 @@ impl Statement {
         rows: Vec<Vec<Param>>,
         read: impl Fn(&mut Cells<'_>) -> Result<T>,
     ) -> Result<Vec<Option<T>>> {
-        match &mut tx.on {
-            On::Sqlite(connection) => {
-                let mut statement = connection.get()?.prepare_cached(self.text)?;
-                bind_sqlite(&mut statement, &self.params)?;
-                let places = places(&statement, &self.params, &rows)?;
-                let mut found = Vec::with_capacity(rows.len());
-                for params in &rows {
-                    bind_row(&mut statement, &places, params)?;
-                    let mut answer = statement.raw_query();
-                    let row = answer.next()?;
-                    found.push(
-                        row.map(|row| {
-                            read(&mut Cells {
-                                row: Row::Sqlite(row),
-                                at: 0,
-                            })
-                        })
-                        .transpose()?,
-                    );
-                }
-                Ok(found)
-            }
-            On::Postgres(client) => {
-                let connection = client.get()?;
-                let statement = client.prepare_for(self.text, rows.len()).await?;
-                let (statement, fixed) = (&statement, &self.params);
-                let runs = rows.iter().map(|row| async move {
-                    let params = refs(fixed.iter().chain(row));
-                    connection.query_opt(statement, &params).await
-                });
-                let rows = client.run(try_join_all(runs)).await?;
-                rows.iter()
-                    .map(|row| {
-                        row.as_ref()
-                            .map(|row| {
-                                read(&mut Cells {
-                                    row: Row::Postgres(row),
-                                    at: 0,
-                                })
-                            })
-                            .transpose()
-                    })
-                    .collect()
-            }
-        }
+        let found = self.all_each(tx, rows, read).await?;
+        Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
     }
 
     /// Every row for each row of parameters (which follow those already bound); PostgreSQL gets them in one pipeline.
