@@ -11,7 +11,7 @@ use std::{
 };
 
 use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
-use searchwright_store::{activity, deliveries, events, idempotency, jobs, seal::Keyring};
+use searchwright_store::{activity, deliveries::sending, events, idempotency, jobs, seal::Keyring};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -142,7 +142,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
             .await?;
     }
     if embedded {
-        engine.db.write(|tx| Box::pin(deliveries::reclaim(tx))).await?;
+        engine.db.write(|tx| Box::pin(sending::reclaim(tx))).await?;
     }
     let failed = |e: std::io::Error| OpenError::File("listen".to_owned(), e);
     let api = listen::bind(settings.listen, "--listen").await.map_err(failed)?;

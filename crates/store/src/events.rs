@@ -121,15 +121,6 @@ pub async fn position(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Opti
         .await
 }
 
-/// The place of the newest event; 0 before the first.
-pub async fn newest(tx: &mut Tx, scope: ProjectScope) -> Result<i64> {
-    let head = sql("SELECT position FROM event_heads WHERE project_id = $1")
-        .bind(scope.project())
-        .optional(tx, |c| c.take())
-        .await?;
-    Ok(head.unwrap_or(0))
-}
-
 /// Forgets events and deliveries that are older than 30 days, so many at a time; how many rows.
 pub async fn forget(tx: &mut Tx, now: Instant, most: u32) -> Result<u64> {
     let before = now.plus_millis(-KEPT_DAYS * 86_400_000);

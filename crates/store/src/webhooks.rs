@@ -148,14 +148,6 @@ pub async fn secrets(
     sealed.into_iter().map(open).collect()
 }
 
-/// How many there are.
-pub async fn count(tx: &mut Tx, scope: ProjectScope) -> Result<u32> {
-    sql("SELECT count(*) FROM webhooks WHERE project_id = $1")
-        .bind(scope.project())
-        .one(tx, |c| c.take())
-        .await
-}
-
 /// One page, newest first.
 pub async fn list(
     tx: &mut Tx,
@@ -190,12 +182,11 @@ pub async fn touch(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     Ok(())
 }
 
-/// Deletes a webhook with its secrets and whatever was to be sent to it.
+/// Deletes a webhook with its secrets. What was to be sent to it has nowhere to go and is forgotten with other deliveries of
+/// its age: there may be many, and others would wait.
 pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     for text in [
         "DELETE FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2",
-        "DELETE FROM delivery_attempts WHERE project_id = $1 AND webhook_id = $2",
-        "DELETE FROM deliveries WHERE project_id = $1 AND webhook_id = $2",
         "DELETE FROM webhooks WHERE project_id = $1 AND id = $2",
     ] {
         sql(text).bind(scope.project()).bind(id).run(tx).await?;

@@ -12,9 +12,15 @@ use searchwright_contract::{
     Instant,
     webhooks::{Attempt, DeliveryError, DisabledReason},
 };
-use searchwright_site::fetch::{FetchError, Fetched};
+use searchwright_site::{
+    fetch::{FetchError, Fetched},
+    text::hash,
+};
 use searchwright_store::{
-    deliveries::{self, Due, Endpoint, Outcome, message_id},
+    deliveries::{
+        message_id,
+        sending::{self, Due, Endpoint, Outcome},
+    },
     webhooks,
 };
 use secrecy::SecretString;
@@ -24,7 +30,6 @@ use tokio::{
     time::MissedTickBehavior,
 };
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::{
     schedule::{Failure, is_given_up, wait},
@@ -51,6 +56,8 @@ const WEBHOOKS: usize = 64;
 const READ: u32 = 128;
 /// Deliveries after which a webhook lets others have its turn.
 const TURN: usize = 4_096;
+/// Milliseconds of an attempt after which others have their turn as well.
+const SLOW_MILLIS: u32 = 1_000;
 /// Outcomes written in one transaction.
 const WRITTEN: usize = 256;
 /// Bytes of an answer that are read.
@@ -111,13 +118,13 @@ impl Sender {
         while serving.try_join_next().is_some() {}
         let now = self.engine.clock.now();
         let room = WEBHOOKS.saturating_sub(serving.len()) as u32;
-        if room == 0 || !deliveries::any_due(&mut self.engine.db.read().await?, now).await? {
+        if room == 0 || !sending::any_due(&mut self.engine.db.read().await?, now).await? {
             return Ok(());
         }
         let leased = self
             .engine
             .db
-            .write(move |tx| Box::pin(async move { deliveries::lease(tx, now, room).await }))
+            .write(move |tx| Box::pin(async move { sending::lease(tx, now, room).await }))
             .await?;
         for endpoint in leased {
             let (sender, stop) = (self.clone(), stop.child_token());
@@ -147,18 +154,20 @@ impl Sender {
         )
         .await?;
         let (done, ended) = mpsc::channel(WRITTEN);
-        let (sent, recorded) = tokio::join!(
-            self.send_all(&endpoint, &secrets, &stop, done),
-            self.record_all(&endpoint, ended, &stop),
-        );
-        // The lease of what could not be recorded runs out: until then nobody sends it again.
+        let recording = async {
+            let recorded = self.record_all(&endpoint, ended, &stop).await;
+            // What nobody records would be sent again: nothing more goes out.
+            stop.cancel();
+            recorded
+        };
+        let (sent, recorded) = tokio::join!(self.send_all(&endpoint, &secrets, &stop, done), recording);
+        // Where something is wrong with the store the lease runs out, which is time for it to recover.
         recorded?;
-        let released = endpoint.clone();
+        sent?;
         self.engine
             .db
-            .write(move |tx| Box::pin(async move { deliveries::release(tx, &released).await }))
-            .await?;
-        sent
+            .write(move |tx| Box::pin(async move { sending::release(tx, &endpoint).await }))
+            .await
     }
 
     async fn send_all(
@@ -179,8 +188,7 @@ impl Sender {
         loop {
             if page.is_empty() && count < TURN && !stop.is_cancelled() {
                 let now = self.engine.clock.now();
-                let due =
-                    deliveries::due(&mut self.engine.db.read().await?, endpoint, after, now, READ).await?;
+                let due = sending::due(&mut self.engine.db.read().await?, endpoint, after, now, READ).await?;
                 after = due.last().map(|last| (last.next_at, last.id)).or(after);
                 count = if due.is_empty() { TURN } else { count + due.len() };
                 page.extend(due);
@@ -209,7 +217,7 @@ impl Sender {
             return Ok(());
         };
         let outcome = self.attempt(endpoint, secrets, due).await?;
-        // Refused only by a recorder that has failed, which says so itself.
+        // Refused only by a recorder that has failed, which stops the sending.
         let _ = done.send(outcome).await;
         Ok(())
     }
@@ -230,21 +238,23 @@ impl Sender {
             }
             let gone = |o: &Outcome| o.attempt.status_code == Some(StatusCode::GONE.as_u16());
             let is_gone = outcomes.iter().any(gone);
+            // Those that are slow take turns, so that any number of them leaves room for the others.
+            let is_slow = outcomes.iter().any(|o| o.attempt.duration_ms >= SLOW_MILLIS);
             let (owned, now) = (endpoint.clone(), self.engine.clock.now());
             let goes_on = self
                 .engine
                 .db
                 .write(move |tx| {
                     Box::pin(async move {
-                        let Some(failing) = deliveries::record(tx, &owned, outcomes, now).await? else {
+                        let Some(failing) = sending::record(tx, &owned, outcomes, now).await? else {
                             return Ok::<_, searchwright_store::Error>(false);
                         };
                         let reason = match () {
                             () if is_gone => DisabledReason::Gone,
                             () if is_given_up(failing, now) => DisabledReason::FailedTooLong,
-                            () => return Ok(true),
+                            () => return Ok(!is_slow),
                         };
-                        deliveries::disable(tx, &owned, reason, now).await?;
+                        sending::disable(tx, &owned, reason, now).await?;
                         Ok(false)
                     })
                 })
@@ -281,9 +291,12 @@ impl Sender {
         let (attempt, failure) = read(&answer, at, took);
         let tries = due.tries + 1;
         let retried = attempt.error.is_some() && !due.is_test;
-        let wait = retried
-            .then(|| wait(tries, failure, chance(due.id, tries)))
-            .flatten();
+        let wait = if retried {
+            // by chance, and the same whenever it is asked for
+            wait(tries, failure, hash(format!("{}.{tries}", due.id).as_bytes()))
+        } else {
+            None
+        };
         let next_at = wait.map(|wait| self.engine.clock.now().plus_millis(wait.as_millis() as i64));
         Ok(Outcome {
             due,
@@ -334,25 +347,11 @@ fn shown(body: &[u8]) -> Option<String> {
     let shown: String = text
         .chars()
         .flat_map(|c| {
-            let acts = c.is_control() && c != '\n' && c != '\t' || is_direction(c);
+            let acts = c.is_control() && c != '\n' && c != '\t';
             let escaped = acts.then(|| c.escape_unicode());
             let plain = (!acts).then_some(c);
             escaped.into_iter().flatten().chain(plain)
         })
         .collect();
     (!shown.is_empty()).then_some(shown)
-}
-
-/// Marks that turn the direction of text around.
-const fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Chance that is the same whenever it is asked for: of a delivery and its attempt.
-fn chance(id: Uuid, tries: u32) -> u64 {
-    let (a, b) = id.as_u64_pair();
-    let mut x = a ^ b.rotate_left(32) ^ u64::from(tries).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }

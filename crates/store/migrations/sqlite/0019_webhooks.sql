@@ -1,7 +1,9 @@
 -- Who is told of events. Events get the place in which they became visible, and the bytes that every receiver is sent.
 ALTER TABLE events ADD COLUMN position INTEGER;
 ALTER TABLE events ADD COLUMN body TEXT;
-UPDATE events SET position = (SELECT count(*) FROM events e WHERE e.project_id = events.project_id AND e.id <= events.id);
+UPDATE events SET position = n.position
+  FROM (SELECT project_id, id, row_number() OVER (PARTITION BY project_id ORDER BY id) AS position FROM events) n
+  WHERE events.project_id = n.project_id AND events.id = n.id;
 CREATE UNIQUE INDEX events_in_order ON events (project_id, position);
 CREATE INDEX events_by_age ON events (created_at);
 CREATE TABLE event_heads (

@@ -13,6 +13,7 @@ mod activity;
 mod admin;
 mod audits;
 mod brand;
+mod deliveries;
 mod durability;
 mod events;
 mod idempotency;
