@@ -18,6 +18,7 @@ pub mod error;
 pub mod events;
 pub mod faqs;
 pub mod instant;
+pub mod integrations;
 pub mod issues;
 pub mod jobs;
 pub mod json;

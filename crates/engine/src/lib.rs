@@ -18,6 +18,7 @@ pub mod keywords;
 mod operations;
 mod posts;
 pub mod providers;
+pub mod publishing;
 mod rules;
 pub mod webhooks;
 pub mod writing;

@@ -161,7 +161,7 @@ impl ProviderError {
 }
 
 /// What a provider said, fit to be passed on: one line, cut, and without what must not be seen.
-pub(super) fn said(text: &str, secrets: &[&str]) -> Option<String> {
+pub(crate) fn said(text: &str, secrets: &[&str]) -> Option<String> {
     let mut text = text.to_owned();
     for secret in secrets.iter().filter(|s| s.len() >= 4) {
         text = text.replace(secret, "[secret]");

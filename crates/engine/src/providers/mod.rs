@@ -37,6 +37,7 @@ pub use account::Provider;
 pub use anthropic::Anthropic;
 pub use autocomplete::Autocomplete;
 pub use dataforseo::DataForSeo;
+pub(crate) use error::said;
 pub use error::{Partial, ProviderError, Refusal, Usage, Why};
 pub(crate) use exchange::retry_after;
 pub use gemini::Gemini;

@@ -1,0 +1,68 @@
+//! Publishing: places to publish, what they can do, and what is to be done next with a post. Never twice, never lost: what was
+//! sent and not answered is looked for before anything is sent again.
+
+mod decide;
+mod exchange;
+mod front_matter;
+mod marker;
+mod publisher;
+mod trouble;
+pub(crate) mod vendors;
+
+use std::path::PathBuf;
+
+use uuid::Uuid;
+
+use crate::{
+    Clock,
+    providers::outbound::{Guarded, Outbound, Purpose},
+};
+
+pub(crate) use decide::{Aim, Before, Known, Next, Reason, Sent, decide};
+pub(crate) use marker::Marker;
+pub(crate) use publisher::{
+    Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted,
+};
+pub(crate) use trouble::{Trouble, Why};
+
+/// What publishing needs of the server it runs on.
+#[derive(Clone)]
+pub struct Settings {
+    /// The guarded clients.
+    pub outbound: Outbound,
+    /// Folder under which files are published, one folder per project.
+    pub folder: PathBuf,
+    /// Origin of this server's pages, without a slash at its end.
+    pub origin: String,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "publishing::Settings({})", self.origin)
+    }
+}
+
+/// What a vendor is reached with.
+#[derive(Clone)]
+pub(crate) struct Context {
+    /// The guarded client.
+    pub client: Guarded,
+    /// Time.
+    pub clock: Clock,
+    /// The project's folder for files.
+    pub folder: PathBuf,
+    /// The project.
+    pub project: Uuid,
+}
+
+impl Context {
+    /// For a project.
+    pub fn new(settings: &Settings, clock: Clock, project: Uuid) -> Self {
+        Self {
+            client: settings.outbound.for_purpose(Purpose::Publish),
+            clock,
+            folder: settings.folder.join(project.to_string()),
+            project,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What a place to publish can do. One file per vendor under `vendors/`; when to call what is decided in `jobs/publish.rs`.
+
+use std::{collections::BTreeMap, fmt, future::Future, pin::Pin};
+
+use searchwright_contract::{
+    Instant,
+    integrations::{Field, Place},
+};
+use secrecy::SecretString;
+
+use super::{marker::Marker, trouble::Trouble};
+
+/// A request to a provider under way.
+pub type Doing<'a, T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send + 'a>>;
+
+/// What a connection was made with.
+#[derive(Clone, Debug, Default)]
+pub struct Connection {
+    /// Address, account and the like; nothing secret.
+    pub settings: BTreeMap<String, String>,
+    /// What the provider knows us by, by the name of the input.
+    pub secrets: BTreeMap<String, SecretString>,
+    /// The site at the provider, once it is chosen.
+    pub site: Option<String>,
+    /// The collection at the provider, once it is chosen.
+    pub collection: Option<String>,
+    /// From fields of a post to fields of the provider.
+    pub map: BTreeMap<String, String>,
+}
+
+impl Connection {
+    /// A setting; empty where it is not set.
+    pub fn setting(&self, name: &str) -> &str {
+        self.settings.get(name).map_or("", String::as_str)
+    }
+
+    /// A secret; an empty one where it is not set.
+    pub fn secret(&self, name: &str) -> &str {
+        use secrecy::ExposeSecret as _;
+        self.secrets.get(name).map_or("", |secret| secret.expose_secret())
+    }
+
+    /// The provider's field for a field of a post.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.map.get(name).map(String::as_str)
+    }
+}
+
+/// Whose credential it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Name of the account at the provider, to be shown.
+    pub name: Option<String>,
+    /// What only one site has: where it changes, what was published before is elsewhere.
+    pub site: String,
+}
+
+/// What is published of a post.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// By which it is found again.
+    pub marker: Marker,
+    /// Whether readers are to see it.
+    pub live: bool,
+    /// Title.
+    pub title: String,
+    /// The part of its address that names it.
+    pub slug: String,
+    /// The text, sanitised HTML, without the marker.
+    pub html: String,
+    /// The text, Markdown, without the marker.
+    pub markdown: String,
+    /// Summary for lists.
+    pub excerpt: Option<String>,
+    /// Title for search results.
+    pub meta_title: Option<String>,
+    /// Description for search results.
+    pub meta_description: Option<String>,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Sections of the blog.
+    pub categories: Vec<String>,
+    /// Name of the author.
+    pub author: Option<String>,
+    /// Language, BCP 47.
+    pub language: String,
+    /// Address that search engines are to take for it.
+    pub canonical_url: Option<String>,
+    /// When it was first published, or now.
+    pub published_at: Instant,
+    /// The main image, uploaded before.
+    pub picture: Option<Uploaded>,
+}
+
+/// An image to be uploaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Name of the file, made of the digest of its bytes: `searchwright-{digest}.jpg`.
+    pub name: String,
+    /// Media type, by its bytes.
+    pub media_type: &'static str,
+    /// The file.
+    pub bytes: bytes::Bytes,
+    /// What it shows.
+    pub alt: Option<String>,
+}
+
+/// An image that a provider has.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Uploaded {
+    /// What the provider names it by: an id, a path, an address.
+    pub reference: String,
+    /// Where it is, if that is known.
+    pub url: Option<String>,
+    /// What it shows.
+    pub alt: Option<String>,
+}
+
+/// Whether readers see something at a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visible {
+    /// They do.
+    Live,
+    /// They do not.
+    Draft,
+}
+
+/// Something at a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// The provider's id.
+    pub id: String,
+    /// Its slug, where the provider has such.
+    pub slug: Option<String>,
+    /// Where readers find it.
+    pub url: Option<String>,
+    /// Whether they do.
+    pub visible: Visible,
+    /// Changes whenever somebody changes what we write: a digest of it, or the provider's own counter.
+    pub version: String,
+    /// Our mark on it.
+    pub marker: Option<Marker>,
+    /// A version the provider wants to hear with the next change, if that is not `version`.
+    pub etag: Option<String>,
+}
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// The provider's id, if we know it.
+    pub id: Option<&'a str>,
+    /// Our mark.
+    pub marker: &'a Marker,
+    /// The slug it has, or is to have.
+    pub slug: &'a str,
+}
+
+/// A place to publish. Asks once: nothing is repeated here.
+pub trait Publisher: Send + Sync + fmt::Debug {
+    /// Asks whether the credential works, and whose it is.
+    fn check(&self) -> Doing<'_, Account>;
+
+    /// The sites the credential reaches; one that is fixed by the connection is listed too.
+    fn sites(&self) -> Doing<'_, Vec<Place>>;
+
+    /// The collections of a site; empty where a site has no such thing.
+    fn collections<'a>(&'a self, site: Option<&'a str>) -> Doing<'a, Vec<Place>>;
+
+    /// The real fields of a collection.
+    fn fields<'a>(&'a self, site: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>>;
+
+    /// Everything that has the id, our mark or the slug. What lies in the provider's trash is not there.
+    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>>;
+
+    /// Makes it, with its mark.
+    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote>;
+
+    /// Brings it to this state. `remote` was just found.
+    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote>;
+
+    /// Takes it out of readers' sight, without deleting it.
+    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote>;
+
+    /// Gives the provider an image, or finds it there by its name.
+    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded>;
+}

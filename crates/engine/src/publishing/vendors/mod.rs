@@ -1,0 +1,101 @@
+//! The vendors: what a person enters to connect each, what it can do, and how it is reached.
+
+mod files;
+
+use searchwright_contract::integrations::{Capabilities, Provider};
+
+use super::{
+    Context,
+    publisher::{Connection, Publisher},
+    trouble::Trouble,
+};
+
+/// Something a person enters to connect a provider.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    /// Name in the form and in the stored connection.
+    pub name: &'static str,
+    /// For people.
+    pub label: &'static str,
+    /// For people: where to find it, and what it looks like.
+    pub hint: &'static str,
+    /// Whether it is a secret: sealed, and never shown again.
+    pub secret: bool,
+    /// Whether nothing works without it.
+    pub required: bool,
+}
+
+impl Input {
+    /// An open one.
+    pub(super) const fn open(name: &'static str, label: &'static str, hint: &'static str) -> Self {
+        Self {
+            name,
+            label,
+            hint,
+            secret: false,
+            required: true,
+        }
+    }
+
+    /// A secret one.
+    pub(super) const fn secret(name: &'static str, label: &'static str, hint: &'static str) -> Self {
+        Self {
+            secret: true,
+            ..Self::open(name, label, hint)
+        }
+    }
+
+    /// One that may be left out.
+    pub(super) const fn optional(mut self) -> Self {
+        self.required = false;
+        self
+    }
+}
+
+/// A vendor.
+#[derive(Clone, Copy, Debug)]
+pub struct Vendor {
+    /// Its word.
+    pub provider: Provider,
+    /// Its name.
+    pub name: &'static str,
+    /// What a person enters.
+    pub inputs: &'static [Input],
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// Whether what is made there carries our mark, so that it is found again by it. Without it, what has the slug now and
+    /// was not there before counts as ours.
+    pub marks: bool,
+    /// Reaches it.
+    pub open: fn(&Context, Connection) -> Result<Box<dyn Publisher>, Trouble>,
+}
+
+/// What most can do.
+pub(super) const ALL: Capabilities = Capabilities {
+    connect_url: true,
+    fields: true,
+    images: true,
+    update: true,
+    unpublish: true,
+    draft: true,
+    schedule: true,
+    lookup: true,
+};
+
+/// Those that can be connected, in the order of documentation.
+const VENDORS: &[Vendor] = &[files::VENDOR];
+
+/// The vendor of a provider; `None` for one that cannot be connected.
+pub fn of(provider: Provider) -> Option<&'static Vendor> {
+    VENDORS.iter().find(|vendor| vendor.provider == provider)
+}
+
+/// Why a provider without a vendor cannot be connected.
+pub const fn unsupported(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Framer => {
+            "Framer has no interface over HTTP: its server API is a WebSocket protocol that only its own Node.js library speaks"
+        }
+        _ => "this version cannot publish there",
+    }
+}
