@@ -78,6 +78,8 @@ enum PeersTask {
     },
     /// What the sanitiser leaves of hostile texts, in Chromium
     Browser,
+    /// Posts published to content management systems, also through a bad network and kills
+    Publish(peers::PublishOptions),
     /// Signatures of webhooks by the official libraries of Python and JavaScript
     Webhooks,
 }
@@ -131,6 +133,7 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Peers(PeersTask::Browser) => peers::browser(),
+        Task::Peers(PeersTask::Publish(options)) => peers::publish(&options),
         Task::Peers(PeersTask::Webhooks) => peers::webhooks(),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);

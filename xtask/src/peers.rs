@@ -4,6 +4,7 @@
 mod audit;
 mod browser;
 mod chromium;
+mod publish;
 mod webhooks;
 
 use std::{
@@ -19,6 +20,7 @@ use crate::process::{Running, free_port, program, quiet};
 
 pub use audit::audit;
 pub use browser::browser;
+pub use publish::{Options as PublishOptions, publish};
 pub use webhooks::webhooks;
 
 /// Longest a peer may take to begin to listen; the largest document takes seconds to read.

@@ -64,6 +64,13 @@ impl Running {
         }
     }
 
+    /// Kills the program where it stands (SIGKILL) and waits until it is gone.
+    pub fn kill(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
     /// Asks the program to end with SIGINT (for PostgreSQL the fast shutdown) and waits for it;
     /// kills it when it does not.
     pub fn stop(&mut self) {

@@ -1,0 +1,109 @@
+//! Publishing to real content management systems, directly and through a network that spoils requests, while the product is killed.
+
+mod cms;
+mod directus;
+mod ghost;
+mod http;
+mod images;
+mod install;
+mod itself;
+mod product;
+mod proxy;
+mod scenario;
+mod storm;
+mod strapi;
+mod table;
+mod wordpress;
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use cms::Cms;
+use directus::Directus;
+use ghost::Ghost;
+use product::Product;
+use proxy::Proxy;
+use scenario::Stage;
+use storm::Storm;
+use strapi::Strapi;
+use table::Table;
+use wordpress::WordPress;
+
+/// What a run can be narrowed to.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Only these: wordpress, ghost, strapi, directus
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Posts published under faults at each
+    #[arg(long, default_value_t = 200)]
+    publishes: usize,
+    /// Another seed gives other faults
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Name, and what starts it.
+type Kind = (&'static str, fn() -> Result<Box<dyn Cms>>);
+
+const KINDS: [Kind; 5] = [
+    ("wordpress", || {
+        Ok(Box::new(WordPress::start("wordpress", false)?))
+    }),
+    ("wordpress", || {
+        Ok(Box::new(WordPress::start("wordpress-marker", true)?))
+    }),
+    ("ghost", || Ok(Box::new(Ghost::start()?))),
+    ("strapi", || Ok(Box::new(Strapi::start()?))),
+    ("directus", || Ok(Box::new(Directus::start()?))),
+];
+
+/// Tries everything with each; fails where something is not as expected.
+pub fn publish(options: &Options) -> Result<()> {
+    for name in &options.only {
+        ensure!(
+            KINDS.iter().any(|(kind, _)| kind == name),
+            "there is no {name} here"
+        );
+    }
+    let images = images::serve()?;
+    let mut table = Table::default();
+    for (name, start) in KINDS {
+        if options.only.is_empty() || options.only.iter().any(|only| only == name) {
+            let mut cms = start().with_context(|| format!("cannot start {name}"))?;
+            try_out(&mut *cms, &images, options, &mut table)?;
+        }
+    }
+    eprintln!("\n{table}");
+    table.judge()
+}
+
+fn try_out(cms: &mut dyn Cms, images: &str, options: &Options, table: &mut Table) -> Result<()> {
+    table.add(cms.name(), "by itself", itself::check(cms));
+    let proxy = Proxy::start(cms.address(), options.seed)?;
+    let allowed = [proxy.address(), cms.address(), images].map(str::to_owned);
+    let product = Product::start(cms.name(), allowed.to_vec())?;
+    let mut stage = Stage {
+        product: &product,
+        cms,
+        proxy: &proxy,
+        images,
+    };
+    if !scenario::play(&mut stage, table) {
+        return Ok(());
+    }
+    let storm = Storm {
+        product: &product,
+        cms: &*stage.cms,
+        proxy: &proxy,
+        publishes: options.publishes,
+        seed: options.seed,
+    };
+    storm.rage(table);
+    scenario::end(&mut stage, table);
+    let log: String = proxy.log().iter().map(|entry| format!("{entry}\n")).collect();
+    fs::write(product.folder().join("requests.log"), log)?;
+    Ok(())
+}

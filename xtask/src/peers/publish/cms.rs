@@ -1,0 +1,100 @@
+//! What is asked of every CMS by its own interface, beside the product.
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// Where an item stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Draft,
+    Live,
+    /// In the bin, or anything else.
+    Other,
+}
+
+/// A post as a CMS has it.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) slug: String,
+    pub(super) status: Status,
+    /// As it is stored: HTML or Markdown.
+    pub(super) content: String,
+    pub(super) excerpt: String,
+    /// Address or id of its main image.
+    pub(super) image: Option<String>,
+    pub(super) tags: Vec<String>,
+}
+
+/// A CMS that runs until the value is dropped, with nothing in it that an earlier run left.
+pub(super) trait Cms: Sync {
+    /// What it is called in the table.
+    fn name(&self) -> &'static str;
+    /// What the product calls it.
+    fn provider(&self) -> &'static str;
+    /// Host and port.
+    fn address(&self) -> &str;
+    /// The secret that the product is given, as it is typed in.
+    fn secret(&self) -> Value;
+    /// Body of the mapping, without the connection.
+    fn mapping(&self) -> Value;
+    /// All posts of every status.
+    fn items(&self) -> Result<Vec<Item>>;
+    /// How many files it keeps.
+    fn files(&self) -> Result<usize>;
+    /// A post by somebody else, live; its id.
+    fn add(&self, title: &str, slug: &str) -> Result<String>;
+    /// Adds a sentence to the text of a post, as a person would.
+    fn edit(&self, item: &Item) -> Result<()>;
+    /// Removes a post for ever.
+    fn delete(&self, id: &str) -> Result<()>;
+    /// Makes the product's secret worthless.
+    fn revoke(&mut self) -> Result<()>;
+    /// Gives the product a new secret.
+    fn renew(&mut self) -> Result<()>;
+    /// Leaves the product's secret valid but not allowed to write; false where the CMS has no such thing.
+    fn lower(&self) -> Result<bool>;
+    /// Takes back what `lower` did.
+    fn restore(&self) -> Result<()>;
+    /// Adds a field that every post has to have; false where the CMS has no such thing.
+    fn require_field(&mut self) -> Result<bool>;
+
+    /// The post of this title, which must be there once.
+    fn only(&self, title: &str) -> Result<Item> {
+        let mut found: Vec<Item> = self.items()?;
+        found.retain(|item| item.title == title);
+        match found.len() {
+            1 => found.pop().context("nothing"),
+            count => bail!("{count} posts are called {title:?}"),
+        }
+    }
+}
+
+/// The sentence that people add.
+pub(super) const ADDED: &str = "Changed by somebody else.";
+
+/// A member that has to be text.
+pub(super) fn text(value: &Value, pointer: &str) -> Result<String> {
+    let text = value.pointer(pointer).and_then(Value::as_str);
+    Ok(text
+        .with_context(|| format!("no {pointer} in {value}"))?
+        .to_owned())
+}
+
+/// A member that is text, or a number as text; empty where it is neither.
+pub(super) fn loose(value: &Value, pointer: &str) -> String {
+    match value.pointer(pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Members of a list; empty where it is none.
+pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,228 @@
+//! Ghost on SQLite.
+
+use std::{fs, path::PathBuf, process::Command};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::{
+    cms::{ADDED, Cms, Item, Status, list, loose, text},
+    http::Site,
+    install::{Node, fetch, folder, fresh, start},
+};
+use crate::{
+    peers::once,
+    process::{Running, free_port, quiet},
+};
+
+const PACKAGE: (&str, &str) = ("ghost@6.65.0", "program");
+const API: &str = "/ghost/api/admin";
+const PASSWORD: &str = "Zq7-plum-Harbor-91";
+
+pub(super) struct Ghost {
+    site: Site,
+    content: PathBuf,
+    integration: String,
+    key: String,
+    _running: Running,
+}
+
+impl Ghost {
+    pub(super) fn start() -> Result<Self> {
+        let node = Node::ready()?;
+        let root = install(&node)?;
+        let own = fresh(folder("ghost")?.join("site"))?;
+        for name in ["data", "images", "files", "media", "logs", "settings", "public"] {
+            fs::create_dir(own.join(name))?;
+        }
+        let mut themes = Command::new("cp");
+        themes.arg("-r").arg(root.join("content/themes")).arg(&own);
+        quiet("cp", &mut themes)?;
+        let port = free_port()?;
+        let url = format!("http://127.0.0.1:{port}");
+        let mut command = node.program(&root, "index.js")?;
+        command
+            .env("NODE_ENV", "production")
+            .env("url", &url)
+            .env("server__host", "127.0.0.1")
+            .env("server__port", port.to_string())
+            .env("database__client", "sqlite3")
+            .env("database__connection__filename", own.join("data/ghost.db"))
+            .env("database__useNullAsDefault", "true")
+            .env("paths__contentPath", &own)
+            .env("security__staffDeviceVerification", "false")
+            .env("privacy__useUpdateCheck", "false")
+            .env("privacy__useGravatar", "false")
+            .env("privacy__useRpcPing", "false")
+            .env("mail__transport", "stub")
+            .env("logging__transports", r#"["stdout"]"#);
+        let site = Site::new(&url)
+            .with("Origin", &url)
+            .with("Accept-Version", "v6.0");
+        let ready = format!("{API}/site/");
+        let running = start("ghost", &mut command, &own.join("server.log"), &site, &ready)?;
+        let owner = json!({ "setup": [{
+            "name": "Owner", "email": "owner@example.com", "password": PASSWORD, "blogTitle": "Peer",
+        }] });
+        site.post(&format!("{API}/authentication/setup/"), &owner)?;
+        let login = json!({ "username": "owner@example.com", "password": PASSWORD });
+        let session = site.ask("POST", &format!("{API}/session/"), Some(&login))?;
+        let cookie = session.header("set-cookie").context("no session at Ghost")?;
+        let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
+        let mut ghost = Self {
+            site: site.with("Cookie", cookie),
+            content: own,
+            integration: String::new(),
+            key: String::new(),
+            _running: running,
+        };
+        ghost.renew()?;
+        Ok(ghost)
+    }
+}
+
+impl Cms for Ghost {
+    fn name(&self) -> &'static str {
+        "ghost"
+    }
+
+    fn provider(&self) -> &'static str {
+        "ghost"
+    }
+
+    fn address(&self) -> &str {
+        self.site.address()
+    }
+
+    fn secret(&self) -> Value {
+        json!({ "key": self.key })
+    }
+
+    fn mapping(&self) -> Value {
+        json!({ "fieldMap": {
+            "title": "title", "content": "html", "slug": "slug", "excerpt": "custom_excerpt",
+            "featuredImage": "feature_image", "tags": "tags", "metaTitle": "meta_title",
+            "metaDescription": "meta_description",
+        } })
+    }
+
+    fn items(&self) -> Result<Vec<Item>> {
+        let mut items = Vec::new();
+        for page in 1.. {
+            let path = format!(
+                "{API}/posts/?limit=100&page={page}&formats=html&include=tags&order=created_at%20asc"
+            );
+            let found = self.site.get(&path)?;
+            let posts = list(&found, "/posts");
+            items.extend(posts.iter().map(|post| {
+                Item {
+                    id: loose(post, "/id"),
+                    title: loose(post, "/title"),
+                    slug: loose(post, "/slug"),
+                    status: match post["status"].as_str() {
+                        Some("published") => Status::Live,
+                        Some("draft") => Status::Draft,
+                        _ => Status::Other,
+                    },
+                    content: loose(post, "/html"),
+                    excerpt: loose(post, "/custom_excerpt"),
+                    image: Some(loose(post, "/feature_image")).filter(|url| !url.is_empty()),
+                    tags: list(post, "/tags")
+                        .iter()
+                        .map(|tag| loose(tag, "/name"))
+                        .collect(),
+                }
+            }));
+            if posts.len() < 100 {
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    fn files(&self) -> Result<usize> {
+        let mut count = 0;
+        let mut folders = vec![self.content.join("images")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder)? {
+                let path = entry?.path();
+                // what it resizes by itself lies in a folder of its own
+                if path.is_dir() && !path.ends_with("images/size") {
+                    folders.push(path);
+                } else if path.is_file() && !path.to_string_lossy().contains("_o.") {
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    fn add(&self, title: &str, slug: &str) -> Result<String> {
+        let post = json!({ "title": title, "slug": slug, "html": "<p>By somebody else.</p>", "status": "published" });
+        let made = self
+            .site
+            .post(&format!("{API}/posts/?source=html"), &json!({ "posts": [post] }))?;
+        text(&made, "/posts/0/id")
+    }
+
+    fn edit(&self, item: &Item) -> Result<()> {
+        let path = format!("{API}/posts/{}/", item.id);
+        let read = self.site.get(&path)?;
+        let post = json!({
+            "html": format!("{}<p>{ADDED}</p>", item.content),
+            "updated_at": text(&read, "/posts/0/updated_at")?,
+        });
+        let body = json!({ "posts": [post] });
+        self.site
+            .json("PUT", &format!("{path}?source=html"), Some(&body))
+            .map(drop)
+    }
+
+    fn delete(&self, id: &str) -> Result<()> {
+        self.site
+            .json("DELETE", &format!("{API}/posts/{id}/"), None)
+            .map(drop)
+    }
+
+    fn revoke(&mut self) -> Result<()> {
+        let path = format!("{API}/integrations/{}/", self.integration);
+        self.site.json("DELETE", &path, None).map(drop)
+    }
+
+    fn renew(&mut self) -> Result<()> {
+        let name = format!("Product {}", self.integration);
+        let made = self.site.post(
+            &format!("{API}/integrations/?include=api_keys"),
+            &json!({ "integrations": [{ "name": name }] }),
+        )?;
+        let keys = list(&made, "/integrations/0/api_keys");
+        let key = keys.iter().find(|key| key["type"] == "admin");
+        self.key = text(key.context("no key from Ghost")?, "/secret")?;
+        self.integration = text(&made, "/integrations/0/id")?;
+        Ok(())
+    }
+
+    fn lower(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn restore(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn require_field(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// Folder of the program. The package brings parts of itself as archives, which npm cannot install from within another.
+fn install(node: &Node) -> Result<PathBuf> {
+    let folder = folder("ghost")?;
+    let root = folder.join(PACKAGE.1);
+    once(&folder, "packages.txt", PACKAGE.0, || {
+        fetch(&folder, &[PACKAGE])?;
+        let arguments = ["install", "--prod", "--frozen-lockfile", "--child-concurrency=1"];
+        node.run(&root, "pnpm", &arguments)
+    })?;
+    Ok(root)
+}

@@ -1,0 +1,209 @@
+//! HTTP/1.1 as far as servers on this machine need it: a connection for each request, bodies in memory.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+/// Longest wait for any one piece of an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request or an answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Message {
+    /// The first line, without its end.
+    pub(super) start: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Message {
+    /// Reads an answer; `None` where the other side closed without one.
+    pub(super) fn answer(stream: impl Read) -> Result<Option<Self>> {
+        let mut reader = BufReader::new(stream);
+        let Some(mut message) = head(&mut reader)? else {
+            return Ok(None);
+        };
+        if !matches!(message.status(), 204 | 304) {
+            message.body = body(&message, &mut reader)?;
+        }
+        Ok(Some(message))
+    }
+
+    /// Reads head only, from bytes that hold all of it.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
+        head(&mut &*bytes)?.context("an empty head")
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Status of an answer, 0 where there is none.
+    pub(super) fn status(&self) -> u16 {
+        let word = self.start.split(' ').nth(1);
+        word.and_then(|word| word.parse().ok()).unwrap_or(0)
+    }
+
+    /// The body as JSON; `null` where it is none.
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// All of it as it is sent, with the length of its body.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{}\r\n", self.start);
+        for (name, value) in &self.headers {
+            let own = ["content-length", "transfer-encoding", "connection", "keep-alive"];
+            if !own.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+                bytes.push_str(&format!("{name}: {value}\r\n"));
+            }
+        }
+        if !matches!(self.status(), 204 | 304) {
+            bytes.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+        }
+        bytes.push_str("Connection: close\r\n\r\n");
+        let mut bytes = bytes.into_bytes();
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+
+    /// Sends it to `address` as a request and reads the answer.
+    pub(super) fn send(&self, address: &str) -> Result<Self> {
+        let mut stream =
+            TcpStream::connect(address).with_context(|| format!("cannot connect to {address}"))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(&self.bytes())?;
+        Self::answer(stream)?.with_context(|| format!("{address} closes without an answer to {}", self.start))
+    }
+}
+
+fn head(reader: &mut impl BufRead) -> Result<Option<Message>> {
+    let mut message = Message {
+        start: line(reader)?,
+        ..Message::default()
+    };
+    if message.start.is_empty() {
+        return Ok(None);
+    }
+    loop {
+        let line = line(reader)?;
+        if line.is_empty() {
+            return Ok(Some(message));
+        }
+        let (name, value) = line
+            .split_once(':')
+            .with_context(|| format!("no header: {line}"))?;
+        message.headers.push((name.to_owned(), value.trim().to_owned()));
+    }
+}
+
+fn line(reader: &mut impl BufRead) -> Result<String> {
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    Ok(line.trim_end().to_owned())
+}
+
+fn body(message: &Message, reader: &mut impl BufRead) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    if message
+        .header("transfer-encoding")
+        .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"))
+    {
+        loop {
+            let size = line(reader)?;
+            let size = size.split(';').next().unwrap_or_default().trim();
+            let size = u64::from_str_radix(size, 16).with_context(|| format!("no chunk: {size:?}"))?;
+            let read = reader.by_ref().take(size).read_to_end(&mut body)?;
+            ensure!(read as u64 == size, "a chunk ends early");
+            line(reader)?;
+            if size == 0 {
+                return Ok(body);
+            }
+        }
+    }
+    let Some(length) = message.header("content-length") else {
+        reader.read_to_end(&mut body)?;
+        return Ok(body);
+    };
+    let length: u64 = length.parse()?;
+    let read = reader.take(length).read_to_end(&mut body)?;
+    ensure!(
+        read as u64 == length,
+        "the answer ends after {read} of {length} bytes"
+    );
+    Ok(body)
+}
+
+/// A server with the headers that every request to it carries.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    /// `http://host:port`, without a slash at its end.
+    pub(super) url: String,
+    pub(super) headers: Vec<(String, String)>,
+}
+
+impl Site {
+    pub(super) fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            headers: Vec::new(),
+        }
+    }
+
+    pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Host and port.
+    pub(super) fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
+    }
+
+    /// Any answer, also one that refuses.
+    pub(super) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Message> {
+        let mut message = Message {
+            start: format!("{method} {path} HTTP/1.1"),
+            headers: self.headers.clone(),
+            body: Vec::new(),
+        };
+        message
+            .headers
+            .push(("Host".to_owned(), self.address().to_owned()));
+        if let Some(body) = body {
+            message
+                .headers
+                .push(("Content-Type".to_owned(), "application/json".to_owned()));
+            message.body = serde_json::to_vec(body)?;
+        }
+        message.send(self.address())
+    }
+
+    /// What is answered with 2xx.
+    pub(super) fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
+        let answer = self.ask(method, path, body)?;
+        if !(200..300).contains(&answer.status()) {
+            let said = String::from_utf8_lossy(&answer.body);
+            bail!(
+                "{method} {path}: {}\n{}",
+                answer.start,
+                said.chars().take(800).collect::<String>()
+            );
+        }
+        Ok(answer.json())
+    }
+
+    pub(super) fn get(&self, path: &str) -> Result<Value> {
+        self.json("GET", path, None)
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        self.json("POST", path, Some(body))
+    }
+}

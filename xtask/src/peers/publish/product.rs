@@ -1,0 +1,290 @@
+//! The product beside a CMS: a server with an empty database that can be killed and started again, and what a caller asks of it.
+
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use super::{
+    cms::{Cms, list, loose, text},
+    http::{Message, Site},
+    install::{folder, fresh},
+};
+use crate::process::{Running, free_port, program};
+
+/// Longest it may take to answer after it was started, and a caller waits for it to be back.
+const BACK: Duration = Duration::from_secs(60);
+
+pub(super) struct Product {
+    binary: PathBuf,
+    data: PathBuf,
+    /// Hosts and ports that posts are published to and images come from.
+    allowed: Vec<String>,
+    ports: (u16, u16),
+    project: String,
+    api: Site,
+    running: Mutex<Option<Running>>,
+    keys: AtomicU64,
+}
+
+/// How a publication ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Done,
+    /// With this code.
+    Failed(String),
+    Uncertain,
+}
+
+impl Product {
+    /// Builds it and starts it with a project and a key.
+    pub(super) fn start(name: &str, allowed: Vec<String>) -> Result<Self> {
+        let build = Command::new(crate::cargo())
+            .args(["build", "--quiet", "--package", "searchwright"])
+            .current_dir(crate::workspace())
+            .status()?;
+        ensure!(build.success(), "the program does not build");
+        let data = fresh(folder("product")?.join(name))?;
+        let ports = (free_port()?, free_port()?);
+        let mut product = Self {
+            binary: std::path::absolute(crate::target())?.join("debug/searchwright"),
+            data,
+            allowed,
+            ports,
+            project: String::new(),
+            api: Site::new(format!("http://127.0.0.1:{}", ports.0)),
+            running: Mutex::default(),
+            keys: AtomicU64::new(0),
+        };
+        product.begin()?;
+        let made = product.run(
+            &[
+                "admin",
+                "project",
+                "create",
+                "--name",
+                "Peers",
+                "--domain",
+                "example.com",
+            ],
+            None,
+        )?;
+        product.project = text(&made, "/id")?;
+        let project = product.project.clone();
+        let made = product.run(
+            &["admin", "key", "create", "--project", &project, "--name", "peers"],
+            None,
+        )?;
+        product.api = product
+            .api
+            .with("Authorization", format!("Bearer {}", text(&made, "/key")?));
+        Ok(product)
+    }
+
+    fn begin(&self) -> Result<()> {
+        let mut command = program(&self.binary, None);
+        command.arg("serve").arg("--data-dir").arg(&self.data);
+        command.args(["--listen", &format!("127.0.0.1:{}", self.ports.0)]);
+        command.args(["--mcp-listen", &format!("127.0.0.1:{}", self.ports.1)]);
+        for address in &self.allowed {
+            command.args(["--allow-outbound", &format!("publish={address}")]);
+        }
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.data.join("server.log"))?;
+        command.stdout(Stdio::null()).stderr(log);
+        let mut running = Running::start("searchwright serve", &mut command)?;
+        let ready = || {
+            self.api
+                .ask("GET", "/readyz", None)
+                .is_ok_and(|answer| answer.status() == 200)
+        };
+        running.wait_until(BACK, ready)?;
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
+        Ok(())
+    }
+
+    /// Its data, and what it wrote.
+    pub(super) fn folder(&self) -> &Path {
+        &self.data
+    }
+
+    /// Kills it where it stands and starts it again.
+    pub(super) fn kill(&self) -> Result<()> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        running.context("it does not run")?.kill()?;
+        self.begin()
+    }
+
+    /// Runs a command of its own beside the server, with this on its standard input.
+    pub(super) fn run(&self, arguments: &[&str], input: Option<&Value>) -> Result<Value> {
+        let mut child = Command::new(&self.binary)
+            .args(arguments)
+            .arg("--json")
+            .env("SEARCHWRIGHT_DATA_DIR", &self.data)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
+            stdin.write_all(input.to_string().as_bytes())?;
+        }
+        let output = child.wait_with_output()?;
+        ensure!(
+            output.status.success(),
+            "{} ended with {}: {}",
+            arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    /// Connects a CMS that is reached at `url`, as the operator does.
+    pub(super) fn connect(&self, cms: &dyn Cms, url: &str) -> Result<()> {
+        let project = &self.project;
+        let provider = cms.provider();
+        let arguments = [
+            "admin",
+            "integrations",
+            "connect",
+            "--project",
+            project,
+            "--provider",
+            provider,
+            "--site",
+            url,
+        ];
+        self.run(&arguments, Some(&cms.secret())).map(drop)
+    }
+
+    /// Any answer, asked for again while it is not back from a kill or has too much to do.
+    pub(super) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: Option<&Value>,
+    ) -> Result<Message> {
+        let mut site = self.api.clone();
+        for (name, value) in headers {
+            site = site.with(name, value);
+        }
+        let path = format!("/v1/projects/{}{path}", self.project);
+        let begun = Instant::now();
+        loop {
+            let answer = site.ask(method, &path, body);
+            let busy = |answer: &Message| matches!(answer.status(), 429 | 503);
+            if answer.as_ref().is_ok_and(|answer| !busy(answer)) || begun.elapsed() > BACK {
+                return answer;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What is answered with 2xx. A POST carries a key, so that it is done once however often it is sent.
+    pub(super) fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
+        let mut headers = Vec::new();
+        if method == "POST" {
+            let number = self.keys.fetch_add(1, Ordering::Relaxed);
+            headers.push(("Idempotency-Key", format!("peer-{number}")));
+        }
+        let answer = self.ask(method, path, &headers, body)?;
+        if !(200..300).contains(&answer.status()) {
+            let problem = answer.json();
+            bail!(
+                "{method} {path}: {} {}: {}",
+                answer.status(),
+                loose(&problem, "/code"),
+                loose(&problem, "/detail")
+            );
+        }
+        Ok(answer.json())
+    }
+
+    pub(super) fn get(&self, path: &str) -> Result<Value> {
+        self.call("GET", path, None)
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        self.call("POST", path, Some(body))
+    }
+
+    /// The integration of a provider.
+    pub(super) fn integration(&self, provider: &str) -> Result<Value> {
+        let all = self.get("/integrations?limit=100")?;
+        let found = list(&all, "/data")
+            .iter()
+            .find(|integration| integration["provider"] == provider);
+        Ok(found.context("the provider is not listed")?.clone())
+    }
+
+    /// A new post; its id.
+    pub(super) fn write(&self, post: &Value) -> Result<String> {
+        text(&self.post("/posts", post)?, "/id")
+    }
+
+    /// Changes a post as it is now.
+    pub(super) fn change(&self, id: &str, mut members: Value) -> Result<()> {
+        let path = format!("/posts/{id}");
+        members["ifVersion"] = self.get(&path)?["version"].clone();
+        self.call("PATCH", &path, Some(&members)).map(drop)
+    }
+
+    /// Asks for a publication; the id of its job.
+    pub(super) fn begin_publish(&self, id: &str, body: &Value) -> Result<String> {
+        text(&self.post(&format!("/posts/{id}/publish"), body)?, "/job/id")
+    }
+
+    /// Publishes a post and waits for what comes of it.
+    pub(super) fn publish(&self, id: &str, body: &Value) -> Result<Ended> {
+        let job = self.begin_publish(id, body)?;
+        self.follow(&job, Duration::from_secs(120))
+    }
+
+    /// Takes a post back.
+    pub(super) fn unpublish(&self, id: &str) -> Result<Ended> {
+        let started = self.post(&format!("/posts/{id}/unpublish"), &json!({}))?;
+        self.follow(&text(&started, "/job/id")?, Duration::from_secs(120))
+    }
+
+    /// Waits for the end of a job; what is uncertain may still become certain in this time.
+    pub(super) fn follow(&self, job: &str, limit: Duration) -> Result<Ended> {
+        let begun = Instant::now();
+        loop {
+            let now = self.get(&format!("/jobs/{job}"))?;
+            match now["status"].as_str() {
+                Some("succeeded") => return Ok(Ended::Done),
+                Some("failed" | "canceled") => return Ok(Ended::Failed(loose(&now, "/problem/code"))),
+                _ if begun.elapsed() > limit => return Ok(Ended::Uncertain),
+                _ => thread::sleep(Duration::from_millis(100)),
+            }
+        }
+    }
+
+    /// All events of a kind.
+    pub(super) fn events(&self, kind: &str) -> Result<Vec<Value>> {
+        let mut all = Vec::new();
+        let mut path = format!("/events?limit=100&event={kind}");
+        loop {
+            let page = self.get(&path)?;
+            all.extend_from_slice(list(&page, "/data"));
+            let Some(cursor) = page["nextCursor"].as_str() else {
+                return Ok(all);
+            };
+            path = format!("/events?limit=100&event={kind}&cursor={cursor}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+'use strict';
+
+module.exports = () => ({
+  'users-permissions': { config: { jwtSecret: 'peer-users' } },
+});

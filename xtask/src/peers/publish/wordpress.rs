@@ -1,0 +1,272 @@
+//! WordPress on SQLite behind the web server of PHP: plain, and with a meta field that its REST interface shows.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::{Value, json};
+
+use super::{
+    cms::{ADDED, Cms, Item, Status, list, loose, text},
+    http::Site,
+    install::{fetch, folder, fresh, start},
+};
+use crate::{
+    packages,
+    peers::once,
+    process::{Running, free_port, program, quiet},
+};
+
+const PACKAGES: [(&str, &str); 2] = [
+    ("@wp-playground/wordpress-builds@0.9.19", "builds"),
+    ("@wp-playground/cli@3.1.56", "playground"),
+];
+const FILES: [(&str, &str); 3] = [
+    ("wp-config.php", include_str!("wordpress/wp-config.php")),
+    ("router.php", include_str!("wordpress/router.php")),
+    ("setup.php", include_str!("wordpress/setup.php")),
+];
+/// Modules of PHP that WordPress wants, by the names that `php -m` and Debian give them.
+const MODULES: [(&str, &str); 8] = [
+    ("pdo_sqlite", "php-sqlite3"),
+    ("xml", "php-xml"),
+    ("mbstring", "php-mbstring"),
+    ("curl", "php-curl"),
+    ("gd", "php-gd"),
+    ("intl", "php-intl"),
+    ("zip", "php-zip"),
+    ("dom", "php-xml"),
+];
+const POSTS: &str = "/wp-json/wp/v2/posts";
+const USERS: &str = "/wp-json/wp/v2/users";
+
+pub(super) struct WordPress {
+    name: &'static str,
+    site: Site,
+    editor: String,
+    password: String,
+    uuid: String,
+    _running: Running,
+}
+
+impl WordPress {
+    pub(super) fn start(name: &'static str, marker: bool) -> Result<Self> {
+        let root = install()?;
+        let own = fresh(folder("wordpress")?.join(name))?;
+        fs::create_dir(own.join("mu-plugins"))?;
+        fs::create_dir(own.join("database"))?;
+        if marker {
+            fs::write(
+                own.join("mu-plugins/marker.php"),
+                include_str!("wordpress/marker.php"),
+            )?;
+        }
+        let port = free_port()?;
+        let set = |command: &mut Command| {
+            command
+                .current_dir(&root)
+                .env("PEER_FOLDER", &own)
+                .env("PEER_PORT", port.to_string())
+                .env("PHP_CLI_SERVER_WORKERS", "3");
+        };
+        let mut setup = program("php", None);
+        set(setup.arg("setup.php"));
+        let output = setup.output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let users: Value = serde_json::from_str(said.trim().lines().last().unwrap_or_default())
+            .with_context(|| format!("setup.php says {said}"))?;
+        let url = format!("http://127.0.0.1:{port}");
+        let basic = BASE64_STANDARD.encode(format!("admin:{}", text(&users, "/adminPassword")?));
+        let site = Site::new(&url).with("Authorization", format!("Basic {basic}"));
+        // a signal to the server does not reach its workers; `timeout` hands it to all of them
+        let mut server = program("timeout", None);
+        set(server.args(["0", "php", "-S", &format!("127.0.0.1:{port}"), "router.php"]));
+        let running = start(name, &mut server, &own.join("server.log"), &site, "/wp-json/")?;
+        Ok(Self {
+            name,
+            site,
+            editor: loose(&users, "/editor"),
+            password: text(&users, "/editorPassword")?,
+            uuid: text(&users, "/editorUuid")?,
+            _running: running,
+        })
+    }
+
+    fn pages(&self, path: &str) -> Result<Vec<Value>> {
+        let mut all = Vec::new();
+        for page in 1.. {
+            let found = self.site.get(&format!("{path}&per_page=100&page={page}"))?;
+            let found = list(&found, "");
+            all.extend_from_slice(found);
+            if found.len() < 100 {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    fn role(&self, role: &str) -> Result<()> {
+        let body = json!({ "roles": [role] });
+        self.site
+            .post(&format!("{USERS}/{}", self.editor), &body)
+            .map(drop)
+    }
+}
+
+impl Cms for WordPress {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn provider(&self) -> &'static str {
+        "wordpress"
+    }
+
+    fn address(&self) -> &str {
+        self.site.address()
+    }
+
+    fn secret(&self) -> Value {
+        json!({ "username": "editor", "password": self.password })
+    }
+
+    fn mapping(&self) -> Value {
+        json!({
+            "collectionId": "posts",
+            "fieldMap": {
+                "title": "title", "content": "content", "slug": "slug", "excerpt": "excerpt",
+                "featuredImage": "featured_media", "tags": "tags",
+            },
+        })
+    }
+
+    fn items(&self) -> Result<Vec<Item>> {
+        let names: BTreeMap<String, String> = self
+            .pages("/wp-json/wp/v2/tags?orderby=id")?
+            .iter()
+            .map(|tag| (loose(tag, "/id"), loose(tag, "/name")))
+            .collect();
+        let statuses = "publish,future,draft,pending,private,trash";
+        let posts = self.pages(&format!(
+            "{POSTS}?context=edit&orderby=id&order=asc&status={statuses}"
+        ))?;
+        let item = |post: &Value| Item {
+            id: loose(post, "/id"),
+            title: loose(post, "/title/raw"),
+            slug: loose(post, "/slug"),
+            status: match post["status"].as_str() {
+                Some("publish") => Status::Live,
+                Some("draft") => Status::Draft,
+                _ => Status::Other,
+            },
+            content: loose(post, "/content/raw"),
+            excerpt: loose(post, "/excerpt/raw"),
+            image: Some(loose(post, "/featured_media")).filter(|id| id != "0"),
+            tags: list(post, "/tags")
+                .iter()
+                .filter_map(|id| names.get(&id.to_string()).cloned())
+                .collect(),
+        };
+        Ok(posts.iter().map(item).collect())
+    }
+
+    fn files(&self) -> Result<usize> {
+        Ok(self.pages("/wp-json/wp/v2/media?orderby=id")?.len())
+    }
+
+    fn add(&self, title: &str, slug: &str) -> Result<String> {
+        let body =
+            json!({ "title": title, "slug": slug, "status": "publish", "content": "By somebody else." });
+        Ok(loose(&self.site.post(POSTS, &body)?, "/id"))
+    }
+
+    fn edit(&self, item: &Item) -> Result<()> {
+        let body = json!({ "content": format!("{}\n<p>{ADDED}</p>", item.content) });
+        self.site.post(&format!("{POSTS}/{}", item.id), &body).map(drop)
+    }
+
+    fn delete(&self, id: &str) -> Result<()> {
+        let path = format!("{POSTS}/{id}?force=true");
+        self.site.json("DELETE", &path, None).map(drop)
+    }
+
+    fn revoke(&mut self) -> Result<()> {
+        let path = format!("{USERS}/{}/application-passwords/{}", self.editor, self.uuid);
+        self.site.json("DELETE", &path, None).map(drop)
+    }
+
+    fn renew(&mut self) -> Result<()> {
+        let path = format!("{USERS}/{}/application-passwords", self.editor);
+        let made = self.site.post(&path, &json!({ "name": "renewed" }))?;
+        self.password = text(&made, "/password")?;
+        self.uuid = text(&made, "/uuid")?;
+        Ok(())
+    }
+
+    fn lower(&self) -> Result<bool> {
+        self.role("subscriber")?;
+        Ok(true)
+    }
+
+    fn restore(&self) -> Result<()> {
+        self.role("editor")
+    }
+
+    fn require_field(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// Folder of the program, the same for all sites.
+fn install() -> Result<PathBuf> {
+    php()?;
+    let folder = folder("wordpress")?;
+    let root = folder.join("program");
+    let wanted = PACKAGES.map(|(package, _)| package).join("\n");
+    once(&folder, "packages.txt", &wanted, || {
+        fetch(&folder, &PACKAGES)?;
+        fresh(root.clone())?;
+        unpack(&folder.join("builds/src/wordpress/wp-6.5.zip"), &root)?;
+        // what the archive leaves out to be small
+        let mut copy = Command::new("cp");
+        copy.args(["-rn", "builds/public/wp-6.5/.", "program"]);
+        quiet("cp", copy.current_dir(&folder))?;
+        let plugins = root.join("wp-content/plugins");
+        unpack(
+            &folder.join("playground/sqlite-database-integration.zip"),
+            &plugins,
+        )?;
+        let plugin = plugins.join("sqlite-database-integration");
+        fs::rename(plugins.join("plugin-sqlite-database-integration"), &plugin)?;
+        fs::copy(plugin.join("db.copy"), root.join("wp-content/db.php"))?;
+        Ok(fs::remove_dir_all(folder.join("builds"))?)
+    })?;
+    for (name, text) in FILES {
+        fs::write(root.join(name), text)?;
+    }
+    Ok(root)
+}
+
+fn php() -> Result<()> {
+    packages::ensure("php", "php-cli")?;
+    for (module, package) in MODULES {
+        let modules = Command::new("php").arg("-m").output()?;
+        let modules = String::from_utf8_lossy(&modules.stdout);
+        if !modules.lines().any(|line| line.eq_ignore_ascii_case(module)) {
+            packages::install(package)?;
+        }
+    }
+    Ok(())
+}
+
+fn unpack(archive: &Path, into: &Path) -> Result<()> {
+    ensure!(archive.is_file(), "{} is not there", archive.display());
+    let script = r#"$zip = new ZipArchive(); exit($zip->open($argv[1]) === true && $zip->extractTo($argv[2]) ? 0 : 1);"#;
+    let mut php = Command::new("php");
+    quiet("php", php.args(["-r", script, "--"]).arg(archive).arg(into))
+}
