@@ -144,6 +144,7 @@ fn about(resource: &str) -> &'static str {
         "projects" => "The projects that can be reached",
         "keywords" => "What people search for",
         "posts" => "What is written and published",
+        "integrations" => "Places where posts are published",
         "audits" => "Crawls of the website and their results",
         "issues" => "What is wrong with the website, and where",
         "occurrences" => "What was done about issues on single pages",

@@ -3,7 +3,9 @@
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
-use crate::{Instant, audits::AuditStatus, declare::operation, posts::PostStatus, words::words};
+use crate::{
+    Instant, audits::AuditStatus, declare::operation, integrations::Provider, posts::PostStatus, words::words,
+};
 
 words! {
     /// Kind of an event.
@@ -152,6 +154,16 @@ pub struct IssueData {
     pub recheck_id: Option<String>,
 }
 
+/// `data` of an event about a place to publish.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IntegrationData {
+    /// The provider.
+    pub provider: Provider,
+    /// The connection.
+    pub connection_id: String,
+}
+
 /// `data` of `webhook.test`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -173,8 +185,15 @@ impl EventType {
                 .into_generator()
         };
         Some(match self {
-            Self::PostCreated | Self::PostUpdated | Self::PostGenerated | Self::PostGenerationFailed => {
-                generator().into_root_schema_for::<PostData>()
+            Self::PostCreated
+            | Self::PostUpdated
+            | Self::PostGenerated
+            | Self::PostGenerationFailed
+            | Self::PostPublished
+            | Self::PostPublishFailed
+            | Self::PostUnpublished => generator().into_root_schema_for::<PostData>(),
+            Self::IntegrationConnected | Self::IntegrationDisconnected => {
+                generator().into_root_schema_for::<IntegrationData>()
             }
             Self::KeywordGenerated => generator().into_root_schema_for::<KeywordData>(),
             Self::AuditCompleted => generator().into_root_schema_for::<AuditData>(),

@@ -72,8 +72,16 @@ macro_rules! operations {
             posts::GetPost => "posts.get" GET "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsRead, Read;
             posts::UpdatePost => "posts.update" PATCH "/projects/{projectId}/posts/{postId}" -> posts::Post, PostsWrite, Change;
             posts::GeneratePost => "posts.generate" POST "/projects/{projectId}/posts/{postId}/generate" -> posts::PostStarted, ContentGenerate, Spend;
+            posts::PublishPost => "posts.publish" POST "/projects/{projectId}/posts/{postId}/publish" -> posts::PostStarted, ContentPublish, Publish;
+            posts::UnpublishPost => "posts.unpublish" POST "/projects/{projectId}/posts/{postId}/unpublish" -> posts::PostStarted, ContentPublish, Publish;
             posts::ListRevisions => "posts.revisions" GET "/projects/{projectId}/posts/{postId}/revisions" -> $crate::List<posts::Revision>, PostsRead, Read;
             posts::RestoreRevision => "posts.restore" POST "/projects/{projectId}/posts/{postId}/revisions/{number}/restore" -> posts::Post, PostsWrite, Change;
+
+            integrations::ListIntegrations => "integrations.list" GET "/projects/{projectId}/integrations" -> $crate::List<integrations::Integration>, IntegrationsRead, Read;
+            integrations::ConnectIntegration => "integrations.connect" POST "/projects/{projectId}/integrations/{provider}/connect-url" -> integrations::ConnectUrl, IntegrationsWrite, Create;
+            integrations::ListFields => "integrations.fields" GET "/projects/{projectId}/integrations/{provider}/fields" -> integrations::Fields, IntegrationsRead, Read;
+            integrations::SaveMapping => "integrations.map" POST "/projects/{projectId}/integrations/{provider}/mapping" -> integrations::Integration, IntegrationsWrite, Change;
+            integrations::DisconnectIntegration => "integrations.disconnect" DELETE "/projects/{projectId}/integrations/{provider}" -> (), IntegrationsWrite, Delete;
 
             audits::StartAudit => "audits.start" POST "/projects/{projectId}/audits" -> audits::AuditStarted, AuditsWrite, Start;
             audits::ListAudits => "audits.list" GET "/projects/{projectId}/audits" -> $crate::List<audits::Audit>, AuditsRead, Read;

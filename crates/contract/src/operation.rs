@@ -198,7 +198,10 @@ impl Meta {
 
     /// Whether something happens outside this server: a website is crawled, a provider asked, a receiver of webhooks told.
     pub fn reaches_out(&self) -> bool {
-        self.effect.runs() || self.scope == Scope::WebhooksWrite && self.effect != Effect::Delete
+        let asks_others = matches!(self.scope, Scope::WebhooksWrite | Scope::IntegrationsWrite);
+        self.effect.runs()
+            || asks_others && self.effect != Effect::Delete
+            || self.name == "integrations.fields"
     }
 
     /// Whether it works on one project.

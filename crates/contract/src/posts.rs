@@ -1,9 +1,13 @@
 //! Posts: what is written, what is known of the text, and where it stands.
 
+mod publication;
 mod record;
 
 use crate::{Instant, declare::operation, words::words};
 
+pub use publication::{
+    Evidence, Publication, PublicationState, PublishAttempt, PublishMode, Verification, VerificationState,
+};
 pub use record::{
     Author, ExternalSource, FeaturedImage, Generation, Post, PostDetails, PostFailure, PostFindings,
     PostReadability, PostStarted, PostSummary, PostWarning, Revision, SeoCheck, TextLink,
@@ -257,5 +261,49 @@ operation! {
         allow_duplicate: Option<bool>,
         /// Changes nothing and calls nobody: the job's `result` is the brief.
         dry_run: Option<bool>,
+    }
+}
+
+operation! {
+    /// Publishes a post through an integration, or brings what is published there up to date, as a job.
+    ///
+    /// Nothing is sent twice: before anything is made, the post is looked for at the provider; when an answer is lost,
+    /// `publications[].state` is `uncertain`, and it is looked for again until it is found or cannot be there. A post that the provider has
+    /// as it is here is not sent. What others changed there is not overwritten (`remote_changed`) unless `force` says so.
+    /// Called again while a post is `uncertain`, it looks at once. Without a ready integration it answers
+    /// `409 provider_not_configured`.
+    PublishPost {
+        project;
+        /// The post.
+        #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
+        post_id: String,
+        /// The provider; may be left out when exactly one is ready.
+        #[schemars(length(max = 40), example = &"wordpress")]
+        provider: Option<String>,
+        /// `connectionId` of the integration.
+        #[schemars(length(max = 64))]
+        connection_id: Option<String>,
+        /// Whether readers see it; `live` unless given.
+        mode: Option<PublishMode>,
+        /// Overwrites what others changed at the provider, and sends what is there unchanged. A post that is `uncertain` is sent again, which may
+        /// make it twice.
+        force: Option<bool>,
+        /// Makes the post anew where somebody deleted it at the provider.
+        recreate_missing: Option<bool>,
+    }
+}
+
+operation! {
+    /// Takes a published post back at its provider, as a job: it becomes a draft there and here.
+    ///
+    /// A provider that cannot take back answers `409 invalid_state` with `reason: unpublish_unsupported`.
+    UnpublishPost {
+        project;
+        /// The post.
+        #[schemars(example = &"01936f34-2b1d-7c10-9a55-1d4b8f2f7a10")]
+        post_id: String,
+        /// The provider; may be left out when the post is live at one.
+        #[schemars(length(max = 40), example = &"wordpress")]
+        provider: Option<String>,
     }
 }

@@ -1,6 +1,6 @@
 //! One call: who makes it, what it may touch, and what handlers need while it lasts.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use searchwright_contract::{
     Code, Fault, Instant, List, Operation, Problem, Scope,
@@ -74,6 +74,8 @@ pub struct Call {
     pub if_match: Option<Vec<String>>,
     /// When the call began.
     pub now: Instant,
+    /// What others said before the transaction opened.
+    pub(crate) heard: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Call {

@@ -7,7 +7,8 @@ use schemars::Schema;
 use searchwright_contract::{
     Answer as _, Code, Effect, Head, Meta, Operation, Problem, activity,
     activity::CredentialKind,
-    audits, brand, competitors, ctas, diffs, events, faqs, issues, jobs, keywords, me, occurrences,
+    audits, brand, competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me,
+    occurrences,
     operation::{answer_schema, input_schema},
     operations, pages, posts, products, projects, rechecks,
     shape::Shape,
@@ -29,6 +30,12 @@ const REMEMBERED_HOURS: i64 = 48;
 /// Carries out one operation inside a transaction: a reading one for [`Effect::Read`], else a writing one
 /// that commits when this returns `Ok`. Awaits nothing but the store.
 pub trait Handle<O: Operation> {
+    /// Asks others what the handler needs to know of them, before its transaction opens; the answer waits in
+    /// [`Call::heard`]. Whoever asks nobody leaves this out.
+    fn prepare(_call: &mut Call, _operation: &O) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
     /// Carries it out.
     fn handle(call: &Call, tx: &mut Tx, operation: O) -> impl Future<Output = Result<O::Answer>> + Send;
 }
@@ -127,6 +134,7 @@ impl Engine {
             scope,
             if_match,
             now: self.clock.now(),
+            heard: None,
         };
         let reply = (endpoint.run)(
             self.clone(),
@@ -165,7 +173,7 @@ where
 {
     Box::pin(async move {
         let Prepared {
-            call,
+            mut call,
             arguments,
             idempotency,
         } = prepared;
@@ -176,6 +184,7 @@ where
             .and_then(|name| Some(arguments.get(name)?.as_str()?.to_owned()));
         let operation: O =
             serde_json::from_value(arguments).map_err(|e| Problem::fault("", "invalid", e.to_string()))?;
+        Engine::prepare(&mut call, &operation).await?;
         if !O::META.effect.writes() {
             let mut tx = engine.db.read().await?;
             return reply::<O>(Engine::handle(&call, &mut tx, operation).await?);

@@ -23,7 +23,7 @@ mod rules;
 pub mod webhooks;
 pub mod writing;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use searchwright_store::{Db, seal::Keyring};
 use tokio::sync::Notify;
@@ -51,6 +51,8 @@ pub struct Engine {
     pub keyring: Arc<Keyring>,
     /// Private addresses that may be reached.
     pub(crate) allow: Vec<AllowOutbound>,
+    /// Known once the listeners are.
+    publishing: OnceLock<publishing::Settings>,
     cursors: cursor::Cursors,
 }
 
@@ -71,7 +73,19 @@ impl Engine {
             happened: Arc::default(),
             keyring,
             allow,
+            publishing: OnceLock::new(),
             cursors,
         }))
+    }
+
+    /// Says how places to publish are reached; the first word holds.
+    pub fn publish_with(&self, settings: publishing::Settings) {
+        let _ = self.publishing.set(settings);
+    }
+
+    /// How places to publish are reached.
+    pub(crate) fn publishing(&self) -> Result<&publishing::Settings> {
+        let unset = || failure::defect("publishing", "nobody said how places to publish are reached");
+        self.publishing.get().ok_or_else(unset)
     }
 }

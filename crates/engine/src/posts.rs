@@ -11,7 +11,7 @@ use searchwright_contract::{
     events::EventType,
     posts::{
         CheckOutcome, ExternalSource, PostFindings, PostReadability, PostStatus, PostSummary, PostWarning,
-        SeoCheck, TextLink,
+        PublicationState, SeoCheck, TextLink,
     },
 };
 use searchwright_store::{
@@ -47,6 +47,8 @@ use crate::{
 use posting::posting;
 use sources::Sources;
 
+/// `failure.stage` of a post that could not be published.
+pub(crate) const PUBLISH: &str = "publish";
 /// Codes of warnings: the text is a brief and no article, a section has no text, a step has no answer.
 pub(crate) const BRIEF_ONLY: &str = "brief_only";
 pub(crate) const MISSING_SECTION: &str = "missing_section";
@@ -254,7 +256,7 @@ fn links_to(document: &Document, policy: &LinkPolicy, targets: &[Target]) -> imp
     })
 }
 
-/// What is true of a post as it is now. No integration can be connected yet, so none is ready.
+/// What is true of a post as it is now. Whether an integration is ready is for the caller to say.
 pub(crate) fn facts(summary: &PostSummary, warnings: &[PostWarning], now: Instant) -> Facts {
     Facts {
         has_title: summary.title.is_some(),
@@ -266,12 +268,16 @@ pub(crate) fn facts(summary: &PostSummary, warnings: &[PostWarning], now: Instan
         ),
         is_time_ahead: summary.scheduled_at.is_some_and(|at| at > now),
         is_blocked: warnings.iter().any(|warning| warning.blocks_publishing),
-        was_live: summary.published_at.is_some(),
-        failed_at: (summary.status == PostStatus::Failed).then_some(if summary.published_at.is_some() {
-            Stage::Publish
-        } else {
-            Stage::Generate
-        }),
+        was_live: summary.is_live,
+        can_unpublish: summary.is_live,
+        is_uncertain: summary.publication_state == Some(PublicationState::Uncertain),
+        failed_at: summary
+            .failure
+            .as_ref()
+            .map(|failure| match failure.stage.as_str() {
+                PUBLISH => Stage::Publish,
+                _ => Stage::Generate,
+            }),
         ..Facts::default()
     }
 }
@@ -305,7 +311,12 @@ pub(crate) fn advance(
 }
 
 /// What the caller may do with a post now: every transition of the table it could cause, and `update`.
-pub(crate) fn actions(call: &Call, summary: &PostSummary, warnings: &[PostWarning]) -> AllowedActions {
+pub(crate) fn actions(
+    call: &Call,
+    summary: &PostSummary,
+    warnings: &[PostWarning],
+    is_integration_ready: bool,
+) -> AllowedActions {
     let write = call.permission(Scope::PostsWrite);
     let update = match &write {
         Permission::Yes(_) if !summary.status.is_editable() => {
@@ -314,13 +325,17 @@ pub(crate) fn actions(call: &Call, summary: &PostSummary, warnings: &[PostWarnin
         _ => write.clone(),
     };
     let mut actions = AllowedActions::default().with("update", update);
+    let facts = Facts {
+        is_integration_ready,
+        ..facts(summary, warnings, call.now)
+    };
     for Action {
         by,
         to,
         allowed,
         reason,
         ..
-    } in allowed_actions(summary.status, &facts(summary, warnings, call.now))
+    } in allowed_actions(summary.status, &facts)
     {
         let (name, permission) = match (by, to) {
             (Actor::Patch, PostStatus::Draft) => ("draft", write.clone()),
@@ -328,6 +343,8 @@ pub(crate) fn actions(call: &Call, summary: &PostSummary, warnings: &[PostWarnin
             (Actor::Patch, PostStatus::Scheduled) => ("schedule", write.clone()),
             (Actor::Patch, PostStatus::Archived) => ("archive", write.clone()),
             (Actor::Generate, _) => ("generate", call.permission(Scope::ContentGenerate)),
+            (Actor::Publish, _) => ("publish", call.permission(Scope::ContentPublish)),
+            (Actor::Unpublish, _) => ("unpublish", call.permission(Scope::ContentPublish)),
             _ => continue,
         };
         let permission = match permission {

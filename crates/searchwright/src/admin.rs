@@ -1,6 +1,7 @@
 //! `searchwright admin …`: projects and keys, on the data folder or database beside a running server.
 
 mod checks;
+mod integrations;
 mod limits;
 mod providers;
 
@@ -13,6 +14,7 @@ use searchwright_server::{admin::Grant, config::Flags, open};
 
 use self::{
     checks::ChecksCommand,
+    integrations::IntegrationCommand,
     limits::{BudgetCommand, QuotaCommand},
     providers::ProviderCommand,
 };
@@ -37,6 +39,11 @@ pub enum AdminCommand {
     Provider {
         #[command(subcommand)]
         command: ProviderCommand,
+    },
+    /// Places to publish.
+    Integration {
+        #[command(subcommand)]
+        command: IntegrationCommand,
     },
     /// Quotas: what a project may use per month.
     Quota {
@@ -152,6 +159,7 @@ fn duration(text: &str) -> Result<Span, String> {
 pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     match command {
         AdminCommand::Provider { command } => providers::run(command, json).await,
+        AdminCommand::Integration { command } => integrations::run(command, json).await,
         AdminCommand::Quota { command } => limits::quota(command, json).await,
         AdminCommand::Budget { command } => limits::budget(command, json).await,
         AdminCommand::Checks { command } => checks::run(command, json).await,
@@ -257,6 +265,12 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
 /// A project's id; what is no UUID names none.
 fn project<Id: std::str::FromStr>(id: &str) -> Result<Id, CliError> {
     id.parse().map_err(|_| refused(Problem::not_found("project")))
+}
+
+/// `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("is not NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 async fn open(flags: &Flags) -> Result<open::Installation, CliError> {

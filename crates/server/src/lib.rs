@@ -4,6 +4,7 @@
 //! [`searchwright_engine::Engine::invoke`] with an endpoint of the contract table.
 
 pub mod config;
+mod dashboard;
 pub mod doctor;
 pub mod http;
 mod listen;
@@ -16,4 +17,4 @@ pub mod serve;
 
 pub use config::Settings;
 
-pub use searchwright_engine::admin;
+pub use searchwright_engine::{admin, publishing};

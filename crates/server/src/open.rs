@@ -3,11 +3,16 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read as _, Write as _},
+    net::SocketAddr,
     path::Path,
     sync::Arc,
 };
 
-use searchwright_engine::{Clock, Engine, Failure};
+use searchwright_engine::{
+    Clock, Engine, Failure,
+    providers::outbound::{self, Outbound},
+    publishing,
+};
 use searchwright_store::{Db, Error, Settings as StoreSettings, seal::Keyring};
 
 use crate::config::{ConfigError, Settings, make_data_dir};
@@ -69,6 +74,19 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
     }
     let engine = Engine::new(db, clock, keyring.clone(), settings.allowed()?).await?;
     Ok(Installation { engine, keyring })
+}
+
+/// How places to publish are reached from here.
+pub fn publishing(settings: &Settings, own: Vec<SocketAddr>) -> Result<publishing::Settings, OpenError> {
+    let mut outbound = outbound::Settings::new(format!("Searchwright/{}", env!("CARGO_PKG_VERSION")));
+    outbound.allow = settings.allowed()?;
+    outbound.own = own;
+    Ok(publishing::Settings {
+        outbound: Outbound::new(&outbound)
+            .map_err(|e| OpenError::File("TLS".to_owned(), std::io::Error::other(e)))?,
+        folder: settings.data_dir.join("published"),
+        origin: settings.public_url.clone(),
+    })
 }
 
 /// The store's settings.

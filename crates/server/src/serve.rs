@@ -11,7 +11,9 @@ use std::{
 };
 
 use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
-use searchwright_store::{activity, deliveries::sending, events, idempotency, jobs, seal::Keyring};
+use searchwright_store::{
+    activity, deliveries::sending, events, idempotency, integrations, jobs, seal::Keyring,
+};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -162,6 +164,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     for allowed in &settings.allow_outbound {
         tracing::info!(allowed, "outbound requests to a private address are allowed");
     }
+    engine.publish_with(open::publishing(&settings, vec![addresses.api, addresses.mcp])?);
     let app = Arc::new(App::new(settings, engine.clone()));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let headers = Duration::from_millis(app.settings.limits.headers_ms);
@@ -241,6 +244,7 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
         jobs = settings.worker.jobs.max(1),
         "working"
     );
+    engine.publish_with(open::publishing(&settings, vec![addresses.api, addresses.mcp])?);
     let jobs = settings.worker.jobs.max(1);
     worker(&settings, engine.clone(), jobs, addresses, keyring)?
         .run(stop)
@@ -283,6 +287,7 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
                     idempotency::sweep(tx, now).await?;
                     searchwright_engine::jobs::wake_ignored(&engine, tx, now).await?;
                     activity::sweep(tx, now).await?;
+                    integrations::forget_links(tx, now).await?;
                     events::forget(tx, now, FORGOTTEN).await
                 })
             })

@@ -140,6 +140,17 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
     }
 }
 
+/// Lets a job that waits be taken at once.
+pub async fn hasten(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
+    sql("UPDATE jobs SET run_after = $3 WHERE project_id = $1 AND id = $2 AND status = 'queued' AND run_after > $3")
+        .bind(scope.project())
+        .bind(id)
+        .bind(now)
+        .run(tx)
+        .await?;
+    Ok(())
+}
+
 /// The job that is queued to do the same, if one is.
 pub async fn queued(tx: &mut Tx, scope: ProjectScope, payload: &serde_json::Value) -> Result<Option<Job>> {
     sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND status = 'queued' AND payload = $2 ORDER BY id LIMIT 1"))

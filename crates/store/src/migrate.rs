@@ -47,6 +47,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     19 "0019_webhooks",
     20 "0020_audit_figures",
     21 "0021_changed_occurrences",
+    22 "0022_publishing",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -53,8 +53,10 @@ pub struct Record {
 macro_rules! summary {
     () => {
         "p.id, p.title, p.slug, p.status, k.id, k.keyword, p.language, p.origin, p.word_count, p.reading_time_minutes, p.seo_score,
-         p.published_hash IS NOT NULL AND p.published_hash <> p.content_hash, p.scheduled_at, p.published_at, p.published_url, p.archived_at,
-         p.version, p.created_at, p.updated_at"
+         p.published_hash IS NOT NULL AND p.published_hash <> p.content_hash, p.scheduled_at, p.published_at, p.published_url,
+         EXISTS (SELECT 1 FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id AND l.is_live),
+         (SELECT l.state FROM publications l WHERE l.project_id = p.project_id AND l.post_id = p.id ORDER BY l.updated_at DESC LIMIT 1),
+         p.failure, p.archived_at, p.version, p.created_at, p.updated_at"
     };
 }
 macro_rules! from {
@@ -80,6 +82,9 @@ fn summary(c: &mut Cells<'_>) -> Result<PostSummary> {
         scheduled_at: c.take()?,
         published_at: c.take()?,
         published_url: c.take()?,
+        is_live: c.take()?,
+        publication_state: c.word_or_null()?,
+        failure: c.take::<Option<Json>>()?.map(read::<PostFailure>).transpose()?,
         archived_at: c.take()?,
         version: c.take()?,
         created_at: c.take()?,
@@ -97,7 +102,7 @@ fn record(c: &mut Cells<'_>) -> Result<Record> {
             details: read::<PostDetails>(c.take()?)?,
             findings: read::<PostFindings>(c.take()?)?,
             generation: c.take::<Option<Json>>()?.map(read::<Generation>).transpose()?,
-            failure: c.take::<Option<Json>>()?.map(read::<PostFailure>).transpose()?,
+            publications: Vec::new(),
         },
         title_key: c.take()?,
         content_hash: c.take()?,
@@ -136,7 +141,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Record> {
     sql(concat!(
         "SELECT ",
         summary!(),
-        ", p.content, p.content_html, p.details, p.findings, p.generation, p.failure, p.title_key, p.content_hash, p.published_hash, p.job_id",
+        ", p.content, p.content_html, p.details, p.findings, p.generation, p.title_key, p.content_hash, p.published_hash, p.job_id",
         from!(),
         "AND p.id = $2"
     ))
@@ -209,7 +214,7 @@ pub async fn update(tx: &mut Tx, scope: ProjectScope, changed: &Record, now: Ins
     .bind(summary.seo_score)
     .bind(changed.content_hash.as_slice())
     .bind(post.generation.as_ref().map(json).transpose()?)
-    .bind(post.failure.as_ref().map(json).transpose()?)
+    .bind(summary.failure.as_ref().map(json).transpose()?)
     .bind(changed.job)
     .bind(summary.scheduled_at)
     .bind(summary.published_at)

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CheckOutcome, GenerationMethod, PostOrigin, PostStatus};
+use super::{CheckOutcome, GenerationMethod, PostOrigin, PostStatus, Publication, PublicationState};
 use crate::{Answer, Head, Instant, actions::AllowedActions, jobs::Job};
 
 /// The main image of a post.
@@ -94,6 +94,12 @@ pub struct PostSummary {
     pub published_at: Option<Instant>,
     /// Where it was published.
     pub published_url: Option<String>,
+    /// Whether readers see it at any provider, as far as is known.
+    pub is_live: bool,
+    /// Where its last publication stands; `null` if there was none. `uncertain`: it was sent and the answer was lost.
+    pub publication_state: Option<PublicationState>,
+    /// Why its last job failed; `null` unless it did.
+    pub failure: Option<PostFailure>,
     /// When it was put away.
     pub archived_at: Option<Instant>,
     /// Counts changes; part of the `ETag`.
@@ -126,8 +132,8 @@ pub struct Post {
     pub findings: PostFindings,
     /// How its text was last generated; `null` if it never was.
     pub generation: Option<Generation>,
-    /// Why its last job failed; `null` unless it did.
-    pub failure: Option<PostFailure>,
+    /// Where it is, or was to be, published; what changed last comes first.
+    pub publications: Vec<Publication>,
 }
 
 /// What people write of a post besides title and text.

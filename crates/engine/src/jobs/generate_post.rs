@@ -366,7 +366,7 @@ pub(super) async fn over(
         End::Failed(problem) => (problem.code.as_str().to_owned(), problem.detail.clone()),
         _ => ("canceled".to_owned(), "somebody stopped it".to_owned()),
     };
-    record.post.failure = Some(PostFailure {
+    record.post.summary.failure = Some(PostFailure {
         stage: "generate".to_owned(),
         code,
         detail,

@@ -10,10 +10,12 @@ pub(crate) mod keyword_metrics;
 mod page_keywords;
 pub(crate) mod page_links;
 mod page_texts;
+pub(crate) mod publish;
 pub(crate) mod recheck;
 mod rescore;
 mod steps;
 mod temporary_redirects;
+mod verify_publication;
 mod vitals;
 pub mod worker;
 
@@ -69,6 +71,18 @@ pub enum Job {
         /// Which, and how.
         order: generate_post::Order,
     },
+    /// Bring a post to a provider, or take it back.
+    PublishPost {
+        /// The attempt.
+        attempt_id: Uuid,
+    },
+    /// Look at the page of a post that was published.
+    VerifyPublication {
+        /// The post.
+        post_id: Uuid,
+        /// Where it was published.
+        connection_id: Uuid,
+    },
 }
 
 impl Job {
@@ -81,6 +95,8 @@ impl Job {
             Self::Recheck { .. } => "recheck",
             Self::Rescore => "rescore",
             Self::GeneratePost { .. } => "generate_post",
+            Self::PublishPost { .. } => "publish_post",
+            Self::VerifyPublication { .. } => "verify_publication",
         }
     }
 
@@ -193,6 +209,8 @@ pub enum JobError {
     Wait(i64),
     /// It will not succeed.
     GiveUp(Box<Problem>),
+    /// It may have succeeded, and no more is done to find out.
+    Uncertain(Box<Problem>),
     /// Somebody asked for it to be stopped; what was to be written has been.
     Canceled,
     /// The worker is shutting down: give it back.

@@ -7,7 +7,7 @@ use searchwright_contract::Instant;
 use searchwright_store::{
     Tx,
     jobs::{self, Beat, End, Leased},
-    rechecks,
+    publications, rechecks,
     seal::Keyring,
 };
 use tokio::{task::JoinSet, time::MissedTickBehavior};
@@ -15,10 +15,12 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
-    Job, JobError, audit, generate_post, keyword_clusters, keyword_generation, keyword_metrics, recheck,
-    rescore,
+    Job, JobError, audit, generate_post, keyword_clusters, keyword_generation, keyword_metrics, publish,
+    recheck, rescore, verify_publication,
 };
-use crate::{Engine, failure::Result, providers::Providers, webhooks::Sender};
+use crate::{
+    Engine, failure::Result, operations::publishing::publish_due, providers::Providers, webhooks::Sender,
+};
 
 /// How often an idle worker looks, when nothing woke it: the truth behind every wake-up. So often a busy one looks
 /// whether its job is to be stopped.
@@ -29,6 +31,8 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 const LONGEST_BACKOFF_MILLIS: i64 = 3_600_000;
 /// Attempts after which a job that asks to be retried is given up.
 const MOST_ATTEMPTS: i64 = 8;
+/// Scheduled posts that are let go at a time.
+const DUE: u32 = 20;
 
 /// Runs jobs until it is told to stop.
 #[derive(Debug)]
@@ -106,6 +110,9 @@ impl Worker {
                 _ = tick.tick() => {}
                 Some(_) = running.join_next(), if !running.is_empty() => {}
             }
+            if let Err(error) = self.publish_due().await {
+                tracing::warn!(%error, "looking for scheduled posts failed; trying again");
+            }
             if let Err(error) = self.take(&mut running, &stop).await {
                 tracing::warn!(%error, "looking for work failed; trying again");
             }
@@ -114,6 +121,24 @@ impl Worker {
         if let Err(error) = sending.await {
             tracing::error!(%error, "the sender of webhooks ended");
         }
+    }
+
+    /// Lets posts go whose time has come. Whoever finds one first takes it: its status changes with the job.
+    async fn publish_due(&self) -> Result<()> {
+        let now = self.engine.clock.now();
+        if publications::due(&mut self.engine.db.read().await?, now, 1)
+            .await?
+            .is_empty()
+        {
+            return Ok(());
+        }
+        let engine = self.engine.clone();
+        self.engine
+            .db
+            .write(move |tx| Box::pin(async move { publish_due(&engine, tx, DUE, now).await }))
+            .await?;
+        self.engine.happened.notify_one();
+        Ok(())
     }
 
     async fn take(
@@ -181,6 +206,11 @@ async fn work(run: Run) -> Result<serde_json::Value, JobError> {
         Job::Recheck { recheck_id } => recheck::run(run, recheck_id).await,
         Job::Rescore => rescore::run(run).await,
         Job::GeneratePost { order } => generate_post::run(run, order).await,
+        Job::PublishPost { attempt_id } => publish::run(run, attempt_id).await,
+        Job::VerifyPublication {
+            post_id,
+            connection_id,
+        } => verify_publication::run(run, post_id, connection_id).await,
     }
 }
 
@@ -226,6 +256,7 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
         Err(JobError::Canceled) => End::Canceled,
         Err(JobError::Released) => End::Released,
         Err(JobError::GiveUp(problem)) => End::Failed(problem),
+        Err(JobError::Uncertain(problem)) => End::Uncertain(problem),
         Err(JobError::Wait(millis)) => End::Waits(now.plus_millis(millis)),
         Err(JobError::Retry(_)) if run.leased.attempt >= MOST_ATTEMPTS => {
             End::Failed(Box::new(searchwright_contract::Problem::new(
@@ -285,6 +316,9 @@ async fn over(
         }
         Job::GeneratePost { order } if !succeeded => {
             generate_post::over(tx, leased, order, end, event, now).await?;
+        }
+        Job::PublishPost { attempt_id } if !succeeded => {
+            publish::over(tx, leased, *attempt_id, end, event, now).await?;
         }
         _ => {}
     }

@@ -22,6 +22,7 @@ fn scope_of(kind: &str) -> Scope {
     match kind {
         "audit" | "recheck" | "rescore" => Scope::AuditsWrite,
         "cluster_keywords" => Scope::KeywordsWrite,
+        "publish_post" | "verify_publication" => Scope::ContentPublish,
         _ => Scope::ContentGenerate,
     }
 }
@@ -90,6 +91,7 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
             audits::finish(tx, scope, audit, AuditStatus::Cancelled, outcome, call.now).await?;
         }
         super::post_generation::withdraw(call, tx, scope, id).await?;
+        crate::jobs::publish::withdraw(&call.engine, tx, scope, id, call.now).await?;
         if let Some(recheck) = rechecks::active(tx, scope).await?
             && recheck.job_id == id.to_string()
         {

@@ -62,11 +62,12 @@ impl Handle<GeneratePost> for Engine {
         let job = work.enqueue(tx, scope, job_id, links, call.now).await?;
         let job = job_with_actions(call, job);
         if dry_run {
-            let post = shown(call, find(call, tx, &operation.post_id).await?);
+            let found = find(call, tx, &operation.post_id).await?;
+            let post = shown(call, tx, found).await?;
             return Ok(PostStarted { job, post });
         }
         record.job = Some(job_id);
-        record.post.failure = None;
+        record.post.summary.failure = None;
         record.post.generation = Some(Generation {
             job_id: job_id.to_string(),
             method: None,

@@ -15,7 +15,7 @@ use searchwright_store::{
     Tx,
     access::Child,
     posts::{self, Query, Record},
-    projects,
+    projects, publications,
 };
 use uuid::Uuid;
 
@@ -44,10 +44,12 @@ pub(super) fn uuid(id: &str) -> Uuid {
     Uuid::try_parse(id).unwrap_or_default()
 }
 
-pub(super) fn shown(call: &Call, record: Record) -> Post {
-    let mut post = record.post;
-    post.summary.allowed_actions = actions(call, &post.summary, &post.findings.warnings);
-    post
+pub(super) async fn shown(call: &Call, tx: &mut Tx, record: Record) -> Result<Post> {
+    let (scope, mut post) = (call.scope()?, record.post);
+    let ready = !super::integrations::ready(tx, scope).await?.is_empty();
+    post.publications = publications::shown(tx, scope, uuid(&post.summary.id)).await?;
+    post.summary.allowed_actions = actions(call, &post.summary, &post.findings.warnings, ready);
+    Ok(post)
 }
 
 pub(super) async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<Record> {
@@ -132,6 +134,11 @@ fn refuse_unless_editable(status: PostStatus) -> Result<()> {
 
 /// Writes a changed post, keeps the text it had, and says so.
 pub(super) async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Post> {
+    let written = keep(call, tx, record, old).await?;
+    shown(call, tx, written).await
+}
+
+async fn keep(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Record> {
     let scope = call.scope()?;
     if record.post.content != old.content && !old.content.is_empty() {
         posts::keep_revision(tx, scope, old, call.now).await?;
@@ -150,7 +157,7 @@ pub(super) async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) 
         call.now,
     )
     .await?;
-    Ok(shown(call, written))
+    Ok(written)
 }
 
 /// What was said of a generated text as a whole is not said of what people made of it.
@@ -175,8 +182,9 @@ impl Handle<ListPosts> for Engine {
             limit: limit + 1,
         };
         let mut rows = posts::list(tx, call.scope()?, query).await?;
+        let ready = !super::integrations::ready(tx, call.scope()?).await?.is_empty();
         for row in &mut rows {
-            row.allowed_actions = actions(call, row, &[]);
+            row.allowed_actions = actions(call, row, &[], ready);
         }
         call.page(&operation, limit, rows, |last| uuid(&last.id))
     }
@@ -209,6 +217,9 @@ impl Handle<CreatePost> for Engine {
                     scheduled_at: None,
                     published_at: None,
                     published_url: None,
+                    is_live: false,
+                    publication_state: None,
+                    failure: None,
                     archived_at: None,
                     version: 1,
                     created_at: call.now,
@@ -220,7 +231,7 @@ impl Handle<CreatePost> for Engine {
                 details: PostDetails::default(),
                 findings: PostFindings::default(),
                 generation: None,
-                failure: None,
+                publications: Vec::new(),
             },
             title_key: String::new(),
             content_hash: Vec::new(),
@@ -243,13 +254,14 @@ impl Handle<CreatePost> for Engine {
         follow(tx, scope, None, &created.post.summary, call.now).await?;
         let (id, kind) = (call.engine.clock.id(), EventType::PostCreated);
         announce(tx, scope, id, kind, &created.post.summary, call.now).await?;
-        Ok(shown(call, created))
+        shown(call, tx, created).await
     }
 }
 
 impl Handle<GetPost> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetPost) -> Result<Post> {
-        Ok(shown(call, find(call, tx, &operation.post_id).await?))
+        let found = find(call, tx, &operation.post_id).await?;
+        shown(call, tx, found).await
     }
 }
 
@@ -271,7 +283,8 @@ impl Handle<UpdatePost> for Engine {
         let accepted = accepted.clone().unwrap_or_default();
         let scheduled_at = scheduled_at.clone();
         let edit = edit!(operation, std::convert::identity);
-        if !edit.is_empty() {
+        let edit_is_empty = edit.is_empty();
+        if !edit_is_empty {
             refuse_unless_editable(old.summary.status)?;
             edit.apply(call, tx, &mut record).await?;
         }
@@ -302,9 +315,23 @@ impl Handle<UpdatePost> for Engine {
         let is_new_text = record.post.content != old.content;
         settle(tx, scope, &mut record, &site(call), is_new_text, call.now).await?;
         accept_claims(&mut record, &accepted)?;
+        if status == Some(PostStatus::Draft)
+            && unpublish == Some(true)
+            && old.summary.status == PostStatus::Published
+        {
+            // What else the request changes is changed with it; the draft comes once the provider has it back.
+            let record = if edit_is_empty {
+                record
+            } else {
+                keep(call, tx, record, &old).await?
+            };
+            return Ok(super::publishing::unpublish(call, tx, record, None).await?.post);
+        }
         if let Some(to) = status {
+            let ready = super::integrations::ready(tx, scope).await?;
             let facts = crate::writing::transitions::Facts {
                 unpublish: unpublish == Some(true),
+                is_integration_ready: !ready.is_empty(),
                 ..facts(&record.post.summary, &record.post.findings.warnings, call.now)
             };
             let effects = advance(&mut record, to, Actor::Patch, &facts, call.now)?;

@@ -22,7 +22,7 @@ mod pagespeed;
 mod search_console;
 mod sse;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{fmt, sync::Arc};
 

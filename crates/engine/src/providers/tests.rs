@@ -5,5 +5,5 @@ mod accounts;
 mod dataforseo;
 mod google;
 mod models;
-mod server;
+pub(crate) mod server;
 mod streaming;

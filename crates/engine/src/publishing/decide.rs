@@ -50,6 +50,8 @@ pub(crate) struct Before {
     pub recreate: bool,
     /// What is made there carries our mark.
     pub marks: bool,
+    /// The same sent again makes nothing twice.
+    pub repeats: bool,
 }
 
 /// Why a post cannot be published as things stand.
@@ -124,6 +126,7 @@ pub(crate) fn decide(
         },
         Some(remote) => change(aim, marker, known, before, remote),
         None if aim == Aim::Gone => Next::Absent,
+        None if before.sent == Some(Sent::Create) && before.repeats => Next::Create,
         None if before.sent == Some(Sent::Create) => Next::Wait,
         None if known.id.is_some() && !before.recreate => Next::Refuse(Reason::RemoteMissing),
         None if found.iter().any(|remote| remote.slug.as_deref() == Some(slug)) => {

@@ -66,6 +66,12 @@ impl Server {
         Ok(self)
     }
 
+    /// With another secret that must not come back in words of the provider.
+    pub fn hiding(mut self, secret: &str) -> Self {
+        self.secrets.push(secret.to_owned());
+        self
+    }
+
     /// With `Authorization: Bearer`.
     pub fn with_bearer(self, token: &str) -> Result<Self, Trouble> {
         self.with_secret(header::AUTHORIZATION, &format!("Bearer {token}"), token)
@@ -74,6 +80,24 @@ impl Server {
     /// Reads. Asking again is harmless.
     pub async fn get(&self, path: &str) -> Result<Answer, Trouble> {
         self.send(Method::GET, path, None, false).await
+    }
+
+    /// Reads what may be absent.
+    pub async fn get_if_there(&self, path: &str) -> Result<Option<Answer>, Trouble> {
+        match self.get(path).await {
+            Err(Trouble::Refused {
+                why: Why::Missing, ..
+            }) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
+    /// A success, or what the answer means instead.
+    pub fn judged(&self, answer: Answer, writes: bool) -> Result<Answer, Trouble> {
+        match answer.status {
+            200..=299 => Ok(answer),
+            _ => Err(self.failed(&answer, writes)),
+        }
     }
 
     /// Reads by POST, as GraphQL and searches do.
@@ -101,7 +125,19 @@ impl Server {
         &self,
         method: Method,
         path: &str,
-        body: Option<(Vec<(HeaderName, HeaderValue)>, Bytes)>,
+        body: Option<Body>,
+        writes: bool,
+    ) -> Result<Answer, Trouble> {
+        let answer = self.exchange(method, path, body, writes).await?;
+        self.judged(answer, writes)
+    }
+
+    /// The answer whatever its status; a half one only where its status says enough.
+    pub async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Body>,
         writes: bool,
     ) -> Result<Answer, Trouble> {
         let (own, body) = body.unwrap_or_default();
@@ -129,13 +165,16 @@ impl Server {
             body,
         };
         match (answer.status, half) {
-            (200..=299, None) => Ok(answer),
             (200..=299, Some(what)) if writes => Err(Trouble::Unclear {
                 what,
                 status: Some(answer.status),
             }),
+            (200..=299, Some("timeout")) => Err(Trouble::NotNow {
+                what: "timeout",
+                after: None,
+            }),
             (200..=299, Some(_)) => Err(Trouble::refused(Why::Unreadable)),
-            _ => Err(self.failed(&answer, writes)),
+            _ => Ok(answer),
         }
     }
 
@@ -167,12 +206,26 @@ impl Server {
             },
             400..=499 => refused(Why::Invalid),
             // A redirect: not followed, for it would carry the credential elsewhere.
-            _ => refused(Why::Unreadable),
+            _ => Trouble::Refused {
+                why: Why::Unreadable,
+                said: said.or_else(|| redirect(&answer.headers)),
+            },
         }
     }
 }
 
-fn json(body: &Value) -> (Vec<(HeaderName, HeaderValue)>, Bytes) {
+/// Where an answer sends elsewhere, without what may be secret in it.
+fn redirect(headers: &HeaderMap) -> Option<String> {
+    let location = headers.get(header::LOCATION)?.to_str().ok()?;
+    let location = location.split(['?', '#']).next()?;
+    Some(format!("it redirects to {location}"))
+}
+
+/// Headers of its own, and what is sent.
+pub(super) type Body = (Vec<(HeaderName, HeaderValue)>, Bytes);
+
+/// A body of JSON.
+pub(super) fn json(body: &Value) -> Body {
     let kind = HeaderValue::from_static("application/json");
     (vec![(header::CONTENT_TYPE, kind)], Bytes::from(body.to_string()))
 }

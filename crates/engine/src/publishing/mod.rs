@@ -1,12 +1,16 @@
 //! Publishing: places to publish, what they can do, and what is to be done next with a post. Never twice, never lost: what was
 //! sent and not answered is looked for before anything is sent again.
 
+pub(crate) mod connect;
 mod decide;
 mod exchange;
 mod front_matter;
+pub(crate) mod mapping;
 mod marker;
+pub(crate) mod pictures;
 mod publisher;
 mod trouble;
+mod values;
 pub(crate) mod vendors;
 
 use std::path::PathBuf;
@@ -18,12 +22,12 @@ use crate::{
     providers::outbound::{Guarded, Outbound, Purpose},
 };
 
+pub use connect::{Connected, Page};
 pub(crate) use decide::{Aim, Before, Known, Next, Reason, Sent, decide};
 pub(crate) use marker::Marker;
-pub(crate) use publisher::{
-    Account, Connection, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted,
-};
+pub(crate) use publisher::{Connection, Item, Publisher, Remote, Uploaded, Wanted};
 pub(crate) use trouble::{Trouble, Why};
+pub use vendors::Input;
 
 /// What publishing needs of the server it runs on.
 #[derive(Clone)]

@@ -15,6 +15,8 @@ pub enum Actor {
     Generate,
     /// The operation that publishes.
     Publish,
+    /// The operation that takes back.
+    Unpublish,
     /// The autopilot's plan.
     Autopilot,
     /// The clock, at `scheduledAt`.
@@ -64,6 +66,8 @@ pub struct Facts {
     pub is_out_of_attempts: bool,
     /// The provider's id of the published post is stored.
     pub has_external_id: bool,
+    /// It was sent, and the answer was lost.
+    pub is_uncertain: bool,
     /// Where the last job failed.
     pub failed_at: Option<Stage>,
 }
@@ -195,6 +199,11 @@ const STORED: Guard = Guard {
     code: "external_id_missing",
     reason: "the provider's id is not stored",
 };
+const UNCERTAIN: Guard = Guard {
+    holds: |f| f.is_uncertain,
+    code: "job_active",
+    reason: "it is being published; wait for the job",
+};
 const LIVE: Guard = Guard {
     holds: |f| f.was_live,
     code: "not_live",
@@ -225,7 +234,7 @@ const fn rule(
 /// Where two rules agree in from, to and actor, either suffices.
 #[rustfmt::skip]
 const RULES: &[Rule] = {
-    use Actor::{Autopilot, Generate, Patch, Publish, Scheduler, Worker};
+    use Actor::{Autopilot, Generate, Patch, Publish, Scheduler, Unpublish, Worker};
     use Effect::{CancelJob, ClearSchedule, SetPublishedAt, UnpublishRemote};
     use Status::{Archived, Draft, Failed, Generating, Published, Publishing, Queued, Review, Scheduled};
     &[
@@ -241,6 +250,10 @@ const RULES: &[Rule] = {
         rule(&[Scheduled], Review, &[Patch], &[], &[ClearSchedule]),
         rule(&[Draft, Review, Scheduled, Published], Publishing, &[Publish, Scheduler], &[&CONTENT, &READY, &UNBLOCKED], &[]),
         rule(&[Failed], Publishing, &[Publish, Scheduler], &[&PUBLISH_FAILED, &CONTENT, &READY, &UNBLOCKED], &[]),
+        rule(&[Publishing], Publishing, &[Publish], &[&UNCERTAIN], &[]),
+        rule(&[Published], Publishing, &[Unpublish], &[&CAN_UNPUBLISH], &[]),
+        rule(&[Publishing], Draft, &[Worker], &[&NOT_LIVE], &[]),
+        rule(&[Publishing], Review, &[Worker], &[&NOT_LIVE], &[]),
         rule(&[Publishing], Published, &[Worker], &[&STORED], &[SetPublishedAt]),
         rule(&[Publishing], Published, &[Worker], &[&LIVE, &EXHAUSTED], &[]),
         rule(&[Publishing], Failed, &[Worker], &[&NOT_LIVE, &EXHAUSTED], &[]),
@@ -299,7 +312,7 @@ pub fn allowed(from: Status, by: Actor, facts: &Facts) -> Vec<Status> {
 /// What callers can do with a post, and what stands in the way of the rest.
 pub fn allowed_actions(from: Status, facts: &Facts) -> Vec<Action> {
     let mut actions = Vec::new();
-    for by in [Actor::Patch, Actor::Generate, Actor::Publish] {
+    for by in [Actor::Patch, Actor::Generate, Actor::Publish, Actor::Unpublish] {
         for to in Status::ALL.iter().copied() {
             if from == to && by == Actor::Patch || rules(from, to, by).next().is_none() {
                 continue;

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
 use searchwright_server::{admin::providers::ProviderAccount, config::Flags};
 
-use super::{open, project, refused, show};
+use super::{open, pair, project, refused, show};
 
 /// Longest secret that is read.
 const MOST_BYTES: u64 = 64 * 1024;
@@ -62,11 +62,6 @@ pub enum ProviderCommand {
         #[command(flatten)]
         flags: Flags,
     },
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("is not NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// Carries it out.

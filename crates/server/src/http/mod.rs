@@ -18,7 +18,7 @@ use axum::{Router, body::Body, extract::State, routing};
 use http::{Request, Response};
 use searchwright_contract::{Code, Problem};
 
-use crate::serve::App;
+use crate::{dashboard::connect, serve::App};
 
 /// Largest request target.
 const LONGEST_URI: usize = 8 * 1024;
@@ -34,6 +34,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/readyz", routing::get(ready))
         .route("/v1/openapi.json", routing::get(openapi::serve))
         .route("/docs", routing::get(docs::serve))
+        .route(
+            "/connect/{token}",
+            routing::get(connect::show).post(connect::submit),
+        )
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed);
     for (path, resource) in operations::resources(&app) {

@@ -170,6 +170,8 @@ pub enum End {
     Succeeded(serde_json::Value),
     /// Given up.
     Failed(Box<Problem>),
+    /// Whether it took effect is not known, and no more is done to find out.
+    Uncertain(Box<Problem>),
     /// Stopped on request.
     Canceled,
     /// To be tried again.
@@ -185,9 +187,11 @@ pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result
     let attempts = i64::from(!matches!(end, End::Waits(_) | End::Released));
     let (status, run_after, result, problem) = match end {
         End::Succeeded(result) => ("succeeded", None, Some(Json(result)), None),
-        End::Failed(problem) => {
-            let problem = serde_json::to_value(&*problem).map_err(|e| Error::Defect(e.to_string()))?;
-            ("failed", None, None, Some(Json(problem)))
+        End::Failed(ref problem) | End::Uncertain(ref problem) => {
+            let problem = serde_json::to_value(&**problem).map_err(|e| Error::Defect(e.to_string()))?;
+            let is_known = matches!(end, End::Failed(_));
+            let status = if is_known { "failed" } else { "uncertain" };
+            (status, None, None, Some(Json(problem)))
         }
         End::Canceled => ("canceled", None, None, None),
         End::Retry(at) | End::Waits(at) => ("queued", Some(at), None, None),

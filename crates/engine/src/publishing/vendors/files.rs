@@ -35,6 +35,7 @@ pub(super) const VENDOR: Vendor = Vendor {
     ],
     capabilities: ALL,
     marks: true,
+    repeats: true,
     open: |context, connection| Ok(Box::new(Files::new(context, connection)?)),
 };
 

@@ -1,6 +1,9 @@
 //! The vendors: what a person enters to connect each, what it can do, and how it is reached.
 
 mod files;
+#[cfg(test)]
+mod tests;
+mod wordpress;
 
 use searchwright_contract::integrations::{Capabilities, Provider};
 
@@ -66,6 +69,8 @@ pub struct Vendor {
     /// Whether what is made there carries our mark, so that it is found again by it. Without it, what has the slug now and
     /// was not there before counts as ours.
     pub marks: bool,
+    /// Whether making the same again makes nothing twice, so that after a lost answer it is simply sent again.
+    pub repeats: bool,
     /// Reaches it.
     pub open: fn(&Context, Connection) -> Result<Box<dyn Publisher>, Trouble>,
 }
@@ -83,7 +88,7 @@ pub(super) const ALL: Capabilities = Capabilities {
 };
 
 /// Those that can be connected, in the order of documentation.
-const VENDORS: &[Vendor] = &[files::VENDOR];
+const VENDORS: &[Vendor] = &[wordpress::VENDOR, files::VENDOR];
 
 /// The vendor of a provider; `None` for one that cannot be connected.
 pub fn of(provider: Provider) -> Option<&'static Vendor> {

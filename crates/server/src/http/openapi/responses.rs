@@ -156,6 +156,15 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
     if has("allowDuplicate") {
         codes.push(Code::AlreadyExists);
     }
+    if meta.path_parameters().any(|name| name == "provider") && meta.effect != Effect::Delete {
+        codes.push(Code::ConnectNotSupported);
+    }
+    if matches!(meta.name, "integrations.fields" | "integrations.map") {
+        codes.extend([Code::ProviderNotConfigured, Code::ProviderError]);
+    }
+    if meta.effect == Effect::Publish {
+        codes.extend([Code::ProviderNotConfigured, Code::UnpublishUnsupported]);
+    }
     // A project has only so many.
     if has("targetUrl") {
         codes.push(Code::TooManyItems);

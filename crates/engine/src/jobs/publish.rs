@@ -1,0 +1,432 @@
+//! Brings a post to a provider, or takes it back. What is to be done next is decided by `publishing/decide.rs` from what is there; this
+//! writes down what is about to be sent before it is sent, and what came of it after.
+//!
+//! A run that was cut anywhere goes on by looking. While an answer is lost the job waits between looks.
+
+mod outcome;
+
+use searchwright_contract::{
+    Code, Problem,
+    events::EventType,
+    integrations::{IntegrationError, Readiness},
+    posts::{Post, PublicationState},
+};
+use searchwright_store::{
+    access::ProjectScope,
+    integrations, posts,
+    publications::{self, Attempt, Record as Published},
+};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+
+use super::{JobError, audit::fenced, worker::Run};
+use crate::{
+    Engine,
+    failure::Result,
+    publishing::{
+        Aim, Before, Connection, Item, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Uploaded,
+        Wanted, Why, connect, decide, pictures, vendors,
+    },
+};
+
+pub(super) use outcome::over;
+pub(crate) use outcome::{scheduled, withdraw};
+
+/// What an attempt aims at.
+pub(crate) const LIVE: &str = "live";
+pub(crate) const DRAFT: &str = "draft";
+pub(crate) const GONE: &str = "gone";
+
+/// Milliseconds from one look to the next after an answer was lost.
+const LOOKS: [i64; 6] = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000];
+/// Looks that miss, and milliseconds between the first and the last of them, after which it cannot be there.
+const MISSES: u32 = 3;
+const MISSED_FOR: i64 = 600_000;
+/// Attempts of what was not carried out for certain.
+const MOST_ATTEMPTS: i64 = 4;
+/// Milliseconds until the first repeat.
+const PATIENCE: i64 = 5_000;
+
+/// Everything a step looks at.
+struct View {
+    attempt: Attempt,
+    published: Published,
+    post: Post,
+    connection: Option<integrations::Record>,
+}
+
+/// A publisher of a stored connection.
+pub(crate) async fn opened(
+    engine: &Engine,
+    scope: ProjectScope,
+    record: &integrations::Record,
+) -> Result<std::result::Result<Box<dyn Publisher>, Trouble>> {
+    let Some(vendor) = vendors::of(record.provider) else {
+        return Ok(Err(Trouble::refused(Why::Unsupported)));
+    };
+    let secret =
+        integrations::secret(&mut engine.db.read().await?, scope, &engine.keyring, record.id).await?;
+    let connection = Connection {
+        settings: record.settings.clone(),
+        secrets: secret
+            .map(|text| connect::secrets(text.expose_secret()))
+            .unwrap_or_default(),
+        site: record.site_id.clone(),
+        collection: record.collection_id.clone(),
+        map: record.field_map.clone(),
+    };
+    engine.publisher(scope, vendor, connection)
+}
+
+/// Trouble as it is shown.
+pub(crate) fn error(trouble: &Trouble, at: searchwright_contract::Instant) -> IntegrationError {
+    IntegrationError {
+        code: trouble.word().to_owned(),
+        detail: trouble.to_string(),
+        provider_message: match trouble {
+            Trouble::Refused { said, .. } => said.clone(),
+            _ => None,
+        },
+        at,
+    }
+}
+
+/// Notes what a request came to at its connection, and says so where it can no longer be used.
+pub(crate) async fn note(
+    engine: &Engine,
+    scope: ProjectScope,
+    record: &integrations::Record,
+    trouble: Option<&Trouble>,
+) -> Result<()> {
+    let now = engine.clock.now();
+    let status = match trouble {
+        None => None,
+        Some(Trouble::Refused {
+            why: Why::Credential, ..
+        }) => Some(Readiness::ReauthorizationRequired),
+        // It speaks of one post or one field, not of the connection.
+        Some(Trouble::Refused {
+            why: Why::Missing | Why::Conflict | Why::Invalid | Why::TooLarge | Why::Unsupported | Why::Schema,
+            ..
+        }) => return Ok(()),
+        Some(_) => Some(Readiness::Error),
+    };
+    if trouble.is_none() && record.status == Readiness::Ready && record.last_error.is_none() {
+        return Ok(());
+    }
+    let noted = status.zip(trouble.map(|trouble| error(trouble, now)));
+    let (id, provider, event) = (record.id, record.provider, engine.clock.id());
+    let lost = status == Some(Readiness::ReauthorizationRequired);
+    engine
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                let is_new = integrations::note(tx, scope, id, noted, now).await?;
+                if lost && is_new {
+                    let kind = EventType::IntegrationDisconnected;
+                    connect::announce(tx, scope, event, kind, provider, id, now).await?;
+                }
+                Ok::<(), searchwright_store::Error>(())
+            })
+        })
+        .await?;
+    engine.happened.notify_one();
+    Ok(())
+}
+
+/// Carries an attempt out, or on.
+pub(super) async fn run(run: Run, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
+    let interrupted = run.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        done = carry_out(&run, attempt_id) => done,
+    }
+}
+
+async fn carry_out(run: &Run, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
+    let mut view = load(run, attempt_id).await?;
+    if view.attempt.finished_at.is_some() || view.attempt.job != run.leased.id {
+        return Ok(result(&view));
+    }
+    if view.is_unchanged() {
+        return outcome::unchanged(run, view).await;
+    }
+    let Some(connection) = view.connection.clone() else {
+        let gone = Trouble::because(Why::Credential, "the provider was disconnected meanwhile");
+        return outcome::refused(run, view, &gone).await;
+    };
+    if view.attempt.state == PublicationState::Sending {
+        view.attempt.state = PublicationState::Uncertain;
+        view.attempt.note(
+            "interrupted",
+            "it was being sent when the server stopped".to_owned(),
+            run.engine.clock.now(),
+        );
+        save(run, &view).await?;
+    }
+    let publisher = match opened(&run.engine, run.leased.scope, &connection)
+        .await
+        .map_err(JobError::from)?
+    {
+        Ok(publisher) => publisher,
+        Err(trouble) => return outcome::troubled(run, view, &connection, &trouble).await,
+    };
+    match bring(run, &mut view, &connection, &*publisher).await {
+        Ok(Next::Done(remote)) => outcome::done(run, view, &remote).await,
+        Ok(Next::Absent) => outcome::absent(run, view).await,
+        Ok(Next::Wait) => outcome::missed(run, view).await,
+        Ok(Next::Refuse(reason)) => outcome::stopped(run, view, reason).await,
+        Ok(Next::Create | Next::Update(_) | Next::Unpublish(_)) => Err(JobError::Retry(PATIENCE)),
+        Err(Stop::Trouble(trouble)) => outcome::troubled(run, view, &connection, &trouble).await,
+        Err(Stop::Job(error)) => Err(error),
+    }
+}
+
+/// Why a step ended early.
+enum Stop {
+    Trouble(Trouble),
+    Job(JobError),
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl From<JobError> for Stop {
+    fn from(error: JobError) -> Self {
+        Self::Job(error)
+    }
+}
+
+/// Looks, decides, and does what is decided: [`Next::Done`] once it is as it is to be.
+async fn bring(
+    run: &Run,
+    view: &mut View,
+    connection: &integrations::Record,
+    publisher: &dyn Publisher,
+) -> Result<Next, Stop> {
+    let marker = view.marker();
+    let slug = view.post.summary.slug.clone();
+    let known = view.published.external_id.clone();
+    let wanted = Wanted {
+        id: known.as_deref(),
+        marker: &marker,
+        slug: &slug,
+    };
+    let found = publisher.find(&wanted).await?;
+    let now = run.engine.clock.now();
+    let seen: Vec<String> = found.iter().map(|remote| remote.id.clone()).collect();
+    view.attempt.note(
+        if seen.is_empty() { "absent" } else { "found" },
+        (!seen.is_empty()).then(|| seen.join(", ")),
+        now,
+    );
+    if view.attempt.sent.is_none() && found.is_empty() {
+        view.attempt.was_absent = true;
+    }
+    let next = view.decide(&marker, &found);
+    let (sent, what) = match &next {
+        Next::Create => (Sent::Create, "sending"),
+        Next::Update(_) | Next::Unpublish(_) => (Sent::Change, "changing"),
+        _ => return Ok(next),
+    };
+    let picture = match next {
+        Next::Unpublish(_) => None,
+        _ => picture(run, view, connection, publisher).await?,
+    };
+    let item = item(view, marker, picture, now);
+    let before = view.attempt.sent.clone();
+    view.attempt.sent = Some(if sent == Sent::Create { CREATE } else { CHANGE }.to_owned());
+    view.attempt.state = PublicationState::Sending;
+    view.attempt.note(what, None, now);
+    save(run, view).await?;
+    let sent = match &next {
+        Next::Update(remote) => publisher.update(remote, &item).await,
+        Next::Unpublish(remote) => publisher.unpublish(remote).await,
+        _ => publisher.create(&item).await,
+    };
+    match sent {
+        Ok(remote) => Ok(Next::Done(remote)),
+        Err(trouble) => {
+            // What certainly was not carried out leaves everything as it was.
+            if !matches!(trouble, Trouble::Unclear { .. }) {
+                view.attempt.sent = before;
+            }
+            Err(trouble.into())
+        }
+    }
+}
+
+const CREATE: &str = "create";
+const CHANGE: &str = "change";
+
+impl View {
+    fn marker(&self) -> Marker {
+        Marker::new(self.attempt.post, &self.attempt.content_hash)
+    }
+
+    fn aim(&self) -> Aim {
+        match self.attempt.aim.as_str() {
+            GONE => Aim::Gone,
+            DRAFT => Aim::Draft,
+            _ => Aim::Live,
+        }
+    }
+
+    /// Whether the provider has it as it is here, so that nothing is to be sent.
+    fn is_unchanged(&self) -> bool {
+        let published = &self.published;
+        let is_same = published.content_hash.as_ref() == Some(&self.attempt.content_hash);
+        !self.attempt.force
+            && self.attempt.sent.is_none()
+            && published.last_error.is_none()
+            && published.external_id.is_some()
+            && is_same
+            && match self.aim() {
+                Aim::Live => published.is_live,
+                Aim::Draft => !published.is_live && self.post.summary.published_at.is_none(),
+                Aim::Gone => false,
+            }
+    }
+
+    fn decide(&self, marker: &Marker, found: &[Remote]) -> Next {
+        let vendor = vendors::of(self.published.provider);
+        let before = Before {
+            sent: self.attempt.sent.as_deref().map(|sent| match sent {
+                CREATE => Sent::Create,
+                _ => Sent::Change,
+            }),
+            was_absent: self.attempt.was_absent,
+            force: self.attempt.force,
+            recreate: self.attempt.recreate,
+            marks: vendor.is_some_and(|vendor| vendor.marks),
+            repeats: vendor.is_some_and(|vendor| vendor.repeats),
+        };
+        let known = Known {
+            id: self.published.external_id.clone(),
+            version: self.published.external_version.clone(),
+        };
+        decide(self.aim(), marker, &self.post.summary.slug, &known, before, found)
+    }
+}
+
+async fn load(run: &Run, attempt_id: uuid::Uuid) -> Result<View, JobError> {
+    let scope = run.leased.scope;
+    let mut tx = run.engine.db.read().await?;
+    let attempt = publications::attempt_of(&mut tx, scope, attempt_id).await?;
+    let connection = integrations::get(&mut tx, scope, attempt.connection).await?;
+    let record = posts::get(&mut tx, scope, attempt.post).await?;
+    let published = publications::get(&mut tx, scope, attempt.post, attempt.connection).await?;
+    let published = published.ok_or(searchwright_store::Error::Missing)?;
+    Ok(View {
+        attempt,
+        published,
+        post: record.post,
+        connection,
+    })
+}
+
+/// Writes the attempt down, and where the publication stands with it.
+async fn save(run: &Run, view: &View) -> Result<(), JobError> {
+    let (attempt, mut published) = (view.attempt.clone(), view.published.clone());
+    published.state = attempt.state;
+    let now = run.engine.clock.now();
+    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            publications::save_attempt(tx, scope, &attempt).await?;
+            publications::save(tx, scope, &published, now).await
+        })
+    })
+    .await
+}
+
+/// The main image at the provider; uploaded once.
+async fn picture(
+    run: &Run,
+    view: &View,
+    connection: &integrations::Record,
+    publisher: &dyn Publisher,
+) -> Result<Option<Uploaded>, Stop> {
+    let image = match &view.post.details.featured_image {
+        Some(image) if connection.field_map.contains_key("featuredImage") => image,
+        _ => return Ok(None),
+    };
+    let vendor = vendors::of(connection.provider);
+    if !vendor.is_some_and(|vendor| vendor.capabilities.images) {
+        return Ok(Some(Uploaded {
+            reference: image.url.clone(),
+            url: Some(image.url.clone()),
+            alt: image.alt.clone(),
+        }));
+    }
+    let settings = run.engine.publishing().map_err(JobError::from)?;
+    let client = settings
+        .outbound
+        .for_purpose(crate::providers::outbound::Purpose::Publish);
+    let (picture, digest) = pictures::fetch(&client, &image.url, image.alt.clone()).await?;
+    let (scope, id) = (run.leased.scope, connection.id);
+    let known = publications::uploaded(
+        &mut run.engine.db.read().await.map_err(JobError::from)?,
+        scope,
+        id,
+        &digest,
+    )
+    .await
+    .map_err(JobError::from)?;
+    if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
+        return Ok(Some(known));
+    }
+    // An image that is there twice is no post that is there twice: a lost answer is asked for again.
+    let uploaded = publisher
+        .upload(&picture)
+        .await
+        .map_err(|trouble| match trouble {
+            Trouble::Unclear { what, .. } => Trouble::NotNow { what, after: None },
+            other => other,
+        })?;
+    let (stored, now) = (json!(uploaded), run.engine.clock.now());
+    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move { publications::note_upload(tx, scope, id, &digest, &stored, now).await })
+    })
+    .await?;
+    Ok(Some(uploaded))
+}
+
+fn item(view: &View, marker: Marker, picture: Option<Uploaded>, now: searchwright_contract::Instant) -> Item {
+    let (summary, details) = (&view.post.summary, &view.post.details);
+    Item {
+        marker,
+        live: view.attempt.aim == LIVE,
+        title: summary.title.clone().unwrap_or_default(),
+        slug: summary.slug.clone(),
+        html: view.post.content_html.clone(),
+        markdown: view.post.content.clone(),
+        excerpt: details.excerpt.clone(),
+        meta_title: details.meta_title.clone(),
+        meta_description: details.meta_description.clone(),
+        tags: details.tags.clone(),
+        categories: details.categories.clone(),
+        author: details.author.as_ref().map(|author| author.name.clone()),
+        language: summary.language.clone(),
+        canonical_url: details.canonical_url.clone(),
+        published_at: view.published.published_at.unwrap_or(now),
+        picture,
+    }
+}
+
+fn result(view: &View) -> Value {
+    json!({
+        "postId": view.attempt.post,
+        "provider": view.published.provider,
+        "state": view.published.state,
+        "externalId": view.published.external_id,
+        "url": view.published.external_url,
+    })
+}
+
+/// A refusal as the job's problem.
+fn problem(code: &str, detail: &str) -> Box<Problem> {
+    Box::new(Problem::new(Code::ProviderError, detail).with("reason", code))
+}

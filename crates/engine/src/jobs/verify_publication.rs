@@ -1,0 +1,186 @@
+//! Looks at the page of a post that was published, as a search engine would: is it there, does it say what it should, may it be
+//! indexed. Says what it found and changes nothing.
+
+use searchwright_contract::posts::{Verification, VerificationState};
+use searchwright_site::{
+    fetch::{Fetch as _, Method, Request},
+    page::{At, HtmlFacts, Intern, Limits, PageFacts, UrlId, directives, read},
+};
+use searchwright_store::{posts, publications};
+use serde_json::{Value, json};
+use url::Url;
+use uuid::Uuid;
+
+use super::{JobError, audit::fenced, worker::Run};
+use crate::providers::outbound::Purpose;
+
+/// Milliseconds from one look to the next: five looks within ten minutes.
+const LOOKS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
+/// Bytes of a page that are read.
+const LARGEST: usize = 2 << 20;
+
+/// Carries it out.
+pub(super) async fn run(run: Run, post: Uuid, connection: Uuid) -> Result<Value, JobError> {
+    let interrupted = run.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        done = look(&run, post, connection) => done,
+    }
+}
+
+/// Addresses of a page by their number.
+#[derive(Default)]
+struct Addresses(Vec<String>);
+
+impl Intern for Addresses {
+    fn intern(&mut self, url: &Url) -> Option<UrlId> {
+        self.intern_key(url.as_str())
+    }
+
+    fn intern_key(&mut self, key: &str) -> Option<UrlId> {
+        let at = self.0.iter().position(|known| known == key).unwrap_or_else(|| {
+            self.0.push(key.to_owned());
+            self.0.len() - 1
+        });
+        u32::try_from(at).ok().map(UrlId)
+    }
+}
+
+async fn look(run: &Run, post_id: Uuid, connection: Uuid) -> Result<Value, JobError> {
+    let scope = run.leased.scope;
+    let (post, published) = {
+        let mut tx = run.engine.db.read().await?;
+        let post = posts::get(&mut tx, scope, post_id).await?.post;
+        (
+            post,
+            publications::get(&mut tx, scope, post_id, connection).await?,
+        )
+    };
+    let Some((published, address)) = published
+        .filter(|published| published.is_live)
+        .and_then(|published| Some((published.clone(), published.external_url?)))
+    else {
+        return Ok(json!({ "postId": post_id, "state": "not_live" }));
+    };
+    let checks = published.verification.as_ref().map_or(0, |last| last.checks) + 1;
+    let title = post.summary.title.as_deref().unwrap_or_default();
+    let (status_code, findings) = see(run, &address, title, post.details.canonical_url.as_deref()).await?;
+    let wait = LOOKS
+        .get(checks as usize - 1)
+        .copied()
+        .filter(|_| !findings.is_empty());
+    let verification = Verification {
+        state: match (findings.is_empty(), wait) {
+            (true, _) => VerificationState::Passed,
+            (false, Some(_)) => VerificationState::Pending,
+            (false, None) => VerificationState::Failed,
+        },
+        url: address.clone(),
+        status_code,
+        findings: findings.into_iter().map(str::to_owned).collect(),
+        checks,
+        checked_at: run.engine.clock.now(),
+    };
+    let (told, now) = (
+        json!({ "postId": post_id, "verification": verification }),
+        run.engine.clock.now(),
+    );
+    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            // It may have been published anew, or taken back, while we looked.
+            let Some(mut current) = publications::get(tx, scope, post_id, connection).await? else {
+                return Ok(());
+            };
+            if current.is_live && current.external_url.as_ref() == Some(&address) {
+                current.verification = Some(verification);
+                publications::save(tx, scope, &current, now).await?;
+            }
+            Ok(())
+        })
+    })
+    .await?;
+    match wait {
+        Some(wait) => Err(JobError::Wait(wait)),
+        None => Ok(told),
+    }
+}
+
+/// What is wrong with the page, and its status.
+async fn see(
+    run: &Run,
+    address: &str,
+    title: &str,
+    canonical: Option<&str>,
+) -> Result<(Option<u16>, Vec<&'static str>), JobError> {
+    let Ok(url) = Url::parse(address) else {
+        return Ok((None, vec!["not_reachable"]));
+    };
+    let settings = run.engine.publishing().map_err(JobError::from)?;
+    let client = settings.outbound.for_purpose(Purpose::Publish);
+    let request = Request {
+        method: Method::Get,
+        url: url.clone(),
+        body_limit: LARGEST,
+        fresh: true,
+    };
+    let Ok(response) = client.fetch(request).await else {
+        return Ok((None, vec!["not_reachable"]));
+    };
+    let status = response.status;
+    if status != 200 {
+        return Ok((Some(status), vec!["status"]));
+    }
+    let mut addresses = Addresses::default();
+    let at = At {
+        id: UrlId(u32::MAX),
+        attempts: 1,
+        fetched_at_ms: run.engine.clock.now().millis(),
+    };
+    let facts = read(&response, &url, at, &mut addresses, &Limits::default());
+    Ok((
+        Some(status),
+        judge(&facts, &addresses.0, address, title, canonical),
+    ))
+}
+
+fn judge(
+    facts: &PageFacts,
+    addresses: &[String],
+    own: &str,
+    title: &str,
+    canonical: Option<&str>,
+) -> Vec<&'static str> {
+    let mut findings = Vec::new();
+    let Some(html) = facts.html.as_deref() else {
+        return vec!["title_missing"];
+    };
+    if !says(html, title) {
+        findings.push("title_missing");
+    }
+    let expected = canonical.unwrap_or(own).trim_end_matches('/');
+    let elsewhere = facts
+        .canonical()
+        .and_then(|id| addresses.get(id.0 as usize))
+        .is_some_and(|named| named.trim_end_matches('/') != expected);
+    if elsewhere {
+        findings.push("canonical_elsewhere");
+    }
+    if directives(facts).noindex() {
+        findings.push("noindex");
+    }
+    findings
+}
+
+/// Whether title or a heading say what the post is called. Themes change quotes and spaces: letters and digits are compared.
+fn says(html: &HtmlFacts, title: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    let wanted = plain(title);
+    let titles = html.titles.iter().map(|title| plain(title));
+    let headings = html.headings.iter().map(|heading| plain(&heading.text));
+    titles.chain(headings).any(|text| text.contains(&wanted))
+}

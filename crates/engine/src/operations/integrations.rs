@@ -1,0 +1,394 @@
+//! Places to publish: connected by a person, mapped by anybody who may.
+
+use searchwright_contract::{
+    Code, List, Problem, Scope,
+    actions::{AllowedActions, Permission},
+    events::EventType,
+    integrations::{
+        ConnectIntegration, ConnectKind, ConnectUrl, DisconnectIntegration, Fields, Integration, ListFields,
+        ListIntegrations, Place, Provider, Readiness, SaveMapping,
+    },
+};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    integrations::{self, Link, Mapping, Record},
+};
+
+use super::items::refuse;
+use crate::{
+    Engine,
+    call::{Call, fault, limit},
+    endpoint::Handle,
+    failure::Result,
+    jobs::publish::{note, opened},
+    publishing::{
+        Publisher, Trouble,
+        connect::{announce, authorise, expires, refused, token, vendor},
+        mapping, vendors,
+    },
+};
+
+/// The connections through which posts can be published now.
+pub(crate) async fn ready(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Record>> {
+    let mut all = integrations::list(tx, scope).await?;
+    all.retain(is_ready);
+    Ok(all)
+}
+
+/// Whether posts can be published through it. One whose last request failed is tried all the same.
+pub(crate) fn is_ready(record: &Record) -> bool {
+    matches!(record.status, Readiness::Ready | Readiness::Error) && record.missing.is_empty()
+}
+
+/// A provider as it is shown.
+fn shown(call: &Call, provider: Provider, record: Option<Record>, is_invited: bool) -> Integration {
+    let vendor = vendors::of(provider);
+    let write = call.permission(Scope::IntegrationsWrite);
+    let no = |reason: &'static str| Permission::no("invalid_state", reason);
+    let connect = match vendor {
+        Some(_) => write.clone(),
+        None => Permission::no(Code::ConnectNotSupported.as_str(), vendors::unsupported(provider)),
+    };
+    let with_connection = |permission: &Permission| match record {
+        Some(_) => permission.clone(),
+        None => no("it is not connected"),
+    };
+    let allowed_actions = AllowedActions::default()
+        .with("connect", connect)
+        .with("map", with_connection(&write))
+        .with("disconnect", with_connection(&write));
+    let status = match &record {
+        None if vendor.is_none() => Readiness::Unsupported,
+        None if is_invited => Readiness::PendingAuthorization,
+        None => Readiness::NotConnected,
+        Some(record) if record.status == Readiness::Ready && !record.missing.is_empty() => {
+            Readiness::NeedsMapping
+        }
+        Some(record) => record.status,
+    };
+    let mut integration = Integration {
+        provider,
+        display_name: vendor.map_or("Framer", |vendor| vendor.name).to_owned(),
+        connection_id: None,
+        status,
+        missing: Vec::new(),
+        account: None,
+        site_id: None,
+        collection_id: None,
+        field_map: std::collections::BTreeMap::new(),
+        last_checked_at: None,
+        last_publish_at: None,
+        last_error: None,
+        capabilities: vendor.map(|vendor| vendor.capabilities).unwrap_or_default(),
+        unsupported_reason: vendor
+            .is_none()
+            .then(|| vendors::unsupported(provider).to_owned()),
+        version: None,
+        created_at: None,
+        updated_at: None,
+        allowed_actions,
+    };
+    if let Some(record) = record {
+        integration.connection_id = Some(record.id.to_string());
+        integration.missing = record.missing;
+        integration.account = record.account;
+        integration.site_id = record.site_id;
+        integration.collection_id = record.collection_id;
+        integration.field_map = record.field_map;
+        integration.last_checked_at = record.last_checked_at;
+        integration.last_publish_at = record.last_publish_at;
+        integration.last_error = record.last_error;
+        integration.version = Some(record.version);
+        integration.created_at = Some(record.created_at);
+        integration.updated_at = Some(record.updated_at);
+    }
+    integration
+}
+
+async fn one(call: &Call, tx: &mut Tx, provider: Provider) -> Result<Integration> {
+    let scope = call.scope()?;
+    let record = integrations::of(tx, scope, provider).await?;
+    let invited = integrations::invited(tx, scope, call.now).await?;
+    Ok(shown(call, provider, record, invited.contains(&provider)))
+}
+
+fn not_connected(provider: Provider) -> Problem {
+    Problem::new(
+        Code::ProviderNotConfigured,
+        format!("{provider} is not connected"),
+    )
+    .hint("make a URL with connect-url and hand it to a person")
+    .with("provider", provider.as_str())
+}
+
+impl Handle<ListIntegrations> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: ListIntegrations) -> Result<List<Integration>> {
+        let limit = limit(operation.limit);
+        let after: Option<usize> = call.after(&operation, operation.cursor.as_deref())?;
+        let scope = call.scope()?;
+        let mut records = integrations::list(tx, scope).await?;
+        let invited = integrations::invited(tx, scope, call.now).await?;
+        let rows = Provider::ALL
+            .iter()
+            .enumerate()
+            .skip(after.map_or(0, |after| after + 1))
+            .take(limit as usize + 1)
+            .map(|(at, provider)| {
+                let found = records.iter().position(|record| record.provider == *provider);
+                let record = found.map(|found| records.swap_remove(found));
+                (at, shown(call, *provider, record, invited.contains(provider)))
+            })
+            .collect();
+        let page = call.page(&operation, limit, rows, |(at, _)| *at)?;
+        Ok(List {
+            data: page.data.into_iter().map(|(_, shown)| shown).collect(),
+            next_cursor: page.next_cursor,
+        })
+    }
+}
+
+impl Handle<ConnectIntegration> for Engine {
+    async fn prepare(call: &mut Call, operation: &ConnectIntegration) -> Result<()> {
+        let vendor = vendor(&operation.provider)?;
+        let home = {
+            let project =
+                searchwright_store::projects::get(&mut call.engine.db.read().await?, call.scope()?).await?;
+            super::audits::start_url(&project.domain)
+        };
+        let site = operation.site_url.clone().unwrap_or(home);
+        let url = authorise(call.engine.publishing()?, vendor.provider, &site).await;
+        call.heard = Some(Box::new((site, url)));
+        Ok(())
+    }
+
+    async fn handle(call: &Call, tx: &mut Tx, operation: ConnectIntegration) -> Result<ConnectUrl> {
+        let (scope, vendor) = (call.scope()?, vendor(&operation.provider)?);
+        if let Some(url) = &operation.site_url {
+            let good = url::Url::parse(url).is_ok_and(|url| {
+                matches!(url.scheme(), "http" | "https")
+                    && url.username().is_empty()
+                    && url.password().is_none()
+            });
+            if !good {
+                return Err(fault(
+                    "/siteUrl",
+                    "not_a_url",
+                    "has to be an address such as https://blog.example.com",
+                ));
+            }
+        }
+        let (token, digest) = token()?;
+        let heard = call
+            .heard
+            .as_ref()
+            .and_then(|heard| heard.downcast_ref::<(String, Option<String>)>());
+        let Some((site, provider_page)) = heard else {
+            return Err(crate::failure::defect("connect-url", "nobody asked the site"));
+        };
+        let mut settings = std::collections::BTreeMap::new();
+        if vendor.inputs.iter().any(|input| input.name == "siteUrl") {
+            settings.insert("siteUrl".to_owned(), site.trim_end_matches('/').to_owned());
+        }
+        let link = Link {
+            scope,
+            provider: vendor.provider,
+            settings,
+        };
+        let expires_at = expires(call.now);
+        integrations::invite(tx, &digest, &link, call.now, expires_at).await?;
+        let own = format!("{}/connect/{token}", call.engine.publishing()?.origin);
+        Ok(match provider_page {
+            Some(page) => ConnectUrl {
+                url: page.replace(
+                    "{own}",
+                    &url::form_urlencoded::byte_serialize(own.as_bytes()).collect::<String>(),
+                ),
+                expires_at,
+                kind: ConnectKind::Provider,
+            },
+            None => ConnectUrl {
+                url: own,
+                expires_at,
+                kind: ConnectKind::Dashboard,
+            },
+        })
+    }
+}
+
+/// Asks the provider for its sites, its collections and the fields of what is chosen.
+async fn survey(
+    record: &Record,
+    publisher: &dyn Publisher,
+    site_id: Option<&str>,
+    collection_id: Option<&str>,
+) -> Result<Fields, Trouble> {
+    let only = |places: &[Place]| match places {
+        [one] => Some(one.id.clone()),
+        _ => None,
+    };
+    let mut fields = Fields {
+        provider: record.provider,
+        connection_id: record.id.to_string(),
+        site_id: site_id.map(str::to_owned).or_else(|| record.site_id.clone()),
+        collection_id: collection_id.map(str::to_owned),
+        sites: Vec::new(),
+        collections: Vec::new(),
+        data: Vec::new(),
+    };
+    // Collections belong to a site: with another site the saved one means nothing.
+    if fields.collection_id.is_none() && (site_id.is_none() || site_id == record.site_id.as_deref()) {
+        fields.collection_id.clone_from(&record.collection_id);
+    }
+    if fields.site_id.is_none() || site_id.is_some() {
+        fields.sites = publisher.sites().await?;
+        fields.site_id = fields.site_id.or_else(|| only(&fields.sites));
+    }
+    if fields.site_id.is_none() {
+        return Ok(fields);
+    }
+    let site = fields.site_id.clone();
+    if fields.collection_id.is_none() || collection_id.is_some() {
+        fields.collections = publisher.collections(site.as_deref()).await?;
+        fields.collection_id = fields.collection_id.or_else(|| only(&fields.collections));
+        if fields.collection_id.is_none() && !fields.collections.is_empty() {
+            return Ok(fields);
+        }
+    }
+    fields.data = publisher
+        .fields(site.as_deref(), fields.collection_id.as_deref())
+        .await?;
+    mapping::suggest(&mut fields.data);
+    Ok(fields)
+}
+
+/// Asks, with no transaction open, and notes what came of it.
+async fn hear(call: &mut Call, word: &str, site_id: Option<&str>, collection_id: Option<&str>) -> Result<()> {
+    let (scope, vendor) = (call.scope()?, vendor(word)?);
+    let engine = call.engine.clone();
+    let record = integrations::of(&mut engine.db.read().await?, scope, vendor.provider).await?;
+    let Some(record) = record else {
+        return Err(not_connected(vendor.provider).into());
+    };
+    let asked = match opened(&engine, scope, &record).await? {
+        Ok(publisher) => survey(&record, &*publisher, site_id, collection_id).await,
+        Err(trouble) => Err(trouble),
+    };
+    note(&engine, scope, &record, asked.as_ref().err()).await?;
+    match asked {
+        Ok(fields) => {
+            call.heard = Some(Box::new(fields));
+            Ok(())
+        }
+        Err(Trouble::Refused {
+            why: crate::publishing::Why::Missing,
+            ..
+        }) if site_id.is_some() || collection_id.is_some() => Err(fault(
+            if collection_id.is_some() {
+                "/collectionId"
+            } else {
+                "/siteId"
+            },
+            "unknown_value",
+            "the provider has none of this id; leave it out to see what there is",
+        )),
+        Err(trouble) => Err(refused(&trouble)),
+    }
+}
+
+fn heard(call: &Call) -> Result<Fields> {
+    let heard = call
+        .heard
+        .as_ref()
+        .and_then(|heard| heard.downcast_ref::<Fields>());
+    heard
+        .cloned()
+        .ok_or_else(|| crate::failure::defect("fields", "nobody asked the provider"))
+}
+
+impl Handle<ListFields> for Engine {
+    async fn prepare(call: &mut Call, operation: &ListFields) -> Result<()> {
+        let (site, collection) = (operation.site_id.as_deref(), operation.collection_id.as_deref());
+        hear(call, &operation.provider, site, collection).await
+    }
+
+    async fn handle(call: &Call, _: &mut Tx, _: ListFields) -> Result<Fields> {
+        heard(call)
+    }
+}
+
+impl Handle<SaveMapping> for Engine {
+    async fn prepare(call: &mut Call, operation: &SaveMapping) -> Result<()> {
+        let (site, collection) = (operation.site_id.as_deref(), operation.collection_id.as_deref());
+        hear(call, &operation.provider, site, collection).await
+    }
+
+    async fn handle(call: &Call, tx: &mut Tx, operation: SaveMapping) -> Result<Integration> {
+        let (scope, provider) = (call.scope()?, vendor(&operation.provider)?.provider);
+        let fields = heard(call)?;
+        let Some(record) = integrations::of(tx, scope, provider).await? else {
+            return Err(not_connected(provider).into());
+        };
+        call.check_match(&record.id.to_string(), record.version)?;
+        let named = operation.connection_id.as_deref();
+        if fields.connection_id != record.id.to_string() || named.is_some_and(|id| id != fields.connection_id)
+        {
+            return Err(fault(
+                "/connectionId",
+                "unknown_value",
+                "is not the present connection of this provider",
+            ));
+        }
+        choose("/siteId", fields.site_id.as_deref(), &fields.sites, true)?;
+        choose(
+            "/collectionId",
+            fields.collection_id.as_deref(),
+            &fields.collections,
+            false,
+        )?;
+        refuse(mapping::faults(&operation.field_map, &fields.data))?;
+        let saved = Mapping {
+            site_id: fields.site_id,
+            collection_id: fields.collection_id,
+            missing: mapping::missing(&operation.field_map, &fields.data),
+            field_map: operation.field_map,
+        };
+        integrations::map(tx, scope, record.id, &saved, call.now).await?;
+        one(call, tx, provider).await
+    }
+}
+
+/// Refuses what the provider does not have, and what has to be chosen and was not.
+fn choose(pointer: &str, chosen: Option<&str>, places: &[Place], is_needed: bool) -> Result<()> {
+    let known: Vec<&str> = places.iter().map(|place| place.id.as_str()).take(50).collect();
+    match chosen {
+        None if is_needed || !places.is_empty() => Err(fault(
+            pointer,
+            "required",
+            format!("has to be one of {}", known.join(", ")),
+        )),
+        Some(id) if !places.is_empty() && places.iter().all(|place| place.id != id) => Err(fault(
+            pointer,
+            "unknown_value",
+            format!("the provider has none of this id, but {}", known.join(", ")),
+        )),
+        _ => Ok(()),
+    }
+}
+
+impl Handle<DisconnectIntegration> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: DisconnectIntegration) -> Result<()> {
+        let provider: Provider = operation
+            .provider
+            .parse()
+            .map_err(|_| Problem::not_found("provider"))?;
+        let scope = call.scope()?;
+        let Some(record) = integrations::of(tx, scope, provider).await? else {
+            return Err(Problem::not_found("connection").into());
+        };
+        call.check_match(&record.id.to_string(), record.version)?;
+        integrations::remove(tx, scope, record.id).await?;
+        let (event, kind) = (call.engine.clock.id(), EventType::IntegrationDisconnected);
+        Ok(announce(tx, scope, event, kind, provider, record.id, call.now).await?)
+    }
+}

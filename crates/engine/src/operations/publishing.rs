@@ -1,0 +1,424 @@
+//! Having posts published and taken back. The work itself is `jobs/publish.rs`.
+
+use std::collections::BTreeMap;
+
+use searchwright_contract::{
+    Code, Instant, Problem,
+    integrations::Provider,
+    jobs::{Job as JobRecord, JobStatus},
+    posts::{
+        Post, PostStarted, PostStatus, Publication, PublicationState, PublishMode, PublishPost, UnpublishPost,
+    },
+};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    integrations::{self, Record as Connection},
+    jobs, posts, projects,
+    publications::{self, Attempt, Record as Published},
+};
+use uuid::Uuid;
+
+use super::{
+    integrations::{is_ready, ready},
+    jobs::with_actions as job_with_actions,
+    posts::{find, shown, uuid, write},
+};
+use crate::{
+    Engine,
+    call::{Call, fault},
+    endpoint::Handle,
+    failure::Result,
+    jobs::{
+        Job,
+        publish::{DRAFT, GONE, LIVE},
+    },
+    posts::{advance, facts},
+    publishing::vendors,
+    writing::transitions::{Actor, Facts},
+};
+
+/// What an attempt is to do.
+pub(crate) struct Order {
+    pub aim: &'static str,
+    pub force: bool,
+    pub recreate: bool,
+}
+
+fn provider(word: &str) -> Result<Provider> {
+    word.parse()
+        .map_err(|why: String| fault("/provider", "unknown_value", why))
+}
+
+/// The connection a caller means: the one that is named, else the only one that is ready.
+async fn choose(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    named: Option<&str>,
+    id: Option<&str>,
+) -> Result<Connection> {
+    let all = integrations::list(tx, scope).await?;
+    let named = named.map(provider).transpose()?;
+    let is_meant = |connection: &&Connection| {
+        named.is_none_or(|named| named == connection.provider)
+            && id.is_none_or(|id| id == connection.id.to_string())
+    };
+    let refusal = |detail: String| {
+        Problem::new(Code::ProviderNotConfigured, detail)
+            .hint("see GET integrations: connect a provider with connect-url and save its mapping")
+    };
+    if named.is_some() || id.is_some() {
+        let Some(connection) = all.iter().find(is_meant) else {
+            let what = named.map_or("this connection", Provider::as_str);
+            return Err(refusal(format!("{what} is not connected")).into());
+        };
+        if !is_ready(connection) {
+            return Err(refusal(format!("{} is not ready", connection.provider))
+                .with("provider", connection.provider.as_str())
+                .with("status", connection.status.as_str())
+                .with("missing", connection.missing.clone())
+                .into());
+        }
+        return Ok(connection.clone());
+    }
+    let mut ready = all.into_iter().filter(is_ready);
+    match (ready.next(), ready.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => Err(refusal("no integration is ready to publish with".to_owned()).into()),
+        (Some(a), Some(b)) => {
+            let words: Vec<&str> = [a.provider, b.provider]
+                .into_iter()
+                .chain(ready.map(|more| more.provider))
+                .map(Provider::as_str)
+                .collect();
+            let why = format!("several integrations are ready: {}; name one", words.join(", "));
+            Err(fault("/provider", "required", why))
+        }
+    }
+}
+
+/// Begins an attempt: the post, the publication and the attempt change, and the job is queued, in one transaction.
+pub(crate) async fn begin(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    record: &mut posts::Record,
+    connection: (Uuid, Provider),
+    order: &Order,
+    from_status: PostStatus,
+    now: Instant,
+) -> Result<JobRecord> {
+    let post = uuid(&record.post.summary.id);
+    let (attempt_id, job_id) = (engine.clock.id(), engine.clock.id());
+    let links = BTreeMap::from([(
+        "post".to_owned(),
+        format!("/projects/{}/posts/{post}", scope.project()),
+    )]);
+    let job = Job::PublishPost { attempt_id };
+    let job = job.enqueue(tx, scope, job_id, links, now).await?;
+    let mut attempt = Attempt {
+        id: attempt_id,
+        post,
+        connection: connection.0,
+        job: job_id,
+        aim: order.aim.to_owned(),
+        force: order.force,
+        recreate: order.recreate,
+        post_version: record.post.summary.version,
+        content_hash: record.content_hash.clone(),
+        from_status,
+        state: PublicationState::Pending,
+        sent: None,
+        was_absent: false,
+        checks: 0,
+        misses: 0,
+        first_missed_at: None,
+        next_check_at: None,
+        evidence: Vec::new(),
+        created_at: now,
+        finished_at: None,
+    };
+    attempt.note("queued", format!("{} at {}", order.aim, connection.1), now);
+    publications::begin(tx, scope, &attempt).await?;
+    let known = publications::get(tx, scope, post, connection.0).await?;
+    let mut publication = known.unwrap_or_else(|| Published::new(post, connection.0, connection.1));
+    publication.state = PublicationState::Pending;
+    publications::save(tx, scope, &publication, now).await?;
+    record.job = Some(job_id);
+    record.post.summary.failure = None;
+    Ok(job)
+}
+
+impl Handle<PublishPost> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: PublishPost) -> Result<PostStarted> {
+        let scope = call.scope()?;
+        projects::lock(tx, scope).await?;
+        let mut record = find(call, tx, &operation.post_id).await?;
+        call.check_match(&record.post.summary.id, record.post.summary.version)?;
+        let old = record.post.clone();
+        let live = operation.mode != Some(PublishMode::Draft);
+        let (force, recreate) = (
+            operation.force == Some(true),
+            operation.recreate_missing == Some(true),
+        );
+        if old.summary.status == PostStatus::Publishing {
+            return look_again(call, tx, record, force).await;
+        }
+        let connection = choose(
+            tx,
+            scope,
+            operation.provider.as_deref(),
+            operation.connection_id.as_deref(),
+        )
+        .await;
+        let facts = Facts {
+            is_integration_ready: true,
+            ..facts(&old.summary, &old.findings.warnings, call.now)
+        };
+        // What the post itself lacks is said first.
+        advance(
+            &mut record,
+            PostStatus::Publishing,
+            Actor::Publish,
+            &facts,
+            call.now,
+        )?;
+        let connection = connection?;
+        if old.summary.title.is_none() {
+            return Err(fault("/title", "required", "the post has no title; set one"));
+        }
+        let known = publications::get(tx, scope, uuid(&old.summary.id), connection.id).await?;
+        if !live && known.is_some_and(|known| known.is_live) {
+            return Err(Problem::new(
+                Code::InvalidState,
+                "the post is live there, and a draft would take it from its readers",
+            )
+            .hint("take it back with unpublish first")
+            .with("from", old.summary.status.as_str())
+            .into());
+        }
+        let order = Order {
+            aim: if live { LIVE } else { DRAFT },
+            force,
+            recreate,
+        };
+        let (target, from) = ((connection.id, connection.provider), old.summary.status);
+        let job = begin(
+            &call.engine,
+            tx,
+            scope,
+            &mut record,
+            target,
+            &order,
+            from,
+            call.now,
+        )
+        .await?;
+        let post = write(call, tx, record, &old).await?;
+        let job = job_with_actions(call, job);
+        Ok(PostStarted { job, post })
+    }
+}
+
+/// Looks for a post of which nobody knows whether it is there, now; sent again only if somebody says so.
+async fn look_again(call: &Call, tx: &mut Tx, record: posts::Record, force: bool) -> Result<PostStarted> {
+    let scope = call.scope()?;
+    let id = uuid(&record.post.summary.id);
+    let busy = || {
+        Problem::invalid_state("publishing", "publishing", &[]).hint("it is being published; follow its job")
+    };
+    let Some(mut attempt) = publications::open_attempt(tx, scope, id).await? else {
+        return Err(busy().into());
+    };
+    if attempt.state != PublicationState::Uncertain {
+        return Err(busy().into());
+    }
+    let job = jobs::get(tx, scope, attempt.job).await?;
+    attempt.force = attempt.force || force;
+    if force {
+        attempt.sent = None;
+        attempt.note("forced", "somebody had it sent again".to_owned(), call.now);
+    }
+    let job = match job.status {
+        JobStatus::Queued => {
+            jobs::hasten(tx, scope, attempt.job, call.now).await?;
+            jobs::get(tx, scope, attempt.job).await?
+        }
+        JobStatus::Running => return Err(busy().into()),
+        _ => {
+            let again = Job::PublishPost {
+                attempt_id: attempt.id,
+            };
+            let job_id = call.engine.clock.id();
+            let job = again
+                .enqueue(tx, scope, job_id, job.links.clone(), call.now)
+                .await?;
+            attempt.job = job_id;
+            attempt.checks = 0;
+            job
+        }
+    };
+    publications::save_attempt(tx, scope, &attempt).await?;
+    let post = shown(call, tx, record).await?;
+    Ok(PostStarted {
+        job: job_with_actions(call, job),
+        post,
+    })
+}
+
+impl Handle<UnpublishPost> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: UnpublishPost) -> Result<PostStarted> {
+        let scope = call.scope()?;
+        projects::lock(tx, scope).await?;
+        let record = find(call, tx, &operation.post_id).await?;
+        call.check_match(&record.post.summary.id, record.post.summary.version)?;
+        unpublish(call, tx, record, operation.provider.as_deref()).await
+    }
+}
+
+/// Begins to take a post back.
+pub(super) async fn unpublish(
+    call: &Call,
+    tx: &mut Tx,
+    mut record: posts::Record,
+    named: Option<&str>,
+) -> Result<PostStarted> {
+    let scope = call.scope()?;
+    let old = record.post.clone();
+    let named = named.map(provider).transpose()?;
+    let all = publications::shown(tx, scope, uuid(&old.summary.id)).await?;
+    let mut live = all
+        .iter()
+        .filter(|publication| publication.is_live && named.is_none_or(|named| named == publication.provider));
+    let found: Option<&Publication> = live.next();
+    if named.is_none() && found.is_some() && live.next().is_some() {
+        return Err(fault(
+            "/provider",
+            "required",
+            "the post is live at several providers; name one",
+        ));
+    }
+    let can = found
+        .is_some_and(|found| vendors::of(found.provider).is_some_and(|vendor| vendor.capabilities.unpublish));
+    if let Some(found) = found.filter(|_| !can) {
+        return Err(Problem::new(
+            Code::UnpublishUnsupported,
+            format!("{} cannot take a post back; do it there", found.provider),
+        )
+        .into());
+    }
+    let facts = Facts {
+        can_unpublish: can,
+        ..facts(&old.summary, &old.findings.warnings, call.now)
+    };
+    advance(
+        &mut record,
+        PostStatus::Publishing,
+        Actor::Unpublish,
+        &facts,
+        call.now,
+    )?;
+    let connection = found
+        .and_then(|found| Uuid::try_parse(&found.connection_id).ok())
+        .unwrap_or_default();
+    let Some(connection) = integrations::get(tx, scope, connection).await? else {
+        return Err(Problem::new(
+            Code::ProviderNotConfigured,
+            "the provider it is published at is no longer connected",
+        )
+        .hint("connect it again, or take the post back at the provider")
+        .into());
+    };
+    let order = Order {
+        aim: GONE,
+        force: false,
+        recreate: false,
+    };
+    let target = (connection.id, connection.provider);
+    let from = PostStatus::Draft;
+    let job = begin(
+        &call.engine,
+        tx,
+        scope,
+        &mut record,
+        target,
+        &order,
+        from,
+        call.now,
+    )
+    .await?;
+    let post: Post = write(call, tx, record, &old).await?;
+    Ok(PostStarted {
+        job: job_with_actions(call, job),
+        post,
+    })
+}
+
+/// Publishes what is due by its schedule; how many.
+pub(crate) async fn publish_due(engine: &Engine, tx: &mut Tx, most: u32, now: Instant) -> Result<usize> {
+    let due = publications::due(tx, now, most).await?;
+    let count = due.len();
+    for (scope, id) in due {
+        projects::lock(tx, scope).await?;
+        let mut record = posts::get(tx, scope, id).await?;
+        if record.post.summary.status != PostStatus::Scheduled {
+            continue;
+        }
+        let connection = of_schedule(tx, scope, id).await?;
+        let old = record.post.clone();
+        let facts = Facts {
+            is_integration_ready: connection.is_ok(),
+            ..facts(&old.summary, &old.findings.warnings, now)
+        };
+        let moved = advance(&mut record, PostStatus::Publishing, Actor::Scheduler, &facts, now);
+        let why = match (moved, connection) {
+            (Ok(_), Ok(connection)) => {
+                let order = Order {
+                    aim: LIVE,
+                    force: false,
+                    recreate: false,
+                };
+                let target = (connection.id, connection.provider);
+                begin(
+                    engine,
+                    tx,
+                    scope,
+                    &mut record,
+                    target,
+                    &order,
+                    PostStatus::Draft,
+                    now,
+                )
+                .await?;
+                record.post.summary.scheduled_at = None;
+                None
+            }
+            (_, Err(why)) => Some(("integration_not_ready", why.to_owned())),
+            (Err(failure), _) => Some(("publish_blocked", failure.0.detail)),
+        };
+        crate::jobs::publish::scheduled(engine, tx, scope, record, &old, why, now).await?;
+    }
+    Ok(count)
+}
+
+/// Through which connection a scheduled post goes: where it was before, else the only one that is ready.
+async fn of_schedule(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    post: Uuid,
+) -> Result<std::result::Result<Connection, &'static str>> {
+    let mut ready = ready(tx, scope).await?;
+    for before in publications::shown(tx, scope, post).await? {
+        if let Some(at) = ready
+            .iter()
+            .position(|c| c.id.to_string() == before.connection_id)
+        {
+            return Ok(Ok(ready.swap_remove(at)));
+        }
+    }
+    Ok(match ready.len() {
+        1 => Ok(ready.remove(0)),
+        0 => Err("no integration was ready when its time came; connect and map one, then publish it"),
+        _ => Err("several integrations were ready when its time came; publish it by naming one"),
+    })
+}

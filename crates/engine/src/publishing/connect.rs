@@ -1,0 +1,393 @@
+//! Connecting a provider: a person enters what it wants on a page that works once, and nothing is kept that the provider does not
+//! accept.
+
+use std::collections::BTreeMap;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use searchwright_contract::{
+    Code, Fault, Instant, Problem,
+    events::{EventType, IntegrationData},
+    integrations::Provider,
+};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    admin, events,
+    integrations::{self, Link, New},
+};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use url::Url;
+use uuid::Uuid;
+
+use super::{
+    Context,
+    exchange::Server,
+    publisher::{Account, Connection, Publisher},
+    trouble::{Trouble, Why},
+    vendors::{self, Input, Vendor},
+};
+use crate::{Engine, failure::Result, providers::outbound::Purpose};
+
+/// Minutes that a page works.
+const MINUTES: i64 = 60;
+/// Longest thing a person enters, in bytes.
+const LONGEST: usize = 16 << 10;
+
+/// A token for a page, and by what it is kept.
+pub(crate) fn token() -> Result<(String, [u8; 32])> {
+    let mut bytes = [0u8; 32];
+    getrandom::fill(&mut bytes).map_err(|e| crate::failure::defect("randomness", e))?;
+    let token = URL_SAFE_NO_PAD.encode(bytes);
+    let digest = digest(&token);
+    Ok((token, digest))
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+/// Until when a page made now works.
+pub(crate) fn expires(now: Instant) -> Instant {
+    now.plus_millis(MINUTES * 60_000)
+}
+
+/// The page of a token, as the door shows it.
+#[derive(Debug)]
+pub struct Page {
+    /// The provider.
+    pub provider: Provider,
+    /// Its name.
+    pub name: &'static str,
+    /// What it asks for.
+    pub inputs: &'static [Input],
+    /// What is known already.
+    pub known: BTreeMap<String, String>,
+    vendor: &'static Vendor,
+    link: Link,
+    digest: [u8; 32],
+}
+
+/// What came of connecting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connected {
+    /// The connection.
+    pub id: Uuid,
+    /// The provider.
+    pub provider: Provider,
+    /// Name of the account at the provider.
+    pub account: Option<String>,
+}
+
+impl Engine {
+    /// The page of a token; `None` where there is none, or it was used, or its time is over.
+    pub async fn connect_page(&self, token: &str) -> Result<Option<Page>> {
+        let digest = digest(token);
+        let now = self.clock.now();
+        let link = integrations::link(&mut self.db.read().await?, &digest, now).await?;
+        Ok(link.and_then(|link| {
+            let vendor = vendors::of(link.provider)?;
+            Some(Page {
+                provider: vendor.provider,
+                name: vendor.name,
+                inputs: vendor.inputs,
+                vendor,
+                known: link.settings.clone(),
+                link,
+                digest,
+            })
+        }))
+    }
+
+    /// Connects the provider of a page with what a person entered.
+    pub async fn connect_by_page(&self, page: &Page, entered: BTreeMap<String, String>) -> Result<Connected> {
+        let scope = page.link.scope;
+        let (made, account) = self
+            .try_connection(scope, page.vendor, &page.known, entered)
+            .await?;
+        let digest = page.digest;
+        self.keep(scope, made, account, move |tx, now| {
+            Box::pin(async move { Ok(integrations::use_link(tx, &digest, now).await?) })
+        })
+        .await
+    }
+
+    /// Connects a provider for the operator.
+    pub async fn connect(
+        &self,
+        project: Uuid,
+        provider: &str,
+        entered: BTreeMap<String, String>,
+    ) -> Result<Connected> {
+        let vendor = vendor(provider)?;
+        let scope = admin::enter(&mut self.db.read().await?, project)
+            .await
+            .map_err(|error| match error {
+                searchwright_store::Error::Missing => Problem::not_found("project").into(),
+                other => crate::Failure::from(other),
+            })?;
+        let (made, account) = self
+            .try_connection(scope, vendor, &BTreeMap::new(), entered)
+            .await?;
+        self.keep(scope, made, account, |_, _| Box::pin(async { Ok(true) }))
+            .await
+    }
+
+    /// A publisher of a connection.
+    pub(crate) fn publisher(
+        &self,
+        scope: ProjectScope,
+        vendor: &Vendor,
+        connection: Connection,
+    ) -> Result<std::result::Result<Box<dyn Publisher>, Trouble>> {
+        let context = Context::new(self.publishing()?, self.clock.clone(), scope.project());
+        Ok((vendor.open)(&context, connection))
+    }
+
+    /// Asks the provider whether it accepts what was entered.
+    async fn try_connection(
+        &self,
+        scope: ProjectScope,
+        vendor: &'static Vendor,
+        known: &BTreeMap<String, String>,
+        entered: BTreeMap<String, String>,
+    ) -> Result<(New, Account)> {
+        let (settings, secrets) = sorted(vendor, known, entered)?;
+        let connection = Connection {
+            settings: settings.clone(),
+            secrets: secrets
+                .iter()
+                .map(|(name, value)| (name.clone(), SecretString::from(value.clone())))
+                .collect(),
+            ..Connection::default()
+        };
+        let asked = match self.publisher(scope, vendor, connection)? {
+            Ok(publisher) => publisher.check().await,
+            Err(trouble) => Err(trouble),
+        };
+        let account = asked.map_err(|trouble| refused(&trouble))?;
+        let secret = (!secrets.is_empty()).then(|| SecretString::from(json!(secrets).to_string()));
+        let new = New {
+            id: self.clock.id(),
+            provider: vendor.provider,
+            settings,
+            secret,
+            account: account.name.clone(),
+            site_key: account.site.clone(),
+        };
+        Ok((new, account))
+    }
+
+    /// Keeps a connection that the provider accepted, and says so.
+    async fn keep<F>(&self, scope: ProjectScope, new: New, account: Account, permit: F) -> Result<Connected>
+    where
+        F: for<'a> FnOnce(&'a mut Tx, Instant) -> searchwright_store::Boxed<'a, Result<bool>>
+            + Send
+            + 'static,
+    {
+        let (keyring, now, event) = (self.keyring.clone(), self.clock.now(), self.clock.id());
+        let provider = new.provider;
+        let id = self
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    if !permit(tx, now).await? {
+                        return Err(Problem::new(Code::InvalidState, "the page was used already")
+                            .hint("ask for a new one with connect-url")
+                            .into());
+                    }
+                    let id = integrations::connect(tx, scope, &keyring, new, now).await?;
+                    announce(
+                        tx,
+                        scope,
+                        event,
+                        EventType::IntegrationConnected,
+                        provider,
+                        id,
+                        now,
+                    )
+                    .await?;
+                    Ok::<Uuid, crate::Failure>(id)
+                })
+            })
+            .await?;
+        self.happened.notify_one();
+        Ok(Connected {
+            id,
+            provider,
+            account: account.name,
+        })
+    }
+}
+
+/// Writes an event about a connection.
+pub(crate) async fn announce(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    event: Uuid,
+    kind: EventType,
+    provider: Provider,
+    connection: Uuid,
+    now: Instant,
+) -> Result<(), searchwright_store::Error> {
+    let data = json!(IntegrationData {
+        provider,
+        connection_id: connection.to_string(),
+    });
+    events::write(tx, scope, event, kind, &data, now).await
+}
+
+/// The vendor of a word: unknown ones do not exist, and some cannot be connected.
+pub(crate) fn vendor(word: &str) -> Result<&'static Vendor> {
+    let provider: Provider = word.parse().map_err(|_| Problem::not_found("provider"))?;
+    vendors::of(provider)
+        .ok_or_else(|| Problem::new(Code::ConnectNotSupported, vendors::unsupported(provider)).into())
+}
+
+/// Open and secret values of what was entered, or every fault of it by the name of its input.
+type Sorted = (BTreeMap<String, String>, BTreeMap<String, String>);
+
+fn sorted(
+    vendor: &Vendor,
+    known: &BTreeMap<String, String>,
+    entered: BTreeMap<String, String>,
+) -> Result<Sorted> {
+    let mut faults = Vec::new();
+    let mut fault = |name: &str, code: &str, detail: &str| {
+        faults.push(Fault {
+            pointer: format!("/{name}"),
+            code: code.to_owned(),
+            detail: detail.to_owned(),
+        });
+    };
+    let mut settings = known.clone();
+    let mut secrets = BTreeMap::new();
+    for (name, value) in entered {
+        let value = value.trim().to_owned();
+        let input = vendor.inputs.iter().find(|input| input.name == name);
+        match input {
+            // An address of the interface is for those who run their own, and for tests: no form offers it.
+            None if name == API_URL => {}
+            None => {
+                fault(&name, "unknown_field", "is nothing this provider asks for");
+                continue;
+            }
+            Some(_) => {}
+        }
+        if value.is_empty() {
+            continue;
+        }
+        if value.len() > LONGEST || (value.chars().any(char::is_control) && !input.is_some_and(|i| i.secret))
+        {
+            fault(
+                &name,
+                "invalid",
+                "is too long, or holds characters that nobody can see",
+            );
+            continue;
+        }
+        if name.ends_with("Url")
+            && let Err(why) = address(&value)
+        {
+            fault(&name, "not_a_url", why);
+            continue;
+        }
+        if input.is_some_and(|input| input.secret) {
+            secrets.insert(name, value);
+        } else {
+            settings.insert(name, value);
+        }
+    }
+    let is_given = |input: &Input| settings.contains_key(input.name) || secrets.contains_key(input.name);
+    for input in vendor
+        .inputs
+        .iter()
+        .filter(|input| input.required && !is_given(input))
+    {
+        fault(input.name, "required", "is needed");
+    }
+    if faults.is_empty() {
+        Ok((settings, secrets))
+    } else {
+        Err(Problem::faults(faults).into())
+    }
+}
+
+/// The hidden setting for the address of a vendor's interface.
+const API_URL: &str = "apiUrl";
+
+fn address(text: &str) -> Result<(), &'static str> {
+    let Ok(url) = Url::parse(text) else {
+        return Err("is no address such as https://example.com");
+    };
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("has to begin with https://");
+    }
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err("must hold no user, password, query or fragment");
+    }
+    Ok(())
+}
+
+/// A provider's trouble as an answer.
+pub(crate) fn refused(trouble: &Trouble) -> crate::Failure {
+    let mut problem = Problem::new(Code::ProviderError, trouble.to_string()).with("reason", trouble.word());
+    match trouble {
+        Trouble::Refused { why, said } => {
+            if *why == Why::Credential {
+                problem = problem.hint("connect the provider again with connect-url");
+            }
+            if let Some(said) = said {
+                problem = problem.with("providerMessage", said.as_str());
+            }
+        }
+        Trouble::NotNow { after, .. } => {
+            problem = problem.after(after.map_or(30, |after| after.as_secs().try_into().unwrap_or(u32::MAX)));
+        }
+        Trouble::Unclear { .. } => {}
+    }
+    problem.into()
+}
+
+/// The secrets of a connection by the names of their inputs.
+pub(crate) fn secrets(text: &str) -> BTreeMap<String, SecretString> {
+    let Ok(Value::Object(members)) = serde_json::from_str(text) else {
+        return BTreeMap::new();
+    };
+    members
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, SecretString::from(value.as_str()?.to_owned()))))
+        .collect()
+}
+
+/// The provider's own page on which a person lets us in, with `{own}` where our page goes; `None` where there is none, and our page
+/// asks.
+pub(crate) async fn authorise(settings: &super::Settings, provider: Provider, site: &str) -> Option<String> {
+    if provider != Provider::Wordpress {
+        return None;
+    }
+    // WordPress sends nobody back to an address without encryption, unless the site is one of a developer without it.
+    if !settings.origin.starts_with("https:") && !site.starts_with("http:") {
+        return None;
+    }
+    let client = settings.outbound.for_purpose(Purpose::Publish);
+    let index = Server::new(client, site).get("/wp-json/").await.ok()?.body;
+    let page = index
+        .pointer("/authentication/application-passwords/endpoints/authorization")?
+        .as_str()?;
+    let mut url = Url::parse(page)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    url.query_pairs_mut()
+        .append_pair("app_name", "Searchwright")
+        .append_pair("app_id", APP_ID);
+    Some(format!("{url}&success_url={{own}}&reject_url={{own}}"))
+}
+
+/// By which WordPress tells applications apart.
+const APP_ID: &str = "7c1f2a0e-5d0b-4a57-9a0e-4b6c7a1d2e3f";

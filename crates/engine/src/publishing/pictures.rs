@@ -1,0 +1,84 @@
+//! Images on their way to a provider: fetched through the guard, and what they are is told by their bytes.
+
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    publisher::Picture,
+    trouble::{Trouble, Why},
+};
+use crate::providers::outbound::Guarded;
+
+/// Largest image that is taken, in bytes.
+const LARGEST: usize = 5 << 20;
+
+/// Media type and extension, by the first bytes.
+fn kind(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    let at = |from: usize, to: usize| bytes.get(from..to).unwrap_or_default();
+    match bytes {
+        [0xff, 0xd8, 0xff, ..] => Some(("image/jpeg", "jpg")),
+        _ if bytes.starts_with(b"\x89PNG\r\n\x1a\n") => Some(("image/png", "png")),
+        _ if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") => Some(("image/gif", "gif")),
+        _ if bytes.starts_with(b"RIFF") && at(8, 12) == b"WEBP" => Some(("image/webp", "webp")),
+        _ if at(4, 8) == b"ftyp" && matches!(at(8, 12), b"avif" | b"avis") => Some(("image/avif", "avif")),
+        _ => None,
+    }
+}
+
+/// An image as providers are given it, with its digest.
+pub(crate) async fn fetch(
+    client: &Guarded,
+    url: &str,
+    alt: Option<String>,
+) -> Result<(Picture, [u8; 32]), Trouble> {
+    let bad = |why: Why, said: &str| Trouble::because(why, format!("featuredImage: {said}"));
+    let request = http::Request::get(url)
+        .header(http::header::ACCEPT, "image/avif,image/webp,image/*")
+        .body(bytes::Bytes::new())
+        .map_err(|_| bad(Why::Address, "is no address of an image"))?;
+    let answer = client
+        .send(request, LARGEST + 1)
+        .await
+        .map_err(|error| Trouble::of_fetch(&error, false))?;
+    if answer.status != 200 {
+        return Err(bad(
+            Why::Invalid,
+            &format!("its address answers {}", answer.status),
+        ));
+    }
+    if answer.cut.is_some() || answer.body.len() > LARGEST {
+        return Err(bad(Why::TooLarge, "has more than 5 MiB"));
+    }
+    let (media_type, extension) =
+        kind(&answer.body).ok_or_else(|| bad(Why::Invalid, "is no JPEG, PNG, GIF, WebP or AVIF"))?;
+    let digest: [u8; 32] = Sha256::digest(&answer.body).into();
+    let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let picture = Picture {
+        name: format!("searchwright-{name}.{extension}"),
+        media_type,
+        bytes: answer.body.into(),
+        alt,
+    };
+    Ok((picture, digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kind;
+
+    #[test]
+    fn an_image_is_what_its_bytes_say() {
+        assert_eq!(kind(b"\xff\xd8\xff\xe0rest"), Some(("image/jpeg", "jpg")));
+        assert_eq!(kind(b"\x89PNG\r\n\x1a\nrest"), Some(("image/png", "png")));
+        assert_eq!(kind(b"RIFF....WEBPVP8 "), Some(("image/webp", "webp")));
+        assert_eq!(kind(b"....ftypavif"), Some(("image/avif", "avif")));
+        for other in [
+            &b"<svg onload=alert(1)>"[..],
+            b"<html>",
+            b"",
+            b"RIFF....WAVE",
+            b"GIF8",
+        ] {
+            assert_eq!(kind(other), None);
+        }
+    }
+}

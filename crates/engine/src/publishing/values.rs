@@ -1,0 +1,168 @@
+//! What vendors have in common about values: what is read out of their JSON, and what of a post goes into their fields.
+
+use std::fmt::Write as _;
+
+use searchwright_contract::{Instant, integrations::PostField};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use url::Url;
+
+use super::{
+    publisher::{Connection, Item, Uploaded},
+    trouble::{Trouble, Why},
+};
+
+/// A member of a post, for the provider's field that it is mapped to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Member<'a> {
+    /// The text of the post.
+    Content,
+    /// Words; nothing where the post has none.
+    Text(Option<&'a str>),
+    /// Labels.
+    Names(&'a [String]),
+    /// The main image.
+    Picture(Option<&'a Uploaded>),
+    /// An instant.
+    When(Instant),
+}
+
+impl Member<'_> {
+    /// For a field that takes text only; the text of the post is none.
+    pub fn plain(self) -> Option<String> {
+        match self {
+            Self::Content => None,
+            Self::Text(text) => text.map(str::to_owned),
+            Self::Names(names) => (!names.is_empty()).then(|| names.join(", ")),
+            Self::Picture(picture) => picture.map(|p| p.url.clone().unwrap_or_else(|| p.reference.clone())),
+            Self::When(at) => Some(at.to_string()),
+        }
+    }
+}
+
+/// The mapped members with the provider's fields, in the order of their names.
+pub(super) fn members<'a>(
+    connection: &'a Connection,
+    item: &'a Item,
+) -> impl Iterator<Item = (&'a str, Member<'a>)> {
+    connection.map.iter().filter_map(|(name, field)| {
+        let text = |text: &'a Option<String>| Member::Text(text.as_deref());
+        let member = match name.parse().ok()? {
+            PostField::Title => Member::Text(Some(&item.title)),
+            PostField::Content => Member::Content,
+            PostField::Slug => Member::Text(Some(&item.slug)),
+            PostField::Excerpt => text(&item.excerpt),
+            PostField::MetaTitle => text(&item.meta_title),
+            PostField::MetaDescription => text(&item.meta_description),
+            PostField::FeaturedImage => Member::Picture(item.picture.as_ref()),
+            PostField::Author => text(&item.author),
+            PostField::Tags => Member::Names(&item.tags),
+            PostField::PublishedAt => Member::When(item.published_at),
+            PostField::CanonicalUrl => text(&item.canonical_url),
+        };
+        Some((field.as_str(), member))
+    })
+}
+
+/// A member that is text and not empty.
+pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .filter(|text| !text.is_empty())
+}
+
+/// An id, which vendors give as text or as a number.
+pub(super) fn id(value: &Value, pointer: &str) -> Option<String> {
+    match value.pointer(pointer)? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A list; empty where it is none.
+pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// A digest of what people can change, as the provider gives it.
+pub(super) fn version(parts: &Value) -> String {
+    let digest = Sha256::digest(parts.to_string().as_bytes());
+    digest.iter().take(16).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The address of a site as a person enters it, without a slash at its end and without these paths at its end, which people
+/// copy along.
+pub(super) fn address(entered: &str, without: &[&str]) -> Result<String, Trouble> {
+    let entered = entered.trim();
+    let wrong = || {
+        Trouble::because(
+            Why::Invalid,
+            "the address has to be one such as https://example.com",
+        )
+    };
+    let whole = if entered.contains("://") {
+        entered.to_owned()
+    } else {
+        format!("https://{entered}")
+    };
+    let mut url = Url::parse(&whole).map_err(|_| wrong())?;
+    if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong());
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    let mut address = url.as_str().trim_end_matches('/').to_owned();
+    for path in without {
+        if let Some(at) = address.find(path).filter(|at| {
+            let after = &address[at + path.len()..];
+            after.is_empty() || after.starts_with('/')
+        }) {
+            address.truncate(at);
+        }
+    }
+    Ok(address)
+}
+
+/// The site of an address, the same for http and https.
+pub(super) fn host(address: &str) -> &str {
+    address.split_once("://").map_or(address, |(_, rest)| rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn an_address_is_taken_as_people_copy_it() {
+        for (entered, taken) in [
+            ("example.com", "https://example.com"),
+            (" http://example.com/ ", "http://example.com"),
+            (
+                "https://example.com/blog/wp-admin/index.php?x#y",
+                "https://example.com/blog",
+            ),
+            (
+                "https://example.com/wp-administration",
+                "https://example.com/wp-administration",
+            ),
+        ] {
+            assert_eq!(address(entered, &["/wp-admin"]).unwrap(), taken);
+        }
+        for entered in [
+            "",
+            "ftp://example.com",
+            "https://me:secret@example.com",
+            "not an address",
+        ] {
+            assert!(address(entered, &[]).is_err(), "{entered}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `searchwright admin integration …`: places to publish, connected on the server itself.
+
+use std::{collections::BTreeMap, io::Read as _};
+
+use clap::Subcommand;
+use searchwright_cli::{CliError, Exit};
+use searchwright_server::{config::Flags, open};
+
+use super::{pair, project, refused, show};
+use crate::commands::settings;
+
+/// Longest file of secrets that is read.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// Places to publish.
+#[derive(Clone, Debug, Subcommand)]
+pub enum IntegrationCommand {
+    /// Connect a provider of a project, over the connection there was. The provider is asked whether it accepts what is given.
+    #[command(
+        after_help = "What each provider asks for is on the page that `integrations connect` makes, and in docs/integrations.md. Secrets are read as \
+        one JSON object by their names, such as {\"password\": \"…\"}."
+    )]
+    Connect {
+        /// Project id.
+        #[arg(long)]
+        project: String,
+        /// wordpress, ghost, webflow, shopify, wix, notion, contentful, strapi, directus, git, files or webhook.
+        #[arg(long)]
+        provider: String,
+        /// What is no secret, such as siteUrl=https://blog.example.com; may be repeated.
+        #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = pair)]
+        settings: Vec<(String, String)>,
+        /// File with the secrets as JSON, or - for standard input.
+        #[arg(long)]
+        secret_file: Option<String>,
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+/// Carries it out.
+pub async fn run(command: IntegrationCommand, json: bool) -> Result<Exit, CliError> {
+    let IntegrationCommand::Connect {
+        project: id,
+        provider,
+        settings: entered,
+        secret_file,
+        flags,
+    } = command;
+    let secrets = secret_file
+        .as_deref()
+        .map(secrets)
+        .transpose()?
+        .unwrap_or_default();
+    let entered: BTreeMap<String, String> = entered.into_iter().chain(secrets).collect();
+    let configured = settings(&flags)?;
+    let failed = |e: open::OpenError| CliError::new(Exit::Failed, e.to_string());
+    let installation = super::open(&flags).await?;
+    let engine = installation.engine.clone();
+    engine.publish_with(
+        open::publishing(&configured, vec![configured.listen, configured.mcp_listen]).map_err(failed)?,
+    );
+    let connected = engine.connect(project(&id)?, &provider, entered).await;
+    engine.db.close().await;
+    let connected = connected.map_err(refused)?;
+    let account = connected.account.clone().unwrap_or_default();
+    show(
+        json,
+        &serde_json::json!({ "provider": connected.provider, "connectionId": connected.id, "account": connected.account }),
+        &format!(
+            "{} is connected as {account}, connection {}",
+            connected.provider, connected.id
+        ),
+    )
+}
+
+fn secrets(file: &str) -> Result<BTreeMap<String, String>, CliError> {
+    let bad = |why: String| CliError::new(Exit::Usage, format!("--secret-file {file}: {why}"));
+    let mut text = String::new();
+    let read = if file == "-" {
+        std::io::stdin().take(MOST_BYTES).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(file).and_then(|f| f.take(MOST_BYTES).read_to_string(&mut text))
+    };
+    read.map_err(|e| bad(e.to_string()))?;
+    // What is wrong with it is not repeated: it is a secret.
+    serde_json::from_str(&text)
+        .map_err(|_| bad("is no JSON object of texts, such as {\"password\": \"…\"}".to_owned()))
+}

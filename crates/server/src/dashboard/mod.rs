@@ -1,0 +1,3 @@
+//! Pages for people.
+
+pub(crate) mod connect;
