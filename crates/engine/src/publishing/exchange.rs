@@ -5,7 +5,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use searchwright_site::fetch::Cut;
 use serde_json::Value;
 
-use super::trouble::{Trouble, Why};
+use super::{
+    publisher::Picture,
+    trouble::{Trouble, Why},
+    values::digest,
+};
 use crate::providers::{outbound::Guarded, retry_after, said};
 
 /// Largest answer that is read whole.
@@ -228,6 +232,27 @@ pub(super) type Body = (Vec<(HeaderName, HeaderValue)>, Bytes);
 pub(super) fn json(body: &Value) -> Body {
     let kind = HeaderValue::from_static("application/json");
     (vec![(header::CONTENT_TYPE, kind)], Bytes::from(body.to_string()))
+}
+
+/// A form with these fields and a file, whose part is called `file_name`.
+pub(super) fn form(fields: &[(&str, &str)], file_name: &str, picture: &Picture) -> Result<Body, Trouble> {
+    let boundary = format!("searchwright-{}", digest(&picture.bytes));
+    let mut body = Vec::with_capacity(picture.bytes.len() + 1024);
+    for (name, value) in fields {
+        let part =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        body.extend_from_slice(part.as_bytes());
+    }
+    let part = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"{file_name}\"; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n",
+        picture.name, picture.media_type
+    );
+    body.extend_from_slice(part.as_bytes());
+    body.extend_from_slice(&picture.bytes);
+    body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+    let kind = HeaderValue::from_str(&format!("multipart/form-data; boundary={boundary}"))
+        .map_err(|_| Trouble::refused(Why::Invalid))?;
+    Ok((vec![(header::CONTENT_TYPE, kind)], Bytes::from(body)))
 }
 
 /// The message in an error object of any of the vendors.

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::{
+    marker::Marker,
     publisher::{Connection, Item, Uploaded},
     trouble::{Trouble, Why},
 };
@@ -91,7 +92,12 @@ pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
 
 /// A digest of what people can change, as the provider gives it.
 pub(super) fn version(parts: &Value) -> String {
-    let digest = Sha256::digest(parts.to_string().as_bytes());
+    digest(parts.to_string().as_bytes())
+}
+
+/// 32 hex digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
     digest.iter().take(16).fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -129,6 +135,26 @@ pub(super) fn address(entered: &str, without: &[&str]) -> Result<String, Trouble
         }
     }
     Ok(address)
+}
+
+/// The text with its mark as a comment at its end.
+pub(super) fn marked(text: &str, marker: &Marker) -> String {
+    format!("{}\n\n{}", text.trim_end(), marker.comment())
+}
+
+/// A value of the provider without the mark in it.
+pub(super) fn unmarked(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(Marker::without(text).trim_end().to_owned()),
+        other => other.clone(),
+    }
+}
+
+/// The address of a post below the address of the blog that a person entered, if one did.
+pub(super) fn below(connection: &Connection, slug: Option<&str>) -> Option<String> {
+    let base = connection.setting("baseUrl").trim().trim_end_matches('/');
+    let slug = slug.filter(|_| !base.is_empty())?;
+    Some(format!("{base}/{slug}"))
 }
 
 /// The site of an address, the same for http and https.

@@ -1,6 +1,9 @@
 //! The vendors: what a person enters to connect each, what it can do, and how it is reached.
 
+mod directus;
 mod files;
+mod ghost;
+mod strapi;
 #[cfg(test)]
 mod tests;
 mod wordpress;
@@ -48,6 +51,16 @@ impl Input {
         }
     }
 
+    /// Where readers find posts, which a provider without pages of its own does not know.
+    pub(super) const fn base_url() -> Self {
+        Self::open(
+            "baseUrl",
+            "Address of the blog",
+            "where your website shows the posts, such as https://example.com/blog; the addresses of posts are made of it and their slugs",
+        )
+        .optional()
+    }
+
     /// One that may be left out.
     pub(super) const fn optional(mut self) -> Self {
         self.required = false;
@@ -88,7 +101,7 @@ pub(super) const ALL: Capabilities = Capabilities {
 };
 
 /// Those that can be connected, in the order of documentation.
-const VENDORS: &[Vendor] = &[wordpress::VENDOR, files::VENDOR];
+const VENDORS: &[Vendor] = &[wordpress::VENDOR, ghost::VENDOR, strapi::VENDOR, directus::VENDOR, files::VENDOR];
 
 /// The vendor of a provider; `None` for one that cannot be connected.
 pub fn of(provider: Provider) -> Option<&'static Vendor> {

@@ -18,7 +18,7 @@ use crate::publishing::{
     exchange::{Server, escaped},
     publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
     trouble::{Trouble, Why},
-    values::{Member, address, host, id, list, members, text, version},
+    values::{Member, address, host, id, members, text, version},
 };
 use interface::Interface;
 
