@@ -60,6 +60,7 @@ pub(crate) async fn opened(
     engine: &Engine,
     scope: ProjectScope,
     record: &integrations::Record,
+    delivery: uuid::Uuid,
 ) -> Result<std::result::Result<Box<dyn Publisher>, Trouble>> {
     let Some(vendor) = vendors::of(record.provider) else {
         return Ok(Err(Trouble::refused(Why::Unsupported)));
@@ -75,7 +76,7 @@ pub(crate) async fn opened(
         collection: record.collection_id.clone(),
         map: record.field_map.clone(),
     };
-    engine.publisher(scope, vendor, connection)
+    engine.publisher(scope, vendor, connection, delivery)
 }
 
 /// Trouble as it is shown.
@@ -164,7 +165,7 @@ async fn carry_out(run: &Run, attempt_id: uuid::Uuid) -> Result<Value, JobError>
         );
         save(run, &view).await?;
     }
-    let publisher = match opened(&run.engine, run.leased.scope, &connection)
+    let publisher = match opened(&run.engine, run.leased.scope, &connection, attempt_id)
         .await
         .map_err(JobError::from)?
     {

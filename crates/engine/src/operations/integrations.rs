@@ -270,7 +270,7 @@ async fn hear(call: &mut Call, word: &str, site_id: Option<&str>, collection_id:
     let Some(record) = record else {
         return Err(not_connected(vendor.provider).into());
     };
-    let asked = match opened(&engine, scope, &record).await? {
+    let asked = match opened(&engine, scope, &record, uuid::Uuid::nil()).await? {
         Ok(publisher) => survey(&record, &*publisher, site_id, collection_id).await,
         Err(trouble) => Err(trouble),
     };

@@ -191,7 +191,13 @@ fn guarded(
         .map(|port| Ok((port, client(Some(port))?)))
         .collect::<Result<_, reqwest::Error>>()?;
     let other = client(None)?;
-    Ok(Guarded::new(guard, times, by_port, other))
+    Ok(Guarded::new(
+        guard,
+        settings.lookup.clone(),
+        times,
+        by_port,
+        other,
+    ))
 }
 
 /// TLS by rustls with ring. Trusts what the system trusts, so that an operator's own authority works;

@@ -103,6 +103,17 @@ impl Engine {
     /// Connects the provider of a page with what a person entered.
     pub async fn connect_by_page(&self, page: &Page, entered: BTreeMap<String, String>) -> Result<Connected> {
         let scope = page.link.scope;
+        if entered
+            .get("repository")
+            .is_some_and(|address| !is_remote(address))
+        {
+            return Err(Problem::fault(
+                "/repository",
+                "denied",
+                "is a path of the server, which only its operator can connect",
+            )
+            .into());
+        }
         let (made, account) = self
             .try_connection(scope, page.vendor, &page.known, entered)
             .await?;
@@ -140,8 +151,9 @@ impl Engine {
         scope: ProjectScope,
         vendor: &Vendor,
         connection: Connection,
+        delivery: Uuid,
     ) -> Result<std::result::Result<Box<dyn Publisher>, Trouble>> {
-        let context = Context::new(self.publishing()?, self.clock.clone(), scope.project());
+        let context = Context::new(self.publishing()?, self.clock.clone(), scope.project(), delivery);
         Ok((vendor.open)(&context, connection))
     }
 
@@ -162,7 +174,7 @@ impl Engine {
                 .collect(),
             ..Connection::default()
         };
-        let asked = match self.publisher(scope, vendor, connection)? {
+        let asked = match self.publisher(scope, vendor, connection, Uuid::nil())? {
             Ok(publisher) => publisher.check().await,
             Err(trouble) => Err(trouble),
         };
@@ -278,7 +290,8 @@ fn sorted(
         if value.is_empty() {
             continue;
         }
-        if value.len() > LONGEST || (value.chars().any(char::is_control) && !input.is_some_and(|i| i.secret))
+        if value.len() > LONGEST
+            || (value.chars().any(char::is_control) && !input.is_some_and(|i| i.secret || i.lines))
         {
             fault(
                 &name,
@@ -312,6 +325,13 @@ fn sorted(
     } else {
         Err(Problem::faults(faults).into())
     }
+}
+
+/// Whether a repository is on another machine.
+fn is_remote(address: &str) -> bool {
+    ["https://", "http://", "ssh://"]
+        .iter()
+        .any(|scheme| address.trim().starts_with(scheme))
 }
 
 /// The hidden setting for the address of a vendor's interface.

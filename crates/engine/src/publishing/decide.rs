@@ -185,3 +185,7 @@ fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Rem
         Next::Refuse(Reason::RemoteChanged)
     }
 }
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

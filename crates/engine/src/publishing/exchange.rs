@@ -50,6 +50,14 @@ impl Server {
         }
     }
 
+    /// One address, as it is.
+    pub fn at(client: Guarded, url: &str) -> Self {
+        Self {
+            base: url.to_owned(),
+            ..Self::new(client, "")
+        }
+    }
+
     /// Its address, without a slash at its end.
     pub fn base(&self) -> &str {
         &self.base

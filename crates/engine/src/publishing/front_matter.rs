@@ -1,12 +1,17 @@
 //! Posts as Markdown files with front matter (YAML between lines of three hyphens), as Hugo, Jekyll, Eleventy and Astro read
 //! them. Values are written as JSON, which is YAML.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use searchwright_contract::integrations::{Field, FieldType, PostField};
 use serde_json::{Value, json};
 
-use super::{marker::Marker, publisher::Item};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    marker::Marker,
+    publisher::{Item, Remote, Visible},
+};
 
 const FENCE: &str = "---";
 /// The key that holds our mark.
@@ -116,14 +121,14 @@ fn keys(text: &str) -> Vec<String> {
 }
 
 /// Our mark in the front matter.
-pub(super) fn marker(text: &str) -> Option<Marker> {
+fn marker(text: &str) -> Option<Marker> {
     head(text)
         .filter(|line| line.starts_with(MARK))
         .find_map(Marker::in_text)
 }
 
 /// Whether the file is a draft.
-pub(super) fn is_draft(text: &str) -> bool {
+fn is_draft(text: &str) -> bool {
     head(text).any(|line| {
         line.split_once(':')
             .is_some_and(|(key, value)| key.trim() == DRAFT && value.trim() == "true")
@@ -149,6 +154,36 @@ pub(super) fn as_draft(text: &str) -> String {
         lines.push(whole.to_owned());
     }
     lines.concat()
+}
+
+/// A file at a provider: its path below the folder, and what it says.
+pub(super) fn remote(path: &str, text: &str, base_url: &str) -> Remote {
+    let slug = path.trim_end_matches(".md").to_owned();
+    let base = base_url.trim_end_matches('/');
+    Remote {
+        id: path.to_owned(),
+        url: (!base.is_empty()).then(|| format!("{base}/{slug}/")),
+        slug: Some(slug),
+        visible: if is_draft(text) {
+            Visible::Draft
+        } else {
+            Visible::Live
+        },
+        version: digest(text.as_bytes()),
+        marker: marker(text),
+        etag: None,
+    }
+}
+
+/// The first half of a SHA-256, in hex.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .take(16)
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 #[cfg(test)]

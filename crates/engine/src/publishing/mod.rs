@@ -55,18 +55,24 @@ pub(crate) struct Context {
     pub clock: Clock,
     /// The project's folder for files.
     pub folder: PathBuf,
-    /// The project.
-    pub project: Uuid,
+    /// What is sent for this is sent with this id, however often.
+    pub delivery: Uuid,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Context({})", self.delivery)
+    }
 }
 
 impl Context {
     /// For a project.
-    pub fn new(settings: &Settings, clock: Clock, project: Uuid) -> Self {
+    pub fn new(settings: &Settings, clock: Clock, project: Uuid, delivery: Uuid) -> Self {
         Self {
             client: settings.outbound.for_purpose(Purpose::Publish),
             clock,
             folder: settings.folder.join(project.to_string()),
-            project,
+            delivery,
         }
     }
 }

@@ -20,6 +20,7 @@ fn all() -> Facts {
         auto_publish: true,
         is_out_of_attempts: true,
         has_external_id: true,
+        is_uncertain: true,
         failed_at: Some(Stage::Publish),
     }
 }
@@ -32,7 +33,7 @@ fn code(from: Status, to: Status, by: Actor, change: impl Fn(&mut Facts)) -> &'s
 
 #[test]
 fn every_row_of_the_specification() {
-    use Actor::{Autopilot, Generate, Patch, Publish, Scheduler, Worker};
+    use Actor::{Autopilot, Generate, Patch, Publish, Scheduler, Unpublish, Worker};
     use Status::{Archived, Draft, Failed, Generating, Published, Publishing, Queued, Review, Scheduled};
     let rows = [
         (vec![Draft, Review, Failed], Queued, vec![Generate, Autopilot]),
@@ -53,13 +54,19 @@ fn every_row_of_the_specification() {
             vec![Publish, Scheduler],
         ),
         (vec![Publishing], Published, vec![Worker]),
+        // what is taken back, or left as a draft, goes back to people
+        (vec![Publishing], Draft, vec![Worker]),
+        (vec![Publishing], Review, vec![Worker]),
+        (vec![Published], Publishing, vec![Unpublish]),
+        // looking again for what nobody knows of
+        (vec![Publishing], Publishing, vec![Publish]),
         (
             vec![Draft, Queued, Review, Scheduled, Published, Failed],
             Archived,
             vec![Patch],
         ),
     ];
-    for by in [Patch, Generate, Publish, Autopilot, Scheduler, Worker] {
+    for by in [Patch, Generate, Publish, Unpublish, Autopilot, Scheduler, Worker] {
         for from in Status::ALL.iter().copied() {
             let expected: Vec<Status> = Status::ALL
                 .iter()
@@ -109,6 +116,14 @@ fn every_condition_has_its_code() {
         "publish_blocked"
     );
     assert_eq!(code(Published, Publishing, Publish, |_| {}), "ok");
+    assert_eq!(
+        code(Publishing, Publishing, Publish, |f| f.is_uncertain = false),
+        "job_active"
+    );
+    assert_eq!(
+        code(Publishing, Draft, Worker, |f| f.was_live = true),
+        "still_live"
+    );
     assert_eq!(
         code(Failed, Publishing, Publish, |f| f.failed_at =
             Some(Stage::Generate)),
@@ -188,7 +203,7 @@ fn any_facts() -> impl Strategy<Value = Facts> {
         Just(Some(Stage::Generate)),
         Just(Some(Stage::Publish))
     ];
-    (prop::array::uniform14(prop::bool::ANY), stage).prop_map(|(f, failed_at)| Facts {
+    (prop::array::uniform15(prop::bool::ANY), stage).prop_map(|(f, failed_at)| Facts {
         has_title: f[0],
         has_keyword: f[1],
         has_content: f[2],
@@ -203,6 +218,7 @@ fn any_facts() -> impl Strategy<Value = Facts> {
         auto_publish: f[11],
         is_out_of_attempts: f[12],
         has_external_id: f[13],
+        is_uncertain: f[14],
         failed_at,
     })
 }
@@ -229,7 +245,7 @@ proptest! {
             prop_assert_eq!(answer.is_ok(), action.allowed);
             prop_assert_eq!(answer.err().map(|refusal| refusal.code), action.code);
         }
-        for by in [Actor::Patch, Actor::Generate, Actor::Publish] {
+        for by in [Actor::Patch, Actor::Generate, Actor::Publish, Actor::Unpublish] {
             for to in allowed(from, by, &facts) {
                 prop_assert!(allowed_actions(from, &facts).iter().any(|a| a.by == by && a.to == to && a.allowed));
             }

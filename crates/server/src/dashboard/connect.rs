@@ -38,6 +38,7 @@ struct Field<'a> {
     hint: &'a str,
     secret: bool,
     required: bool,
+    lines: bool,
     value: String,
     fault: Option<String>,
 }
@@ -186,6 +187,7 @@ fn form<'a>(
             hint: input.hint,
             secret: input.secret,
             required: input.required,
+            lines: input.lines,
             value: value.filter(|_| !input.secret).cloned().unwrap_or_default(),
             fault: faults.get(input.name).cloned(),
         }

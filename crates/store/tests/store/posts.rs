@@ -51,6 +51,9 @@ fn new(slug: &str) -> Record {
                 scheduled_at: None,
                 published_at: None,
                 published_url: None,
+                is_live: false,
+                publication_state: None,
+                failure: None,
                 archived_at: None,
                 version: 1,
                 created_at: now(),
@@ -62,7 +65,7 @@ fn new(slug: &str) -> Record {
             details: PostDetails::default(),
             findings: PostFindings::default(),
             generation: None,
-            failure: None,
+            publications: Vec::new(),
         },
         title_key: "a desk".to_owned(),
         content_hash: vec![1; 32],
@@ -133,7 +136,7 @@ async fn what_was_written_is_read_again(place: &Place) {
         requested_at: now(),
         finished_at: Some(later(1)),
     });
-    whole.post.failure = Some(PostFailure {
+    whole.post.summary.failure = Some(PostFailure {
         stage: "generate".to_owned(),
         code: "provider_error".to_owned(),
         detail: "refused".to_owned(),

@@ -1,6 +1,14 @@
 //! One exchange under the limits of a purpose.
 
-use std::{error::Error, future::Future, io, net::IpAddr, pin::Pin, sync::Arc, time::Instant};
+use std::{
+    error::Error,
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
+    sync::Arc,
+    time::Instant,
+};
 
 use bytes::Bytes;
 use http::{HeaderValue, header};
@@ -14,7 +22,7 @@ use super::{
     Times,
     body::{Body, Coding},
     certificate,
-    resolve::{Guard, NameError},
+    resolve::{Guard, Lookup, NameError, judged},
     stream::Streamed,
 };
 
@@ -26,6 +34,7 @@ pub struct Guarded {
 
 struct Shared {
     guard: Arc<Guard>,
+    lookup: Arc<dyn Lookup>,
     times: Times,
     by_port: Vec<(u16, reqwest::Client)>,
     other: reqwest::Client,
@@ -34,6 +43,7 @@ struct Shared {
 impl Guarded {
     pub(super) fn new(
         guard: Arc<Guard>,
+        lookup: Arc<dyn Lookup>,
         times: Times,
         by_port: Vec<(u16, reqwest::Client)>,
         other: reqwest::Client,
@@ -41,6 +51,7 @@ impl Guarded {
         Self {
             shared: Arc::new(Shared {
                 guard,
+                lookup,
                 times,
                 by_port,
                 other,
@@ -68,6 +79,34 @@ impl Guarded {
         let (answer, headers, coding) = self.begin(request, start).await?;
         let body = Body::new(coding, body_limit, answer.content_length());
         Ok(Streamed::new(answer, headers, body, start, self.shared.times))
+    }
+
+    /// An address of a host that may be reached at this port: for programs that speak for themselves, which are told to
+    /// connect there and nowhere else.
+    pub(crate) async fn address_of(&self, host: &Host<&str>, port: u16) -> Result<IpAddr, FetchError> {
+        let special = self
+            .shared
+            .by_port
+            .iter()
+            .find(|(p, _)| *p == port)
+            .map(|(p, _)| *p);
+        let name = match host {
+            Host::Ipv4(address) => return self.permitted((*address).into(), special),
+            Host::Ipv6(address) => return self.permitted((*address).into(), special),
+            Host::Domain(name) => *name,
+        };
+        let (guard, looked) = (self.shared.guard.clone(), self.shared.lookup.lookup(name));
+        let judged = judged(guard, looked, name.to_owned(), special, self.shared.times.dns).await;
+        let found = judged.map_err(|error| name_error(&error))?;
+        found.first().map(SocketAddr::ip).ok_or(FetchError::Dns)
+    }
+
+    fn permitted(&self, address: IpAddr, port: Option<u16>) -> Result<IpAddr, FetchError> {
+        if self.shared.guard.permits(&address.to_string(), address, port) {
+            Ok(address)
+        } else {
+            Err(FetchError::Denied)
+        }
     }
 
     /// Sends, and waits for the headers.
@@ -210,16 +249,20 @@ fn fault(error: &rustls::Error) -> FetchError {
     })
 }
 
+const fn name_error(error: &NameError) -> FetchError {
+    match error {
+        NameError::Denied => FetchError::Denied,
+        NameError::Unknown => FetchError::Dns,
+        NameError::Slow => FetchError::Timeout,
+    }
+}
+
 /// Finds the cause of a client error in its chain.
 pub(super) fn reason(error: &reqwest::Error) -> FetchError {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(at) = cause {
         if let Some(name) = at.downcast_ref::<NameError>() {
-            return match name {
-                NameError::Denied => FetchError::Denied,
-                NameError::Unknown => FetchError::Dns,
-                NameError::Slow => FetchError::Timeout,
-            };
+            return name_error(name);
         }
         if let Some(error) = at.downcast_ref::<rustls::Error>() {
             return fault(error);

@@ -119,29 +119,28 @@ pub(super) struct GuardedResolver {
     pub(super) limit: Duration,
 }
 
-impl GuardedResolver {
-    async fn judged(
-        guard: Arc<Guard>,
-        looked: Looked,
-        name: String,
-        port: Option<u16>,
-        limit: Duration,
-    ) -> Result<Vec<SocketAddr>, NameError> {
-        let found = match tokio::time::timeout(limit, looked).await {
-            Ok(Ok(found)) if !found.is_empty() => found,
-            Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => return Err(NameError::Slow),
-            Ok(_) => return Err(NameError::Unknown),
-            Err(_) => return Err(NameError::Slow),
-        };
-        // One bad address refuses the name: filtering would let an attacker try until one slips by.
-        if found.iter().all(|address| guard.permits(&name, *address, port)) {
-            Ok(found
-                .into_iter()
-                .map(|address| SocketAddr::new(address, 0))
-                .collect())
-        } else {
-            Err(NameError::Denied)
-        }
+/// The addresses of a name, if all of them may be reached.
+pub(super) async fn judged(
+    guard: Arc<Guard>,
+    looked: Looked,
+    name: String,
+    port: Option<u16>,
+    limit: Duration,
+) -> Result<Vec<SocketAddr>, NameError> {
+    let found = match tokio::time::timeout(limit, looked).await {
+        Ok(Ok(found)) if !found.is_empty() => found,
+        Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => return Err(NameError::Slow),
+        Ok(_) => return Err(NameError::Unknown),
+        Err(_) => return Err(NameError::Slow),
+    };
+    // One bad address refuses the name: filtering would let an attacker try until one slips by.
+    if found.iter().all(|address| guard.permits(&name, *address, port)) {
+        Ok(found
+            .into_iter()
+            .map(|address| SocketAddr::new(address, 0))
+            .collect())
+    } else {
+        Err(NameError::Denied)
     }
 }
 
@@ -149,7 +148,7 @@ impl reqwest::dns::Resolve for GuardedResolver {
     fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
         let name = name.as_str().to_owned();
         let looked = self.lookup.lookup(&name);
-        let judged = Self::judged(self.guard.clone(), looked, name, self.port, self.limit);
+        let judged = judged(self.guard.clone(), looked, name, self.port, self.limit);
         Box::pin(async move {
             match judged.await {
                 Ok(found) => Ok(Box::new(found.into_iter()) as reqwest::dns::Addrs),

@@ -7,12 +7,11 @@ use std::{
 };
 
 use searchwright_contract::integrations::{Field, Place, Provider};
-use sha2::{Digest as _, Sha256};
 
 use super::{ALL, Input, Vendor};
 use crate::publishing::{
     Context, front_matter,
-    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
+    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Wanted},
     trouble::{Trouble, Why},
 };
 
@@ -112,17 +111,7 @@ impl Files {
     }
 
     fn remote(&self, name: &str, text: &str) -> Remote {
-        let slug = name.trim_end_matches(".md").to_owned();
-        let draft = front_matter::is_draft(text);
-        Remote {
-            id: name.to_owned(),
-            url: self.url(&format!("{slug}/")),
-            slug: Some(slug),
-            visible: if draft { Visible::Draft } else { Visible::Live },
-            version: digest(text.as_bytes()),
-            marker: front_matter::marker(text),
-            etag: None,
-        }
+        front_matter::remote(name, text, self.connection.setting("baseUrl"))
     }
 
     /// Puts a file in its place at once.
@@ -147,17 +136,6 @@ impl Files {
         }
         Ok(self.remote(&name, &text))
     }
-}
-
-fn digest(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes)
-        .iter()
-        .take(16)
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 impl Publisher for Files {

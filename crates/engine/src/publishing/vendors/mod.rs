@@ -3,9 +3,11 @@
 mod directus;
 mod files;
 mod ghost;
+mod git;
 mod strapi;
 #[cfg(test)]
 mod tests;
+mod webhook;
 mod wordpress;
 
 use searchwright_contract::integrations::{Capabilities, Provider};
@@ -29,6 +31,8 @@ pub struct Input {
     pub secret: bool,
     /// Whether nothing works without it.
     pub required: bool,
+    /// Whether it has several lines.
+    pub lines: bool,
 }
 
 impl Input {
@@ -40,6 +44,7 @@ impl Input {
             hint,
             secret: false,
             required: true,
+            lines: false,
         }
     }
 
@@ -59,6 +64,12 @@ impl Input {
             "where your website shows the posts, such as https://example.com/blog; the addresses of posts are made of it and their slugs",
         )
         .optional()
+    }
+
+    /// One of several lines.
+    pub(super) const fn lines(mut self) -> Self {
+        self.lines = true;
+        self
     }
 
     /// One that may be left out.
@@ -101,7 +112,15 @@ pub(super) const ALL: Capabilities = Capabilities {
 };
 
 /// Those that can be connected, in the order of documentation.
-const VENDORS: &[Vendor] = &[wordpress::VENDOR, ghost::VENDOR, strapi::VENDOR, directus::VENDOR, files::VENDOR];
+const VENDORS: &[Vendor] = &[
+    wordpress::VENDOR,
+    ghost::VENDOR,
+    strapi::VENDOR,
+    directus::VENDOR,
+    git::VENDOR,
+    files::VENDOR,
+    webhook::VENDOR,
+];
 
 /// The vendor of a provider; `None` for one that cannot be connected.
 pub fn of(provider: Provider) -> Option<&'static Vendor> {

@@ -1,0 +1,283 @@
+//! A Git repository: one Markdown file per post in a folder of a branch. A push takes effect as a whole or not at all, and only on top
+//! of what we looked at.
+
+mod repository;
+#[cfg(test)]
+mod tests;
+
+use searchwright_contract::integrations::{Field, Place, Provider};
+use url::{Host, Url};
+
+use super::{ALL, Input, Vendor, files::below};
+use crate::publishing::{
+    Context, front_matter,
+    publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Wanted},
+    trouble::{Trouble, Why},
+};
+use repository::{Access, Repository, Write};
+
+pub(super) const VENDOR: Vendor = Vendor {
+    provider: Provider::Git,
+    name: "Git",
+    inputs: &[
+        Input::open(
+            "repository",
+            "Repository",
+            "address to clone it from: https://github.com/me/blog.git or ssh://git@github.com/me/blog.git",
+        ),
+        Input::open("branch", "Branch", "the branch that the site is built from; main unless given").optional(),
+        Input::open("folder", "Folder", "where posts are in the repository, such as content/posts").optional(),
+        Input::open("imagesFolder", "Folder of images", "such as static/images; images below the folder of posts unless given").optional(),
+        Input::open(
+            "imagesPath",
+            "Address of images",
+            "how a page names an image of that folder, such as /images; the path in the repository unless given",
+        )
+        .optional(),
+        Input::open(
+            "baseUrl",
+            "Address of the blog",
+            "where posts are served, such as https://example.com/posts; the addresses of posts are made of it",
+        )
+        .optional(),
+        Input::open("username", "User name", "for https: the account of the token; any name does at GitHub and GitLab").optional(),
+        Input::secret("token", "Access token", "for https: a token that may write contents of this repository").optional(),
+        Input::secret("privateKey", "Private key", "for ssh: a deploy key with write access, from -----BEGIN to -----END")
+            .optional()
+            .lines(),
+        Input::open("hostKey", "Host key", "for ssh: what `ssh-keyscan github.com` prints, compared with what the host publishes")
+            .optional()
+            .lines(),
+    ],
+    capabilities: ALL,
+    marks: true,
+    repeats: true,
+    open: |context, connection| Ok(Box::new(Git::new(context, connection)?)),
+};
+
+/// Files whose keys are offered for the mapping.
+const SAMPLES: usize = 20;
+
+#[derive(Debug)]
+struct Git {
+    context: Context,
+    connection: Connection,
+    folder: String,
+    images: String,
+}
+
+impl Git {
+    fn new(context: &Context, connection: Connection) -> Result<Self, Trouble> {
+        let folder = inside(connection.setting("folder"))?;
+        let images = match connection.setting("imagesFolder") {
+            "" => inside(&format!("{folder}/images"))?,
+            given => inside(given)?,
+        };
+        Ok(Self {
+            context: context.clone(),
+            connection,
+            folder,
+            images,
+        })
+    }
+
+    /// Where the repository is, and how it is reached: judged now, by an address that is used as judged.
+    async fn access(&self) -> Result<Access, Trouble> {
+        let address = self.connection.setting("repository");
+        let branch = match self.connection.setting("branch") {
+            "" => "main",
+            given => given,
+        };
+        let mut access = Access {
+            address: address.to_owned(),
+            branch: branch.to_owned(),
+            ..Access::default()
+        };
+        let Some(url) = Url::parse(address).ok().filter(|url| url.scheme() != "file") else {
+            return Ok(access);
+        };
+        let host = match url.host_str().map(Host::parse) {
+            Some(Ok(host)) => host,
+            _ => return Err(Trouble::refused(Why::Address)),
+        };
+        let port = match (url.port(), url.scheme()) {
+            (Some(port), _) => port,
+            (None, "ssh") => 22,
+            (None, "http") => 80,
+            _ => 443,
+        };
+        let borrowed = match &host {
+            Host::Domain(name) => Host::Domain(name.as_str()),
+            Host::Ipv4(address) => Host::Ipv4(*address),
+            Host::Ipv6(address) => Host::Ipv6(*address),
+        };
+        let reached = self.context.client.address_of(&borrowed, port).await;
+        access.at = Some((
+            host.to_string(),
+            port,
+            reached.map_err(|error| Trouble::of_fetch(&error, false))?,
+        ));
+        access.username = match self.connection.setting("username") {
+            "" => "git".to_owned(),
+            given => given.to_owned(),
+        };
+        access.token = self.connection.secret("token").to_owned();
+        access.private_key = self.connection.secret("privateKey").to_owned();
+        access.host_key = self.connection.setting("hostKey").to_owned();
+        if url.scheme() == "ssh" && (access.private_key.is_empty() || access.host_key.is_empty()) {
+            let why = "ssh needs a private key and the host key, by which the host is known";
+            return Err(Trouble::because(Why::Credential, why));
+        }
+        Ok(access)
+    }
+
+    /// Works with the repository as it is now, on a thread that may block.
+    async fn doing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Repository) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let access = self.access().await?;
+        let done = tokio::task::spawn_blocking(move || work(&Repository::open(access)?));
+        done.await.unwrap_or(Err(Trouble::NotNow {
+            what: "status",
+            after: None,
+        }))
+    }
+
+    fn path(&self, name: &str) -> String {
+        match self.folder.as_str() {
+            "" => name.to_owned(),
+            folder => format!("{folder}/{name}"),
+        }
+    }
+
+    async fn write(&self, item: &Item, old: Option<&str>) -> Result<Remote, Trouble> {
+        let name = format!("{}.md", item.slug);
+        let text = front_matter::file(&self.connection.map, item);
+        let remote = front_matter::remote(&name, &text, self.connection.setting("baseUrl"));
+        let what = if item.live { "Publish" } else { "Draft" };
+        let message = format!("{what}: {}\n\n{}\n", one_line(&item.title), item.marker);
+        let mut write = Write::new(message);
+        write.put(self.path(&name), text.into_bytes());
+        if let Some(old) = old.filter(|old| *old != name) {
+            write.remove(self.path(old));
+        }
+        self.doing(move |repository| repository.push(&write)).await?;
+        Ok(remote)
+    }
+}
+
+/// A title as the first line of a message.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A folder of the repository, without slashes at its ends.
+fn inside(path: &str) -> Result<String, Trouble> {
+    let root = std::path::Path::new("");
+    let path = below(root, path)?;
+    let is_git = path
+        .components()
+        .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+    path.to_str()
+        .filter(|_| !is_git)
+        .map(str::to_owned)
+        .ok_or_else(|| Trouble::because(Why::Invalid, "folder: is none of a repository"))
+}
+
+impl Publisher for Git {
+    fn check(&self) -> Doing<'_, Account> {
+        Box::pin(async {
+            let site = format!(
+                "{}#{}:{}",
+                self.connection.setting("repository"),
+                self.connection.setting("branch"),
+                self.folder
+            );
+            self.doing(Repository::may_push).await?;
+            Ok(Account { name: None, site })
+        })
+    }
+
+    fn sites(&self) -> Doing<'_, Vec<Place>> {
+        Box::pin(async {
+            let id = self.connection.setting("repository").to_owned();
+            Ok(vec![Place { name: id.clone(), id }])
+        })
+    }
+
+    fn collections<'a>(&'a self, _: Option<&'a str>) -> Doing<'a, Vec<Place>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn fields<'a>(&'a self, _: Option<&'a str>, _: Option<&'a str>) -> Doing<'a, Vec<Field>> {
+        let folder = self.folder.clone();
+        Box::pin(async {
+            let texts = self.doing(move |repository| repository.texts(&folder)).await?;
+            let texts: Vec<String> = texts.into_iter().take(SAMPLES).map(|(_, text)| text).collect();
+            Ok(front_matter::fields(&texts))
+        })
+    }
+
+    fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
+        let folder = self.folder.clone();
+        Box::pin(async move {
+            let texts = self.doing(move |repository| repository.texts(&folder)).await?;
+            let name = format!("{}.md", wanted.slug);
+            let base = self.connection.setting("baseUrl");
+            let all = texts
+                .iter()
+                .map(|(name, text)| front_matter::remote(name, text, base));
+            Ok(all
+                .filter(|remote| {
+                    Some(remote.id.as_str()) == wanted.id
+                        || remote.id == name
+                        || remote
+                            .marker
+                            .as_ref()
+                            .is_some_and(|mark| mark.post == wanted.marker.post)
+                })
+                .collect())
+        })
+    }
+
+    fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
+        Box::pin(self.write(item, None))
+    }
+
+    fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
+        Box::pin(self.write(item, Some(&remote.id)))
+    }
+
+    fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
+        let (path, name) = (self.path(&remote.id), remote.id.clone());
+        let base = self.connection.setting("baseUrl").to_owned();
+        Box::pin(self.doing(move |repository| {
+            let text = front_matter::as_draft(&repository.read(&path)?);
+            let mut write = Write::new(format!("Take back: {name}\n"));
+            write.put(path, text.clone().into_bytes());
+            repository.push(&write)?;
+            Ok(front_matter::remote(&name, &text, &base))
+        }))
+    }
+
+    fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded> {
+        let path = format!("{}/{}", self.images, picture.name);
+        let reference = match self.connection.setting("imagesPath") {
+            "" => path.clone(),
+            base => format!("{}/{}", base.trim_end_matches('/'), picture.name),
+        };
+        let (bytes, alt) = (picture.bytes.to_vec(), picture.alt.clone());
+        let message = format!("Add {}\n", picture.name);
+        Box::pin(self.doing(move |repository| {
+            let mut write = Write::new(message);
+            write.put(path, bytes);
+            repository.push(&write)?;
+            Ok(Uploaded {
+                reference,
+                url: None,
+                alt,
+            })
+        }))
+    }
+}

@@ -1,0 +1,208 @@
+//! A blog that speaks as much of WordPress's REST interface as publishing needs, keeps what it is sent, and fails as it is told.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    body::{Body, Bytes, to_bytes},
+    extract::{Request, State},
+    response::{IntoResponse as _, Response},
+};
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+/// What becomes of the next request that writes a post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is carried out, and its answer is lost.
+    LosesAnswer,
+    /// It is lost before anything happens.
+    LosesRequest,
+    /// It is carried out and answered with 500.
+    Breaks,
+    /// It is answered with this status and not carried out.
+    Refuses(u16),
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    posts: BTreeMap<u64, Value>,
+    faults: VecDeque<Fault>,
+    /// Requests that wrote a post, carried out or not.
+    writes: usize,
+    password: String,
+    base: String,
+}
+
+/// The blog. Clones are the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Blog(Arc<Mutex<Inner>>);
+
+pub const USER: &str = "ada";
+pub const PASSWORD: &str = "canary canary canary";
+
+impl Blog {
+    pub async fn start() -> (Self, SocketAddr) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let blog = Self::default();
+        {
+            let mut inner = blog.0.lock().unwrap();
+            inner.password = PASSWORD.to_owned();
+            inner.base = format!("http://{address}");
+        }
+        let router = axum::Router::new().fallback(answer).with_state(blog.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        (blog, address)
+    }
+
+    pub fn fails(&self, faults: &[Fault]) {
+        self.0.lock().unwrap().faults.extend(faults);
+    }
+
+    pub fn writes(&self) -> usize {
+        self.0.lock().unwrap().writes
+    }
+
+    pub fn posts(&self) -> Vec<Value> {
+        self.0.lock().unwrap().posts.values().cloned().collect()
+    }
+
+    /// What somebody does at the blog itself.
+    pub fn edit(&self, change: impl FnOnce(&mut BTreeMap<u64, Value>)) {
+        change(&mut self.0.lock().unwrap().posts);
+    }
+
+    pub fn change_password(&self) {
+        self.0.lock().unwrap().password = "another".to_owned();
+    }
+}
+
+fn plain(status: u16, body: &Value) -> Response {
+    let status = StatusCode::from_u16(status).unwrap();
+    (status, [("content-type", "application/json")], body.to_string()).into_response()
+}
+
+fn refusal(status: u16, code: &str) -> Response {
+    plain(status, &json!({ "code": code, "message": format!("no: {code}") }))
+}
+
+/// Half an answer, and then the connection ends.
+fn lost() -> Response {
+    let broken = futures_util::stream::iter([Ok(Bytes::from_static(b"{\"id\":")), Err("gone")]);
+    Body::from_stream(broken).into_response()
+}
+
+/// Another post somebody else wrote.
+pub fn foreign(id: u64, slug: &str) -> Value {
+    json!({
+        "id": id, "slug": slug, "status": "publish", "link": "http://elsewhere", "title": { "raw": "Theirs" },
+        "content": { "raw": "<p>theirs</p>" }, "excerpt": { "raw": "" }, "featured_media": 0, "tags": [], "categories": [],
+    })
+}
+
+async fn answer(State(blog): State<Blog>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body: Value = serde_json::from_slice(&to_bytes(body, 1 << 20).await.unwrap()).unwrap_or_default();
+    let query: BTreeMap<String, String> =
+        url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes())
+            .into_owned()
+            .collect();
+    let path = parts
+        .uri
+        .path()
+        .strip_prefix("/wp-json")
+        .unwrap_or_default()
+        .trim_end_matches('/');
+    let mut inner = blog.0.lock().unwrap();
+    if path.is_empty() {
+        let page = format!("{}/wp-admin/authorize-application.php", inner.base);
+        return plain(
+            200,
+            &json!({
+                "name": "A blog", "home": inner.base, "namespaces": ["wp/v2"],
+                "authentication": { "application-passwords": { "endpoints": { "authorization": page } } },
+            }),
+        );
+    }
+    use base64::Engine as _;
+    let pair = base64::engine::general_purpose::STANDARD.encode(format!("{USER}:{}", inner.password));
+    if parts.headers.get("authorization").map(|v| v.to_str().unwrap()) != Some(&format!("Basic {pair}")) {
+        return refusal(401, "rest_not_logged_in");
+    }
+    match (&parts.method, path) {
+        (&Method::GET, "/wp/v2/users/me") => plain(
+            200,
+            &json!({ "id": 1, "name": "Ada", "slug": "ada", "capabilities": { "edit_posts": true, "publish_posts": true } }),
+        ),
+        (&Method::GET, "/wp/v2/types") => plain(
+            200,
+            &json!({ "post": { "rest_base": "posts", "rest_namespace": "wp/v2", "name": "Posts", "viewable": true,
+                               "supports": { "title": true, "editor": true } } }),
+        ),
+        (&Method::OPTIONS, "/wp/v2/posts") => {
+            let of = |kind: &str| json!({ "type": kind, "context": ["edit"] });
+            let rendered =
+                json!({ "type": "object", "context": ["edit"], "properties": { "raw": of("string") } });
+            plain(
+                200,
+                &json!({ "schema": { "properties": {
+                    "title": rendered, "content": rendered, "excerpt": rendered, "slug": of("string"), "status": of("string"),
+                } } }),
+            )
+        }
+        (&Method::GET, "/wp/v2/posts") => {
+            let is_meant = |post: &&Value| match (query.get("search"), query.get("slug")) {
+                (Some(text), _) => post["content"]["raw"].as_str().unwrap().contains(text),
+                (_, Some(slug)) => post["slug"] == *slug,
+                _ => true,
+            };
+            plain(
+                200,
+                &json!(inner.posts.values().filter(is_meant).collect::<Vec<_>>()),
+            )
+        }
+        (&Method::GET, path) => match number(path).and_then(|id| inner.posts.get(&id)) {
+            Some(post) => plain(200, post),
+            None => refusal(404, "rest_post_invalid_id"),
+        },
+        (&Method::POST, path) => {
+            inner.writes += 1;
+            let fault = inner.faults.pop_front();
+            match fault {
+                Some(Fault::LosesRequest) => return lost(),
+                Some(Fault::Refuses(status)) => return refusal(status, "rest_refused"),
+                _ => {}
+            }
+            let id = number(path).unwrap_or_else(|| inner.posts.keys().max().map_or(1, |last| last + 1));
+            if number(path).is_some() && !inner.posts.contains_key(&id) {
+                return refusal(404, "rest_post_invalid_id");
+            }
+            let link = format!("{}/{}/", inner.base, body["slug"].as_str().unwrap_or("x"));
+            let post = inner.posts.entry(id).or_insert_with(|| foreign(id, ""));
+            for (name, value) in body.as_object().unwrap() {
+                match name.as_str() {
+                    "title" | "content" | "excerpt" => post[name] = json!({ "raw": value }),
+                    _ => post[name] = value.clone(),
+                }
+            }
+            if body["slug"].is_string() {
+                post["link"] = json!(link);
+            }
+            let made = post.clone();
+            match fault {
+                Some(Fault::LosesAnswer) => lost(),
+                Some(Fault::Breaks) => refusal(500, "internal"),
+                _ => plain(if number(path).is_some() { 200 } else { 201 }, &made),
+            }
+        }
+        _ => refusal(404, "rest_no_route"),
+    }
+}
+
+fn number(path: &str) -> Option<u64> {
+    path.strip_prefix("/wp/v2/posts/")?.parse().ok()
+}
