@@ -15,7 +15,7 @@ mod strapi;
 mod table;
 mod wordpress;
 
-use std::fs;
+use std::{fs, io, path::PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -34,7 +34,7 @@ use wordpress::WordPress;
 /// What a run can be narrowed to.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Only these: wordpress, ghost, strapi, directus
+    /// Only these: wordpress, wordpress-marker (with a meta field for marks), ghost, strapi, directus
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Posts published under faults at each
@@ -43,6 +43,12 @@ pub struct Options {
     /// Another seed gives other faults
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// This searchwright, instead of building one
+    #[arg(long)]
+    program: Option<PathBuf>,
+    /// Starts them with nothing before them, says how they are entered, and waits until its input ends
+    #[arg(long)]
+    serve: bool,
 }
 
 /// Name, and what starts it.
@@ -52,7 +58,7 @@ const KINDS: [Kind; 5] = [
     ("wordpress", || {
         Ok(Box::new(WordPress::start("wordpress", false)?))
     }),
-    ("wordpress", || {
+    ("wordpress-marker", || {
         Ok(Box::new(WordPress::start("wordpress-marker", true)?))
     }),
     ("ghost", || Ok(Box::new(Ghost::start()?))),
@@ -68,23 +74,36 @@ pub fn publish(options: &Options) -> Result<()> {
             "there is no {name} here"
         );
     }
+    let chosen = KINDS
+        .iter()
+        .filter(|(name, _)| options.only.is_empty() || options.only.iter().any(|only| only == name))
+        .map(|(name, start)| start().with_context(|| format!("cannot start {name}")));
+    if options.serve {
+        return serve(&chosen.collect::<Result<Vec<_>>>()?);
+    }
     let images = images::serve()?;
     let mut table = Table::default();
-    for (name, start) in KINDS {
-        if options.only.is_empty() || options.only.iter().any(|only| only == name) {
-            let mut cms = start().with_context(|| format!("cannot start {name}"))?;
-            try_out(&mut *cms, &images, options, &mut table)?;
-        }
+    for cms in chosen {
+        try_out(&mut *cms?, &images, options, &mut table)?;
     }
     eprintln!("\n{table}");
     table.judge()
+}
+
+fn serve(all: &[Box<dyn Cms>]) -> Result<()> {
+    for cms in all {
+        eprintln!("{:<17} http://{}  {}", cms.name(), cms.address(), cms.secret());
+    }
+    eprintln!("end the input to stop them");
+    io::copy(&mut io::stdin(), &mut io::sink())?;
+    Ok(())
 }
 
 fn try_out(cms: &mut dyn Cms, images: &str, options: &Options, table: &mut Table) -> Result<()> {
     table.add(cms.name(), "by itself", itself::check(cms));
     let proxy = Proxy::start(cms.address(), options.seed)?;
     let allowed = [proxy.address(), cms.address(), images].map(str::to_owned);
-    let product = Product::start(cms.name(), allowed.to_vec())?;
+    let product = Product::start(cms.name(), options.program.as_deref(), allowed.to_vec())?;
     let mut stage = Stage {
         product: &product,
         cms,

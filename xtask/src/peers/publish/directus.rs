@@ -55,6 +55,7 @@ impl Directus {
                 .env("ADMIN_PASSWORD", "Zq7-plum-Harbor-91")
                 .env("ADMIN_TOKEN", ADMIN)
                 .env("ACCEPT_TERMS", "true")
+                .env("PRESSURE_LIMITER_ENABLED", "false")
                 .env("TELEMETRY", "false")
                 .env("LOG_STYLE", "raw");
         };

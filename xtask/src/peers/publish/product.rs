@@ -25,6 +25,8 @@ use crate::process::{Running, free_port, program};
 
 /// Longest it may take to answer after it was started, and a caller waits for it to be back.
 const BACK: Duration = Duration::from_secs(60);
+/// Longest a caller waits for a publication: a lost answer is looked for after 5 and after 30 seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Product {
     binary: PathBuf,
@@ -48,17 +50,16 @@ pub(super) enum Ended {
 }
 
 impl Product {
-    /// Builds it and starts it with a project and a key.
-    pub(super) fn start(name: &str, allowed: Vec<String>) -> Result<Self> {
-        let build = Command::new(crate::cargo())
-            .args(["build", "--quiet", "--package", "searchwright"])
-            .current_dir(crate::workspace())
-            .status()?;
-        ensure!(build.success(), "the program does not build");
+    /// Starts it, built first unless `binary` is one, with a project and a key.
+    pub(super) fn start(name: &str, binary: Option<&Path>, allowed: Vec<String>) -> Result<Self> {
+        let binary = match binary {
+            Some(binary) => binary.to_owned(),
+            None => build()?,
+        };
         let data = fresh(folder("product")?.join(name))?;
         let ports = (free_port()?, free_port()?);
         let mut product = Self {
-            binary: std::path::absolute(crate::target())?.join("debug/searchwright"),
+            binary: std::path::absolute(binary)?,
             data,
             allowed,
             ports,
@@ -92,13 +93,18 @@ impl Product {
         Ok(product)
     }
 
+    fn allowed(&self) -> Vec<String> {
+        let publish = |address: &String| format!("publish={address}");
+        self.allowed.iter().map(publish).collect()
+    }
+
     fn begin(&self) -> Result<()> {
         let mut command = program(&self.binary, None);
         command.arg("serve").arg("--data-dir").arg(&self.data);
         command.args(["--listen", &format!("127.0.0.1:{}", self.ports.0)]);
         command.args(["--mcp-listen", &format!("127.0.0.1:{}", self.ports.1)]);
-        for address in &self.allowed {
-            command.args(["--allow-outbound", &format!("publish={address}")]);
+        for allowed in self.allowed() {
+            command.args(["--allow-outbound", &allowed]);
         }
         let log = File::options()
             .create(true)
@@ -134,6 +140,7 @@ impl Product {
             .args(arguments)
             .arg("--json")
             .env("SEARCHWRIGHT_DATA_DIR", &self.data)
+            .env("SEARCHWRIGHT_ALLOW_OUTBOUND", self.allowed().join(","))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -154,19 +161,16 @@ impl Product {
 
     /// Connects a CMS that is reached at `url`, as the operator does.
     pub(super) fn connect(&self, cms: &dyn Cms, url: &str) -> Result<()> {
-        let project = &self.project;
-        let provider = cms.provider();
-        let arguments = [
-            "admin",
-            "integrations",
-            "connect",
-            "--project",
-            project,
+        let site = format!("siteUrl={url}");
+        let mut arguments = vec!["admin", "integration", "connect", "--project", &self.project];
+        arguments.extend([
             "--provider",
-            provider,
-            "--site",
-            url,
-        ];
+            cms.provider(),
+            "--setting",
+            &site,
+            "--secret-file",
+            "-",
+        ]);
         self.run(&arguments, Some(&cms.secret())).map(drop)
     }
 
@@ -251,13 +255,23 @@ impl Product {
     /// Publishes a post and waits for what comes of it.
     pub(super) fn publish(&self, id: &str, body: &Value) -> Result<Ended> {
         let job = self.begin_publish(id, body)?;
-        self.follow(&job, Duration::from_secs(120))
+        self.outcome(id, &job)
     }
 
     /// Takes a post back.
     pub(super) fn unpublish(&self, id: &str) -> Result<Ended> {
         let started = self.post(&format!("/posts/{id}/unpublish"), &json!({}))?;
-        self.follow(&text(&started, "/job/id")?, Duration::from_secs(120))
+        self.outcome(id, &text(&started, "/job/id")?)
+    }
+
+    /// The end of a job, with what the post says of it.
+    fn outcome(&self, id: &str, job: &str) -> Result<Ended> {
+        let ended = self.follow(job, PATIENCE)?;
+        if !matches!(ended, Ended::Failed(_)) {
+            return Ok(ended);
+        }
+        let post = self.get(&format!("/posts/{id}"))?;
+        Ok(Ended::Failed(text(&post, "/publications/0/lastError/code")?))
     }
 
     /// Waits for the end of a job; what is uncertain may still become certain in this time.
@@ -287,4 +301,13 @@ impl Product {
             path = format!("/events?limit=100&event={kind}&cursor={cursor}");
         }
     }
+}
+
+fn build() -> Result<PathBuf> {
+    let build = Command::new(crate::cargo())
+        .args(["build", "--quiet", "--package", "searchwright"])
+        .current_dir(crate::workspace())
+        .status()?;
+    ensure!(build.success(), "the program does not build");
+    Ok(crate::target().join("debug/searchwright"))
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -94,43 +94,40 @@ impl Storm<'_> {
     /// Begins all publications; how often the product was killed.
     fn blow(&self, posts: &[Post]) -> Result<usize> {
         self.proxy.spoil(true);
-        let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let next = AtomicUsize::new(0);
         let kills = thread::scope(|scope| {
-            let killer = scope.spawn(|| self.kill(&over));
             let callers: Vec<_> = (0..CALLERS)
-                .map(|_| {
-                    scope.spawn(|| {
-                        loop {
-                            let number = next.fetch_add(1, Ordering::Relaxed);
-                            if number >= self.publishes {
-                                return Ok(());
-                            }
-                            self.publish(posts, number)?;
-                        }
-                    })
-                })
+                .map(|_| scope.spawn(|| self.call(posts, &next)))
                 .collect();
-            let outcomes: Vec<Result<()>> = callers
-                .into_iter()
-                .map(|caller| caller.join().map_err(|_| anyhow!("a caller's thread panicked"))?)
-                .collect();
-            over.store(true, Ordering::Relaxed);
-            let kills = killer
-                .join()
-                .map_err(|_| anyhow!("the thread that kills panicked"))?;
-            outcomes.into_iter().collect::<Result<()>>()?;
+            // not in a thread of its own: the product ends with the thread that started it
+            let kills = self.kill(|| callers.iter().all(thread::ScopedJoinHandle::is_finished));
+            for caller in callers {
+                caller
+                    .join()
+                    .map_err(|_| anyhow!("a caller's thread panicked"))??;
+            }
             kills
-        })?;
+        });
         self.proxy.spoil(false);
-        Ok(kills)
+        kills
     }
 
-    fn kill(&self, over: &AtomicBool) -> Result<usize> {
+    fn call(&self, posts: &[Post], next: &AtomicUsize) -> Result<()> {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= self.publishes {
+                return Ok(());
+            }
+            self.publish(posts, number)?;
+        }
+    }
+
+    fn kill(&self, over: impl Fn() -> bool) -> Result<usize> {
         let mut random = Random::new(self.seed, u64::MAX);
         for kills in 0.. {
             let until = Instant::now() + Duration::from_millis(random.between(300, 4000) as u64);
             while Instant::now() < until {
-                if over.load(Ordering::Relaxed) {
+                if over() {
                     return Ok(kills);
                 }
                 thread::sleep(Duration::from_millis(5));
