@@ -1,6 +1,8 @@
 //! Builds the [`Index`] page by page, so that no page has to be kept; the same way in a crawl and when
 //! one is resumed from stored pages.
 
+use std::panic::resume_unwind;
+
 use super::{
     Index, State, alike,
     edges::{Edges, Kind},
@@ -258,18 +260,32 @@ impl IndexBuilder {
         index.complete = ends.complete && !self.cut;
         mark_soft_404s(&mut index, ends.probes, ends.home);
         index.redirected = redirected(&index);
-        inlinks(&mut index, &self.edges);
-        index.alternates = alternates(&self.edges, length);
-        ranks(&mut index, &self.edges);
-        drop(self.edges);
-        index.groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
-            .map(|column| groups(column, &index.flags));
-        // a page of the site that was judged a soft 404 in the meantime is none of these
+        // a page of the site that was judged a soft 404 in the meantime is like no other
         let counts = |id: u32| index.flags[id as usize] & (flag::INTERNAL | flag::SOFT_404) == flag::INTERNAL;
         self.sketches.retain(|(id, _)| counts(*id));
         self.topics.retain(counts);
-        index.near = alike::near(self.sketches, |id| index.texts[id as usize]);
-        index.topics = self.topics.groups();
+        // what links tell and what texts tell takes equally long
+        let (links, (groups, near, topics)) = std::thread::scope(|scope| {
+            let (index, edges) = (&index, &self.edges);
+            let links = scope.spawn(move || {
+                (
+                    inlinks(length, edges),
+                    alternates(edges, length),
+                    ranks(index, edges),
+                )
+            });
+            let groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
+                .map(|column| groups(column, &index.flags));
+            let near = alike::near(self.sketches, |id| index.texts[id as usize]);
+            let texts = (groups, near, self.topics.groups());
+            (links.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
+        });
+        (
+            (index.in_starts, index.in_sources),
+            index.alternates,
+            (index.ranks, index.scores),
+        ) = links;
+        (index.groups, index.near, index.topics) = (groups, near, topics);
         index
     }
 }
@@ -338,8 +354,7 @@ fn mark_soft_404s(index: &mut Index, probes: &[Probe], home: UrlId) {
 const NOFOLLOW: u32 = 1 << 31;
 
 /// Turns the links around: for each target its sources, ascending.
-fn inlinks(index: &mut Index, edges: &Edges) {
-    let length = index.states.len();
+fn inlinks(length: usize, edges: &Edges) -> (Vec<u32>, Vec<u32>) {
     let links = |source: u32| {
         edges
             .of(source)
@@ -361,8 +376,7 @@ fn inlinks(index: &mut Index, edges: &Edges) {
             *place += 1;
         }
     }
-    index.in_starts = starts;
-    index.in_sources = sources;
+    (starts, sources)
 }
 
 fn groups(column: &[u64], flags: &[u16]) -> Vec<(u64, u32)> {

@@ -64,8 +64,8 @@ pub(super) fn percentiles(ranks: &[f64]) -> Vec<u8> {
 }
 
 /// Ranks internal HTML pages. A link to a redirect counts for the page it ends at, a link to a page
-/// that names another as canonical counts for that one.
-pub(super) fn ranks(index: &mut Index, edges: &Edges) {
+/// that names another as canonical counts for that one. By URL, the share of the whole and the percentile.
+pub(super) fn ranks(index: &Index, edges: &Edges) -> (Vec<f32>, Vec<u8>) {
     let length = index.states.len();
     let mut node_of = vec![NONE; length];
     let mut nodes = Vec::new();
@@ -113,10 +113,10 @@ pub(super) fn ranks(index: &mut Index, edges: &Edges) {
     }
     let ranks = page_rank(&starts, &targets);
     let scores = percentiles(&ranks);
-    index.ranks = vec![0.0; length];
-    index.scores = vec![u8::MAX; length];
+    let mut all = (vec![0.0; length], vec![u8::MAX; length]);
     for (node, id) in nodes.iter().enumerate() {
-        index.ranks[*id as usize] = ranks[node] as f32;
-        index.scores[*id as usize] = scores[node];
+        all.0[*id as usize] = ranks[node] as f32;
+        all.1[*id as usize] = scores[node];
     }
+    all
 }
