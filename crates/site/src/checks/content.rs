@@ -126,6 +126,9 @@ fn leftover(text: &str) -> bool {
             .is_some_and(|(_, rest)| rest.contains(close))
     };
     let alone = |word: &str| {
+        if !text.contains(word) {
+            return false;
+        }
         text.split(['|', '–', '—', ':', '·', '»', '«', ',', '/'])
             .flat_map(|part| part.split(" - "))
             .any(|part| part.trim() == word)

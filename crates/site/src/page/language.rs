@@ -1,10 +1,8 @@
 //! Whether the main text is in the language that the page declares.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
-};
+use std::sync::LazyLock;
 
+use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::text::{self, primary};
@@ -151,14 +149,17 @@ fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
     let words = sample
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
+    let mut lower = String::new();
     for word in words.take(LOOKED_UP) {
         all += 1;
-        let hash = if word.bytes().all(|b| b.is_ascii_lowercase()) {
-            text::hash(word.as_bytes())
+        lower.clear();
+        if word.is_ascii() {
+            lower.push_str(word);
+            lower.make_ascii_lowercase();
         } else {
-            text::hash(word.to_lowercase().as_bytes())
-        };
-        known += usize::from(usual.contains(&hash));
+            lower.push_str(&word.to_lowercase());
+        }
+        known += usize::from(usual.contains(&text::hash(lower.as_bytes())));
         // enough, whatever the rest are
         if known * 100 >= LOOKED_UP * least {
             return Some(true);

@@ -1,8 +1,8 @@
 //! One pass over a body: every token is looked at once, and what checks need of it is kept.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{borrow::Cow, collections::HashSet, sync::LazyLock};
 
-use memchr::{memchr_iter, memmem};
+use memchr::{memchr_iter, memmem::Finder};
 
 use super::{
     Heading, HtmlFacts, Image, LINK_CODE, Limits, UrlId,
@@ -25,6 +25,9 @@ pub(super) const TEXT: usize = 500;
 const ANCHOR: usize = 80;
 /// `id`s kept for fragment checks.
 const IDS: usize = 5_000;
+
+/// Words by which a page names who wrote it.
+static AUTHORS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["author", "byline"].map(Finder::new));
 
 /// Line numbers by counting forward.
 struct Lines<'a> {
@@ -463,8 +466,8 @@ impl<'a, 'u> Reader<'a, 'u> {
 
 /// Mentions of an author: rel, itemprop, class or meta name alike.
 fn authors(source: &str) -> usize {
-    ["author", "byline"]
+    AUTHORS
         .iter()
-        .map(|word| memmem::find_iter(source.as_bytes(), word.as_bytes()).count())
+        .map(|word| word.find_iter(source.as_bytes()).count())
         .sum()
 }

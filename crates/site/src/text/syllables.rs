@@ -102,7 +102,8 @@ const fn is_english_vowel(b: u8) -> bool {
 
 /// Runs of vowels, less what is silent at the end, more where two vowels are two sounds.
 fn english(word: &[u8]) -> u32 {
-    for (ending, syllables) in ENGLISH_ENDINGS {
+    let may_have_one = matches!(word.last(), Some(b'l' | b's' | b't' | b'y'));
+    for (ending, syllables) in ENGLISH_ENDINGS.iter().filter(|_| may_have_one) {
         let stem = word.len().saturating_sub(ending.len());
         if stem > 3 && word.ends_with(ending) && word[..stem].iter().any(|b| is_english_vowel(*b)) {
             return english(&word[..stem]) + syllables;
