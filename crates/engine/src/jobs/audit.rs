@@ -191,6 +191,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
         audit: audit_id,
         next,
         batches,
+        room: Vec::new(),
     };
     let clock = run.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
@@ -267,6 +268,8 @@ struct Saving {
     audit: Uuid,
     next: u32,
     batches: Batches,
+    /// See [`pack`].
+    room: Vec<u8>,
 }
 
 /// Carries the reason through the crawler, which does not know it.
@@ -287,7 +290,7 @@ impl Sink for Saving {
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         self.batches.note_pages(&batch.pages, number);
-        let packed = pack(batch, number).map_err(stopped)?;
+        let packed = pack(batch, number, &mut self.room).map_err(stopped)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),

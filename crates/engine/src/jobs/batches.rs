@@ -1,6 +1,7 @@
 //! Batches of crawled pages as they are stored. What facts gained since the form was fixed lies behind it, so that batches
 //! of older releases are read as before: they end earlier.
 
+use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
     crawl::{Batch, Discovered},
     origin::{self, Origin},
@@ -30,8 +31,29 @@ struct Later {
     resources: Option<Vec<Resource>>,
 }
 
-/// The stored form of a batch.
-pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
+/// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
+struct Room(Vec<u8>);
+
+impl Flavor for Room {
+    type Output = Vec<u8>;
+
+    fn try_extend(&mut self, data: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(data);
+        Ok(())
+    }
+
+    fn try_push(&mut self, data: u8) -> postcard::Result<()> {
+        self.0.push(data);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
+/// The stored form of a batch. `room` is for the next one what it was for this one.
+pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<Packed, JobError> {
     let texts = page_texts::pack(&batch, number)?;
     let sketches = match texts {
         Some(_) => Some(own_pages::pack(&batch)?),
@@ -47,11 +69,15 @@ pub(super) fn pack(mut batch: Batch, number: u32) -> Result<Packed, JobError> {
         resources: batch.resources.take(),
     };
     let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
-    let plain =
-        postcard::to_stdvec(&(&batch.origin, &batch.discovered, pages)).map_err(|e| defect("batch", e))?;
-    let plain = postcard::to_extend(&later, plain).map_err(|e| defect("batch", e))?;
+    room.clear();
+    let plain = Room(std::mem::take(room));
+    let plain = serialize_with_flavor(&(&batch.origin, &batch.discovered, pages), plain)
+        .and_then(|plain| serialize_with_flavor(&later, Room(plain)))
+        .map_err(|e| defect("batch", e))?;
+    let data = lz4_flex::compress_prepend_size(&plain);
+    *room = plain;
     Ok(Packed {
-        data: lz4_flex::compress_prepend_size(&plain),
+        data,
         texts,
         sketches,
     })
@@ -127,7 +153,8 @@ mod tests {
     #[test]
     fn what_goes_in_comes_out() {
         let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-        let ((origin, _, pages), resources) = unpack_whole(&pack(batch(), 0).unwrap().data).unwrap();
+        let ((origin, _, pages), resources) =
+            unpack_whole(&pack(batch(), 0, &mut Vec::new()).unwrap().data).unwrap();
         assert_eq!((origin, pages), (batch().origin, expected));
         assert_eq!(resources, Some(Vec::new()));
     }

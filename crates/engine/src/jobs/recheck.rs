@@ -211,13 +211,13 @@ async fn finish(
     {
         number += 1;
     }
-    let mut packed = Vec::new();
+    let (mut packed, mut room) = (Vec::new(), Vec::new());
     for batch in pages
         .overlay
         .into_iter()
         .filter(|batch| !batch.pages.is_empty() || !batch.discovered.is_empty())
     {
-        packed.push((number, pack(batch, number)?));
+        packed.push((number, pack(batch, number, &mut room)?));
         number += 1;
     }
     let known = issues::ids(&mut db.read().await?, scope).await?;
