@@ -30,7 +30,12 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use self::evaluate::{Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id, page_id};
-use super::{Job, JobError, audit::fenced, worker::Run};
+use super::{
+    Job, JobError,
+    audit::fenced,
+    page_links::{self, Batches},
+    worker::Run,
+};
 use crate::{failure::defect, operations::word, rules};
 
 /// Rows of one transaction: others wait for it.
@@ -106,12 +111,13 @@ pub(super) fn by_category(scores: &Scores) -> Option<BTreeMap<String, u8>> {
     Some(named.collect()).filter(|scores: &BTreeMap<_, _>| !scores.is_empty())
 }
 
-/// Evaluates a crawl and writes its results. The health score.
+/// Evaluates a crawl and writes its results, and where its pages are. The health score.
 pub(super) async fn analyze(
     run: &Run,
     db: &Db,
     audit: Audited,
     ending: Ending,
+    batches: Batches,
 ) -> Result<Option<u8>, JobError> {
     let scope = run.leased.scope;
     let project = scope.project();
@@ -119,8 +125,9 @@ pub(super) async fn analyze(
     let termination = ending.termination;
     let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
     let measured = measured(&ending.index, &rules, project);
+    let index = Arc::new(ending.index);
     let shared = Arc::new(Shared {
-        index: ending.index,
+        index: index.clone(),
         origin: ending.origin,
         rules: rules.clone(),
         project,
@@ -166,9 +173,11 @@ pub(super) async fn analyze(
         drop(results);
         Ok::<_, JobError>(())
     };
-    let (loaded, evaluated, written) = tokio::join!(loading, evaluators.join_all(), writing);
+    let noting = page_links::note(run, db, audit.id, index, batches);
+    let (loaded, evaluated, written, noted) = tokio::join!(loading, evaluators.join_all(), writing, noting);
     written?;
     loaded?;
+    noted?;
     let rest = std::mem::take(&mut *gathered.lock().unwrap_or_else(PoisonError::into_inner));
     write(run, db, audit, rest.sorted(), now).await?;
     let (mut sums, mut home) = (Sums::default(), None);

@@ -24,7 +24,7 @@ use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
     page_keywords,
-    page_links::{self, Batches},
+    page_links::Batches,
     temporary_redirects, vitals,
     worker::Run,
 };
@@ -88,7 +88,6 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
     page_keywords::note(db, run.leased.scope, &mut ending.index).await?;
     let vitals = vitals::note(run, db, &mut ending).await?;
-    let ending = page_links::note(run, db, audit_id, ending, batches).await?;
     let audited = analysis::Audited {
         id: audit_id,
         began: audit.started_at.unwrap_or(audit.requested_at),
@@ -97,7 +96,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
             .as_ref()
             .and_then(|id| Uuid::try_parse(id).ok()),
     };
-    let result = analysis::analyze(run, db, audited, ending).await?;
+    let result = analysis::analyze(run, db, audited, ending, batches).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
 }
 

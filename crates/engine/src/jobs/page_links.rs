@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use searchwright_site::{
-    crawl::{Ending, Page},
+    crawl::Page,
     graph::{Index, State, flag},
     page::UrlId,
     url_key::url_key,
@@ -110,20 +110,20 @@ pub(super) async fn note(
     run: &Run,
     db: &Db,
     audit: Uuid,
-    ending: Ending,
+    index: Arc<Index>,
     batches: Batches,
-) -> Result<Ending, JobError> {
+) -> Result<(), JobError> {
     let project = run.leased.scope.project();
-    let crawl = Arc::new((ending, batches));
+    let crawl = Arc::new((index, batches));
     let of = crawl.clone();
-    let order = tokio::task::spawn_blocking(move || order(&of.0.index, &of.1, project))
+    let order = tokio::task::spawn_blocking(move || order(&of.0, &of.1, project))
         .await
         .map_err(|e| defect("links", e))?;
     let order = Arc::new(order);
     let mut written = 0;
     while written < order.len() {
         let (of, order, from) = (crawl.clone(), order.clone(), written);
-        let packing = tokio::task::spawn_blocking(move || portions(&of.0.index, &of.1, &order[from..]));
+        let packing = tokio::task::spawn_blocking(move || portions(&of.0, &of.1, &order[from..]));
         let portions = packing.await.map_err(|e| defect("links", e))??;
         let first = written == 0;
         fenced(db, run.leased.clone(), move |tx, scope| {
@@ -132,8 +132,7 @@ pub(super) async fn note(
         .await?;
         written += PORTION * AT_ONCE;
     }
-    let (ending, _) = Arc::into_inner(crawl).ok_or_else(|| defect("links", "still in use"))?;
-    Ok(ending)
+    Ok(())
 }
 
 /// What was fetched, by page, with its batch.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use searchwright_contract::{audits::AuditTotals, pages::Page};
@@ -101,7 +101,7 @@ impl Sums {
 
 /// Everything pages are evaluated with.
 pub(super) struct Shared {
-    pub(super) index: Index,
+    pub(super) index: Arc<Index>,
     pub(super) origin: Origin,
     pub(super) rules: Rules,
     pub(super) project: Uuid,
