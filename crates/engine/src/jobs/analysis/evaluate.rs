@@ -1,10 +1,11 @@
 //! Pages through checks: no store, no waiting but for the next batch.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     sync::{Arc, Mutex, PoisonError},
 };
 
+use hashbrown::HashMap;
 use searchwright_contract::{audits::AuditTotals, pages::Page};
 use searchwright_site::{
     checks::{self, Check, Context, Rules, Severity},
@@ -28,10 +29,9 @@ use super::{
 };
 use crate::keywords::cannibalisation::{name_key, title_key};
 
-/// Bytes of findings gathered before they are written, the first time half of them: on a small site, the first are
-/// written while the last are looked for. They are written in the order of their key: each leaf of the tree once per
-/// gathering and not once per batch of pages.
-const GATHERED: usize = 6 << 20;
+/// Bytes of findings gathered before they are written. They are written in the order of their key, each leaf of the tree
+/// once per gathering: the fewer there are the better, more than writing while others evaluate is worth.
+const GATHERED: usize = 8 << 20;
 /// Pages gathered before they are written.
 const GATHERED_PAGES: usize = 4 * 1024;
 
@@ -116,8 +116,6 @@ pub(super) struct Evaluated {
     pub(super) seen: Vec<pages::Seen>,
     pub(super) findings: Vec<issues::Finding>,
     bytes: usize,
-    /// Findings were handed over before.
-    has_given: bool,
 }
 
 impl Evaluated {
@@ -130,11 +128,9 @@ impl Evaluated {
         if self.seen.len() >= GATHERED_PAGES {
             full.seen = std::mem::take(&mut self.seen);
         }
-        let most = if self.has_given { GATHERED } else { GATHERED / 2 };
-        if self.bytes >= most {
+        if self.bytes >= GATHERED {
             full.findings = std::mem::take(&mut self.findings);
             self.bytes = 0;
-            self.has_given = true;
         }
         (!full.seen.is_empty() || !full.findings.is_empty()).then(|| full.sorted())
     }
