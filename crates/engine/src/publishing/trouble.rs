@@ -129,6 +129,14 @@ impl Trouble {
         }
     }
 
+    /// What it means once an earlier part of the same change was carried out.
+    pub(super) fn midway(self) -> Self {
+        match self {
+            Self::NotNow { what, .. } => Self::Unclear { what, status: None },
+            other => other,
+        }
+    }
+
     /// Stable word.
     pub const fn word(&self) -> &'static str {
         match self {

@@ -4,9 +4,12 @@ mod directus;
 mod files;
 mod ghost;
 mod git;
+mod notion;
+mod shopify;
 mod strapi;
 #[cfg(test)]
 mod tests;
+mod webflow;
 mod webhook;
 mod wordpress;
 
@@ -115,6 +118,9 @@ pub(super) const ALL: Capabilities = Capabilities {
 const VENDORS: &[Vendor] = &[
     wordpress::VENDOR,
     ghost::VENDOR,
+    webflow::VENDOR,
+    shopify::VENDOR,
+    notion::VENDOR,
     strapi::VENDOR,
     directus::VENDOR,
     git::VENDOR,

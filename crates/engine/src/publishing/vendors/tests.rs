@@ -110,6 +110,16 @@ pub(super) fn remote(id: &str) -> Remote {
 
 /// What a vendor may answer to a write beside a success, and what each means. `before` are the answers to what is asked before.
 pub(super) async fn every_no(open: impl Fn(&str) -> Box<dyn Publisher>, before: &[Script], good: &Value) {
+    every_no_with(open, before, good, Some(Why::Conflict)).await;
+}
+
+/// The same of a vendor to which 409 means something else, or that it is to be asked again.
+pub(super) async fn every_no_with(
+    open: impl Fn(&str) -> Box<dyn Publisher>,
+    before: &[Script],
+    good: &Value,
+    conflict: Option<Why>,
+) {
     let refused =
         |why| move |trouble: &Trouble| matches!(trouble, Trouble::Refused { why: is, .. } if *is == why);
     let unclear = |trouble: &Trouble| matches!(trouble, Trouble::Unclear { .. });
@@ -120,7 +130,11 @@ pub(super) async fn every_no(open: impl Fn(&str) -> Box<dyn Publisher>, before: 
                 after: Some(Duration::from_secs(7)),
             }
     };
-    type Means = Arc<dyn Fn(&Trouble) -> bool>;
+    let conflicts = |trouble: &Trouble| match conflict {
+        Some(why) => refused(why)(trouble),
+        None => matches!(trouble, Trouble::NotNow { .. }),
+    };
+    type Means<'a> = Arc<dyn Fn(&Trouble) -> bool + 'a>;
     let error = json!({ "message": "no" });
     let whole = format!("{good}");
     let half = &whole[..whole.len() / 2];
@@ -136,7 +150,7 @@ pub(super) async fn every_no(open: impl Fn(&str) -> Box<dyn Publisher>, before: 
             Arc::new(refused(Why::Permission)),
         ),
         ("404", Script::json(404, &error), Arc::new(refused(Why::Missing))),
-        ("409", Script::json(409, &error), Arc::new(refused(Why::Conflict))),
+        ("409", Script::json(409, &error), Arc::new(conflicts)),
         ("413", Script::json(413, &error), Arc::new(refused(Why::TooLarge))),
         ("422", Script::json(422, &error), Arc::new(refused(Why::Invalid))),
         (
