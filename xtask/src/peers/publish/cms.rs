@@ -54,11 +54,21 @@ pub(super) trait Cms: Sync {
     /// Gives the product a new secret.
     fn renew(&mut self) -> Result<()>;
     /// Leaves the product's secret valid but not allowed to write; false where the CMS has no such thing.
-    fn lower(&self) -> Result<bool>;
+    fn lower(&self) -> Result<bool> {
+        Ok(false)
+    }
     /// Takes back what `lower` did.
-    fn restore(&self) -> Result<()>;
+    fn restore(&self) -> Result<()> {
+        Ok(())
+    }
+    /// Removes the field of the excerpt for ever; false where the CMS has no such thing.
+    fn remove_field(&mut self) -> Result<bool> {
+        Ok(false)
+    }
     /// Adds a field that every post has to have; false where the CMS has no such thing.
-    fn require_field(&mut self) -> Result<bool>;
+    fn require_field(&mut self) -> Result<bool> {
+        Ok(false)
+    }
 
     /// The post of this title, which must be there once.
     fn only(&self, title: &str) -> Result<Item> {

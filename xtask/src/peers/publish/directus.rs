@@ -246,10 +246,18 @@ impl Cms for Directus {
         WRITES.iter().try_for_each(|action| self.permit("posts", action))
     }
 
+    fn remove_field(&mut self) -> Result<bool> {
+        self.site.json("DELETE", "/fields/posts/excerpt", None)?;
+        Ok(true)
+    }
+
     fn require_field(&mut self) -> Result<bool> {
+        // what the column does not forbid its rules have to
+        let rules =
+            json!({ "_and": [{ "section": { "_submitted": true } }, { "section": { "_nnull": true } }] });
         let field = json!({
-            "field": "section", "type": "string", "schema": { "is_nullable": true },
-            "meta": { "interface": "input", "required": true },
+            "field": "section", "type": "string", "schema": {},
+            "meta": { "interface": "input", "required": true, "validation": rules },
         });
         self.site.post("/fields/posts", &field)?;
         Ok(true)

@@ -201,18 +201,6 @@ impl Cms for Ghost {
         self.integration = text(&made, "/integrations/0/id")?;
         Ok(())
     }
-
-    fn lower(&self) -> Result<bool> {
-        Ok(false)
-    }
-
-    fn restore(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn require_field(&mut self) -> Result<bool> {
-        Ok(false)
-    }
 }
 
 /// Folder of the program. The package brings parts of itself as archives, which npm cannot install from within another.

@@ -44,12 +44,14 @@ pub(super) enum Fault {
     LimitedBefore,
     /// The answer ends in its middle.
     Truncated,
+    /// 200 with a page of something that stands before the server, after it did what was asked.
+    Page,
 }
 
 impl Fault {
     /// Share of each in a hundred.
-    const SHARES: [(Self, usize); 9] = [
-        (Self::Pass, 56),
+    const SHARES: [(Self, usize); 10] = [
+        (Self::Pass, 53),
         (Self::Delay, 10),
         (Self::ResetBefore, 5),
         (Self::ResetAfter, 6),
@@ -58,6 +60,7 @@ impl Fault {
         (Self::BusyBefore, 4),
         (Self::LimitedBefore, 4),
         (Self::Truncated, 4),
+        (Self::Page, 3),
     ];
 
     fn random(random: &mut Random) -> Self {
@@ -204,6 +207,7 @@ impl State {
             Fault::ErrorAfter => refusal("500 Internal Server Error").bytes(),
             Fault::BusyBefore => refusal("503 Service Unavailable").bytes(),
             Fault::LimitedBefore => refusal("429 Too Many Requests").bytes(),
+            Fault::Page => page().bytes(),
             Fault::Truncated => {
                 let mut bytes = answer.bytes();
                 bytes.truncate(bytes.len() - (answer.body.len() / 2).max(2));
@@ -252,6 +256,14 @@ fn refusal(status: &str) -> Message {
         start: format!("HTTP/1.1 {status}"),
         headers: vec![("Retry-After".to_owned(), "1".to_owned())],
         body: b"out of order".to_vec(),
+    }
+}
+
+fn page() -> Message {
+    Message {
+        start: "HTTP/1.1 200 OK".to_owned(),
+        headers: vec![("Content-Type".to_owned(), "text/html".to_owned())],
+        body: b"<!doctype html><title>One moment</title>".to_vec(),
     }
 }
 

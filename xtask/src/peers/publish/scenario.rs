@@ -2,7 +2,9 @@
 
 mod trouble;
 
-use anyhow::{Context, Result, bail, ensure};
+use std::{collections::BTreeSet, thread, time::Duration};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{
@@ -29,7 +31,7 @@ pub(super) struct Stage<'a> {
 type Step = (&'static str, fn(&mut Stage<'_>) -> Result<String>);
 
 /// In this order; what one leaves behind the next may use.
-const STEPS: [Step; 19] = [
+const STEPS: [Step; 20] = [
     ("connect", connect),
     ("fields", fields),
     ("mapping of an unknown field", wrong_mapping),
@@ -40,6 +42,7 @@ const STEPS: [Step; 19] = [
     ("update in place", update),
     ("image and tags", image),
     ("unpublish and publish again", unpublish),
+    ("asked twice at once", twice),
     ("changed by somebody else", trouble::remote_edit),
     ("deleted by somebody else", trouble::remote_delete),
     ("slug of somebody else's post", trouble::slug_conflict),
@@ -64,10 +67,16 @@ pub(super) fn play(stage: &mut Stage<'_>, table: &mut Table) -> bool {
     true
 }
 
-/// What takes long, and what leaves a CMS behind into which nothing can be published any more.
+/// What takes ten minutes.
+pub(super) fn wait(stage: &mut Stage<'_>, table: &mut Table) {
+    let outcome = trouble::given_up(stage);
+    table.add(stage.cms.name(), "new post that never arrived", outcome);
+}
+
+/// What changes a CMS for ever; after the last of it nothing can be published there any more.
 pub(super) fn end(stage: &mut Stage<'_>, table: &mut Table) {
     let steps: [Step; 2] = [
-        ("new post that never arrived", trouble::given_up),
+        ("a mapped field is removed", trouble::removed_field),
         ("a field that must be filled", trouble::required_field),
     ];
     for (what, step) in steps {
@@ -337,6 +346,28 @@ fn unpublish(stage: &mut Stage<'_>) -> Result<String> {
     let item = stage.cms.only(TITLE)?;
     ensure!(item.status == Status::Live && item.id == before.id, "{item:?}");
     Ok("same item".to_owned())
+}
+
+fn twice(stage: &mut Stage<'_>) -> Result<String> {
+    let title = "Asked twice";
+    let id = stage.write(title, "asked-twice")?;
+    let ask = || stage.product.begin_publish(&id, &json!({ "mode": "live" }));
+    let answers: Vec<Result<String>> = thread::scope(|scope| {
+        let asking: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+        asking
+            .into_iter()
+            .map(|asking| asking.join().map_err(|_| anyhow!("a thread panicked"))?)
+            .collect()
+    });
+    let jobs: BTreeSet<&String> = answers.iter().filter_map(|answer| answer.as_ref().ok()).collect();
+    ensure!(!jobs.is_empty(), "{answers:?}");
+    for job in &jobs {
+        let ended = stage.product.follow(job, Duration::from_secs(30))?;
+        ensure!(ended == Ended::Done, "{ended:?}");
+    }
+    let item = stage.cms.only(title)?;
+    ensure!(item.status == Status::Live, "it is {:?}", item.status);
+    Ok(format!("{} jobs for 4 requests, one item", jobs.len()))
 }
 
 fn events(stage: &mut Stage<'_>) -> Result<String> {

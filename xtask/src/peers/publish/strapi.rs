@@ -51,6 +51,8 @@ pub(super) struct Strapi {
     site: Site,
     token: String,
     token_id: String,
+    /// The type as it is now.
+    schema: String,
     running: Option<Running>,
 }
 
@@ -69,9 +71,10 @@ impl Strapi {
             site,
             token: String::new(),
             token_id: String::new(),
+            schema: String::new(),
             running: None,
         };
-        strapi.run(SCHEMA)?;
+        strapi.run(SCHEMA.to_owned())?;
         let owner =
             json!({ "email": "admin@example.com", "firstname": "A", "lastname": "B", "password": PASSWORD });
         let made = strapi.admin.post("/admin/register-admin", &owner)?;
@@ -84,10 +87,11 @@ impl Strapi {
     }
 
     /// Starts it, again if it runs, with this type.
-    fn run(&mut self, schema: &str) -> Result<()> {
+    fn run(&mut self, schema: String) -> Result<()> {
         drop(self.running.take());
         let article = self.root.join("src/api/article");
-        write(&article.join("content-types/article/schema.json"), schema)?;
+        write(&article.join("content-types/article/schema.json"), &schema)?;
+        self.schema = schema;
         let script = "node_modules/@strapi/strapi/bin/strapi.js";
         let mut command = self.node.program(&self.root, script)?;
         let port = self.site.address().rsplit(':').next().unwrap_or_default();
@@ -232,10 +236,18 @@ impl Cms for Strapi {
         self.may("full-access")
     }
 
+    fn remove_field(&mut self) -> Result<bool> {
+        let mut schema: Value = serde_json::from_str(&self.schema)?;
+        let fields = schema["attributes"].as_object_mut().context("no attributes")?;
+        fields.remove("excerpt");
+        self.run(schema.to_string())?;
+        Ok(true)
+    }
+
     fn require_field(&mut self) -> Result<bool> {
-        let mut schema: Value = serde_json::from_str(SCHEMA)?;
+        let mut schema: Value = serde_json::from_str(&self.schema)?;
         schema["attributes"]["section"] = json!({ "type": "string", "required": true });
-        self.run(&schema.to_string())?;
+        self.run(schema.to_string())?;
         Ok(true)
     }
 }

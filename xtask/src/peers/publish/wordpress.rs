@@ -216,10 +216,6 @@ impl Cms for WordPress {
     fn restore(&self) -> Result<()> {
         self.role("editor")
     }
-
-    fn require_field(&mut self) -> Result<bool> {
-        Ok(false)
-    }
 }
 
 /// Folder of the program, the same for all sites.

@@ -57,6 +57,7 @@ fn each_fault_is_what_it_is_called() {
         (Fault::Delay, Some(201), true),
         (Fault::Trickle, Some(201), true),
         (Fault::ErrorAfter, Some(500), true),
+        (Fault::Page, Some(200), true),
         (Fault::BusyBefore, Some(503), false),
         (Fault::LimitedBefore, Some(429), false),
         (Fault::ResetBefore, None, false),

@@ -84,6 +84,7 @@ pub(super) fn lost_answers(stage: &mut Stage<'_>) -> Result<String> {
         Fault::ResetAfter,
         Fault::ErrorAfter,
         Fault::Truncated,
+        Fault::Page,
         Fault::LimitedBefore,
     ] {
         let title = format!("Spoiled by {fault:?}");
@@ -195,6 +196,31 @@ pub(super) fn revoked(stage: &mut Stage<'_>) -> Result<String> {
         item.content
     );
     Ok(status)
+}
+
+pub(super) fn removed_field(stage: &mut Stage<'_>) -> Result<String> {
+    if !stage.cms.remove_field()? {
+        return Ok("has no such thing".to_owned());
+    }
+    let id = stage.post(TITLE)?;
+    stage
+        .product
+        .change(&id, json!({ "content": format!("{TEXT}\nEighth edition.\n") }))?;
+    stage.fails(&id, "schema_changed")?;
+    let item = stage.cms.only(TITLE)?;
+    ensure!(!item.content.contains("Eighth edition."), "it was changed");
+    let mut mapping = stage.cms.mapping();
+    let fields = mapping["fieldMap"].as_object_mut().context("no field map")?;
+    fields.remove("excerpt");
+    stage.product.post(&stage.path("mapping"), &mapping)?;
+    stage.live(&id)?;
+    let item = stage.cms.only(TITLE)?;
+    ensure!(
+        item.content.contains("Eighth edition."),
+        "it says {}",
+        item.content
+    );
+    Ok("schema_changed, then another mapping".to_owned())
 }
 
 pub(super) fn required_field(stage: &mut Stage<'_>) -> Result<String> {
