@@ -4,6 +4,7 @@ mod checks;
 mod integrations;
 mod limits;
 mod providers;
+mod sealing_key;
 
 use std::io::Write as _;
 
@@ -17,6 +18,7 @@ use self::{
     integrations::IntegrationCommand,
     limits::{BudgetCommand, QuotaCommand},
     providers::ProviderCommand,
+    sealing_key::SealingKeyCommand,
 };
 use crate::commands::settings;
 
@@ -44,6 +46,11 @@ pub enum AdminCommand {
     Integration {
         #[command(subcommand)]
         command: IntegrationCommand,
+    },
+    /// Keys that secrets are sealed with.
+    SealingKey {
+        #[command(subcommand)]
+        command: SealingKeyCommand,
     },
     /// Quotas: what a project may use per month.
     Quota {
@@ -160,6 +167,7 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     match command {
         AdminCommand::Provider { command } => providers::run(command, json).await,
         AdminCommand::Integration { command } => integrations::run(command, json).await,
+        AdminCommand::SealingKey { command } => sealing_key::run(command, json).await,
         AdminCommand::Quota { command } => limits::quota(command, json).await,
         AdminCommand::Budget { command } => limits::budget(command, json).await,
         AdminCommand::Checks { command } => checks::run(command, json).await,

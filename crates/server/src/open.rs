@@ -1,10 +1,10 @@
 //! Opens an installation: its folder, its database, its sealing key.
 
+pub mod sealing_key;
+
 use std::{
     fs::{File, OpenOptions, TryLockError},
-    io::{Read as _, Write as _},
     net::SocketAddr,
-    path::Path,
     sync::Arc,
 };
 
@@ -66,7 +66,7 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
     } else {
         db.check_schema().await?;
     }
-    let keyring = Arc::new(Keyring::new([(1, sealing_key(&settings.data_dir)?)])?);
+    let keyring = Arc::new(Keyring::new(sealing_key::keys(&settings.data_dir)?)?);
     if !keyring.check(&mut db.read().await?).await? {
         let fresh = keyring.clone();
         db.write(move |tx| Box::pin(async move { fresh.mark(tx).await }))
@@ -122,29 +122,4 @@ pub fn own(settings: &Settings) -> Result<Ownership, OpenError> {
 /// Whether another process owns the embedded database now.
 pub(crate) fn is_owned(settings: &Settings) -> bool {
     matches!(own(settings), Err(OpenError::InUse(_)))
-}
-
-/// The sealing key of the folder, made on first use. It travels apart from backups of the database.
-fn sealing_key(dir: &Path) -> Result<[u8; 32], OpenError> {
-    let path = dir.join("sealing.key");
-    let failed = |e| OpenError::File(path.display().to_string(), e);
-    let mut key = [0u8; 32];
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(&path) {
-        Ok(mut file) => {
-            getrandom::fill(&mut key).map_err(|e| failed(std::io::Error::other(e.to_string())))?;
-            file.write_all(&key)
-                .and_then(|()| file.sync_all())
-                .map_err(failed)?;
-        }
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            let mut file = File::open(&path).map_err(failed)?;
-            file.read_exact(&mut key).map_err(failed)?;
-        }
-        Err(e) => return Err(failed(e)),
-    }
-    Ok(key)
 }

@@ -1,7 +1,11 @@
 //! Secrets at rest: XChaCha20-Poly1305 with a random nonce. The associated data names table, column,
 //! row and project, so that a ciphertext opens only where it was written.
 
+mod rewrap;
+
 use std::collections::BTreeMap;
+
+pub use rewrap::{Rewrapped, rewrap};
 
 use chacha20poly1305::{
     XChaCha20Poly1305,
@@ -13,7 +17,7 @@ use uuid::Uuid;
 use crate::{Error, Result, Tx, admin};
 
 const NONCE: usize = 24;
-const CANARY: &str = "seal_canary";
+pub(crate) const CANARY: &str = "seal_canary";
 const CANARY_TEXT: &[u8] = b"searchwright";
 const CANARY_PLACE: Place<'_> = Place {
     table: "meta",
@@ -100,6 +104,11 @@ impl Keyring {
                 },
             )
             .map_err(|_| FAILED)
+    }
+
+    /// Number of the key that seals.
+    pub fn newest(&self) -> Option<u8> {
+        self.keys.last_key_value().map(|(id, _)| *id)
     }
 
     /// Refuses to go on with keys that are not the ones this database was sealed with. `false` if it was

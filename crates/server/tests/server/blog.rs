@@ -23,6 +23,8 @@ pub enum Fault {
     LosesRequest,
     /// It is carried out and answered with 500.
     Breaks,
+    /// It is carried out and never answered.
+    Hangs,
     /// It is answered with this status and not carried out.
     Refuses(u16),
 }
@@ -117,23 +119,37 @@ async fn answer(State(blog): State<Blog>, request: Request) -> Response {
         .strip_prefix("/wp-json")
         .unwrap_or_default()
         .trim_end_matches('/');
-    let mut inner = blog.0.lock().unwrap();
+    let answer = answer_now(&mut blog.0.lock().unwrap(), &parts, path, &query, &body);
+    match answer {
+        Some(answer) => answer,
+        None => std::future::pending().await,
+    }
+}
+
+/// `None` is silence.
+fn answer_now(
+    inner: &mut Inner,
+    parts: &http::request::Parts,
+    path: &str,
+    query: &BTreeMap<String, String>,
+    body: &Value,
+) -> Option<Response> {
     if path.is_empty() {
         let page = format!("{}/wp-admin/authorize-application.php", inner.base);
-        return plain(
+        return Some(plain(
             200,
             &json!({
                 "name": "A blog", "home": inner.base, "namespaces": ["wp/v2"],
                 "authentication": { "application-passwords": { "endpoints": { "authorization": page } } },
             }),
-        );
+        ));
     }
     use base64::Engine as _;
     let pair = base64::engine::general_purpose::STANDARD.encode(format!("{USER}:{}", inner.password));
     if parts.headers.get("authorization").map(|v| v.to_str().unwrap()) != Some(&format!("Basic {pair}")) {
-        return refusal(401, "rest_not_logged_in");
+        return Some(refusal(401, "rest_not_logged_in"));
     }
-    match (&parts.method, path) {
+    Some(match (&parts.method, path) {
         (&Method::GET, "/wp/v2/users/me") => plain(
             200,
             &json!({ "id": 1, "name": "Ada", "slug": "ada", "capabilities": { "edit_posts": true, "publish_posts": true } }),
@@ -173,13 +189,13 @@ async fn answer(State(blog): State<Blog>, request: Request) -> Response {
             inner.writes += 1;
             let fault = inner.faults.pop_front();
             match fault {
-                Some(Fault::LosesRequest) => return lost(),
-                Some(Fault::Refuses(status)) => return refusal(status, "rest_refused"),
+                Some(Fault::LosesRequest) => return Some(lost()),
+                Some(Fault::Refuses(status)) => return Some(refusal(status, "rest_refused")),
                 _ => {}
             }
             let id = number(path).unwrap_or_else(|| inner.posts.keys().max().map_or(1, |last| last + 1));
             if number(path).is_some() && !inner.posts.contains_key(&id) {
-                return refusal(404, "rest_post_invalid_id");
+                return Some(refusal(404, "rest_post_invalid_id"));
             }
             let link = format!("{}/{}/", inner.base, body["slug"].as_str().unwrap_or("x"));
             let post = inner.posts.entry(id).or_insert_with(|| foreign(id, ""));
@@ -194,13 +210,14 @@ async fn answer(State(blog): State<Blog>, request: Request) -> Response {
             }
             let made = post.clone();
             match fault {
+                Some(Fault::Hangs) => return None,
                 Some(Fault::LosesAnswer) => lost(),
                 Some(Fault::Breaks) => refusal(500, "internal"),
                 _ => plain(if number(path).is_some() { 200 } else { 201 }, &made),
             }
         }
         _ => refusal(404, "rest_no_route"),
-    }
+    })
 }
 
 fn number(path: &str) -> Option<u64> {

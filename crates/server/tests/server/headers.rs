@@ -195,7 +195,7 @@ async fn addresses_that_are_not_there() {
         "/projects/",
         "P/",
         "P/keywords/",
-        "P/integrations",
+        "P/visibility",
         "P/keywords/x/y",
         "/me%2f",
         "/openapi.yaml",

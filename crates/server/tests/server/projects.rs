@@ -136,7 +136,9 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
                 .replace("{deliveryId}", &Uuid::max().to_string())
                 .replace(&format!("{{{child}}}"), id);
             let call = bench.call(endpoint.meta.method.as_str(), &path);
-            if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {
+            if endpoint.meta.name == "integrations.map" {
+                call.json(&json!({ "fieldMap": { "title": "title", "content": "content" } }))
+            } else if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {
                 call.json(&json!({}))
             } else {
                 call
@@ -147,6 +149,10 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
         for unknown in [&Uuid::max().to_string(), "x", "-", "%00", "%zz", "1%2f..%2f2"] {
             let problem = call(unknown).await.refuses(404, "not_found");
             assert_eq!(problem["resource"], child.trim_end_matches("Id"), "{endpoint:?}");
+        }
+        // A provider is a word that every project knows.
+        if child == "provider" {
+            continue;
         }
         let there = match child {
             "keywordId" => keyword,

@@ -12,6 +12,8 @@ use crate::{
 on_both!(
     a_post_goes_live_is_brought_up_to_date_and_taken_back,
     an_answer_that_is_lost_makes_no_second_post,
+    a_server_that_ends_while_it_sends_looks_when_it_is_back,
+    a_person_connects_on_a_page_that_works_once,
     a_request_that_was_lost_fails_after_ten_minutes_and_can_be_made_again,
     what_others_did_at_the_provider_stays,
     a_credential_that_was_revoked_stops_everything,
@@ -256,6 +258,161 @@ async fn an_answer_that_is_lost_makes_no_second_post(database: &str) {
     publish(&bench, &id, json!({})).await;
     until(&bench, &id, |post| post["status"] == "published").await;
     assert_eq!((blog.posts().len(), blog.writes()), (3, 4));
+}
+
+async fn a_server_that_ends_while_it_sends_looks_when_it_is_back(database: &str) {
+    let (bench, blog) = start(database).await;
+    let id = write(&bench, "Oak").await;
+    blog.fails(&[Fault::Hangs]);
+    publish(&bench, &id, json!({})).await;
+    while blog.writes() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let Bench {
+        server,
+        clock,
+        folder,
+        project,
+        key,
+        ..
+    } = bench;
+    let settings = server.app.settings.clone();
+    server.stop().await;
+    let mut bench = Bench::open(folder, settings, clock).await;
+    (bench.project, bench.key) = (project, key);
+    let post = until(&bench, &id, |post| post["status"] == "published").await;
+    let evidence: Vec<&str> = publication(&post)["attempt"]["evidence"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|seen| seen["what"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        evidence,
+        ["queued", "absent", "sending", "interrupted", "found", "published"]
+    );
+    assert_eq!((blog.writes(), blog.posts().len()), (1, 1));
+}
+
+async fn a_person_connects_on_a_page_that_works_once(database: &str) {
+    let (blog, address) = Blog::start().await;
+    let bench = working(database, &format!("\"publish={address}\"")).await;
+    let body = json!({ "siteUrl": format!("http://{address}") });
+    let made = bench
+        .post("P/integrations/wordpress/connect-url", body.clone())
+        .await;
+    assert_eq!(
+        (made.status, &made.json()["kind"]),
+        (201, &json!("provider")),
+        "{made:?}"
+    );
+    let url = url::Url::parse(made.json()["url"].as_str().unwrap()).unwrap();
+    assert_eq!(url.path(), "/wp-admin/authorize-application.php");
+    let query: BTreeMap<String, String> = url.query_pairs().into_owned().collect();
+    let page = query["success_url"].clone();
+    assert!(page.starts_with(&bench.server.app.settings.public_url), "{page}");
+    let listed = bench.get("P/integrations").await.json();
+    assert_eq!(listed["data"][0]["status"], "pending_authorization");
+
+    // The page itself, for those whom the provider's page does not serve.
+    let get = async |url: &str| {
+        let answer = bench.http.get(url).send().await.unwrap();
+        let policy = answer.headers()["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .to_owned();
+        (answer.status().as_u16(), policy, answer.text().await.unwrap())
+    };
+    let (status, policy, html) = get(&page).await;
+    assert!(
+        status == 200 && html.contains("Application password") && html.contains(&format!("http://{address}")),
+        "{html}"
+    );
+    assert!(
+        policy.starts_with("default-src 'none'") && !html.contains("<script"),
+        "{policy}"
+    );
+    let enter = async |fields: &[(&str, &str)]| {
+        let body: String = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(fields)
+            .finish();
+        let sent = bench
+            .http
+            .post(&page)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body);
+        let answer = sent.send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let (status, html) = enter(&[("username", "<b>"), ("password", "canary wrong")]).await;
+    assert!(
+        status == 502 && html.contains("no longer accepts the credentials"),
+        "{status} {html}"
+    );
+    assert!(
+        !html.contains("canary") && !html.contains("<b>") && html.contains("&#60;b&#62;"),
+        "{html}"
+    );
+    let (status, html) = enter(&[("username", USER)]).await;
+    assert!(status == 422 && html.contains("aria-invalid"), "{status} {html}");
+    // Back from the provider.
+    let back = format!(
+        "{page}?site_url=http%3A%2F%2F{address}&user_login={USER}&password={}",
+        PASSWORD.replace(' ', "+")
+    );
+    let (status, _, html) = get(&back).await;
+    assert!(
+        status == 200 && html.contains("Searchwright can publish to WordPress as Ada"),
+        "{status} {html}"
+    );
+    assert_eq!(get(&page).await.0, 404);
+    assert_eq!(enter(&[("username", USER), ("password", PASSWORD)]).await.0, 404);
+    let listed = bench.get("P/integrations").await.json();
+    assert_eq!(listed["data"][0]["status"], "needs_mapping");
+    assert_eq!(
+        listed["data"][0]["missing"],
+        json!(["fieldMap.title", "fieldMap.content"])
+    );
+    let fields = bench.get("P/integrations/wordpress/fields").await.json();
+    assert_eq!(fields["data"][0]["suggestedFor"], "title", "{fields:#}");
+    for (map, pointer) in [
+        (json!({ "title": "title" }), "/fieldMap/content"),
+        (
+            json!({ "title": "title", "content": "colour" }),
+            "/fieldMap/content",
+        ),
+    ] {
+        let refused = bench
+            .post("P/integrations/wordpress/mapping", json!({ "fieldMap": map }))
+            .await;
+        assert_eq!(
+            refused.refuses(422, "validation_failed")["errors"][0]["pointer"],
+            pointer
+        );
+    }
+    let wrong = json!({ "collectionId": "shoes", "fieldMap": { "title": "title", "content": "content" } });
+    let refused = bench.post("P/integrations/wordpress/mapping", wrong).await;
+    assert_eq!(
+        refused.refuses(422, "validation_failed")["errors"][0]["pointer"],
+        "/collectionId"
+    );
+    // An hour later a page that nobody used is gone.
+    let made = bench
+        .post("P/integrations/files/connect-url", json!({}))
+        .await
+        .json();
+    assert_eq!(made["kind"], "dashboard");
+    bench.clock.advance(3_600_001);
+    assert_eq!(get(made["url"].as_str().unwrap()).await.0, 404);
+    bench
+        .post("P/integrations/framer/connect-url", json!({}))
+        .await
+        .refuses(422, "connect_not_supported");
+    bench
+        .post("P/integrations/paper/connect-url", json!({}))
+        .await
+        .refuses(404, "not_found");
+    assert_eq!(blog.writes(), 0);
 }
 
 async fn a_request_that_was_lost_fails_after_ten_minutes_and_can_be_made_again(database: &str) {

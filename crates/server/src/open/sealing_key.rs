@@ -1,0 +1,152 @@
+//! The file of keys that secrets are sealed with, apart from the database and its backups.
+//!
+//! 32 bytes are one key with the number 1. Once keys were changed it is text: a line for each, its number and the key in base64.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use searchwright_store::seal;
+
+pub use searchwright_store::seal::Rewrapped;
+
+use super::{Installation, OpenError};
+
+/// A key with its number.
+pub type Numbered = (u8, [u8; 32]);
+
+fn path(folder: &Path) -> PathBuf {
+    folder.join("sealing.key")
+}
+
+fn failed(path: &Path, error: std::io::Error) -> OpenError {
+    OpenError::File(path.display().to_string(), error)
+}
+
+fn random() -> std::io::Result<[u8; 32]> {
+    let mut key = [0u8; 32];
+    getrandom::fill(&mut key).map_err(|e| std::io::Error::other(e.to_string()))?;
+    Ok(key)
+}
+
+/// The keys of a folder; one is made on first use.
+pub fn keys(folder: &Path) -> Result<Vec<Numbered>, OpenError> {
+    let path = path(folder);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let failed = |error| failed(&path, error);
+    match options.open(&path) {
+        Ok(mut file) => {
+            let key = random().map_err(failed)?;
+            file.write_all(&key)
+                .and_then(|()| file.sync_all())
+                .map_err(failed)?;
+            Ok(vec![(1, key)])
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            let mut bytes = Vec::new();
+            File::open(&path)
+                .and_then(|file| file.take(64 << 10).read_to_end(&mut bytes))
+                .map_err(failed)?;
+            read(&bytes).ok_or_else(|| failed(std::io::Error::other("is no file of sealing keys")))
+        }
+        Err(e) => Err(failed(e)),
+    }
+}
+
+fn read(bytes: &[u8]) -> Option<Vec<Numbered>> {
+    if let Ok(key) = <[u8; 32]>::try_from(bytes) {
+        return Some(vec![(1, key)]);
+    }
+    let line = |line: &str| {
+        let (number, key) = line.split_once(' ')?;
+        Some((
+            number.parse().ok()?,
+            STANDARD.decode(key.trim()).ok()?.try_into().ok()?,
+        ))
+    };
+    let keys: Option<Vec<Numbered>> = std::str::from_utf8(bytes).ok()?.lines().map(line).collect();
+    keys.filter(|keys| !keys.is_empty())
+}
+
+/// Adds a key, which seals from the next start on.
+pub fn add(folder: &Path) -> Result<u8, OpenError> {
+    let mut keys = keys(folder)?;
+    let path = path(folder);
+    let last = keys.iter().map(|(number, _)| *number).max().unwrap_or(0);
+    // 123 is how an answer begins that is not sealed.
+    let next = last.checked_add(1).filter(|next| *next < b'{').ok_or_else(|| {
+        failed(
+            &path,
+            std::io::Error::other("holds as many keys as there are numbers"),
+        )
+    })?;
+    keys.push((next, random().map_err(|error| failed(&path, error))?));
+    write(&path, &keys)?;
+    Ok(next)
+}
+
+/// Seals everything with the newest key.
+pub async fn rewrap(installation: &Installation) -> Result<Rewrapped, OpenError> {
+    let keyring = installation.keyring.clone();
+    let write = installation
+        .engine
+        .db
+        .write(move |tx| Box::pin(async move { seal::rewrap(tx, &keyring).await }));
+    Ok(write.await?)
+}
+
+/// Forgets all keys but the newest.
+pub fn forget_old(folder: &Path) -> Result<(), OpenError> {
+    let mut keys = keys(folder)?;
+    keys.sort_unstable_by_key(|(number, _)| *number);
+    let newest = keys.split_off(keys.len().saturating_sub(1));
+    write(&path(folder), &newest)
+}
+
+/// Writes the file as a whole or not at all.
+fn write(path: &Path, keys: &[Numbered]) -> Result<(), OpenError> {
+    let text: String = keys
+        .iter()
+        .map(|(number, key)| format!("{number} {}\n", STANDARD.encode(key)))
+        .collect();
+    let fresh = path.with_extension("key-new");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&fresh).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)?;
+        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+    });
+    written.map_err(|error| failed(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{add, forget_old, keys, read};
+
+    #[test]
+    fn keys_are_added_and_old_ones_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = keys(folder.path()).unwrap();
+        assert_eq!((first.len(), first[0].0), (1, 1));
+        assert_eq!(add(folder.path()).unwrap(), 2);
+        let both = keys(folder.path()).unwrap();
+        assert_eq!((both[0], both[1].0), (first[0], 2));
+        forget_old(folder.path()).unwrap();
+        assert_eq!(keys(folder.path()).unwrap(), both[1..]);
+        assert_eq!(add(folder.path()).unwrap(), 3);
+        for bad in [&b""[..], b"1", b"1 AAAA\n", b"x AAAA", &[0; 31]] {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+    }
+}
