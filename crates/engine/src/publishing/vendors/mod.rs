@@ -1,5 +1,6 @@
 //! The vendors: what a person enters to connect each, what it can do, and how it is reached.
 
+mod contentful;
 mod directus;
 mod files;
 mod ghost;
@@ -11,6 +12,7 @@ mod strapi;
 mod tests;
 mod webflow;
 mod webhook;
+mod wix;
 mod wordpress;
 
 use searchwright_contract::integrations::{Capabilities, Provider};
@@ -120,7 +122,9 @@ const VENDORS: &[Vendor] = &[
     ghost::VENDOR,
     webflow::VENDOR,
     shopify::VENDOR,
+    wix::VENDOR,
     notion::VENDOR,
+    contentful::VENDOR,
     strapi::VENDOR,
     directus::VENDOR,
     git::VENDOR,

@@ -1,10 +1,10 @@
 //! The blogs of a Shopify shop, by its GraphQL Admin API. An article is marked by a metafield that only the shop's staff sees.
 
+mod graphql;
 mod queries;
 #[cfg(test)]
 mod tests;
 
-use http::{HeaderName, Method};
 use searchwright_contract::integrations::{Capabilities, Field, FieldType, Place, Provider};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -13,11 +13,12 @@ use super::{ALL, Input, Vendor};
 use crate::providers::outbound::Guarded;
 use crate::publishing::{
     Context, Marker,
-    exchange::{Answer, Server},
+    exchange::Server,
     publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted},
     trouble::{Trouble, Why},
     values::{Member, address, host, list, members, text, version},
 };
+use graphql::unreadable;
 
 pub(super) const VENDOR: Vendor = Vendor {
     provider: Provider::Shopify,
@@ -54,8 +55,6 @@ pub(super) const VENDOR: Vendor = Vendor {
     open: |context, connection| Ok(Box::new(Shopify::new(context, connection)?)),
 };
 
-const GRAPHQL: &str = "/admin/api/2026-10/graphql.json";
-const TOKEN: HeaderName = HeaderName::from_static("x-shopify-access-token");
 /// What begins the ids of metafields among the fields.
 const METAFIELD: &str = "metafield.";
 /// The metafield that holds our mark.
@@ -101,64 +100,6 @@ impl Shopify {
             connection,
             server: OnceCell::new(),
         })
-    }
-
-    async fn server(&self) -> Result<&Server, Trouble> {
-        self.server
-            .get_or_try_init(|| async {
-                let server = Server::new(self.client.clone(), &self.base);
-                let token = match self.connection.secret("token").trim() {
-                    "" => self.exchanged(server.clone()).await?,
-                    token => token.to_owned(),
-                };
-                server.with_secret(TOKEN, &token, &token)
-            })
-            .await
-    }
-
-    /// The token of a day that an app of the Dev Dashboard gets.
-    async fn exchanged(&self, server: Server) -> Result<String, Trouble> {
-        let secret = self.connection.secret("clientSecret").trim();
-        let client = self.connection.setting("clientId").trim();
-        if secret.is_empty() || client.is_empty() {
-            return Err(Trouble::because(
-                Why::Credential,
-                "enter an access token, or the client ID and the client secret",
-            ));
-        }
-        let body =
-            json!({ "client_id": client, "client_secret": secret, "grant_type": "client_credentials" });
-        match server
-            .hiding(secret)
-            .ask("/admin/oauth/access_token", &body)
-            .await
-        {
-            Err(Trouble::Refused {
-                why: Why::Invalid,
-                said,
-            }) => Err(Trouble::Refused {
-                why: Why::Credential,
-                said,
-            }),
-            answer => {
-                let answer = answer?.json()?;
-                let token = text(&answer, "/access_token").ok_or(Trouble::refused(Why::Unreadable))?;
-                Ok(token.to_owned())
-            }
-        }
-    }
-
-    async fn ask(&self, query: &str, variables: Value) -> Result<Value, Trouble> {
-        let body = json!({ "query": query, "variables": variables });
-        let answer = self.server().await?.ask(GRAPHQL, &body).await?;
-        let data = understood(answer, false)?;
-        Ok(data)
-    }
-
-    async fn write(&self, query: &str, variables: Value) -> Result<Value, Trouble> {
-        let body = json!({ "query": query, "variables": variables });
-        let answer = self.server().await?.write(Method::POST, GRAPHQL, &body).await?;
-        understood(answer, true)
     }
 
     async fn shop(&self) -> Result<Shop, Trouble> {
@@ -329,43 +270,6 @@ impl Shopify {
             .and_then(|article| self.remote(shop, article));
         made.ok_or_else(unreadable)
     }
-}
-
-fn unreadable() -> Trouble {
-    Trouble::Unclear {
-        what: Why::Unreadable.word(),
-        status: Some(200),
-    }
-}
-
-/// The data of an answer, or what its errors mean: GraphQL says all of them with status 200.
-fn understood(answer: Answer, writes: bool) -> Result<Value, Trouble> {
-    let error = list(&answer.body, "/errors").first();
-    let Some(error) = error else {
-        let data = answer.body.get("data").filter(|data| data.is_object());
-        return data.cloned().ok_or(if writes {
-            unreadable()
-        } else {
-            Trouble::refused(Why::Unreadable)
-        });
-    };
-    let said = text(error, "/message").unwrap_or("it is not said why");
-    Err(match text(error, "/extensions/code") {
-        Some("THROTTLED") => Trouble::NotNow {
-            what: "rate_limited",
-            after: None,
-        },
-        Some("ACCESS_DENIED") => Trouble::because(Why::Permission, said),
-        Some("INTERNAL_SERVER_ERROR" | "TIMEOUT") if writes => Trouble::Unclear {
-            what: "status",
-            status: Some(200),
-        },
-        Some("INTERNAL_SERVER_ERROR" | "TIMEOUT") => Trouble::NotNow {
-            what: "status",
-            after: None,
-        },
-        _ => Trouble::because(Why::Invalid, said),
-    })
 }
 
 /// Namespace and key of a metafield, or of its definition.
