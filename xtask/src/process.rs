@@ -64,6 +64,11 @@ impl Running {
         }
     }
 
+    /// Sends a signal, such as `STOP`.
+    pub fn signal(&self, name: &str) {
+        signal(self.child.id(), name);
+    }
+
     /// Kills the program where it stands (SIGKILL) and waits until it is gone.
     pub fn kill(mut self) -> Result<()> {
         self.child.kill()?;

@@ -43,6 +43,9 @@ pub struct Options {
     /// Another seed gives other faults
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Processes of the product; more than one share a PostgreSQL and are not only killed but also frozen
+    #[arg(long, default_value_t = 1)]
+    replicas: usize,
     /// This searchwright, instead of building one
     #[arg(long)]
     program: Option<PathBuf>,
@@ -103,7 +106,12 @@ fn try_out(cms: &mut dyn Cms, images: &str, options: &Options, table: &mut Table
     table.add(cms.name(), "by itself", itself::check(cms));
     let proxy = Proxy::start(cms.address(), options.seed)?;
     let allowed = [proxy.address(), cms.address(), images].map(str::to_owned);
-    let product = Product::start(cms.name(), options.program.as_deref(), allowed.to_vec())?;
+    let product = Product::start(
+        cms.name(),
+        options.program.as_deref(),
+        options.replicas,
+        allowed.to_vec(),
+    )?;
     let mut stage = Stage {
         product: &product,
         cms,

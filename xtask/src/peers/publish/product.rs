@@ -1,13 +1,13 @@
 //! The product beside a CMS: a server with an empty database that can be killed and started again, and what a caller asks of it.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -21,7 +21,10 @@ use super::{
     http::{Message, Site},
     install::{folder, fresh},
 };
-use crate::process::{Running, free_port, program};
+use crate::{
+    postgres::{Binaries, Postgres},
+    process::{Running, free_port, program},
+};
 
 /// Longest it may take to answer after it was started, and a caller waits for it to be back.
 const BACK: Duration = Duration::from_secs(60);
@@ -30,14 +33,42 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Product {
     binary: PathBuf,
-    data: PathBuf,
     /// Hosts and ports that posts are published to and images come from.
     allowed: Vec<String>,
-    ports: (u16, u16),
+    /// Several share a PostgreSQL.
+    servers: Vec<Server>,
     project: String,
-    api: Site,
+    /// What callers send with each request.
+    key: String,
+    /// Requests so far: they take turns among the servers.
+    turn: AtomicUsize,
+    database: Option<Postgres>,
+}
+
+struct Server {
+    data: PathBuf,
+    ports: (u16, u16),
     running: Mutex<Option<Running>>,
-    keys: AtomicU64,
+    frozen: AtomicBool,
+}
+
+impl Server {
+    fn new(data: PathBuf) -> Result<Self> {
+        Ok(Self {
+            data,
+            ports: (free_port()?, free_port()?),
+            running: Mutex::default(),
+            frozen: AtomicBool::new(false),
+        })
+    }
+
+    fn site(&self) -> Site {
+        Site::new(format!("http://127.0.0.1:{}", self.ports.0))
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// How a publication ended.
@@ -51,45 +82,51 @@ pub(super) enum Ended {
 
 impl Product {
     /// Starts it, built first unless `binary` is one, with a project and a key.
-    pub(super) fn start(name: &str, binary: Option<&Path>, allowed: Vec<String>) -> Result<Self> {
+    pub(super) fn start(
+        name: &str,
+        binary: Option<&Path>,
+        replicas: usize,
+        allowed: Vec<String>,
+    ) -> Result<Self> {
         let binary = match binary {
             Some(binary) => binary.to_owned(),
             None => build()?,
         };
         let data = fresh(folder("product")?.join(name))?;
-        let ports = (free_port()?, free_port()?);
+        let database = match replicas {
+            0 | 1 => None,
+            _ => Some(Postgres::start(Binaries::find_or_install()?)?),
+        };
         let mut product = Self {
             binary: std::path::absolute(binary)?,
-            data,
             allowed,
-            ports,
+            servers: vec![Server::new(data.clone())?],
             project: String::new(),
-            api: Site::new(format!("http://127.0.0.1:{}", ports.0)),
-            running: Mutex::default(),
-            keys: AtomicU64::new(0),
+            key: String::new(),
+            turn: AtomicUsize::new(0),
+            database,
         };
-        product.begin()?;
-        let made = product.run(
-            &[
-                "admin",
-                "project",
-                "create",
-                "--name",
-                "Peers",
-                "--domain",
-                "example.com",
-            ],
-            None,
-        )?;
-        product.project = text(&made, "/id")?;
+        product.begin(0)?;
+        for number in 1..replicas {
+            let own = data.join(format!("replica-{number}"));
+            fs::create_dir(&own)?;
+            fs::copy(data.join("sealing.key"), own.join("sealing.key"))?;
+            product.servers.push(Server::new(own)?);
+            product.begin(number)?;
+        }
+        let create = [
+            "admin",
+            "project",
+            "create",
+            "--name",
+            "Peers",
+            "--domain",
+            "example.com",
+        ];
+        product.project = text(&product.run(&create, None)?, "/id")?;
         let project = product.project.clone();
-        let made = product.run(
-            &["admin", "key", "create", "--project", &project, "--name", "peers"],
-            None,
-        )?;
-        product.api = product
-            .api
-            .with("Authorization", format!("Bearer {}", text(&made, "/key")?));
+        let create = ["admin", "key", "create", "--project", &project, "--name", "peers"];
+        product.key = text(&product.run(&create, None)?, "/key")?;
         Ok(product)
     }
 
@@ -98,40 +135,57 @@ impl Product {
         self.allowed.iter().map(publish).collect()
     }
 
-    fn begin(&self) -> Result<()> {
+    fn begin(&self, number: usize) -> Result<()> {
+        let server = &self.servers[number];
         let mut command = program(&self.binary, None);
-        command.arg("serve").arg("--data-dir").arg(&self.data);
-        command.args(["--listen", &format!("127.0.0.1:{}", self.ports.0)]);
-        command.args(["--mcp-listen", &format!("127.0.0.1:{}", self.ports.1)]);
+        command.arg("serve").arg("--data-dir").arg(&server.data);
+        command.args(["--listen", &format!("127.0.0.1:{}", server.ports.0)]);
+        command.args(["--mcp-listen", &format!("127.0.0.1:{}", server.ports.1)]);
         for allowed in self.allowed() {
             command.args(["--allow-outbound", &allowed]);
+        }
+        if let Some(database) = &self.database {
+            command.env("DATABASE_URL", database.url());
         }
         let log = File::options()
             .create(true)
             .append(true)
-            .open(self.data.join("server.log"))?;
+            .open(server.data.join("server.log"))?;
         command.stdout(Stdio::null()).stderr(log);
         let mut running = Running::start("searchwright serve", &mut command)?;
         let ready = || {
-            self.api
-                .ask("GET", "/readyz", None)
-                .is_ok_and(|answer| answer.status() == 200)
+            let answer = server.site().ask("GET", "/readyz", None);
+            answer.is_ok_and(|answer| answer.status() == 200)
         };
         running.wait_until(BACK, ready)?;
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
+        *server.running() = Some(running);
         Ok(())
     }
 
     /// Its data, and what it wrote.
     pub(super) fn folder(&self) -> &Path {
-        &self.data
+        &self.servers[0].data
     }
 
-    /// Kills it where it stands and starts it again.
-    pub(super) fn kill(&self) -> Result<()> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+    /// How many processes there are.
+    pub(super) fn replicas(&self) -> usize {
+        self.servers.len()
+    }
+
+    /// Kills a process where it stands and starts it again.
+    pub(super) fn kill(&self, number: usize) -> Result<()> {
+        let running = self.servers[number].running().take();
         running.context("it does not run")?.kill()?;
-        self.begin()
+        self.begin(number)
+    }
+
+    /// Stops a process where it stands, or lets it go on as if nothing had been.
+    pub(super) fn freeze(&self, number: usize, frozen: bool) {
+        let server = &self.servers[number];
+        server.frozen.store(frozen, Ordering::Relaxed);
+        if let Some(running) = &*server.running() {
+            running.signal(if frozen { "STOP" } else { "CONT" });
+        }
     }
 
     /// Runs a command of its own beside the server, with this on its standard input.
@@ -139,7 +193,12 @@ impl Product {
         let mut child = Command::new(&self.binary)
             .args(arguments)
             .arg("--json")
-            .env("SEARCHWRIGHT_DATA_DIR", &self.data)
+            .env("SEARCHWRIGHT_DATA_DIR", self.folder())
+            .envs(
+                self.database
+                    .iter()
+                    .map(|database| ("DATABASE_URL", database.url())),
+            )
             .env("SEARCHWRIGHT_ALLOW_OUTBOUND", self.allowed().join(","))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -182,13 +241,20 @@ impl Product {
         headers: &[(&str, String)],
         body: Option<&Value>,
     ) -> Result<Message> {
-        let mut site = self.api.clone();
-        for (name, value) in headers {
-            site = site.with(name, value);
-        }
         let path = format!("/v1/projects/{}{path}", self.project);
         let begun = Instant::now();
         loop {
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+            let server = &self.servers[turn % self.servers.len()];
+            if server.frozen.load(Ordering::Relaxed) {
+                continue;
+            }
+            let mut site = server
+                .site()
+                .with("Authorization", format!("Bearer {}", self.key));
+            for (name, value) in headers {
+                site = site.with(name, value);
+            }
             let answer = site.ask(method, &path, body);
             let busy = |answer: &Message| matches!(answer.status(), 429 | 503);
             if answer.as_ref().is_ok_and(|answer| !busy(answer)) || begun.elapsed() > BACK {
@@ -202,7 +268,7 @@ impl Product {
     pub(super) fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
         let mut headers = Vec::new();
         if method == "POST" {
-            let number = self.keys.fetch_add(1, Ordering::Relaxed);
+            let number = self.turn.fetch_add(1, Ordering::Relaxed);
             headers.push(("Idempotency-Key", format!("peer-{number}")));
         }
         let answer = self.ask(method, path, &headers, body)?;

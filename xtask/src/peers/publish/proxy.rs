@@ -44,14 +44,16 @@ pub(super) enum Fault {
     LimitedBefore,
     /// The answer ends in its middle.
     Truncated,
+    /// The connection is reset, and the server does what was asked after so many milliseconds, when nobody waits for it any more.
+    Late(u16),
     /// 200 with a page of something that stands before the server, after it did what was asked.
     Page,
 }
 
 impl Fault {
     /// Share of each in a hundred.
-    const SHARES: [(Self, usize); 10] = [
-        (Self::Pass, 53),
+    const SHARES: [(Self, usize); 11] = [
+        (Self::Pass, 51),
         (Self::Delay, 10),
         (Self::ResetBefore, 5),
         (Self::ResetAfter, 6),
@@ -61,6 +63,7 @@ impl Fault {
         (Self::LimitedBefore, 4),
         (Self::Truncated, 4),
         (Self::Page, 3),
+        (Self::Late(12_000), 2),
     ];
 
     fn random(random: &mut Random) -> Self {
@@ -194,6 +197,15 @@ impl State {
         if fault == Fault::Delay {
             thread::sleep(Duration::from_millis(random.between(50, 1500) as u64));
         }
+        if let Fault::Late(millis) = fault {
+            drop(client);
+            thread::sleep(Duration::from_millis(millis.into()));
+            let status = self.forward(request)?.status();
+            if let Some(entry) = lock(&self.log).get_mut(entry) {
+                entry.status = Some(status);
+            }
+            return Ok(());
+        }
         let mut answer = Message::default();
         if fault.forwards() {
             answer = self.forward(request)?;
@@ -202,7 +214,7 @@ impl State {
             }
         }
         let bytes = match fault {
-            Fault::ResetBefore | Fault::ResetAfter => return Ok(()),
+            Fault::ResetBefore | Fault::ResetAfter | Fault::Late(_) => return Ok(()),
             Fault::Pass | Fault::Delay | Fault::Trickle => answer.bytes(),
             Fault::ErrorAfter => refusal("500 Internal Server Error").bytes(),
             Fault::BusyBefore => refusal("503 Service Unavailable").bytes(),

@@ -31,7 +31,7 @@ pub(super) struct Stage<'a> {
 type Step = (&'static str, fn(&mut Stage<'_>) -> Result<String>);
 
 /// In this order; what one leaves behind the next may use.
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     ("connect", connect),
     ("fields", fields),
     ("mapping of an unknown field", wrong_mapping),
@@ -47,6 +47,7 @@ const STEPS: [Step; 20] = [
     ("deleted by somebody else", trouble::remote_delete),
     ("slug of somebody else's post", trouble::slug_conflict),
     ("new post that never arrives", trouble::never_arrived),
+    ("new post that arrives late", trouble::late),
     ("lost answer to a new post", trouble::lost_answers),
     ("500 after an update", trouble::lost_update),
     ("permissions lowered", trouble::lowered),

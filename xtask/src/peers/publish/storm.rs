@@ -27,6 +27,9 @@ const GLANCE: Duration = Duration::from_secs(4);
 /// Longest until everything is settled that can be: what never arrived is given up after ten minutes.
 const SETTLED: Duration = Duration::from_secs(15 * 60);
 
+/// A lease is a minute.
+const FROZEN: Duration = Duration::from_secs(75);
+
 /// What is wrong is shown for so many posts.
 const SHOWN: usize = 8;
 
@@ -122,19 +125,35 @@ impl Storm<'_> {
         }
     }
 
+    /// Kills one process after the other; where there are several, one is now and then frozen until its leases are over.
     fn kill(&self, over: impl Fn() -> bool) -> Result<usize> {
         let mut random = Random::new(self.seed, u64::MAX);
-        for kills in 0.. {
+        let count = self.product.replicas();
+        let mut frozen: Option<(usize, Instant)> = None;
+        let mut kills = 0;
+        loop {
             let until = Instant::now() + Duration::from_millis(random.between(300, 4000) as u64);
             while Instant::now() < until {
                 if over() {
+                    if let Some((number, _)) = frozen {
+                        self.product.freeze(number, false);
+                    }
                     return Ok(kills);
                 }
                 thread::sleep(Duration::from_millis(5));
             }
-            self.product.kill()?;
+            if let Some((number, _)) = frozen.take_if(|(_, since)| since.elapsed() > FROZEN) {
+                self.product.freeze(number, false);
+            }
+            let number = random.below(count);
+            if count > 1 && frozen.is_none() {
+                self.product.freeze(number, true);
+                frozen = Some((number, Instant::now()));
+            } else if frozen.is_none_or(|(other, _)| other != number) {
+                self.product.kill(number)?;
+                kills += 1;
+            }
         }
-        Ok(0)
     }
 
     /// Publication `number`: of a new post, or of one from before that is changed first.

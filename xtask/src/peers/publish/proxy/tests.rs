@@ -8,6 +8,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     thread,
+    time::{Duration, Instant},
 };
 
 use serde_json::json;
@@ -97,6 +98,25 @@ fn each_fault_is_what_it_is_called() {
     proxy.force(Fault::BusyBefore);
     assert_eq!(site.ask("GET", "/things", None).unwrap().status(), 201);
     assert_eq!(ask().unwrap().status(), 503);
+}
+
+#[test]
+fn what_comes_late_comes_after_the_reset() {
+    let (address, count) = server();
+    let proxy = Proxy::start(&address, 1).unwrap();
+    let site = Site::new(format!("http://{}", proxy.address()));
+    proxy.force(Fault::Late(300));
+    let error = site
+        .ask("POST", "/things", Some(&json!({ "title": "A" })))
+        .unwrap_err();
+    assert!(reset(&error), "{error:?}");
+    let begun = Instant::now();
+    while proxy.log()[0].status.is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        thread::yield_now();
+    }
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+    assert_eq!(proxy.log()[0].status, Some(201));
 }
 
 #[test]

@@ -79,6 +79,28 @@ pub(super) fn slug_conflict(stage: &mut Stage<'_>) -> Result<String> {
     Ok("slug_conflict, then another slug".to_owned())
 }
 
+/// Its author asks again, and again, before it is there.
+pub(super) fn late(stage: &mut Stage<'_>) -> Result<String> {
+    let title = "Comes late";
+    let id = stage.write(title, "comes-late")?;
+    stage.proxy.force(Fault::Late(20_000));
+    let job = stage.product.begin_publish(&id, &json!({ "mode": "live" }))?;
+    let mut asked = 0;
+    let begun = Instant::now();
+    while stage.cms.items()?.iter().all(|item| item.title != title) {
+        ensure!(begun.elapsed() < Duration::from_secs(60), "it does not come");
+        thread::sleep(Duration::from_secs(2));
+        // an answer that refuses is as good as one that looks again
+        let again = stage.product.begin_publish(&id, &json!({ "mode": "live" }));
+        asked += usize::from(again.is_ok());
+    }
+    stage.ends(&id, json!({ "mode": "live" }), &Ended::Done)?;
+    let ended = stage.product.follow(&job, Duration::from_secs(120))?;
+    let item = stage.cms.only(title)?;
+    ensure!(item.status == Status::Live, "it is {:?}", item.status);
+    Ok(format!("asked {asked} times more, first job {ended:?}, one item"))
+}
+
 pub(super) fn lost_answers(stage: &mut Stage<'_>) -> Result<String> {
     for fault in [
         Fault::ResetAfter,
