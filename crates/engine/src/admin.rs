@@ -2,6 +2,7 @@
 
 pub mod checks;
 pub mod limits;
+mod oauth_apps;
 pub mod providers;
 
 use searchwright_contract::{Code, Instant, Problem, Scope};

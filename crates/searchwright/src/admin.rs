@@ -3,6 +3,7 @@
 mod checks;
 mod integrations;
 mod limits;
+mod oauth_apps;
 mod providers;
 mod sealing_key;
 
@@ -17,6 +18,7 @@ use self::{
     checks::ChecksCommand,
     integrations::IntegrationCommand,
     limits::{BudgetCommand, QuotaCommand},
+    oauth_apps::OauthAppCommand,
     providers::ProviderCommand,
     sealing_key::SealingKeyCommand,
 };
@@ -46,6 +48,11 @@ pub enum AdminCommand {
     Integration {
         #[command(subcommand)]
         command: IntegrationCommand,
+    },
+    /// Applications registered with providers that let people in on a page of their own.
+    OauthApp {
+        #[command(subcommand)]
+        command: OauthAppCommand,
     },
     /// Keys that secrets are sealed with.
     SealingKey {
@@ -167,6 +174,7 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     match command {
         AdminCommand::Provider { command } => providers::run(command, json).await,
         AdminCommand::Integration { command } => integrations::run(command, json).await,
+        AdminCommand::OauthApp { command } => oauth_apps::run(command, json).await,
         AdminCommand::SealingKey { command } => sealing_key::run(command, json).await,
         AdminCommand::Quota { command } => limits::quota(command, json).await,
         AdminCommand::Budget { command } => limits::budget(command, json).await,

@@ -21,6 +21,7 @@ pub mod issues;
 pub mod jobs;
 pub mod keywords;
 mod migrate;
+pub mod oauth_apps;
 pub mod occurrences;
 pub mod page_links;
 pub mod pages;

@@ -48,6 +48,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     20 "0020_audit_figures",
     21 "0021_changed_occurrences",
     22 "0022_publishing",
+    23 "0023_oauth_apps",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

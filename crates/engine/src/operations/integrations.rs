@@ -157,7 +157,7 @@ impl Handle<ConnectIntegration> for Engine {
             super::audits::start_url(&project.domain)
         };
         let site = operation.site_url.clone().unwrap_or(home);
-        let url = authorise(call.engine.publishing()?, vendor.provider, &site).await;
+        let url = authorise(&call.engine, vendor.provider, &site).await?;
         call.heard = Some(Box::new((site, url)));
         Ok(())
     }
@@ -200,7 +200,7 @@ impl Handle<ConnectIntegration> for Engine {
         let own = format!("{}/connect/{token}", call.engine.publishing()?.origin);
         Ok(match provider_page {
             Some(page) => ConnectUrl {
-                url: page.replace(
+                url: page.replace("{token}", &token).replace(
                     "{own}",
                     &url::form_urlencoded::byte_serialize(own.as_bytes()).collect::<String>(),
                 ),

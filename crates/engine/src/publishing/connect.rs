@@ -14,8 +14,9 @@ use searchwright_store::{
     access::ProjectScope,
     admin, events,
     integrations::{self, Link, New},
+    oauth_apps,
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use url::Url;
@@ -24,6 +25,7 @@ use uuid::Uuid;
 use super::{
     Context,
     exchange::Server,
+    oauth,
     publisher::{Account, Connection, Publisher},
     trouble::{Trouble, Why},
     vendors::{self, Input, Vendor},
@@ -64,6 +66,8 @@ pub struct Page {
     pub inputs: &'static [Input],
     /// What is known already.
     pub known: BTreeMap<String, String>,
+    /// Path to which the form is sent.
+    pub path: String,
     vendor: &'static Vendor,
     link: Link,
     digest: [u8; 32],
@@ -94,6 +98,7 @@ impl Engine {
                 inputs: vendor.inputs,
                 vendor,
                 known: link.settings.clone(),
+                path: format!("/connect/{token}"),
                 link,
                 digest,
             })
@@ -122,6 +127,38 @@ impl Engine {
             Box::pin(async move { Ok(integrations::use_link(tx, &digest, now).await?) })
         })
         .await
+    }
+
+    /// Connects the provider of a page with the code that a person brings back from the provider's own.
+    pub async fn connect_by_code(&self, page: &Page, query: &BTreeMap<String, String>) -> Result<Connected> {
+        let settings = self.publishing()?;
+        let (app, secret) = {
+            let mut tx = self.db.read().await?;
+            let app = oauth_apps::get(&mut tx, page.provider).await?;
+            (
+                app,
+                oauth_apps::secret(&mut tx, &self.keyring, page.provider).await?,
+            )
+        };
+        let (Some(app), Some(secret)) = (app, secret) else {
+            return Err(Problem::new(
+                Code::ProviderNotConfigured,
+                "no application is registered with the provider",
+            )
+            .into());
+        };
+        let site = page.known.get("siteUrl").map_or("", String::as_str);
+        let client = settings.outbound.for_purpose(Purpose::Publish);
+        let token = oauth::token(client, &app, secret.expose_secret(), site, &back(settings), query)
+            .await
+            .map_err(|trouble| refused(&trouble))?;
+        let mut entered = BTreeMap::from([("token".to_owned(), token)]);
+        entered.extend(
+            app.settings
+                .get(API_URL)
+                .map(|url| (API_URL.to_owned(), url.clone())),
+        );
+        self.connect_by_page(page, entered).await
     }
 
     /// Connects a provider for the operator.
@@ -385,12 +422,26 @@ pub(crate) fn secrets(text: &str) -> BTreeMap<String, SecretString> {
         .collect()
 }
 
-/// The provider's own page on which a person lets us in, with `{own}` where our page goes; `None` where there is none, and our page
-/// asks.
-pub(crate) async fn authorise(settings: &super::Settings, provider: Provider, site: &str) -> Option<String> {
-    if provider != Provider::Wordpress {
-        return None;
+/// Where people come back to from a page of a provider.
+fn back(settings: &super::Settings) -> String {
+    format!("{}/connect/callback", settings.origin)
+}
+
+/// The provider's own page on which a person lets us in, with `{own}` where our page goes and `{token}` where its token does; `None` where
+/// there is none, and our page asks.
+pub(crate) async fn authorise(engine: &Engine, provider: Provider, site: &str) -> Result<Option<String>> {
+    let settings = engine.publishing()?;
+    if let Some(app) = oauth_apps::get(&mut engine.db.read().await?, provider).await? {
+        return Ok(oauth::page(&app, site, &back(settings), "{token}")
+            .map(|url| url.replace("%7Btoken%7D", "{token}")));
     }
+    if provider == Provider::Wordpress {
+        return Ok(wordpress_page(settings, site).await);
+    }
+    Ok(None)
+}
+
+async fn wordpress_page(settings: &super::Settings, site: &str) -> Option<String> {
     // WordPress sends nobody back to an address without encryption, unless the site is one of a developer without it.
     if !settings.origin.starts_with("https:") && !site.starts_with("http:") {
         return None;

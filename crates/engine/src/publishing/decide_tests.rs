@@ -246,7 +246,6 @@ proptest! {
                     Next::Unpublish(_) => unreachable!("nothing is taken back"),
                 };
                 let goes = remote("", marks.then(|| marker.clone()), Visible::Live, &format!("v{text}"));
-                let earlier = before.sent;
                 before.sent = Some(sent);
                 match fates.next().unwrap_or(Fate::Answered) {
                     Fate::Answered => {
@@ -258,10 +257,7 @@ proptest! {
                     Fate::AnswerLost => provider.apply(goes, over),
                     Fate::Late(looks) => provider.on_the_way.push((looks, goes, over)),
                     Fate::RequestLost => {}
-                    Fate::Refused => {
-                        before.sent = earlier;
-                        break;
-                    }
+                    Fate::Refused => break,
                 }
             }
             // A request of this attempt that is still under way arrives before the next one begins: people are slower than that.

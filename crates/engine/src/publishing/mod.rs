@@ -7,6 +7,7 @@ mod exchange;
 mod front_matter;
 pub(crate) mod mapping;
 mod marker;
+pub(crate) mod oauth;
 pub(crate) mod pictures;
 mod publisher;
 mod trouble;

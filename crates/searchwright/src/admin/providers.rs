@@ -128,7 +128,7 @@ pub async fn run(command: ProviderCommand, json: bool) -> Result<Exit, CliError>
 }
 
 /// The secret in a file, without the line end that editors add.
-fn secret(file: &str) -> Result<String, CliError> {
+pub(super) fn secret(file: &str) -> Result<String, CliError> {
     let mut text = String::new();
     let read = if file == "-" {
         std::io::stdin().take(MOST_BYTES).read_to_string(&mut text)

@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Problem;
-use searchwright_engine::publishing::{Input, Page};
+use searchwright_engine::publishing::{Connected, Input, Page};
 
 use crate::serve::App;
 
@@ -25,6 +25,8 @@ struct View<'a> {
     title: String,
     style: &'static str,
     name: &'a str,
+    /// Where the form goes.
+    path: &'a str,
     /// There is something to send, though nothing to enter.
     asks: bool,
     fields: Vec<Field<'a>>,
@@ -82,6 +84,20 @@ pub(crate) async fn show(
     respond(status, &form(&page, &BTreeMap::new(), &BTreeMap::new(), wrong))
 }
 
+/// Takes the code that a provider sends a person back with (RFC 6749 section 4.1.2).
+pub(crate) async fn callback(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let query: BTreeMap<String, String> =
+        url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
+            .into_owned()
+            .collect();
+    let page = match found(&app, query.get("state").map_or("", String::as_str)).await {
+        Ok(page) => page,
+        Err(response) => return *response,
+    };
+    let connected = app.engine.connect_by_code(&page, &query).await;
+    outcome(&page, connected, &BTreeMap::new())
+}
+
 /// Takes what a person entered.
 pub(crate) async fn submit(
     State(app): State<Arc<App>>,
@@ -125,7 +141,17 @@ async fn found(app: &App, token: &str) -> Result<Page, Box<Response<Body>>> {
 }
 
 async fn connect(app: &App, page: &Page, entered: BTreeMap<String, String>) -> Response<Body> {
-    match app.engine.connect_by_page(page, entered.clone()).await {
+    let connected = app.engine.connect_by_page(page, entered.clone()).await;
+    outcome(page, connected, &entered)
+}
+
+/// What came of it, as a page: done, or the form with what is wrong.
+fn outcome(
+    page: &Page,
+    connected: searchwright_engine::Result<Connected>,
+    entered: &BTreeMap<String, String>,
+) -> Response<Body> {
+    match connected {
         Ok(connected) => {
             let account = connected
                 .account
@@ -135,6 +161,7 @@ async fn connect(app: &App, page: &Page, entered: BTreeMap<String, String>) -> R
                 title: format!("{} is connected", page.name),
                 style: STYLE,
                 name: page.name,
+                path: "",
                 asks: false,
                 fields: Vec::new(),
                 done: Some(format!("Searchwright can publish to {}{account}.", page.name)),
@@ -167,7 +194,7 @@ async fn connect(app: &App, page: &Page, entered: BTreeMap<String, String>) -> R
                 wrong += &format!(" {} says: {said}", page.name);
             }
             let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
-            respond(status, &form(page, &entered, &faults, Some(wrong)))
+            respond(status, &form(page, entered, &faults, Some(wrong)))
         }
     }
 }
@@ -196,6 +223,7 @@ fn form<'a>(
         title: format!("Connect {}", page.name),
         style: STYLE,
         name: page.name,
+        path: &page.path,
         asks: true,
         fields: page.inputs.iter().map(field).collect(),
         done: None,
@@ -208,6 +236,7 @@ fn message(title: &str, text: &str) -> View<'static> {
         title: title.to_owned(),
         style: STYLE,
         name: "",
+        path: "",
         asks: false,
         fields: Vec::new(),
         done: None,

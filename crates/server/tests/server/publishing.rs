@@ -14,6 +14,7 @@ on_both!(
     an_answer_that_is_lost_makes_no_second_post,
     a_server_that_ends_while_it_sends_looks_when_it_is_back,
     a_person_connects_on_a_page_that_works_once,
+    a_person_comes_back_from_a_provider_with_a_code,
     a_request_that_was_lost_fails_after_ten_minutes_and_can_be_made_again,
     what_others_did_at_the_provider_stays,
     a_credential_that_was_revoked_stops_everything,
@@ -413,6 +414,81 @@ async fn a_person_connects_on_a_page_that_works_once(database: &str) {
         .await
         .refuses(404, "not_found");
     assert_eq!(blog.writes(), 0);
+}
+
+async fn a_person_comes_back_from_a_provider_with_a_code(database: &str) {
+    // Webflow as far as connecting goes.
+    let router = axum::Router::new()
+        .route(
+            "/token",
+            axum::routing::post(async |body: String| {
+                let body: Value = serde_json::from_str(&body).unwrap();
+                let good = body["code"] == "good" && body["client_secret"] == "canary-secret" && body["client_id"] == "app";
+                let status = if good { http::StatusCode::OK } else { http::StatusCode::BAD_REQUEST };
+                (status, json!({ "access_token": "canary-token" }).to_string())
+            }),
+        )
+        .fallback(async |request: axum::extract::Request| {
+            let known = request.headers()["authorization"] == "Bearer canary-token";
+            let site = json!({ "id": "s1", "displayName": "Fern", "shortName": "fern", "lastPublished": null, "customDomains": [] });
+            let status = if known { http::StatusCode::OK } else { http::StatusCode::UNAUTHORIZED };
+            (status, json!({ "sites": [site], "id": "u1", "email": "ada@example.com", "authorization": { "scopes": [] } }).to_string())
+        });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let bench = working(database, &format!("\"publish={address}\"")).await;
+    let engine = &bench.server.app.engine;
+    let settings = BTreeMap::from([
+        ("tokenUrl".to_owned(), format!("http://{address}/token")),
+        ("apiUrl".to_owned(), format!("http://{address}")),
+    ]);
+    engine
+        .set_oauth_app("webflow", "app".to_owned(), settings, "canary-secret".to_owned())
+        .await
+        .unwrap();
+    let made = bench
+        .post("P/integrations/webflow/connect-url", json!({}))
+        .await
+        .json();
+    assert_eq!(made["kind"], "provider");
+    let url = url::Url::parse(made["url"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (url.host_str(), url.path()),
+        (Some("webflow.com"), "/oauth/authorize")
+    );
+    let query: BTreeMap<String, String> = url.query_pairs().into_owned().collect();
+    assert_eq!(
+        (query["client_id"].as_str(), query["response_type"].as_str()),
+        ("app", "code")
+    );
+    let back = async |pairs: &str| {
+        let url = format!("{}?{pairs}", query["redirect_uri"]);
+        let answer = bench.http.get(url).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let state = &query["state"];
+    assert_eq!(back("code=good&state=other").await.0, 404);
+    let (status, html) = back(&format!("error=access_denied&state={state}")).await;
+    assert!(
+        status == 502 && html.contains(&format!("action=\"/connect/{state}\"")),
+        "{status} {html}"
+    );
+    let (status, html) = back(&format!("code=bad&state={state}")).await;
+    assert!(status == 502 && !html.contains("canary"), "{status} {html}");
+    let (status, html) = back(&format!("code=good&state={state}")).await;
+    assert!(
+        status == 200 && html.contains("Webflow is connected"),
+        "{status} {html}"
+    );
+    assert_eq!(back(&format!("code=good&state={state}")).await.0, 404);
+    let listed = bench.get("P/integrations").await.json();
+    assert_eq!(
+        listed["data"][2]["status"], "needs_mapping",
+        "{:#}",
+        listed["data"][2]
+    );
+    assert!(!listed.to_string().contains("canary"));
 }
 
 async fn a_request_that_was_lost_fails_after_ten_minutes_and_can_be_made_again(database: &str) {

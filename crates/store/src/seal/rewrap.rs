@@ -32,7 +32,11 @@ pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<Rewrapped> {
                 table,
                 column,
                 row,
-                project,
+                project: if table == "oauth_apps" {
+                    Uuid::nil()
+                } else {
+                    project
+                },
             };
             if let Some(again) = again(keyring, place, &sealed, &mut done)? {
                 sql(write)
@@ -59,7 +63,7 @@ pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<Rewrapped> {
 }
 
 /// What is sealed: table, column, how all of it is read, and how one is replaced by project, row, what was there and what is to be.
-const TABLES: [(&str, &str, &str, &str); 4] = [
+const TABLES: [(&str, &str, &str, &str); 5] = [
     (
         "providers",
         "secret",
@@ -77,6 +81,13 @@ const TABLES: [(&str, &str, &str, &str); 4] = [
         "secret",
         "SELECT project_id, id, secret FROM webhook_secrets",
         "UPDATE webhook_secrets SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
+    ),
+    // They belong to no project; the first column stands for one, so that all statements are alike.
+    (
+        "oauth_apps",
+        "secret",
+        "SELECT id, id, secret FROM oauth_apps",
+        "UPDATE oauth_apps SET secret = $4 WHERE id = $1 AND id = $2 AND secret = $3",
     ),
     // Only answers with a secret in them are sealed.
     (
