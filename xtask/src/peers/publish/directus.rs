@@ -1,4 +1,5 @@
-//! Directus on SQLite, with a collection `posts` and an account that may do no more than write to it.
+//! Directus on SQLite, with a collection `posts` and an account that may do no more than write to it. It drops members that it does not know, and
+//! forbids (403) what is not there.
 
 use std::{fs, path::PathBuf, process::Command};
 

@@ -1,4 +1,5 @@
-//! Ghost on SQLite.
+//! Ghost on SQLite. Comments in a text do not survive its editor, a slug that is taken gets a number, two changes within one second do not
+//! collide, and `site/` answers to any key.
 
 use std::{fs, path::PathBuf, process::Command};
 

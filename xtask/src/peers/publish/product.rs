@@ -220,17 +220,15 @@ impl Product {
 
     /// Connects a CMS that is reached at `url`, as the operator does.
     pub(super) fn connect(&self, cms: &dyn Cms, url: &str) -> Result<()> {
+        self.connect_with(cms.provider(), &cms.secret(), url)
+    }
+
+    /// The same with any secret.
+    pub(super) fn connect_with(&self, provider: &str, secret: &Value, url: &str) -> Result<()> {
         let site = format!("siteUrl={url}");
         let mut arguments = vec!["admin", "integration", "connect", "--project", &self.project];
-        arguments.extend([
-            "--provider",
-            cms.provider(),
-            "--setting",
-            &site,
-            "--secret-file",
-            "-",
-        ]);
-        self.run(&arguments, Some(&cms.secret())).map(drop)
+        arguments.extend(["--provider", provider, "--setting", &site, "--secret-file", "-"]);
+        self.run(&arguments, Some(secret)).map(drop)
     }
 
     /// Any answer, asked for again while it is not back from a kill or has too much to do.

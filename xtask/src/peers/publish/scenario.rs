@@ -2,9 +2,7 @@
 
 mod trouble;
 
-use std::{collections::BTreeSet, thread, time::Duration};
-
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{
@@ -42,7 +40,7 @@ const STEPS: [Step; 21] = [
     ("update in place", update),
     ("image and tags", image),
     ("unpublish and publish again", unpublish),
-    ("asked twice at once", twice),
+    ("asked twice at once", trouble::twice),
     ("changed by somebody else", trouble::remote_edit),
     ("deleted by somebody else", trouble::remote_delete),
     ("slug of somebody else's post", trouble::slug_conflict),
@@ -160,8 +158,30 @@ fn connect(stage: &mut Stage<'_>) -> Result<String> {
         .product
         .post(&stage.path("connect-url"), &json!({ "siteUrl": stage.url() }))?;
     text(&link, "/url")?;
+    let refused = stage
+        .product
+        .connect_with(stage.cms.provider(), &wrong(stage.cms.secret())?, &stage.url());
+    ensure!(refused.is_err(), "a wrong secret connects it");
+    let status = stage.status()?;
+    ensure!(
+        status != "ready" && status != "needs_mapping",
+        "it is {status} with a wrong secret"
+    );
     stage.product.connect(&*stage.cms, &stage.url())?;
     Ok(format!("{}, by {}", stage.status()?, loose(&link, "/kind")))
+}
+
+/// A secret of the same form that is not it.
+fn wrong(mut secret: Value) -> Result<Value> {
+    for (name, value) in secret.as_object_mut().context("no secret")? {
+        if name != "username" {
+            let mut word = value.as_str().context("no text")?.to_owned();
+            let last = word.pop();
+            word.push(if last == Some('0') { '1' } else { '0' });
+            *value = word.into();
+        }
+    }
+    Ok(secret)
 }
 
 fn fields(stage: &mut Stage<'_>) -> Result<String> {
@@ -272,14 +292,16 @@ fn unchanged(stage: &mut Stage<'_>) -> Result<String> {
 fn update(stage: &mut Stage<'_>) -> Result<String> {
     let before = stage.cms.only(TITLE)?;
     let id = stage.post(TITLE)?;
-    stage
-        .product
-        .change(&id, json!({ "content": format!("{TEXT}\nSecond edition.\n") }))?;
+    stage.product.change(
+        &id,
+        json!({ "content": format!("{TEXT}\nSecond edition.\n"), "slug": "desks-or-chairs" }),
+    )?;
     let post = stage.product.get(&format!("/posts/{id}"))?;
     ensure!(post["hasUnpublishedChanges"] == true, "no change is known");
     stage.live(&id)?;
     let item = stage.cms.only(TITLE)?;
     ensure!(item.id == before.id, "{} became {}", before.id, item.id);
+    ensure!(item.slug == "desks-or-chairs", "its slug is {}", item.slug);
     ensure!(
         item.content.contains("Second edition."),
         "it says {}",
@@ -347,28 +369,6 @@ fn unpublish(stage: &mut Stage<'_>) -> Result<String> {
     let item = stage.cms.only(TITLE)?;
     ensure!(item.status == Status::Live && item.id == before.id, "{item:?}");
     Ok("same item".to_owned())
-}
-
-fn twice(stage: &mut Stage<'_>) -> Result<String> {
-    let title = "Asked twice";
-    let id = stage.write(title, "asked-twice")?;
-    let ask = || stage.product.begin_publish(&id, &json!({ "mode": "live" }));
-    let answers: Vec<Result<String>> = thread::scope(|scope| {
-        let asking: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
-        asking
-            .into_iter()
-            .map(|asking| asking.join().map_err(|_| anyhow!("a thread panicked"))?)
-            .collect()
-    });
-    let jobs: BTreeSet<&String> = answers.iter().filter_map(|answer| answer.as_ref().ok()).collect();
-    ensure!(!jobs.is_empty(), "{answers:?}");
-    for job in &jobs {
-        let ended = stage.product.follow(job, Duration::from_secs(30))?;
-        ensure!(ended == Ended::Done, "{ended:?}");
-    }
-    let item = stage.cms.only(title)?;
-    ensure!(item.status == Status::Live, "it is {:?}", item.status);
-    Ok(format!("{} jobs for 4 requests, one item", jobs.len()))
 }
 
 fn events(stage: &mut Stage<'_>) -> Result<String> {

@@ -132,7 +132,9 @@ impl Storm<'_> {
         let mut frozen: Option<(usize, Instant)> = None;
         let mut kills = 0;
         loop {
-            let until = Instant::now() + Duration::from_millis(random.between(300, 4000) as u64);
+            // what a process had in hand when it was killed waits for its lease, unless it is the only one
+            let longest = if count == 1 { 4_000 } else { 30_000 };
+            let until = Instant::now() + Duration::from_millis(random.between(300, longest) as u64);
             while Instant::now() < until {
                 if over() {
                     if let Some((number, _)) = frozen {
@@ -173,9 +175,16 @@ impl Storm<'_> {
             }
         }
         match self.product.begin_publish(&post.id, &json!({ "mode": "live" })) {
-            Ok(job) => self.product.follow(&job, GLANCE).map(drop),
+            Ok(job) => self.product.follow(&job, self.glance()).map(drop),
             Err(error) if is_change && error.to_string().contains("invalid_state") => Ok(()),
             Err(error) => Err(error),
+        }
+    }
+
+    fn glance(&self) -> Duration {
+        match self.product.replicas() {
+            1 => GLANCE,
+            _ => GLANCE * 5,
         }
     }
 

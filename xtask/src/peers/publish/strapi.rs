@@ -1,4 +1,5 @@
-//! Strapi 5 on SQLite, with a type `article` that has drafts. Its own pages are not built: nobody looks at them.
+//! Strapi 5 on SQLite, with a type `article` that has drafts. Its own pages are not built: nobody looks at them. Its REST interface cannot take
+//! an entry back (`publishedAt: null` changes nothing, DELETE removes draft and all), and drafts may share a slug.
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
-//! WordPress on SQLite behind the web server of PHP: plain, and with a meta field that its REST interface shows.
+//! WordPress on SQLite behind the web server of PHP: plain, and with a meta field that its REST interface shows. To a wrong password it answers
+//! what the public may read, unless `context=edit` is asked for.
 
 use std::{
     collections::BTreeMap,
