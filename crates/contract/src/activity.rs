@@ -10,13 +10,20 @@ words! {
     CredentialKind {
         /// A project's API key.
         ApiKey = "api_key",
+        /// A person on a page that works once, such as the one that connects a provider.
+        Page = "page",
+        /// The operator, on the server itself.
+        Operator = "operator",
+        /// The server, by itself.
+        Server = "server",
     }
 }
 
 operation! {
     /// Lists what was changed in a project, newest first: by whom, when and with which credential.
     ///
-    /// Every call that changes something is one entry, written together with its change. Kept for 400 days.
+    /// Every call that changes something is one entry, written together with its change; so is what a person does to connect a provider, and what the
+    /// server does by itself to a webhook or a connection. Kept for 400 days.
     ListActivity {
         project;
         paging;

@@ -115,6 +115,7 @@ macro_rules! operations {
             webhooks::RotateWebhookSecret => "webhooks.rotate" POST "/projects/{projectId}/webhooks/{webhookId}/rotate-secret" -> webhooks::Webhook, WebhooksWrite, Change;
             webhooks::ListDeliveries => "webhooks.deliveries" GET "/projects/{projectId}/webhooks/{webhookId}/deliveries" -> $crate::List<webhooks::Delivery>, WebhooksRead, Read;
             webhooks::ReplayDelivery => "webhooks.replay" POST "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay" -> webhooks::Delivery, WebhooksWrite, Change;
+            webhooks::RecoverWebhook => "webhooks.recover" POST "/projects/{projectId}/webhooks/{webhookId}/recover" -> webhooks::Recovery, WebhooksWrite, Change;
             events::ListEvents => "events.list" GET "/projects/{projectId}/events" -> $crate::List<events::Event>, WebhooksRead, Read;
 
             brand::GetBrand => "brand.get" GET "/projects/{projectId}/brand" -> brand::Brand, BrandRead, Read;

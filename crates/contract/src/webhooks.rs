@@ -207,6 +207,29 @@ operation! {
     }
 }
 
+operation! {
+    /// Sends again what failed at a webhook since an instant, oldest first, as a replay of each does; at most 10,000 per call.
+    RecoverWebhook {
+        project;
+        /// The webhook.
+        #[schemars(example = &"01936f31-6a0a-7d55-b1c7-8a2f4e6d9b21")]
+        webhook_id: String,
+        /// From when on, by the time of the event.
+        #[arg(long, required = true)]
+        since: Instant,
+    }
+}
+
+/// What is sent again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Recovery {
+    /// Deliveries that are sent again.
+    pub replayed: u64,
+    /// Whether more of them failed than are taken at a time: call again.
+    pub more: bool,
+}
+
 /// One webhook.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -304,6 +327,8 @@ impl Answer for Webhook {
 }
 
 impl Answer for Delivery {}
+
+impl Answer for Recovery {}
 
 #[cfg(test)]
 mod tests {

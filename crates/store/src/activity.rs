@@ -28,6 +28,20 @@ pub struct New {
     pub name: String,
 }
 
+impl New {
+    /// What no credential did.
+    pub fn without_credential(id: Uuid, action: &'static str, subject: String, kind: CredentialKind) -> Self {
+        Self {
+            id,
+            action,
+            subject: Some(subject),
+            kind,
+            credential: Uuid::nil(),
+            name: String::new(),
+        }
+    }
+}
+
 /// Writes an entry.
 pub async fn write(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<()> {
     sql("INSERT INTO activity (project_id, id, action, subject, credential_kind, credential_id, credential_name, created_at)

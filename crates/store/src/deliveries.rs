@@ -50,6 +50,29 @@ pub async fn replay(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid, n
     Ok(touched > 0)
 }
 
+/// Has what failed since an instant sent again, the oldest first; how many, at most so many.
+pub async fn recover(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    webhook: Uuid,
+    since: Instant,
+    most: u32,
+    now: Instant,
+) -> Result<u64> {
+    sql(
+        "UPDATE deliveries SET status = 'pending', tries = 0, next_at = $5, finished_at = NULL
+         WHERE project_id = $1 AND webhook_id = $2 AND id IN (SELECT id FROM deliveries
+           WHERE project_id = $1 AND webhook_id = $2 AND status = 'failed' AND created_at >= $3 ORDER BY id LIMIT $4)",
+    )
+    .bind(scope.project())
+    .bind(webhook)
+    .bind(since)
+    .bind(most)
+    .bind(now)
+    .run(tx)
+    .await
+}
+
 macro_rules! columns {
     ($where:literal) => {
         concat!(

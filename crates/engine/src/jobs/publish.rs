@@ -5,6 +5,8 @@
 
 mod outcome;
 
+use std::time::Duration;
+
 use searchwright_contract::{
     Code, Problem,
     events::EventType,
@@ -44,6 +46,8 @@ const MISSES: u32 = 3;
 const MISSED_FOR: i64 = 600_000;
 /// Attempts of what was not carried out for certain.
 const MOST_ATTEMPTS: i64 = 4;
+/// How long after asking for the write that announces it something may be sent: far less than a lease lasts.
+const FRESH: Duration = Duration::from_secs(15);
 /// Milliseconds until the first repeat.
 const PATIENCE: i64 = 5_000;
 
@@ -242,7 +246,12 @@ async fn bring(
     view.attempt.sent = Some(if sent == Sent::Create { CREATE } else { CHANGE }.to_owned());
     view.attempt.state = PublicationState::Sending;
     view.attempt.note(what, None, now);
+    let asked = tokio::time::Instant::now();
     save(run, view).await?;
+    if asked.elapsed() > FRESH {
+        // We stood still, and the lease may be another's by now: who has it finds what was written, and looks.
+        return Err(JobError::Lost.into());
+    }
     let sent = match &next {
         Next::Update(remote) => publisher.update(remote, &item).await,
         Next::Unpublish(remote) => publisher.unpublish(remote).await,

@@ -277,6 +277,7 @@ async fn hear(call: &mut Call, word: &str, site_id: Option<&str>, collection_id:
     note(&engine, scope, &record, asked.as_ref().err()).await?;
     match asked {
         Ok(fields) => {
+            keep_missing(&engine, scope, &record, &fields).await?;
             call.heard = Some(Box::new(fields));
             Ok(())
         }
@@ -294,6 +295,23 @@ async fn hear(call: &mut Call, word: &str, site_id: Option<&str>, collection_id:
         )),
         Err(trouble) => Err(refused(&trouble)),
     }
+}
+
+/// The fields of the saved mapping may not be what they were: what it lacks now is kept, so that it shows before a post fails.
+async fn keep_missing(engine: &Engine, scope: ProjectScope, record: &Record, fields: &Fields) -> Result<()> {
+    let is_of_mapping = fields.site_id == record.site_id && fields.collection_id == record.collection_id;
+    if record.field_map.is_empty() || !is_of_mapping {
+        return Ok(());
+    }
+    let missing = mapping::missing(&record.field_map, &fields.data);
+    if missing == record.missing {
+        return Ok(());
+    }
+    let (id, now) = (record.id, engine.clock.now());
+    let write = engine
+        .db
+        .write(move |tx| Box::pin(async move { integrations::miss(tx, scope, id, &missing, now).await }));
+    Ok(write.await?)
 }
 
 fn heard(call: &Call) -> Result<Fields> {

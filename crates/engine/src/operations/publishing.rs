@@ -221,49 +221,47 @@ impl Handle<PublishPost> for Engine {
 }
 
 /// Looks for a post of which nobody knows whether it is there, now; sent again only if somebody says so.
-async fn look_again(call: &Call, tx: &mut Tx, record: posts::Record, force: bool) -> Result<PostStarted> {
+async fn look_again(call: &Call, tx: &mut Tx, mut record: posts::Record, force: bool) -> Result<PostStarted> {
     let scope = call.scope()?;
-    let id = uuid(&record.post.summary.id);
+    let old = record.post.clone();
     let busy = || {
         Problem::invalid_state("publishing", "publishing", &[]).hint("it is being published; follow its job")
     };
-    let Some(mut attempt) = publications::open_attempt(tx, scope, id).await? else {
+    let open = publications::open_attempt(tx, scope, uuid(&old.summary.id)).await?;
+    let Some(mut attempt) = open.filter(|open| open.state == PublicationState::Uncertain) else {
         return Err(busy().into());
     };
-    if attempt.state != PublicationState::Uncertain {
-        return Err(busy().into());
-    }
     let job = jobs::get(tx, scope, attempt.job).await?;
+    if job.status == JobStatus::Running {
+        // It is being looked for at this moment, and what the worker writes is newer than what we read.
+        if force {
+            return Err(busy().into());
+        }
+        let post = shown(call, tx, record).await?;
+        let job = job_with_actions(call, job);
+        return Ok(PostStarted { job, post });
+    }
     attempt.force = attempt.force || force;
     if force {
         attempt.sent = None;
         attempt.note("forced", "somebody had it sent again".to_owned(), call.now);
     }
-    let job = match job.status {
-        JobStatus::Queued => {
-            jobs::hasten(tx, scope, attempt.job, call.now).await?;
-            jobs::get(tx, scope, attempt.job).await?
-        }
-        JobStatus::Running => return Err(busy().into()),
-        _ => {
-            let again = Job::PublishPost {
-                attempt_id: attempt.id,
-            };
-            let job_id = call.engine.clock.id();
-            let job = again
-                .enqueue(tx, scope, job_id, job.links.clone(), call.now)
-                .await?;
-            attempt.job = job_id;
-            attempt.checks = 0;
-            job
-        }
+    let job = if job.status == JobStatus::Queued {
+        jobs::hasten(tx, scope, attempt.job, call.now).await?;
+        jobs::get(tx, scope, attempt.job).await?
+    } else {
+        attempt.job = call.engine.clock.id();
+        attempt.checks = 0;
+        record.job = Some(attempt.job);
+        let again = Job::PublishPost {
+            attempt_id: attempt.id,
+        };
+        again.enqueue(tx, scope, attempt.job, job.links, call.now).await?
     };
     publications::save_attempt(tx, scope, &attempt).await?;
-    let post = shown(call, tx, record).await?;
-    Ok(PostStarted {
-        job: job_with_actions(call, job),
-        post,
-    })
+    let post = write(call, tx, record, &old).await?;
+    let job = job_with_actions(call, job);
+    Ok(PostStarted { job, post })
 }
 
 impl Handle<UnpublishPost> for Engine {

@@ -7,8 +7,8 @@ use searchwright_contract::{
     actions::{AllowedActions, Permission},
     events::{EventType, TestData},
     webhooks::{
-        CreateWebhook, DeleteWebhook, Delivery, DeliveryStatus, ListDeliveries, ListWebhooks, ReplayDelivery,
-        RotateWebhookSecret, TestWebhook, Webhook, WebhookStatus,
+        CreateWebhook, DeleteWebhook, Delivery, DeliveryStatus, ListDeliveries, ListWebhooks, RecoverWebhook,
+        Recovery, ReplayDelivery, RotateWebhookSecret, TestWebhook, Webhook, WebhookStatus,
     },
 };
 use searchwright_store::{
@@ -34,11 +34,14 @@ use crate::{
 
 /// Webhooks of a project.
 const MOST: u32 = 20;
+/// Deliveries that are recovered at a time: others wait for the write.
+const RECOVERED: u32 = 10_000;
 
 fn with_actions(call: &Call, mut webhook: Webhook) -> Webhook {
     let permission = call.permission(Scope::WebhooksWrite);
     webhook.allowed_actions = AllowedActions(BTreeMap::from([
         ("delete".into(), permission.clone()),
+        ("recover".into(), permission.clone()),
         ("rotate".into(), permission.clone()),
         ("test".into(), permission),
     ]));
@@ -198,6 +201,24 @@ impl Handle<TestWebhook> for Engine {
             &webhook,
             deliveries::get(tx, scope, id, event).await?,
         ))
+    }
+}
+
+impl Handle<RecoverWebhook> for Engine {
+    async fn handle(call: &Call, tx: &mut Tx, operation: RecoverWebhook) -> Result<Recovery> {
+        let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
+        if webhook.status == WebhookStatus::Disabled {
+            return Err(Problem::new(Code::InvalidState, "the webhook is disabled")
+                .hint("test it first: a test that succeeds makes it active again")
+                .with("from", webhook.status.as_str())
+                .into());
+        }
+        let replayed =
+            deliveries::recover(tx, call.scope()?, id, operation.since, RECOVERED, call.now).await?;
+        Ok(Recovery {
+            replayed,
+            more: replayed == u64::from(RECOVERED),
+        })
     }
 }
 

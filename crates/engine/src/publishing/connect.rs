@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use searchwright_contract::{
     Code, Fault, Instant, Problem,
+    activity::CredentialKind,
     events::{EventType, IntegrationData},
     integrations::Provider,
 };
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    admin, events,
+    activity, admin, events,
     integrations::{self, Link, New},
     oauth_apps,
 };
@@ -123,7 +124,7 @@ impl Engine {
             .try_connection(scope, page.vendor, &page.known, entered)
             .await?;
         let digest = page.digest;
-        self.keep(scope, made, account, move |tx, now| {
+        self.keep(scope, made, account, CredentialKind::Page, move |tx, now| {
             Box::pin(async move { Ok(integrations::use_link(tx, &digest, now).await?) })
         })
         .await
@@ -178,8 +179,10 @@ impl Engine {
         let (made, account) = self
             .try_connection(scope, vendor, &BTreeMap::new(), entered)
             .await?;
-        self.keep(scope, made, account, |_, _| Box::pin(async { Ok(true) }))
-            .await
+        self.keep(scope, made, account, CredentialKind::Operator, |_, _| {
+            Box::pin(async { Ok(true) })
+        })
+        .await
     }
 
     /// A publisher of a connection.
@@ -229,14 +232,21 @@ impl Engine {
     }
 
     /// Keeps a connection that the provider accepted, and says so.
-    async fn keep<F>(&self, scope: ProjectScope, new: New, account: Account, permit: F) -> Result<Connected>
+    async fn keep<F>(
+        &self,
+        scope: ProjectScope,
+        new: New,
+        account: Account,
+        by: CredentialKind,
+        permit: F,
+    ) -> Result<Connected>
     where
         F: for<'a> FnOnce(&'a mut Tx, Instant) -> searchwright_store::Boxed<'a, Result<bool>>
             + Send
             + 'static,
     {
         let (keyring, now, event) = (self.keyring.clone(), self.clock.now(), self.clock.id());
-        let provider = new.provider;
+        let (provider, entry) = (new.provider, self.clock.id());
         let id = self
             .db
             .write(move |tx| {
@@ -257,6 +267,9 @@ impl Engine {
                         now,
                     )
                     .await?;
+                    let (action, subject) = ("integrations.connected", provider.as_str().to_owned());
+                    let entry = activity::New::without_credential(entry, action, subject, by);
+                    activity::write(tx, scope, entry, now).await?;
                     Ok::<Uuid, crate::Failure>(id)
                 })
             })

@@ -6,6 +6,7 @@
 use super::{
     marker::Marker,
     publisher::{Remote, Visible},
+    values::is_same_version,
 };
 
 /// What is wanted.
@@ -178,7 +179,7 @@ fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Rem
     let is_as_left = known
         .version
         .as_ref()
-        .is_none_or(|version| *version == remote.version);
+        .is_none_or(|version| is_same_version(version, &remote.version));
     if is_as_left || is_ours_unheard || before.force {
         Next::Update(remote.clone())
     } else {

@@ -90,9 +90,42 @@ pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// A digest of what people can change, as the provider gives it.
-pub(super) fn version(parts: &Value) -> String {
-    digest(parts.to_string().as_bytes())
+/// A version made of what people can change, member by member, as the provider gives it: so that it can still be compared when
+/// the mapping has more fields, or fewer.
+pub(super) fn version(fields: &Value) -> String {
+    let part = |name: &str, value: &Value| {
+        let (name, value) = (digest(name.as_bytes()), digest(value.to_string().as_bytes()));
+        format!("{}={}", &name[..8], &value[..16])
+    };
+    let mut parts: Vec<String> = match fields {
+        Value::Object(members) => members.iter().map(|(name, value)| part(name, value)).collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .map(|(at, value)| part(&at.to_string(), value))
+            .collect(),
+        other => vec![part("", other)],
+    };
+    parts.sort_unstable();
+    parts.join(" ")
+}
+
+/// Whether two versions are of the same text: of those made member by member, what both know has to be the same.
+pub(super) fn is_same_version(known: &str, seen: &str) -> bool {
+    let members = |version: &str| -> Option<Vec<(String, String)>> {
+        let pair = |part: &str| {
+            part.split_once('=')
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        };
+        version.split(' ').map(pair).collect()
+    };
+    match (members(known), members(seen)) {
+        (Some(known), Some(seen)) => known.iter().all(|(name, value)| {
+            let mut others = seen.iter().filter(|(other, _)| other == name);
+            others.all(|(_, other)| other == value)
+        }),
+        _ => known == seen,
+    }
 }
 
 /// 32 hex digits.
@@ -164,7 +197,22 @@ pub(super) fn host(address: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::address;
+    use serde_json::json;
+
+    use super::{address, is_same_version, version};
+
+    #[test]
+    fn versions_are_compared_in_the_members_that_both_have() {
+        let before = version(&json!({ "title": "A", "text": "x" }));
+        let mapped = version(&json!({ "title": "A", "text": "x", "excerpt": "e" }));
+        let edited = version(&json!({ "title": "B", "text": "x", "excerpt": "e" }));
+        assert!(is_same_version(&before, &before));
+        assert!(is_same_version(&before, &mapped) && is_same_version(&mapped, &before));
+        assert!(!is_same_version(&before, &edited) && !is_same_version(&mapped, &edited));
+        assert!(is_same_version("4f", "4f") && !is_same_version("4f", "50"));
+        assert!(!is_same_version(&before, "4f"), "a counter is no digest");
+        assert_ne!(version(&json!(["a", "b"])), version(&json!(["b", "a"])));
+    }
 
     #[test]
     fn an_address_is_taken_as_people_copy_it() {

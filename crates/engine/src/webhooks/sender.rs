@@ -10,6 +10,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use http::{Request, StatusCode, header};
 use searchwright_contract::{
     Instant,
+    activity::CredentialKind,
     webhooks::{Attempt, DeliveryError, DisabledReason},
 };
 use searchwright_site::{
@@ -17,6 +18,7 @@ use searchwright_site::{
     text::hash,
 };
 use searchwright_store::{
+    activity::{self, New},
     deliveries::{
         message_id,
         sending::{self, Due, Endpoint, Outcome},
@@ -240,7 +242,7 @@ impl Sender {
             let is_gone = outcomes.iter().any(gone);
             // Those that are slow take turns, so that any number of them leaves room for the others.
             let is_slow = outcomes.iter().any(|o| o.attempt.duration_ms >= SLOW_MILLIS);
-            let (owned, now) = (endpoint.clone(), self.engine.clock.now());
+            let (owned, now, entry) = (endpoint.clone(), self.engine.clock.now(), self.engine.clock.id());
             let goes_on = self
                 .engine
                 .db
@@ -254,7 +256,11 @@ impl Sender {
                             () if is_given_up(failing, now) => DisabledReason::FailedTooLong,
                             () => return Ok(!is_slow),
                         };
-                        sending::disable(tx, &owned, reason, now).await?;
+                        if sending::disable(tx, &owned, reason, now).await? {
+                            let (id, action) = (owned.id.to_string(), "webhooks.disable");
+                            let entry = New::without_credential(entry, action, id, CredentialKind::Server);
+                            activity::write(tx, owned.scope, entry, now).await?;
+                        }
                         Ok(false)
                     })
                 })

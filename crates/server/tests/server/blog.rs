@@ -37,6 +37,10 @@ struct Inner {
     writes: usize,
     password: String,
     base: String,
+    /// Once a post was written, nothing is read.
+    is_silent: bool,
+    /// A field that its posts do not have.
+    lacks: Option<&'static str>,
 }
 
 /// The blog. Clones are the same one.
@@ -76,6 +80,16 @@ impl Blog {
     /// What somebody does at the blog itself.
     pub fn edit(&self, change: impl FnOnce(&mut BTreeMap<u64, Value>)) {
         change(&mut self.0.lock().unwrap().posts);
+    }
+
+    /// Takes a field out of its posts.
+    pub fn lacks(&self, field: Option<&'static str>) {
+        self.0.lock().unwrap().lacks = field;
+    }
+
+    /// Answers no questions any more once a post was written.
+    pub fn is_silent(&self, silent: bool) {
+        self.0.lock().unwrap().is_silent = silent;
     }
 
     pub fn change_password(&self) {
@@ -134,6 +148,9 @@ fn answer_now(
     query: &BTreeMap<String, String>,
     body: &Value,
 ) -> Option<Response> {
+    if inner.is_silent && inner.writes > 0 {
+        return Some(refusal(503, "busy"));
+    }
     if path.is_empty() {
         let page = format!("{}/wp-admin/authorize-application.php", inner.base);
         return Some(plain(
@@ -163,12 +180,13 @@ fn answer_now(
             let of = |kind: &str| json!({ "type": kind, "context": ["edit"] });
             let rendered =
                 json!({ "type": "object", "context": ["edit"], "properties": { "raw": of("string") } });
-            plain(
-                200,
-                &json!({ "schema": { "properties": {
-                    "title": rendered, "content": rendered, "excerpt": rendered, "slug": of("string"), "status": of("string"),
-                } } }),
-            )
+            let mut fields = json!({
+                "title": rendered, "content": rendered, "excerpt": rendered, "slug": of("string"), "status": of("string"),
+            });
+            if let Some(field) = inner.lacks {
+                fields.as_object_mut().unwrap().remove(field);
+            }
+            plain(200, &json!({ "schema": { "properties": fields } }))
         }
         (&Method::GET, "/wp/v2/posts") => {
             let is_meant = |post: &&Value| match (query.get("search"), query.get("slug")) {

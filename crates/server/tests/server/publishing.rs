@@ -19,6 +19,9 @@ on_both!(
     what_others_did_at_the_provider_stays,
     a_credential_that_was_revoked_stops_everything,
     a_scheduled_post_goes_at_its_time,
+    a_mapping_whose_fields_are_gone_says_so,
+    a_mapping_that_changes_is_no_change_by_others,
+    what_nobody_can_find_out_stays_uncertain_until_somebody_asks_again,
     what_cannot_be_published_says_why,
 );
 
@@ -627,6 +630,110 @@ async fn a_credential_that_was_revoked_stops_everything(database: &str) {
         bench.get("P/integrations").await.json()["data"][0]["status"],
         "not_connected"
     );
+}
+
+async fn a_mapping_that_changes_is_no_change_by_others(database: &str) {
+    let (bench, blog) = start(database).await;
+    let id = write(&bench, "Oak").await;
+    publish(&bench, &id, json!({})).await;
+    settled(&bench, &id).await;
+    let map = json!({ "collectionId": "posts", "fieldMap": { "title": "title", "content": "content" } });
+    assert_eq!(
+        bench.post("P/integrations/wordpress/mapping", map).await.status,
+        200
+    );
+    bench
+        .call("PATCH", &format!("P/posts/{id}"))
+        .json(&json!({ "title": "Elm" }))
+        .send()
+        .await;
+    publish(&bench, &id, json!({})).await;
+    let post = settled(&bench, &id).await;
+    assert_eq!(
+        (&post["failure"], blog.posts()[0]["title"]["raw"].clone()),
+        (&Value::Null, json!("Elm")),
+        "{post:#}"
+    );
+}
+
+async fn what_nobody_can_find_out_stays_uncertain_until_somebody_asks_again(database: &str) {
+    let (bench, blog) = start(database).await;
+    let id = write(&bench, "Oak").await;
+    blog.fails(&[Fault::LosesAnswer]);
+    blog.is_silent(true);
+    publish(&bench, &id, json!({})).await;
+    assert_eq!(settled(&bench, &id).await["publicationState"], "uncertain");
+    for wait in [5_001, 30_001, 120_001, 600_001, 3_600_001, 21_600_001] {
+        look(&bench, &id, wait).await;
+    }
+    let post = until(&bench, &id, |post| {
+        publication(post)["attempt"]["nextCheckAt"].is_null()
+    })
+    .await;
+    assert_eq!(
+        (&post["status"], &post["publicationState"]),
+        (&json!("publishing"), &json!("uncertain")),
+        "{post:#}"
+    );
+    let ended = until_job(&bench, publication(&post)["attempt"]["jobId"].as_str().unwrap()).await;
+    assert_eq!(ended["status"], "uncertain", "{ended:#}");
+    assert_eq!(post["allowedActions"]["publish"], true);
+    blog.is_silent(false);
+    publish(&bench, &id, json!({})).await;
+    let post = until(&bench, &id, |post| post["status"] == "published").await;
+    assert_eq!((blog.writes(), blog.posts().len()), (1, 1), "{post:#}");
+    let kinds = events(&bench, &id).await;
+    assert_eq!(
+        kinds.iter().filter(|kind| *kind == "post.published").count(),
+        1,
+        "{kinds:?}"
+    );
+}
+
+/// Waits until a job has ended.
+async fn until_job(bench: &Bench, id: &str) -> Value {
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let job = bench.get(&format!("P/jobs/{id}")).await.json();
+        if !matches!(job["status"].as_str(), Some("queued" | "running")) {
+            return job;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{job:#}");
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn a_mapping_whose_fields_are_gone_says_so(database: &str) {
+    let (bench, blog) = start(database).await;
+    let status = async || {
+        let listed = bench.get("P/integrations").await.json();
+        (
+            listed["data"][0]["status"].clone(),
+            listed["data"][0]["missing"].clone(),
+        )
+    };
+    blog.lacks(Some("excerpt"));
+    assert_eq!(status().await, (json!("ready"), json!([])), "nobody asked");
+    assert_eq!(bench.get("P/integrations/wordpress/fields").await.status, 200);
+    assert_eq!(
+        status().await,
+        (json!("needs_mapping"), json!(["fieldMap.excerpt"]))
+    );
+    let id = write(&bench, "Oak").await;
+    let refused = bench
+        .post(
+            &format!("P/posts/{id}/publish"),
+            json!({ "provider": "wordpress" }),
+        )
+        .await;
+    assert_eq!(
+        refused.refuses(409, "provider_not_configured")["missing"],
+        json!(["fieldMap.excerpt"])
+    );
+    // It is back, and so is the mapping.
+    blog.lacks(None);
+    assert_eq!(bench.get("P/integrations/wordpress/fields").await.status, 200);
+    assert_eq!(status().await, (json!("ready"), json!([])));
 }
 
 async fn a_scheduled_post_goes_at_its_time(database: &str) {

@@ -163,6 +163,21 @@ async fn one_that_is_gone_is_disabled_until_a_test_succeeds(database: &str) {
         delivery["id"].as_str().unwrap()
     );
     bench.post(&path, json!({})).await.refuses(409, "invalid_state");
+    let (recover, since) = (
+        format!("P/webhooks/{id}/recover"),
+        json!({ "since": bench.clock.now() }),
+    );
+    bench
+        .post(&recover, since.clone())
+        .await
+        .refuses(409, "invalid_state");
+    let activity = bench.get("P/activity").await.json();
+    let disabled = activity["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["action"] == "webhooks.disable");
+    assert_eq!(disabled.unwrap()["credential"]["kind"], "server", "{activity:#}");
     // Read again: the webhook and its deliveries are two reads.
     let delivery = until(&bench, &id, "failed", 1).await;
     assert_eq!(delivery["allowedActions"]["replay"]["allowed"], false);
@@ -184,8 +199,19 @@ async fn one_that_is_gone_is_disabled_until_a_test_succeeds(database: &str) {
         bench.get("P/webhooks").await.json()["data"][0]["status"],
         "active"
     );
+    // The post's event and the test that failed.
+    let recovered = bench.post(&recover, since.clone()).await;
+    assert_eq!(
+        recovered.json(),
+        json!({ "replayed": 2, "more": false }),
+        "{recovered:?}"
+    );
+    let bodies = receiver.until("/", 5).await;
+    let again = bench.post(&recover, since).await.json();
+    assert_eq!(again["replayed"], 0);
+    until(&bench, &id, "succeeded", 1).await;
     assert_eq!(bench.post(&path, json!({})).await.status, 200);
-    let bodies = receiver.until("/", 4).await;
+    receiver.until("/", 6).await;
     let titles = bodies
         .iter()
         .filter(|came| came.body.windows(3).any(|w| w == b"Elm"));

@@ -245,7 +245,7 @@ pub async fn record(
 }
 
 /// Disables a webhook; what was still to be sent has failed and can be replayed.
-pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, now: Instant) -> Result<()> {
+pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, now: Instant) -> Result<bool> {
     let disabled = sql("UPDATE webhooks SET status = 'disabled', disabled_reason = $4, disabled_at = $5, version = version + 1
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'active'")
     .bind(endpoint.scope.project())
@@ -266,7 +266,7 @@ pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, n
         .run(tx)
         .await?;
     }
-    Ok(())
+    Ok(disabled > 0)
 }
 
 /// Gives a webhook back.

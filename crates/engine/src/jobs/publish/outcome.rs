@@ -25,7 +25,7 @@ use super::{
 use crate::{
     Engine, Failure,
     posts::{PUBLISH, advance, announce, facts, follow},
-    publishing::{Reason, Remote, Trouble, vendors},
+    publishing::{Reason, Remote, Trouble, Why, vendors},
     writing::transitions::{Actor, Facts},
 };
 
@@ -220,6 +220,14 @@ pub(super) async fn troubled(
         .await
         .map_err(JobError::from)?;
     let now = run.engine.clock.now();
+    if let Trouble::Refused { why: Why::Schema, .. } = trouble {
+        // What exactly is missing is found out when somebody asks for the fields.
+        let (id, missing) = (connection.id, ["fieldMap".to_owned()]);
+        fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { integrations::miss(tx, scope, id, &missing, now).await })
+        })
+        .await?;
+    }
     view.published.last_error = Some(error(trouble, now));
     let detail = match trouble {
         Trouble::Refused { said: Some(said), .. } => format!("{trouble}: {said}"),

@@ -124,7 +124,8 @@ impl Contentful {
         let is_live = entry
             .pointer("/sys/publishedVersion")
             .is_some_and(Value::is_number);
-        let mapped: Vec<Option<&Value>> = self.connection.map.values().map(|field| value(field)).collect();
+        let mapped = self.connection.map.values();
+        let mapped: Map<String, Value> = mapped.map(|field| (field.clone(), json!(value(field)))).collect();
         let id = text(entry, "/sys/id")?.to_owned();
         // The id says whose it is, and nothing of the state.
         let post = id.parse().ok();
@@ -137,7 +138,7 @@ impl Contentful {
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&json!(mapped)),
+            version: version(&Value::Object(mapped)),
             marker,
             etag: Some(entry.pointer("/sys/version")?.as_u64()?.to_string()),
         })

@@ -152,15 +152,15 @@ impl Directus {
         let member = |name| item.get(self.connection.field(name)?)?.as_str();
         let slug = member("slug").map(str::to_owned);
         let mapped = self.connection.map.values();
-        let parts: Vec<Value> = mapped
-            .map(|field| item.get(field).map_or(Value::Null, unmarked))
+        let parts: Map<String, Value> = mapped
+            .map(|field| (field.clone(), item.get(field).map_or(Value::Null, unmarked)))
             .collect();
         Some(Remote {
             id: id(item, &format!("/{}", schema.key))?,
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&json!(parts)),
+            version: version(&Value::Object(parts)),
             marker: member("content").and_then(Marker::in_text),
             etag: None,
         })

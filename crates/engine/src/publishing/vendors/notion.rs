@@ -160,16 +160,15 @@ impl Notion {
         let is_live = live.is_none_or(|live| value(self.status()) == Some(properties::plain(&live)));
         let known = |name: &str| value(self.connection.field(name)?)?.as_str().map(str::to_owned);
         let slug = known("slug");
-        let mapped: Vec<Option<Value>> = self
-            .connection
-            .map
-            .values()
-            .map(|field| match field.as_str() {
+        let mapped = self.connection.map.values().map(|field| {
+            let now = match field.as_str() {
                 CONTENT => Some(markdown.clone()),
                 COVER => page.pointer("/cover/external/url").cloned(),
                 name => value(name),
-            })
-            .collect();
+            };
+            (field.clone(), json!(now))
+        });
+        let mapped: Map<String, Value> = mapped.collect();
         let public = text(page, "/public_url").map(str::to_owned);
         let url = public.or_else(|| below(&self.connection, slug.as_deref()));
         Some(Remote {
@@ -177,7 +176,7 @@ impl Notion {
             url: url.filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&json!(mapped)),
+            version: version(&Value::Object(mapped)),
             marker: value(MARK).and_then(|mark| Marker::in_text(mark.as_str()?)),
             etag: None,
         })

@@ -6,7 +6,7 @@ mod queries;
 mod tests;
 
 use searchwright_contract::integrations::{Capabilities, Field, FieldType, Place, Provider};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use super::{ALL, Input, Vendor};
@@ -136,13 +136,20 @@ impl Shopify {
             let it = all.find(|one| name_of(one).as_deref() == Some(wanted))?;
             text(it, "/value")
         };
-        let mapped: Vec<Option<&str>> = self.mapped().map(metafield).collect();
-        let parts = ["title", "body", "summary", "tags", "author"].map(|name| article.get(name));
+        let mut parts: Map<String, Value> = ["title", "body", "summary", "tags", "author"]
+            .into_iter()
+            .map(|name| (name.to_owned(), json!(article.get(name))))
+            .collect();
+        parts.insert("handle".to_owned(), json!(slug));
+        let mapped = self
+            .mapped()
+            .map(|name| (format!("{METAFIELD}{name}"), json!(metafield(name))));
+        parts.extend(mapped);
         Some(Remote {
             id: text(article, "/id")?.to_owned(),
             url: is_live.then(|| format!("{}/blogs/{blog}/{slug}", shop.page)),
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&json!([parts, slug, mapped])),
+            version: version(&Value::Object(parts)),
             slug: Some(slug),
             marker: metafield(MARK).and_then(Marker::in_text),
             etag: None,

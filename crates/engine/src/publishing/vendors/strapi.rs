@@ -99,11 +99,14 @@ impl Strapi {
     /// An entry as it was sent or read, live where it is the published version.
     fn remote(&self, entry: &Value, is_live: bool) -> Option<Remote> {
         let mapped = self.connection.map.values();
-        let parts: Vec<Value> = mapped
-            .map(|field| match entry.get(field) {
-                // An image changes with its file, not with what Strapi notes of the file.
-                Some(file) if file.get("id").is_some() => file["id"].clone(),
-                value => value.map_or(Value::Null, unmarked),
+        let parts: Map<String, Value> = mapped
+            .map(|field| {
+                let now = match entry.get(field) {
+                    // An image changes with its file, not with what Strapi notes of the file.
+                    Some(file) if file.get("id").is_some() => file["id"].clone(),
+                    value => value.map_or(Value::Null, unmarked),
+                };
+                (field.clone(), now)
             })
             .collect();
         let slug = self.connection.field("slug");
@@ -115,7 +118,7 @@ impl Strapi {
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&json!(parts)),
+            version: version(&Value::Object(parts)),
             marker: self.content(entry).and_then(Marker::in_text),
             etag: None,
         })

@@ -145,10 +145,12 @@ impl Webflow {
         let slug = text(data, "/slug").map(str::to_owned);
         let mapped = self.connection.map.values();
         // An image is a copy of Webflow's own, and its address changes by itself.
-        let parts: Vec<Option<&Value>> = mapped
+        let mut parts: Map<String, Value> = mapped
             .filter(|field| !matches!(chosen.kind(field), "Image" | "MultiImage"))
-            .map(|field| data.get(field.as_str()))
+            .map(|field| (field.clone(), json!(data.get(field.as_str()))))
             .collect();
+        parts.insert("name".to_owned(), json!(data.get("name")));
+        parts.insert("slug".to_owned(), json!(slug));
         let page = chosen.page.as_ref().filter(|_| is_live);
         Some(Remote {
             id: id(item, "/id")?,
@@ -156,7 +158,7 @@ impl Webflow {
                 .zip(slug.as_ref())
                 .map(|(page, slug)| format!("{page}/{slug}")),
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&json!([data.get("name"), slug, parts])),
+            version: version(&Value::Object(parts)),
             slug,
             marker: None,
             etag: None,

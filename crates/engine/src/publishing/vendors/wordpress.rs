@@ -10,7 +10,7 @@ mod tests;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::{Method, header};
 use searchwright_contract::integrations::{Field, Place, Provider};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{ALL, Input, Vendor};
 use crate::publishing::{
@@ -114,28 +114,25 @@ impl WordPress {
             "publish" => Visible::Live,
             _ => Visible::Draft,
         };
-        let mapped: Vec<Option<&Value>> = self
-            .connection
-            .map
-            .values()
-            .filter(|field| !MEMBERS.contains(&field.as_str()))
-            .map(|field| post.pointer(&format!("/{}", field.replace('.', "/"))))
+        let mut parts: Map<String, Value> = ["featured_media", "tags", "categories"]
+            .into_iter()
+            .map(|name| (name.to_owned(), json!(post.get(name))))
             .collect();
+        parts.insert("title".to_owned(), json!(raw("title")));
+        parts.insert("content".to_owned(), json!(Marker::without(content)));
+        parts.insert("excerpt".to_owned(), json!(raw("excerpt")));
+        parts.insert("slug".to_owned(), json!(slug));
+        let mapped = self.connection.map.values();
+        for field in mapped.filter(|field| !MEMBERS.contains(&field.as_str())) {
+            let now = post.pointer(&format!("/{}", field.replace('.', "/")));
+            parts.insert(field.clone(), json!(now));
+        }
         let link = || text(post, "/link").map(str::to_owned);
         Some(Remote {
             id: id(post, "/id")?,
             url: (visible == Visible::Live).then(link).flatten(),
             visible,
-            version: version(&json!([
-                raw("title"),
-                Marker::without(content),
-                raw("excerpt"),
-                slug,
-                post.get("featured_media"),
-                post.get("tags"),
-                post.get("categories"),
-                mapped,
-            ])),
+            version: version(&Value::Object(parts)),
             slug,
             marker: Marker::in_text(content),
             etag: None,
