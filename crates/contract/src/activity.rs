@@ -56,7 +56,7 @@ pub struct UsedCredential {
     /// Its kind.
     #[serde(rename = "type")]
     pub kind: CredentialKind,
-    /// Its identifier.
+    /// Its identifier; the nil UUID where no credential was used.
     pub id: String,
     /// Its label.
     #[schemars(example = &"agent")]

@@ -240,8 +240,14 @@ async fn survey(
     if fields.collection_id.is_none() && (site_id.is_none() || site_id == record.site_id.as_deref()) {
         fields.collection_id.clone_from(&record.collection_id);
     }
+    let is_none_of = |chosen: Option<&str>, places: &[Place]| {
+        !places.is_empty() && chosen.is_some_and(|chosen| places.iter().all(|place| place.id != chosen))
+    };
     if fields.site_id.is_none() || site_id.is_some() {
         fields.sites = publisher.sites().await?;
+        if is_none_of(site_id, &fields.sites) {
+            return Ok(fields);
+        }
         fields.site_id = fields.site_id.or_else(|| only(&fields.sites));
     }
     if fields.site_id.is_none() {
@@ -250,6 +256,9 @@ async fn survey(
     let site = fields.site_id.clone();
     if fields.collection_id.is_none() || collection_id.is_some() {
         fields.collections = publisher.collections(site.as_deref()).await?;
+        if is_none_of(collection_id, &fields.collections) {
+            return Ok(fields);
+        }
         fields.collection_id = fields.collection_id.or_else(|| only(&fields.collections));
         if fields.collection_id.is_none() && !fields.collections.is_empty() {
             return Ok(fields);
@@ -277,6 +286,8 @@ async fn hear(call: &mut Call, word: &str, site_id: Option<&str>, collection_id:
     note(&engine, scope, &record, asked.as_ref().err()).await?;
     match asked {
         Ok(fields) => {
+            choose("/siteId", site_id, &fields.sites)?;
+            choose("/collectionId", collection_id, &fields.collections)?;
             keep_missing(&engine, scope, &record, &fields).await?;
             call.heard = Some(Box::new(fields));
             Ok(())
@@ -357,8 +368,8 @@ impl Handle<SaveMapping> for Engine {
                 "is not the present connection of this provider",
             ));
         }
-        choose("/siteId", fields.site_id.as_deref(), &fields.sites, true)?;
-        choose(
+        decided("/siteId", fields.site_id.as_deref(), &fields.sites, true)?;
+        decided(
             "/collectionId",
             fields.collection_id.as_deref(),
             &fields.collections,
@@ -376,22 +387,31 @@ impl Handle<SaveMapping> for Engine {
     }
 }
 
-/// Refuses what the provider does not have, and what has to be chosen and was not.
-fn choose(pointer: &str, chosen: Option<&str>, places: &[Place], is_needed: bool) -> Result<()> {
-    let known: Vec<&str> = places.iter().map(|place| place.id.as_str()).take(50).collect();
+/// The ids there are, for people.
+fn known(places: &[Place]) -> String {
+    let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).take(50).collect();
+    ids.join(", ")
+}
+
+/// Refuses an id that the provider does not have.
+fn choose(pointer: &str, chosen: Option<&str>, places: &[Place]) -> Result<()> {
     match chosen {
-        None if is_needed || !places.is_empty() => Err(fault(
-            pointer,
-            "required",
-            format!("has to be one of {}", known.join(", ")),
-        )),
         Some(id) if !places.is_empty() && places.iter().all(|place| place.id != id) => Err(fault(
             pointer,
             "unknown_value",
-            format!("the provider has none of this id, but {}", known.join(", ")),
+            format!("the provider has none of this id, but {}", known(places)),
         )),
         _ => Ok(()),
     }
+}
+
+/// Refuses a mapping without what has to be chosen.
+fn decided(pointer: &str, chosen: Option<&str>, places: &[Place], is_needed: bool) -> Result<()> {
+    if chosen.is_none() && (is_needed || !places.is_empty()) {
+        let why = format!("has to be one of {}", known(places));
+        return Err(fault(pointer, "required", why));
+    }
+    choose(pointer, chosen, places)
 }
 
 impl Handle<DisconnectIntegration> for Engine {

@@ -75,7 +75,7 @@ async fn choose(
         if !is_ready(connection) {
             return Err(refusal(format!("{} is not ready", connection.provider))
                 .with("provider", connection.provider.as_str())
-                .with("status", connection.status.as_str())
+                .with("readiness", connection.status.as_str())
                 .with("missing", connection.missing.clone())
                 .into());
         }

@@ -138,6 +138,8 @@ async fn a_child_of_another_project_is_refused_and_an_unknown_one_is_not_found()
             let call = bench.call(endpoint.meta.method.as_str(), &path);
             if endpoint.meta.name == "integrations.map" {
                 call.json(&json!({ "fieldMap": { "title": "title", "content": "content" } }))
+            } else if endpoint.meta.name == "webhooks.recover" {
+                call.json(&json!({ "since": bench.clock.now() }))
             } else if endpoint.meta.effect.writes() && endpoint.meta.method != Method::DELETE {
                 call.json(&json!({}))
             } else {

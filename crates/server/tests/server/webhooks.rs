@@ -177,7 +177,7 @@ async fn one_that_is_gone_is_disabled_until_a_test_succeeds(database: &str) {
         .unwrap()
         .iter()
         .find(|entry| entry["action"] == "webhooks.disable");
-    assert_eq!(disabled.unwrap()["credential"]["kind"], "server", "{activity:#}");
+    assert_eq!(disabled.unwrap()["credential"]["type"], "server", "{activity:#}");
     // Read again: the webhook and its deliveries are two reads.
     let delivery = until(&bench, &id, "failed", 1).await;
     assert_eq!(delivery["allowedActions"]["replay"]["allowed"], false);

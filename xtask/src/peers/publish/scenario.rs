@@ -123,7 +123,10 @@ impl Stage<'_> {
     }
 
     fn post(&self, title: &str) -> Result<String> {
-        let all = self.product.get("/posts?limit=100")?;
+        // After a storm there are more posts than a page holds.
+        let all = self
+            .product
+            .get(&format!("/posts?limit=100&q={}", title.replace(' ', "%20")))?;
         let found = list(&all, "/data").iter().find(|post| post["title"] == title);
         text(
             found.with_context(|| format!("no post is called {title}"))?,

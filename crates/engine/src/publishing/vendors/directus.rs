@@ -266,6 +266,18 @@ fn no_status() -> Trouble {
     )
 }
 
+/// Directus says of a field that is gone what it says of one that the account may not see: either way the mapping is not that of the
+/// fields any more.
+fn of_field(trouble: Trouble) -> Trouble {
+    match trouble {
+        Trouble::Refused {
+            why: Why::Permission,
+            said: Some(said),
+        } if said.contains("access field") => Trouble::because(Why::Schema, said),
+        other => other,
+    }
+}
+
 impl Publisher for Directus {
     fn check(&self) -> Doing<'_, Account> {
         Box::pin(async {
@@ -321,7 +333,7 @@ impl Publisher for Directus {
     }
 
     fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>> {
-        Box::pin(self.look(wanted))
+        Box::pin(async move { self.look(wanted).await.map_err(of_field) })
     }
 
     fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote> {
@@ -331,7 +343,7 @@ impl Publisher for Directus {
             if schema.is_uuid {
                 body.insert(schema.key.clone(), json!(item.marker.post));
             }
-            self.write(Method::POST, "", body).await
+            self.write(Method::POST, "", body).await.map_err(of_field)
         })
     }
 
@@ -339,7 +351,7 @@ impl Publisher for Directus {
         Box::pin(async move {
             let body = self.body(self.schema().await?, item)?;
             let path = format!("/{}", escaped(&remote.id));
-            self.write(Method::PATCH, &path, body).await
+            self.write(Method::PATCH, &path, body).await.map_err(of_field)
         })
     }
 
