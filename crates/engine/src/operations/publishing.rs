@@ -43,6 +43,10 @@ pub(crate) struct Order {
     pub aim: &'static str,
     pub force: bool,
     pub recreate: bool,
+    /// Where.
+    pub at: (Uuid, Provider),
+    /// The status the post goes back to where nothing becomes live.
+    pub from: PostStatus,
 }
 
 fn provider(word: &str) -> Result<Provider> {
@@ -103,9 +107,7 @@ pub(crate) async fn begin(
     tx: &mut Tx,
     scope: ProjectScope,
     record: &mut posts::Record,
-    connection: (Uuid, Provider),
     order: &Order,
-    from_status: PostStatus,
     now: Instant,
 ) -> Result<JobRecord> {
     let post = uuid(&record.post.summary.id);
@@ -119,14 +121,14 @@ pub(crate) async fn begin(
     let mut attempt = Attempt {
         id: attempt_id,
         post,
-        connection: connection.0,
+        connection: order.at.0,
         job: job_id,
         aim: order.aim.to_owned(),
         force: order.force,
         recreate: order.recreate,
         post_version: record.post.summary.version,
         content_hash: record.content_hash.clone(),
-        from_status,
+        from_status: order.from,
         state: PublicationState::Pending,
         sent: None,
         was_absent: false,
@@ -138,10 +140,10 @@ pub(crate) async fn begin(
         created_at: now,
         finished_at: None,
     };
-    attempt.note("queued", format!("{} at {}", order.aim, connection.1), now);
+    attempt.note("queued", format!("{} at {}", order.aim, order.at.1), now);
     publications::begin(tx, scope, &attempt).await?;
-    let known = publications::get(tx, scope, post, connection.0).await?;
-    let mut publication = known.unwrap_or_else(|| Published::new(post, connection.0, connection.1));
+    let known = publications::get(tx, scope, post, order.at.0).await?;
+    let mut publication = known.unwrap_or_else(|| Published::new(post, order.at.0, order.at.1));
     publication.state = PublicationState::Pending;
     publications::save(tx, scope, &publication, now).await?;
     record.job = Some(job_id);
@@ -201,19 +203,10 @@ impl Handle<PublishPost> for Engine {
             aim: if live { LIVE } else { DRAFT },
             force,
             recreate,
+            at: (connection.id, connection.provider),
+            from: old.summary.status,
         };
-        let (target, from) = ((connection.id, connection.provider), old.summary.status);
-        let job = begin(
-            &call.engine,
-            tx,
-            scope,
-            &mut record,
-            target,
-            &order,
-            from,
-            call.now,
-        )
-        .await?;
+        let job = begin(&call.engine, tx, scope, &mut record, &order, call.now).await?;
         let post = write(call, tx, record, &old).await?;
         let job = job_with_actions(call, job);
         Ok(PostStarted { job, post })
@@ -331,20 +324,10 @@ pub(super) async fn unpublish(
         aim: GONE,
         force: false,
         recreate: false,
+        at: (connection.id, connection.provider),
+        from: PostStatus::Draft,
     };
-    let target = (connection.id, connection.provider);
-    let from = PostStatus::Draft;
-    let job = begin(
-        &call.engine,
-        tx,
-        scope,
-        &mut record,
-        target,
-        &order,
-        from,
-        call.now,
-    )
-    .await?;
+    let job = begin(&call.engine, tx, scope, &mut record, &order, call.now).await?;
     let post: Post = write(call, tx, record, &old).await?;
     Ok(PostStarted {
         job: job_with_actions(call, job),
@@ -375,19 +358,10 @@ pub(crate) async fn publish_due(engine: &Engine, tx: &mut Tx, most: u32, now: In
                     aim: LIVE,
                     force: false,
                     recreate: false,
+                    at: (connection.id, connection.provider),
+                    from: PostStatus::Draft,
                 };
-                let target = (connection.id, connection.provider);
-                begin(
-                    engine,
-                    tx,
-                    scope,
-                    &mut record,
-                    target,
-                    &order,
-                    PostStatus::Draft,
-                    now,
-                )
-                .await?;
+                begin(engine, tx, scope, &mut record, &order, now).await?;
                 record.post.summary.scheduled_at = None;
                 None
             }

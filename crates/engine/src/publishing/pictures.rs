@@ -55,7 +55,7 @@ pub(crate) async fn fetch(
     let picture = Picture {
         name: format!("searchwright-{name}.{extension}"),
         media_type,
-        bytes: answer.body.into(),
+        bytes: answer.body,
         alt,
     };
     Ok((picture, digest))

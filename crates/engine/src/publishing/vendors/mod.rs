@@ -84,6 +84,9 @@ impl Input {
     }
 }
 
+/// How a vendor is reached.
+type Open = fn(&Context, Connection) -> Result<Box<dyn Publisher>, Trouble>;
+
 /// A vendor.
 #[derive(Clone, Copy, Debug)]
 pub struct Vendor {
@@ -101,7 +104,7 @@ pub struct Vendor {
     /// Whether making the same again makes nothing twice, so that after a lost answer it is simply sent again.
     pub repeats: bool,
     /// Reaches it.
-    pub open: fn(&Context, Connection) -> Result<Box<dyn Publisher>, Trouble>,
+    pub open: Open,
 }
 
 /// What most can do.
