@@ -106,8 +106,46 @@ const COLUMNS: &[(&str, &[(&str, &str)])] = &[
             ("when", "createdAt"),
             ("action", "action"),
             ("subject", "subject"),
-            ("credential", "credential/name"),
+            ("by", "credential/type"),
+            ("name", "credential/name"),
         ],
+    ),
+    (
+        "integrations.list",
+        &[
+            ("provider", "provider"),
+            ("status", "status"),
+            ("missing", "missing"),
+            ("account", "account"),
+            ("site", "siteId"),
+            ("collection", "collectionId"),
+            ("last publish", "lastPublishAt"),
+        ],
+    ),
+    (
+        "webhooks.list",
+        &[
+            ("id", "id"),
+            ("event", "event"),
+            ("url", "targetUrl"),
+            ("status", "status"),
+            ("failing since", "failingSince"),
+        ],
+    ),
+    (
+        "webhooks.deliveries",
+        &[
+            ("id", "id"),
+            ("event", "event"),
+            ("status", "status"),
+            ("attempts", "attempts"),
+            ("next", "nextAttemptAt"),
+            ("created", "createdAt"),
+        ],
+    ),
+    (
+        "events.list",
+        &[("when", "timestamp"), ("type", "type"), ("data", "data")],
     ),
     (
         "products.list",
