@@ -12,7 +12,7 @@ use std::{
 
 use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
 use searchwright_store::{
-    activity, deliveries::sending, events, idempotency, integrations, jobs, seal::Keyring,
+    activity, connect_links, deliveries::sending, events, idempotency, jobs, seal::Keyring,
 };
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -287,7 +287,7 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
                     idempotency::sweep(tx, now).await?;
                     searchwright_engine::jobs::wake_ignored(&engine, tx, now).await?;
                     activity::sweep(tx, now).await?;
-                    integrations::forget_links(tx, now).await?;
+                    connect_links::forget(tx, now).await?;
                     events::forget(tx, now, FORGOTTEN).await
                 })
             })

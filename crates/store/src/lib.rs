@@ -10,6 +10,7 @@ pub mod admin;
 pub mod audit_settings;
 pub mod audits;
 pub mod brand;
+pub mod connect_links;
 pub mod crawls;
 mod db;
 pub mod deliveries;

@@ -27,7 +27,7 @@ use crate::{
     failure::Result,
     publishing::{
         Aim, Before, Connection, Item, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Uploaded,
-        Wanted, Why, connect, decide, pictures, vendors,
+        Wanted, Why, connect, decide, pictures, secrets, vendors,
     },
 };
 
@@ -74,7 +74,7 @@ pub(crate) async fn opened(
     let connection = Connection {
         settings: record.settings.clone(),
         secrets: secret
-            .map(|text| connect::secrets(text.expose_secret()))
+            .map(|text| secrets(text.expose_secret()))
             .unwrap_or_default(),
         site: record.site_id.clone(),
         collection: record.collection_id.clone(),

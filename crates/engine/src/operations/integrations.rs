@@ -12,7 +12,8 @@ use searchwright_contract::{
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    integrations::{self, Link, Mapping, Record},
+    connect_links::{self, Link},
+    integrations::{self, Mapping, Record},
 };
 
 use super::items::refuse;
@@ -109,7 +110,7 @@ fn shown(call: &Call, provider: Provider, record: Option<Record>, is_invited: bo
 async fn one(call: &Call, tx: &mut Tx, provider: Provider) -> Result<Integration> {
     let scope = call.scope()?;
     let record = integrations::of(tx, scope, provider).await?;
-    let invited = integrations::invited(tx, scope, call.now).await?;
+    let invited = connect_links::invited(tx, scope, call.now).await?;
     Ok(shown(call, provider, record, invited.contains(&provider)))
 }
 
@@ -128,7 +129,7 @@ impl Handle<ListIntegrations> for Engine {
         let after: Option<usize> = call.after(&operation, operation.cursor.as_deref())?;
         let scope = call.scope()?;
         let mut records = integrations::list(tx, scope).await?;
-        let invited = integrations::invited(tx, scope, call.now).await?;
+        let invited = connect_links::invited(tx, scope, call.now).await?;
         let rows = Provider::ALL
             .iter()
             .enumerate()
@@ -196,7 +197,7 @@ impl Handle<ConnectIntegration> for Engine {
             settings,
         };
         let expires_at = expires(call.now);
-        integrations::invite(tx, &digest, &link, call.now, expires_at).await?;
+        connect_links::invite(tx, &digest, &link, call.now, expires_at).await?;
         let own = format!("{}/connect/{token}", call.engine.publishing()?.origin);
         Ok(match provider_page {
             Some(page) => ConnectUrl {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use searchwright_contract::{
-    Code, Fault, Instant, Problem,
+    Code, Instant, Problem,
     activity::CredentialKind,
     events::{EventType, IntegrationData},
     integrations::Provider,
@@ -13,18 +13,21 @@ use searchwright_contract::{
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    activity, admin, events,
-    integrations::{self, Link, New},
+    activity, admin,
+    connect_links::{self, Link},
+    events,
+    integrations::{self, New},
     oauth_apps,
 };
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use url::Url;
 use uuid::Uuid;
 
 use super::{
     Context,
+    entered::{API_URL, is_remote, sorted},
     exchange::Server,
     oauth,
     publisher::{Account, Connection, Publisher},
@@ -35,8 +38,6 @@ use crate::{Engine, failure::Result, providers::outbound::Purpose};
 
 /// Minutes that a page works.
 const MINUTES: i64 = 60;
-/// Longest thing a person enters, in bytes.
-const LONGEST: usize = 16 << 10;
 
 /// A token for a page, and by what it is kept.
 pub(crate) fn token() -> Result<(String, [u8; 32])> {
@@ -90,7 +91,7 @@ impl Engine {
     pub async fn connect_page(&self, token: &str) -> Result<Option<Page>> {
         let digest = digest(token);
         let now = self.clock.now();
-        let link = integrations::link(&mut self.db.read().await?, &digest, now).await?;
+        let link = connect_links::find(&mut self.db.read().await?, &digest, now).await?;
         Ok(link.and_then(|link| {
             let vendor = vendors::of(link.provider)?;
             Some(Page {
@@ -125,7 +126,7 @@ impl Engine {
             .await?;
         let digest = page.digest;
         self.keep(scope, made, account, CredentialKind::Page, move |tx, now| {
-            Box::pin(async move { Ok(integrations::use_link(tx, &digest, now).await?) })
+            Box::pin(async move { Ok(connect_links::spend(tx, &digest, now).await?) })
         })
         .await
     }
@@ -307,103 +308,6 @@ pub(crate) fn vendor(word: &str) -> Result<&'static Vendor> {
         .ok_or_else(|| Problem::new(Code::ConnectNotSupported, vendors::unsupported(provider)).into())
 }
 
-/// Open and secret values of what was entered, or every fault of it by the name of its input.
-type Sorted = (BTreeMap<String, String>, BTreeMap<String, String>);
-
-fn sorted(
-    vendor: &Vendor,
-    known: &BTreeMap<String, String>,
-    entered: BTreeMap<String, String>,
-) -> Result<Sorted> {
-    let mut faults = Vec::new();
-    let mut fault = |name: &str, code: &str, detail: &str| {
-        faults.push(Fault {
-            pointer: format!("/{name}"),
-            code: code.to_owned(),
-            detail: detail.to_owned(),
-        });
-    };
-    let mut settings = known.clone();
-    let mut secrets = BTreeMap::new();
-    for (name, value) in entered {
-        let value = value.trim().to_owned();
-        let input = vendor.inputs.iter().find(|input| input.name == name);
-        match input {
-            // An address of the interface is for those who run their own, and for tests: no form offers it.
-            None if name == API_URL => {}
-            None => {
-                fault(&name, "unknown_field", "is nothing this provider asks for");
-                continue;
-            }
-            Some(_) => {}
-        }
-        if value.is_empty() {
-            continue;
-        }
-        if value.len() > LONGEST
-            || (value.chars().any(char::is_control) && !input.is_some_and(|i| i.secret || i.lines))
-        {
-            fault(
-                &name,
-                "invalid",
-                "is too long, or holds characters that nobody can see",
-            );
-            continue;
-        }
-        if name.ends_with("Url")
-            && let Err(why) = address(&value)
-        {
-            fault(&name, "not_a_url", why);
-            continue;
-        }
-        if input.is_some_and(|input| input.secret) {
-            secrets.insert(name, value);
-        } else {
-            settings.insert(name, value);
-        }
-    }
-    let is_given = |input: &Input| settings.contains_key(input.name) || secrets.contains_key(input.name);
-    for input in vendor
-        .inputs
-        .iter()
-        .filter(|input| input.required && !is_given(input))
-    {
-        fault(input.name, "required", "is needed");
-    }
-    if faults.is_empty() {
-        Ok((settings, secrets))
-    } else {
-        Err(Problem::faults(faults).into())
-    }
-}
-
-/// Whether a repository is on another machine.
-fn is_remote(address: &str) -> bool {
-    ["https://", "http://", "ssh://"]
-        .iter()
-        .any(|scheme| address.trim().starts_with(scheme))
-}
-
-/// The hidden setting for the address of a vendor's interface.
-const API_URL: &str = "apiUrl";
-
-fn address(text: &str) -> Result<(), &'static str> {
-    let Ok(url) = Url::parse(text) else {
-        return Err("is no address such as https://example.com");
-    };
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("has to begin with https://");
-    }
-    if !url.username().is_empty()
-        || url.password().is_some()
-        || url.query().is_some()
-        || url.fragment().is_some()
-    {
-        return Err("must hold no user, password, query or fragment");
-    }
-    Ok(())
-}
-
 /// A provider's trouble as an answer.
 pub(crate) fn refused(trouble: &Trouble) -> crate::Failure {
     let mut problem = Problem::new(Code::ProviderError, trouble.to_string()).with("reason", trouble.word());
@@ -422,17 +326,6 @@ pub(crate) fn refused(trouble: &Trouble) -> crate::Failure {
         Trouble::Unclear { .. } => {}
     }
     problem.into()
-}
-
-/// The secrets of a connection by the names of their inputs.
-pub(crate) fn secrets(text: &str) -> BTreeMap<String, SecretString> {
-    let Ok(Value::Object(members)) = serde_json::from_str(text) else {
-        return BTreeMap::new();
-    };
-    members
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, SecretString::from(value.as_str()?.to_owned()))))
-        .collect()
 }
 
 /// Where people come back to from a page of a provider.

@@ -3,6 +3,7 @@
 
 pub(crate) mod connect;
 mod decide;
+mod entered;
 mod exchange;
 mod front_matter;
 pub(crate) mod mapping;
@@ -25,6 +26,7 @@ use crate::{
 
 pub use connect::{Connected, Page};
 pub(crate) use decide::{Aim, Before, Known, Next, Reason, Sent, decide};
+pub(crate) use entered::secrets;
 pub(crate) use marker::Marker;
 pub(crate) use publisher::{Connection, Item, Publisher, Remote, Uploaded, Wanted};
 pub(crate) use trouble::{Trouble, Why};

@@ -19,6 +19,7 @@ mod bodies;
 mod brand;
 mod caches;
 mod conditional;
+mod connecting;
 mod cursors;
 mod diffs;
 mod documents;
