@@ -31,7 +31,7 @@ const REMEMBERED_HOURS: i64 = 48;
 /// that commits when this returns `Ok`. Awaits nothing but the store.
 pub trait Handle<O: Operation> {
     /// Asks others what the handler needs to know of them, before its transaction opens; the answer waits in
-    /// [`Call::heard`]. Whoever asks nobody leaves this out.
+    /// `Call::heard`. Whoever asks nobody leaves this out.
     fn prepare(_call: &mut Call, _operation: &O) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
     }

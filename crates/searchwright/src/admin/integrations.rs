@@ -27,7 +27,7 @@ pub enum IntegrationCommand {
         /// wordpress, ghost, webflow, shopify, wix, notion, contentful, strapi, directus, git, files or webhook.
         #[arg(long)]
         provider: String,
-        /// What is no secret, such as siteUrl=https://blog.example.com; may be repeated.
+        /// What is no secret, such as `siteUrl=https://blog.example.com`; may be repeated.
         #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = pair)]
         settings: Vec<(String, String)>,
         /// File with the secrets as JSON, or - for standard input.
