@@ -362,38 +362,8 @@ impl Repository {
 
     /// What the program's words mean, where they leave no doubt.
     fn judged(&self, done: &Output) -> Option<Trouble> {
-        let words = format!("{}{}", text(&done.stderr), text(&done.stdout)).to_lowercase();
-        let says = |any: &[&str]| any.iter().any(|word| words.contains(word));
-        let why = if says(&[
-            "authentication failed",
-            "could not read username",
-            "permission denied (",
-            "401",
-            "host key verification failed",
-        ]) {
-            Why::Credential
-        } else if says(&["stale info", "fetch first", "non-fast-forward", "cannot lock ref"]) {
-            Why::Conflict
-        } else if says(&[
-            "403",
-            "not allowed",
-            "protected branch",
-            "pre-receive hook declined",
-            "[remote rejected]",
-            "permission denied",
-        ]) {
-            Why::Permission
-        } else if says(&[
-            "does not appear to be a git repository",
-            "repository not found",
-            "not found",
-            "404",
-        ]) {
-            Why::Missing
-        } else {
-            return None;
-        };
-        Some(self.refused(done, why))
+        let words = format!("{}{}", text(&done.stderr), text(&done.stdout));
+        meaning(&words).map(|why| self.refused(done, why))
     }
 
     fn refused(&self, done: &Output, why: Why) -> Trouble {
@@ -436,4 +406,73 @@ fn finish(command: Command, input: &[u8]) -> Result<Option<Output>, Trouble> {
             Err(_) => Ok(None),
         }
     })
+}
+
+/// What words of git mean. Digits alone mean nothing: they stand in the ids of commits.
+fn meaning(words: &str) -> Option<Why> {
+    const KNOWN: [(Why, &[&str]); 4] = [
+        (
+            Why::Credential,
+            &[
+                "authentication failed",
+                "could not read username",
+                "permission denied (",
+                "returned error: 401",
+                "host key verification failed",
+            ],
+        ),
+        (
+            Why::Conflict,
+            &["stale info", "fetch first", "non-fast-forward", "cannot lock ref"],
+        ),
+        (
+            Why::Permission,
+            &[
+                "returned error: 403",
+                "not allowed",
+                "protected branch",
+                "pre-receive hook declined",
+                "[remote rejected]",
+                "permission denied",
+            ],
+        ),
+        (
+            Why::Missing,
+            &[
+                "does not appear to be a git repository",
+                "repository not found",
+                "returned error: 404",
+                "not found",
+            ],
+        ),
+    ];
+    let words = words.to_lowercase();
+    let says = |any: &[&str]| any.iter().any(|known| words.contains(known));
+    KNOWN.into_iter().find(|(_, any)| says(any)).map(|(why, _)| why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Why, meaning};
+
+    #[test]
+    fn words_are_read_and_ids_are_not() {
+        let declined = "!\t4014030404:refs/heads/main\t[remote rejected] (pre-receive hook declined)";
+        for (words, expected) in [
+            (declined, Some(Why::Permission)),
+            (
+                "fatal: unable to access: The requested URL returned error: 401",
+                Some(Why::Credential),
+            ),
+            (
+                "git@example.com: Permission denied (publickey).",
+                Some(Why::Credential),
+            ),
+            ("! [rejected] main -> main (stale info)", Some(Why::Conflict)),
+            ("remote: Repository not found.", Some(Why::Missing)),
+            ("fatal: the remote end hung up unexpectedly 401", None),
+        ] {
+            assert_eq!(meaning(words), expected, "{words}");
+        }
+    }
 }
