@@ -123,10 +123,9 @@ impl Stage<'_> {
     }
 
     fn post(&self, title: &str) -> Result<String> {
-        // After a storm there are more posts than a page holds.
-        let all = self
-            .product
-            .get(&format!("/posts?limit=100&q={}", title.replace(' ', "%20")))?;
+        // After a storm there are more posts than a page holds. Percent-encoding of every byte is right for any title.
+        let q: String = title.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let all = self.product.get(&format!("/posts?limit=100&q={q}"))?;
         let found = list(&all, "/data").iter().find(|post| post["title"] == title);
         text(
             found.with_context(|| format!("no post is called {title}"))?,
