@@ -311,12 +311,7 @@ pub(crate) fn advance(
 }
 
 /// What the caller may do with a post now: every transition of the table it could cause, and `update`.
-pub(crate) fn actions(
-    call: &Call,
-    summary: &PostSummary,
-    warnings: &[PostWarning],
-    is_integration_ready: bool,
-) -> AllowedActions {
+pub(crate) fn actions(call: &Call, summary: &PostSummary, facts: &Facts) -> AllowedActions {
     let write = call.permission(Scope::PostsWrite);
     let update = match &write {
         Permission::Yes(_) if !summary.status.is_editable() => {
@@ -325,17 +320,13 @@ pub(crate) fn actions(
         _ => write.clone(),
     };
     let mut actions = AllowedActions::default().with("update", update);
-    let facts = Facts {
-        is_integration_ready,
-        ..facts(summary, warnings, call.now)
-    };
     for Action {
         by,
         to,
         allowed,
         reason,
         ..
-    } in allowed_actions(summary.status, &facts)
+    } in allowed_actions(summary.status, facts)
     {
         let (name, permission) = match (by, to) {
             (Actor::Patch, PostStatus::Draft) => ("draft", write.clone()),

@@ -5,7 +5,9 @@ pub mod sealing_key;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     net::SocketAddr,
+    path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use searchwright_engine::{
@@ -16,6 +18,9 @@ use searchwright_engine::{
 use searchwright_store::{Db, Error, Settings as StoreSettings, seal::Keyring};
 
 use crate::config::{ConfigError, Settings, make_data_dir};
+
+/// Age at which nobody works in a folder of scratch any more.
+const ABANDONED: Duration = Duration::from_hours(1);
 
 /// Why an installation does not open.
 #[derive(Debug, thiserror::Error)]
@@ -85,8 +90,29 @@ pub fn publishing(settings: &Settings, own: Vec<SocketAddr>) -> Result<publishin
         outbound: Outbound::new(&outbound)
             .map_err(|e| OpenError::File("TLS".to_owned(), std::io::Error::other(e)))?,
         folder: settings.data_dir.join("published"),
+        scratch: scratch(settings),
         origin: settings.public_url.clone(),
     })
+}
+
+fn scratch(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("scratch")
+}
+
+/// Clears away what a server that was killed left of its work. Where others may work in the folder, only what is too old to be
+/// theirs.
+pub(crate) fn clear_scratch(settings: &Settings, is_alone: bool) {
+    let Ok(entries) = std::fs::read_dir(scratch(settings)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        if (is_alone || age().is_some_and(|age| age > ABANDONED))
+            && let Err(error) = std::fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(%error, folder = %entry.path().display(), "old files of work under way could not be removed");
+        }
+    }
 }
 
 /// The store's settings.

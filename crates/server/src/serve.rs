@@ -134,6 +134,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     } else {
         None
     };
+    open::clear_scratch(&settings, embedded);
     let Installation { engine, keyring } = open::open_with(&settings, clock).await?;
     if embedded && jobs::any_running(&mut engine.db.read().await?).await? {
         // The lock on the folder is ours: whoever held these jobs is gone.
@@ -233,6 +234,7 @@ pub async fn work(settings: Settings, stop: CancellationToken) -> Result<(), Ope
     } else {
         None
     };
+    open::clear_scratch(&settings, embedded);
     let Installation { engine, keyring } = open::open(&settings).await?;
     let addresses = Addresses {
         api: settings.listen,

@@ -1,4 +1,6 @@
 //! Connections to places to publish. Settings are plain, the secrets are sealed as one text.
+//!
+//! A connection that was ended keeps its row, for what was published through it, and is none until it is made again.
 
 use std::collections::BTreeMap;
 
@@ -84,11 +86,14 @@ pub struct Mapping {
     pub missing: Vec<String>,
 }
 
+/// What a mapping of nothing lacks.
+const UNMAPPED: [&str; 2] = ["fieldMap.title", "fieldMap.content"];
+
 macro_rules! columns {
     ($rest:literal) => {
         concat!(
             "SELECT id, provider, status, settings, account, site_key, site_id, collection_id, field_map, missing, last_error,
-               last_checked_at, last_publish_at, version, created_at, updated_at FROM integrations WHERE project_id = $1 ",
+               last_checked_at, last_publish_at, version, created_at, updated_at FROM integrations WHERE project_id = $1 AND status <> 'not_connected' ",
             $rest
         )
     };
@@ -161,7 +166,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<Re
 }
 
 /// Connects a provider, over the connection there was: with new secrets to the same site it stays the same connection with
-/// its mapping; to another site it is another.
+/// its mapping; to a site that was connected before it is that connection again; else it is another.
 pub async fn connect(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -170,13 +175,23 @@ pub async fn connect(
     now: Instant,
 ) -> Result<Uuid> {
     let known = of(tx, scope, new.provider).await?;
-    let same = known.as_ref().filter(|known| known.site_key == new.site_key);
-    let id = same.map_or(new.id, |same| same.id);
+    if let Some(other) = known.as_ref().filter(|known| known.site_key != new.site_key) {
+        remove(tx, scope, other.id, now).await?;
+    }
+    let same: Option<Uuid> =
+        sql("SELECT id FROM integrations WHERE project_id = $1 AND provider = $2 AND site_key = $3")
+            .bind(scope.project())
+            .bind(new.provider.as_str())
+            .bind(new.site_key.as_str())
+            .optional(tx, |c| c.take())
+            .await?;
+    let id = same.unwrap_or(new.id);
     let seal = |secret: SecretString| keyring.seal(place(scope, id), secret.expose_secret().as_bytes());
     let sealed = new.secret.map(seal).transpose()?;
     if same.is_some() {
         sql("UPDATE integrations SET status = 'ready', settings = $3, secret = $4, account = $5, last_error = NULL, last_checked_at = $6,
-               version = version + 1, updated_at = $6 WHERE project_id = $1 AND id = $2")
+               created_at = CASE WHEN status = 'not_connected' THEN $6 ELSE created_at END, version = version + 1, updated_at = $6
+             WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
         .bind(json(&new.settings)?)
@@ -186,9 +201,6 @@ pub async fn connect(
         .run(tx)
         .await?;
         return Ok(id);
-    }
-    if let Some(known) = known {
-        remove(tx, scope, known.id).await?;
     }
     sql("INSERT INTO integrations (project_id, id, provider, status, settings, secret, account, site_key, field_map, missing, last_checked_at,
            version, created_at, updated_at)
@@ -201,7 +213,7 @@ pub async fn connect(
     .bind(new.account)
     .bind(new.site_key)
     .bind(json(&BTreeMap::<String, String>::new())?)
-    .bind(json(&["fieldMap.title", "fieldMap.content"])?)
+    .bind(json(&UNMAPPED)?)
     .bind(now)
     .run(tx)
     .await?;
@@ -239,12 +251,14 @@ pub async fn renew(
     secret: SecretString,
 ) -> Result<()> {
     let sealed = keyring.seal(place(scope, id), secret.expose_secret().as_bytes())?;
-    sql("UPDATE integrations SET secret = $3 WHERE project_id = $1 AND id = $2")
-        .bind(scope.project())
-        .bind(id)
-        .bind(sealed)
-        .run(tx)
-        .await?;
+    sql(
+        "UPDATE integrations SET secret = $3 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'",
+    )
+    .bind(scope.project())
+    .bind(id)
+    .bind(sealed)
+    .run(tx)
+    .await?;
     Ok(())
 }
 
@@ -252,7 +266,7 @@ pub async fn renew(
 pub async fn map(tx: &mut Tx, scope: ProjectScope, id: Uuid, mapping: &Mapping, now: Instant) -> Result<()> {
     sql("UPDATE integrations SET site_id = $3, collection_id = $4, field_map = $5, missing = $6, version = version + 1, updated_at = $7,
            status = CASE WHEN status = 'error' THEN 'ready' ELSE status END, last_error = CASE WHEN status = 'error' THEN NULL ELSE last_error END
-         WHERE project_id = $1 AND id = $2")
+         WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
     .bind(scope.project())
     .bind(id)
     .bind(mapping.site_id.as_deref())
@@ -274,14 +288,14 @@ pub async fn note(
     now: Instant,
 ) -> Result<bool> {
     let (status, error) = trouble.map_or((Readiness::Ready, None), |(status, error)| (status, Some(error)));
-    let changed = sql("UPDATE integrations SET version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status <> $3")
+    let changed = sql("UPDATE integrations SET version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status NOT IN ('not_connected', $3)")
         .bind(scope.project())
         .bind(id)
         .bind(status.as_str())
         .bind(now)
         .run(tx)
         .await?;
-    sql("UPDATE integrations SET status = $3, last_error = $4, last_checked_at = $5 WHERE project_id = $1 AND id = $2")
+    sql("UPDATE integrations SET status = $3, last_error = $4, last_checked_at = $5 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
         .bind(id)
         .bind(status.as_str())
@@ -300,7 +314,7 @@ pub async fn miss(
     missing: &[String],
     now: Instant,
 ) -> Result<()> {
-    sql("UPDATE integrations SET missing = $3, version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2")
+    sql("UPDATE integrations SET missing = $3, version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
         .bind(id)
         .bind(json(&missing)?)
@@ -312,7 +326,7 @@ pub async fn miss(
 
 /// Notes that a post was published there.
 pub async fn published(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
-    sql("UPDATE integrations SET last_publish_at = $3 WHERE project_id = $1 AND id = $2")
+    sql("UPDATE integrations SET last_publish_at = $3 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
         .bind(id)
         .bind(now)
@@ -321,12 +335,18 @@ pub async fn published(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant)
     Ok(())
 }
 
-/// Forgets a connection with its secrets.
-pub async fn remove(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<bool> {
-    let gone = sql("DELETE FROM integrations WHERE project_id = $1 AND id = $2")
-        .bind(scope.project())
-        .bind(id)
-        .run(tx)
-        .await?;
+/// Ends a connection: its secrets, settings and mapping are forgotten. Whether there was one.
+pub async fn remove(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<bool> {
+    let none = json(&BTreeMap::<String, String>::new())?;
+    let gone = sql("UPDATE integrations SET status = 'not_connected', settings = $3, field_map = $3, missing = $4, secret = NULL, account = NULL,
+           site_id = NULL, collection_id = NULL, last_error = NULL, version = version + 1, updated_at = $5
+         WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
+    .bind(scope.project())
+    .bind(id)
+    .bind(none)
+    .bind(json(&UNMAPPED)?)
+    .bind(now)
+    .run(tx)
+    .await?;
     Ok(gone > 0)
 }

@@ -353,9 +353,10 @@ pub async fn shown(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Vec<P
     Ok(shown)
 }
 
-/// Posts whose time has come, the longest due first.
+/// Posts whose time has come: of each project the one that is due longest, then of each the next.
 pub async fn due(tx: &mut Tx, now: Instant, most: u32) -> Result<Vec<(ProjectScope, Uuid)>> {
-    sql("SELECT project_id, id FROM posts WHERE status = 'scheduled' AND scheduled_at <= $1 ORDER BY scheduled_at LIMIT $2")
+    sql("SELECT project_id, id FROM posts WHERE status = 'scheduled' AND scheduled_at <= $1
+         ORDER BY row_number() OVER (PARTITION BY project_id ORDER BY scheduled_at, id), scheduled_at, id LIMIT $2")
         .bind(now)
         .bind(most)
         .all(tx, |c| Ok((ProjectScope::proven(c.take()?), c.take()?)))

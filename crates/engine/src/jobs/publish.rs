@@ -3,6 +3,8 @@
 //!
 //! A run that was cut anywhere goes on by looking. While an answer is lost the job waits between looks.
 
+mod item;
+mod left;
 mod outcome;
 
 use std::time::Duration;
@@ -26,13 +28,13 @@ use crate::{
     Engine,
     failure::Result,
     publishing::{
-        Aim, Before, Connection, Item, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Uploaded,
-        Wanted, Why, connect, decide, pictures, secrets, vendors,
+        Aim, Before, Change, Connection, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Wanted, Why,
+        connect, decide, pictures, secrets, vendors,
     },
 };
 
-pub(super) use outcome::over;
-pub(crate) use outcome::{scheduled, withdraw};
+pub(super) use left::over;
+pub(crate) use left::{scheduled, withdraw};
 
 /// What an attempt aims at.
 pub(crate) const LIVE: &str = "live";
@@ -109,6 +111,10 @@ pub(crate) async fn note(
         Some(Trouble::Refused {
             why: Why::Credential, ..
         }) => Some(Readiness::ReauthorizationRequired),
+        Some(Trouble::NotNow {
+            what: pictures::UNREACHABLE,
+            ..
+        }) => return Ok(()),
         // It speaks of one post or one field, not of the connection.
         Some(Trouble::Refused {
             why: Why::Missing | Why::Conflict | Why::Invalid | Why::TooLarge | Why::Unsupported | Why::Schema,
@@ -157,8 +163,7 @@ async fn carry_out(run: &Run, attempt_id: uuid::Uuid) -> Result<Value, JobError>
         return outcome::unchanged(run, view).await;
     }
     let Some(connection) = view.connection.clone() else {
-        let gone = Trouble::because(Why::Credential, "the provider was disconnected meanwhile");
-        return outcome::refused(run, view, &gone).await;
+        return outcome::disconnected(run, view).await;
     };
     if view.attempt.state == PublicationState::Sending {
         view.attempt.state = PublicationState::Uncertain;
@@ -176,12 +181,19 @@ async fn carry_out(run: &Run, attempt_id: uuid::Uuid) -> Result<Value, JobError>
         Ok(publisher) => publisher,
         Err(trouble) => return outcome::troubled(run, view, &connection, &trouble).await,
     };
-    match bring(run, &mut view, &connection, &*publisher).await {
-        Ok(Next::Done(remote)) => outcome::done(run, view, &remote).await,
-        Ok(Next::Absent) => outcome::absent(run, view).await,
-        Ok(Next::Wait) => outcome::missed(run, view).await,
-        Ok(Next::Refuse(reason)) => outcome::stopped(run, view, reason).await,
-        Ok(Next::Create | Next::Update(_) | Next::Unpublish(_)) => Err(JobError::Retry(PATIENCE)),
+    let next = match look(run, &mut view, &*publisher).await {
+        Ok(next) => next,
+        Err(trouble) => return outcome::troubled(run, view, &connection, &trouble).await,
+    };
+    let change = match next {
+        Next::Send(change) => change,
+        Next::Done(remote) => return outcome::done(run, view, &remote).await,
+        Next::Absent => return outcome::absent(run, view).await,
+        Next::Wait => return outcome::missed(run, view).await,
+        Next::Refuse(reason) => return outcome::stopped(run, view, reason).await,
+    };
+    match send(run, &mut view, &connection, &*publisher, &change).await {
+        Ok(remote) => outcome::done(run, view, &remote).await,
         Err(Stop::Trouble(trouble)) => outcome::troubled(run, view, &connection, &trouble).await,
         Err(Stop::Job(error)) => Err(error),
     }
@@ -205,13 +217,8 @@ impl From<JobError> for Stop {
     }
 }
 
-/// Looks, decides, and does what is decided: [`Next::Done`] once it is as it is to be.
-async fn bring(
-    run: &Run,
-    view: &mut View,
-    connection: &integrations::Record,
-    publisher: &dyn Publisher,
-) -> Result<Next, Stop> {
+/// Looks for the post at the provider, and decides what is next.
+async fn look(run: &Run, view: &mut View, publisher: &dyn Publisher) -> Result<Next, Trouble> {
     let marker = view.marker();
     let slug = view.post.summary.slug.clone();
     let known = view.published.external_id.clone();
@@ -221,29 +228,37 @@ async fn bring(
         slug: &slug,
     };
     let found = publisher.find(&wanted).await?;
-    let now = run.engine.clock.now();
     let seen: Vec<String> = found.iter().map(|remote| remote.id.clone()).collect();
     view.attempt.note(
         if seen.is_empty() { "absent" } else { "found" },
         (!seen.is_empty()).then(|| seen.join(", ")),
-        now,
+        run.engine.clock.now(),
     );
     if view.attempt.sent.is_none() && found.is_empty() {
         view.attempt.was_absent = true;
     }
-    let next = view.decide(&marker, &found);
-    let (sent, what) = match &next {
-        Next::Create => (Sent::Create, "sending"),
-        Next::Update(_) | Next::Unpublish(_) => (Sent::Change, "changing"),
-        _ => return Ok(next),
+    Ok(view.decide(&marker, &found))
+}
+
+/// Writes down what is about to be sent, and sends it.
+async fn send(
+    run: &Run,
+    view: &mut View,
+    connection: &integrations::Record,
+    publisher: &dyn Publisher,
+    change: &Change,
+) -> Result<Remote, Stop> {
+    let now = run.engine.clock.now();
+    let picture = match change {
+        Change::Unpublish(_) => None,
+        _ => item::picture(run, view, connection, publisher).await?,
     };
-    let picture = match next {
-        Next::Unpublish(_) => None,
-        _ => picture(run, view, connection, publisher).await?,
+    let item = item::of(view, picture, now);
+    let (sent, what) = match change {
+        Change::Create => (CREATE, "sending"),
+        Change::Update(_) | Change::Unpublish(_) => (CHANGE, "changing"),
     };
-    let item = item(view, marker, picture, now);
-    let before = view.attempt.sent.clone();
-    view.attempt.sent = Some(if sent == Sent::Create { CREATE } else { CHANGE }.to_owned());
+    let before = view.attempt.sent.replace(sent.to_owned());
     view.attempt.state = PublicationState::Sending;
     view.attempt.note(what, None, now);
     let asked = tokio::time::Instant::now();
@@ -252,21 +267,18 @@ async fn bring(
         // We stood still, and the lease may be another's by now: who has it finds what was written, and looks.
         return Err(JobError::Lost.into());
     }
-    let sent = match &next {
-        Next::Update(remote) => publisher.update(remote, &item).await,
-        Next::Unpublish(remote) => publisher.unpublish(remote).await,
-        _ => publisher.create(&item).await,
+    let answer = match change {
+        Change::Create => publisher.create(&item).await,
+        Change::Update(remote) => publisher.update(remote, &item).await,
+        Change::Unpublish(remote) => publisher.unpublish(remote).await,
     };
-    match sent {
-        Ok(remote) => Ok(Next::Done(remote)),
-        Err(trouble) => {
-            // What certainly was not carried out leaves everything as it was.
-            if !matches!(trouble, Trouble::Unclear { .. }) {
-                view.attempt.sent = before;
-            }
-            Err(trouble.into())
+    answer.map_err(|trouble| {
+        // What certainly was not carried out leaves everything as it was.
+        if !matches!(trouble, Trouble::Unclear { .. }) {
+            view.attempt.sent = before;
         }
-    }
+        trouble.into()
+    })
 }
 
 const CREATE: &str = "create";
@@ -350,80 +362,6 @@ async fn save(run: &Run, view: &View) -> Result<(), JobError> {
         })
     })
     .await
-}
-
-/// The main image at the provider; uploaded once.
-async fn picture(
-    run: &Run,
-    view: &View,
-    connection: &integrations::Record,
-    publisher: &dyn Publisher,
-) -> Result<Option<Uploaded>, Stop> {
-    let image = match &view.post.details.featured_image {
-        Some(image) if connection.field_map.contains_key("featuredImage") => image,
-        _ => return Ok(None),
-    };
-    let vendor = vendors::of(connection.provider);
-    if !vendor.is_some_and(|vendor| vendor.capabilities.images) {
-        return Ok(Some(Uploaded {
-            reference: image.url.clone(),
-            url: Some(image.url.clone()),
-            alt: image.alt.clone(),
-        }));
-    }
-    let settings = run.engine.publishing().map_err(JobError::from)?;
-    let client = settings
-        .outbound
-        .for_purpose(crate::providers::outbound::Purpose::Publish);
-    let (picture, digest) = pictures::fetch(&client, &image.url, image.alt.clone()).await?;
-    let (scope, id) = (run.leased.scope, connection.id);
-    let known = publications::uploaded(
-        &mut run.engine.db.read().await.map_err(JobError::from)?,
-        scope,
-        id,
-        &digest,
-    )
-    .await
-    .map_err(JobError::from)?;
-    if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
-        return Ok(Some(known));
-    }
-    // An image that is there twice is no post that is there twice: a lost answer is asked for again.
-    let uploaded = publisher
-        .upload(&picture)
-        .await
-        .map_err(|trouble| match trouble {
-            Trouble::Unclear { what, .. } => Trouble::NotNow { what, after: None },
-            other => other,
-        })?;
-    let (stored, now) = (json!(uploaded), run.engine.clock.now());
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
-        Box::pin(async move { publications::note_upload(tx, scope, id, &digest, &stored, now).await })
-    })
-    .await?;
-    Ok(Some(uploaded))
-}
-
-fn item(view: &View, marker: Marker, picture: Option<Uploaded>, now: searchwright_contract::Instant) -> Item {
-    let (summary, details) = (&view.post.summary, &view.post.details);
-    Item {
-        marker,
-        live: view.attempt.aim == LIVE,
-        title: summary.title.clone().unwrap_or_default(),
-        slug: summary.slug.clone(),
-        html: view.post.content_html.clone(),
-        markdown: view.post.content.clone(),
-        excerpt: details.excerpt.clone(),
-        meta_title: details.meta_title.clone(),
-        meta_description: details.meta_description.clone(),
-        tags: details.tags.clone(),
-        categories: details.categories.clone(),
-        author: details.author.as_ref().map(|author| author.name.clone()),
-        language: summary.language.clone(),
-        canonical_url: details.canonical_url.clone(),
-        published_at: view.published.published_at.unwrap_or(now),
-        picture,
-    }
 }
 
 fn result(view: &View) -> Value {

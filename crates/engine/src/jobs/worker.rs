@@ -31,8 +31,8 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 const LONGEST_BACKOFF_MILLIS: i64 = 3_600_000;
 /// Attempts after which a job that asks to be retried is given up.
 const MOST_ATTEMPTS: i64 = 8;
-/// Scheduled posts that are let go at a time.
-const DUE: u32 = 20;
+/// Scheduled posts that are let go at a time, those of many projects before many of one.
+const DUE: u32 = 100;
 
 /// Runs jobs until it is told to stop.
 #[derive(Debug)]
@@ -123,20 +123,24 @@ impl Worker {
         }
     }
 
-    /// Lets posts go whose time has come. Whoever finds one first takes it: its status changes with the job.
+    /// Lets posts go whose time has come, each for itself. Whoever finds one first takes it: its status changes with the job.
     async fn publish_due(&self) -> Result<()> {
         let now = self.engine.clock.now();
-        if publications::due(&mut self.engine.db.read().await?, now, 1)
-            .await?
-            .is_empty()
-        {
+        let due = publications::due(&mut self.engine.db.read().await?, now, DUE).await?;
+        if due.is_empty() {
             return Ok(());
         }
-        let engine = self.engine.clone();
-        self.engine
-            .db
-            .write(move |tx| Box::pin(async move { publish_due(&engine, tx, DUE, now).await }))
-            .await?;
+        for (scope, post) in due {
+            let engine = self.engine.clone();
+            let write = self
+                .engine
+                .db
+                .write(move |tx| Box::pin(async move { publish_due(&engine, tx, scope, post, now).await }));
+            if let Err(error) = write.await {
+                // Others do not wait for it, and it is tried again at the next look.
+                tracing::error!(%error, %post, "a scheduled post was not let go");
+            }
+        }
         self.engine.happened.notify_one();
         Ok(())
     }
@@ -248,6 +252,12 @@ async fn hear(run: &Run, renew: bool) -> Result<Beat, searchwright_store::Error>
         .await
 }
 
+/// Milliseconds until the next attempt after this one.
+pub(super) fn backoff(attempt: i64, first: i64) -> i64 {
+    let factor = 1i64 << attempt.clamp(0, 20);
+    first.saturating_mul(factor).min(LONGEST_BACKOFF_MILLIS)
+}
+
 async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
     let now = run.engine.clock.now();
     let end = match outcome {
@@ -264,10 +274,7 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
                 "tried too often",
             )))
         }
-        Err(JobError::Retry(after)) => {
-            let factor = 1i64 << run.leased.attempt.clamp(0, 20);
-            End::Retry(now.plus_millis(after.saturating_mul(factor).min(LONGEST_BACKOFF_MILLIS)))
-        }
+        Err(JobError::Retry(after)) => End::Retry(now.plus_millis(backoff(run.leased.attempt, after))),
     };
     tracing::info!(job = %run.leased.id, end = ?std::mem::discriminant(&end), "job ended");
     let leased = run.leased.clone();

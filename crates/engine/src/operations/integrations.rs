@@ -1,12 +1,14 @@
 //! Places to publish: connected by a person, mapped by anybody who may.
 
+mod survey;
+
 use searchwright_contract::{
     Code, List, Problem, Scope,
     actions::{AllowedActions, Permission},
     events::EventType,
     integrations::{
         ConnectIntegration, ConnectKind, ConnectUrl, DisconnectIntegration, Fields, Integration, ListFields,
-        ListIntegrations, Place, Provider, Readiness, SaveMapping,
+        ListIntegrations, Provider, Readiness, SaveMapping,
     },
 };
 use searchwright_store::{
@@ -16,16 +18,16 @@ use searchwright_store::{
     integrations::{self, Mapping, Record},
 };
 
+use self::survey::{decided, hear, heard};
 use super::items::refuse;
 use crate::{
     Engine,
     call::{Call, fault, limit},
     endpoint::Handle,
     failure::Result,
-    jobs::publish::{note, opened},
     publishing::{
-        Publisher, Trouble,
-        connect::{announce, authorise, expires, refused, token, vendor},
+        Publisher,
+        connect::{announce, authorise, expires, token, vendor},
         mapping, vendors,
     },
 };
@@ -152,19 +154,6 @@ impl Handle<ListIntegrations> for Engine {
 impl Handle<ConnectIntegration> for Engine {
     async fn prepare(call: &mut Call, operation: &ConnectIntegration) -> Result<()> {
         let vendor = vendor(&operation.provider)?;
-        let home = {
-            let project =
-                searchwright_store::projects::get(&mut call.engine.db.read().await?, call.scope()?).await?;
-            super::audits::start_url(&project.domain)
-        };
-        let site = operation.site_url.clone().unwrap_or(home);
-        let url = authorise(&call.engine, vendor.provider, &site).await?;
-        call.heard = Some(Box::new((site, url)));
-        Ok(())
-    }
-
-    async fn handle(call: &Call, tx: &mut Tx, operation: ConnectIntegration) -> Result<ConnectUrl> {
-        let (scope, vendor) = (call.scope()?, vendor(&operation.provider)?);
         if let Some(url) = &operation.site_url {
             let good = url::Url::parse(url).is_ok_and(|url| {
                 matches!(url.scheme(), "http" | "https")
@@ -179,6 +168,19 @@ impl Handle<ConnectIntegration> for Engine {
                 ));
             }
         }
+        let home = {
+            let project =
+                searchwright_store::projects::get(&mut call.engine.db.read().await?, call.scope()?).await?;
+            super::audits::start_url(&project.domain)
+        };
+        let site = operation.site_url.clone().unwrap_or(home);
+        let url = authorise(&call.engine, vendor.provider, &site).await?;
+        call.heard = Some(Box::new((site, url)));
+        Ok(())
+    }
+
+    async fn handle(call: &Call, tx: &mut Tx, operation: ConnectIntegration) -> Result<ConnectUrl> {
+        let (scope, vendor) = (call.scope()?, vendor(&operation.provider)?);
         let (token, digest) = token()?;
         let heard = call
             .heard
@@ -215,125 +217,6 @@ impl Handle<ConnectIntegration> for Engine {
             },
         })
     }
-}
-
-/// Asks the provider for its sites, its collections and the fields of what is chosen.
-async fn survey(
-    record: &Record,
-    publisher: &dyn Publisher,
-    site_id: Option<&str>,
-    collection_id: Option<&str>,
-) -> Result<Fields, Trouble> {
-    let only = |places: &[Place]| match places {
-        [one] => Some(one.id.clone()),
-        _ => None,
-    };
-    let mut fields = Fields {
-        provider: record.provider,
-        connection_id: record.id.to_string(),
-        site_id: site_id.map(str::to_owned).or_else(|| record.site_id.clone()),
-        collection_id: collection_id.map(str::to_owned),
-        sites: Vec::new(),
-        collections: Vec::new(),
-        data: Vec::new(),
-    };
-    // Collections belong to a site: with another site the saved one means nothing.
-    if fields.collection_id.is_none() && (site_id.is_none() || site_id == record.site_id.as_deref()) {
-        fields.collection_id.clone_from(&record.collection_id);
-    }
-    let is_none_of = |chosen: Option<&str>, places: &[Place]| {
-        !places.is_empty() && chosen.is_some_and(|chosen| places.iter().all(|place| place.id != chosen))
-    };
-    if fields.site_id.is_none() || site_id.is_some() {
-        fields.sites = publisher.sites().await?;
-        if is_none_of(site_id, &fields.sites) {
-            return Ok(fields);
-        }
-        fields.site_id = fields.site_id.or_else(|| only(&fields.sites));
-    }
-    if fields.site_id.is_none() {
-        return Ok(fields);
-    }
-    let site = fields.site_id.clone();
-    if fields.collection_id.is_none() || collection_id.is_some() {
-        fields.collections = publisher.collections(site.as_deref()).await?;
-        if is_none_of(collection_id, &fields.collections) {
-            return Ok(fields);
-        }
-        fields.collection_id = fields.collection_id.or_else(|| only(&fields.collections));
-        if fields.collection_id.is_none() && !fields.collections.is_empty() {
-            return Ok(fields);
-        }
-    }
-    fields.data = publisher
-        .fields(site.as_deref(), fields.collection_id.as_deref())
-        .await?;
-    mapping::suggest(&mut fields.data);
-    Ok(fields)
-}
-
-/// Asks, with no transaction open, and notes what came of it.
-async fn hear(call: &mut Call, word: &str, site_id: Option<&str>, collection_id: Option<&str>) -> Result<()> {
-    let (scope, vendor) = (call.scope()?, vendor(word)?);
-    let engine = call.engine.clone();
-    let record = integrations::of(&mut engine.db.read().await?, scope, vendor.provider).await?;
-    let Some(record) = record else {
-        return Err(not_connected(vendor.provider).into());
-    };
-    let asked = match opened(&engine, scope, &record, uuid::Uuid::nil()).await? {
-        Ok(publisher) => survey(&record, &*publisher, site_id, collection_id).await,
-        Err(trouble) => Err(trouble),
-    };
-    note(&engine, scope, &record, asked.as_ref().err()).await?;
-    match asked {
-        Ok(fields) => {
-            choose("/siteId", site_id, &fields.sites)?;
-            choose("/collectionId", collection_id, &fields.collections)?;
-            keep_missing(&engine, scope, &record, &fields).await?;
-            call.heard = Some(Box::new(fields));
-            Ok(())
-        }
-        Err(Trouble::Refused {
-            why: crate::publishing::Why::Missing,
-            ..
-        }) if site_id.is_some() || collection_id.is_some() => Err(fault(
-            if collection_id.is_some() {
-                "/collectionId"
-            } else {
-                "/siteId"
-            },
-            "unknown_value",
-            "the provider has none of this id; leave it out to see what there is",
-        )),
-        Err(trouble) => Err(refused(&trouble)),
-    }
-}
-
-/// The fields of the saved mapping may not be what they were: what it lacks now is kept, so that it shows before a post fails.
-async fn keep_missing(engine: &Engine, scope: ProjectScope, record: &Record, fields: &Fields) -> Result<()> {
-    let is_of_mapping = fields.site_id == record.site_id && fields.collection_id == record.collection_id;
-    if record.field_map.is_empty() || !is_of_mapping {
-        return Ok(());
-    }
-    let missing = mapping::missing(&record.field_map, &fields.data);
-    if missing == record.missing {
-        return Ok(());
-    }
-    let (id, now) = (record.id, engine.clock.now());
-    let write = engine
-        .db
-        .write(move |tx| Box::pin(async move { integrations::miss(tx, scope, id, &missing, now).await }));
-    Ok(write.await?)
-}
-
-fn heard(call: &Call) -> Result<Fields> {
-    let heard = call
-        .heard
-        .as_ref()
-        .and_then(|heard| heard.downcast_ref::<Fields>());
-    heard
-        .cloned()
-        .ok_or_else(|| crate::failure::defect("fields", "nobody asked the provider"))
 }
 
 impl Handle<ListFields> for Engine {
@@ -388,33 +271,6 @@ impl Handle<SaveMapping> for Engine {
     }
 }
 
-/// The ids there are, for people.
-fn known(places: &[Place]) -> String {
-    let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).take(50).collect();
-    ids.join(", ")
-}
-
-/// Refuses an id that the provider does not have.
-fn choose(pointer: &str, chosen: Option<&str>, places: &[Place]) -> Result<()> {
-    match chosen {
-        Some(id) if !places.is_empty() && places.iter().all(|place| place.id != id) => Err(fault(
-            pointer,
-            "unknown_value",
-            format!("the provider has none of this id, but {}", known(places)),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a mapping without what has to be chosen.
-fn decided(pointer: &str, chosen: Option<&str>, places: &[Place], is_needed: bool) -> Result<()> {
-    if chosen.is_none() && (is_needed || !places.is_empty()) {
-        let why = format!("has to be one of {}", known(places));
-        return Err(fault(pointer, "required", why));
-    }
-    choose(pointer, chosen, places)
-}
-
 impl Handle<DisconnectIntegration> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: DisconnectIntegration) -> Result<()> {
         let provider: Provider = operation
@@ -426,7 +282,7 @@ impl Handle<DisconnectIntegration> for Engine {
             return Err(Problem::not_found("connection").into());
         };
         call.check_match(&record.id.to_string(), record.version)?;
-        integrations::remove(tx, scope, record.id).await?;
+        integrations::remove(tx, scope, record.id, call.now).await?;
         let (event, kind) = (call.engine.clock.id(), EventType::IntegrationDisconnected);
         Ok(announce(tx, scope, event, kind, provider, record.id, call.now).await?)
     }

@@ -8,7 +8,7 @@ use searchwright_contract::{
     events::EventType,
     posts::{
         CreatePost, GetPost, ListPosts, ListRevisions, Post, PostDetails, PostFindings, PostOrigin,
-        PostStatus, PostSummary, RestoreRevision, Revision, UpdatePost,
+        PostStatus, PostSummary, Publication, RestoreRevision, Revision, UpdatePost,
     },
 };
 use searchwright_store::{
@@ -31,9 +31,10 @@ use crate::{
         Site, actions, advance, announce, facts, follow, settle,
         sources::{UNVERIFIED, accept},
     },
+    publishing::vendors,
     writing::{
         slug::{slugify, unique},
-        transitions::{Actor, Effect},
+        transitions::{Actor, Effect, Facts},
     },
 };
 
@@ -48,7 +49,16 @@ pub(super) async fn shown(call: &Call, tx: &mut Tx, record: Record) -> Result<Po
     let (scope, mut post) = (call.scope()?, record.post);
     let ready = !super::integrations::ready(tx, scope).await?.is_empty();
     post.publications = publications::shown(tx, scope, uuid(&post.summary.id)).await?;
-    post.summary.allowed_actions = actions(call, &post.summary, &post.findings.warnings, ready);
+    let can_be_taken_back = |publication: &Publication| {
+        publication.is_live
+            && vendors::of(publication.provider).is_some_and(|vendor| vendor.capabilities.unpublish)
+    };
+    let facts = Facts {
+        is_integration_ready: ready,
+        can_unpublish: post.publications.iter().any(can_be_taken_back),
+        ..facts(&post.summary, &post.findings.warnings, call.now)
+    };
+    post.summary.allowed_actions = actions(call, &post.summary, &facts);
     Ok(post)
 }
 
@@ -184,7 +194,11 @@ impl Handle<ListPosts> for Engine {
         let mut rows = posts::list(tx, call.scope()?, query).await?;
         let ready = !super::integrations::ready(tx, call.scope()?).await?.is_empty();
         for row in &mut rows {
-            row.allowed_actions = actions(call, row, &[], ready);
+            let facts = Facts {
+                is_integration_ready: ready,
+                ..facts(row, &[], call.now)
+            };
+            row.allowed_actions = actions(call, row, &facts);
         }
         call.page(&operation, limit, rows, |last| uuid(&last.id))
     }
@@ -329,12 +343,18 @@ impl Handle<UpdatePost> for Engine {
         }
         if let Some(to) = status {
             let ready = super::integrations::ready(tx, scope).await?;
-            let facts = crate::writing::transitions::Facts {
+            let facts = Facts {
                 unpublish: unpublish == Some(true),
                 is_integration_ready: !ready.is_empty(),
                 ..facts(&record.post.summary, &record.post.findings.warnings, call.now)
             };
             let effects = advance(&mut record, to, Actor::Patch, &facts, call.now)?;
+            if to == PostStatus::Scheduled
+                && let Err(why) = super::publishing::of_schedule(tx, scope, uuid(&old.summary.id)).await?
+            {
+                // Said now, not at its time, when nobody looks.
+                return Err(fault("/status", "provider_required", why));
+            }
             if effects.contains(&Effect::CancelJob)
                 && let Some(job) = record.job
             {

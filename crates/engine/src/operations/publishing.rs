@@ -335,46 +335,48 @@ pub(super) async fn unpublish(
     })
 }
 
-/// Publishes what is due by its schedule; how many.
-pub(crate) async fn publish_due(engine: &Engine, tx: &mut Tx, most: u32, now: Instant) -> Result<usize> {
-    let due = publications::due(tx, now, most).await?;
-    let count = due.len();
-    for (scope, id) in due {
-        projects::lock(tx, scope).await?;
-        let mut record = posts::get(tx, scope, id).await?;
-        if record.post.summary.status != PostStatus::Scheduled {
-            continue;
-        }
-        let connection = of_schedule(tx, scope, id).await?;
-        let old = record.post.clone();
-        let facts = Facts {
-            is_integration_ready: connection.is_ok(),
-            ..facts(&old.summary, &old.findings.warnings, now)
-        };
-        let moved = advance(&mut record, PostStatus::Publishing, Actor::Scheduler, &facts, now);
-        let why = match (moved, connection) {
-            (Ok(_), Ok(connection)) => {
-                let order = Order {
-                    aim: LIVE,
-                    force: false,
-                    recreate: false,
-                    at: (connection.id, connection.provider),
-                    from: PostStatus::Draft,
-                };
-                begin(engine, tx, scope, &mut record, &order, now).await?;
-                record.post.summary.scheduled_at = None;
-                None
-            }
-            (_, Err(why)) => Some(("integration_not_ready", why.to_owned())),
-            (Err(failure), _) => Some(("publish_blocked", failure.0.detail)),
-        };
-        crate::jobs::publish::scheduled(engine, tx, scope, record, &old, why, now).await?;
+/// Publishes a post that is due by its schedule, unless it is no longer.
+pub(crate) async fn publish_due(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    now: Instant,
+) -> Result<()> {
+    projects::lock(tx, scope).await?;
+    let mut record = posts::get(tx, scope, id).await?;
+    let summary = &record.post.summary;
+    if summary.status != PostStatus::Scheduled || summary.scheduled_at.is_none_or(|at| at > now) {
+        return Ok(());
     }
-    Ok(count)
+    let connection = of_schedule(tx, scope, id).await?;
+    let old = record.post.clone();
+    let facts = Facts {
+        is_integration_ready: connection.is_ok(),
+        ..facts(&old.summary, &old.findings.warnings, now)
+    };
+    let moved = advance(&mut record, PostStatus::Publishing, Actor::Scheduler, &facts, now);
+    let why = match (moved, connection) {
+        (Ok(_), Ok(connection)) => {
+            let order = Order {
+                aim: LIVE,
+                force: false,
+                recreate: false,
+                at: (connection.id, connection.provider),
+                from: PostStatus::Draft,
+            };
+            begin(engine, tx, scope, &mut record, &order, now).await?;
+            record.post.summary.scheduled_at = None;
+            None
+        }
+        (_, Err(why)) => Some(("integration_not_ready", why.to_owned())),
+        (Err(failure), _) => Some(("publish_blocked", failure.0.detail)),
+    };
+    crate::jobs::publish::scheduled(engine, tx, scope, record, &old, why, now).await
 }
 
 /// Through which connection a scheduled post goes: where it was before, else the only one that is ready.
-async fn of_schedule(
+pub(super) async fn of_schedule(
     tx: &mut Tx,
     scope: ProjectScope,
     post: Uuid,
@@ -390,7 +392,10 @@ async fn of_schedule(
     }
     Ok(match ready.len() {
         1 => Ok(ready.remove(0)),
-        0 => Err("no integration was ready when its time came; connect and map one, then publish it"),
-        _ => Err("several integrations were ready when its time came; publish it by naming one"),
+        0 => Err("no integration is ready to publish with; connect and map one"),
+        _ => Err(SEVERAL),
     })
 }
+
+/// Why a post that was nowhere yet cannot be scheduled.
+const SEVERAL: &str = "several integrations are ready, and a schedule names none; publish it once by naming one, or disconnect the others";

@@ -1,7 +1,7 @@
 //! Connecting a provider: a person enters what it wants on a page that works once, and nothing is kept that the provider does not
 //! accept.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use searchwright_contract::{
@@ -27,15 +27,17 @@ use uuid::Uuid;
 
 use super::{
     Context,
-    entered::{API_URL, is_remote, sorted},
+    entered::{API_URL, sorted},
     exchange::Server,
     oauth,
     publisher::{Account, Connection, Publisher},
     trouble::{Trouble, Why},
-    vendors::{self, Input, Vendor},
+    vendors::{self, Input, Vendor, git::address::Address},
 };
 use crate::{Engine, failure::Result, providers::outbound::Purpose};
 
+/// How long a site is asked for its page.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Minutes that a page works.
 const MINUTES: i64 = 60;
 
@@ -112,7 +114,7 @@ impl Engine {
         let scope = page.link.scope;
         if entered
             .get("repository")
-            .is_some_and(|address| !is_remote(address))
+            .is_some_and(|address| matches!(Address::parse(address.trim()), Ok(Address::Folder(_))))
         {
             return Err(Problem::fault(
                 "/repository",
@@ -342,7 +344,9 @@ pub(crate) async fn authorise(engine: &Engine, provider: Provider, site: &str) -
             .map(|url| url.replace("%7Btoken%7D", "{token}")));
     }
     if provider == Provider::Wordpress {
-        return Ok(wordpress_page(settings, site).await);
+        // A site that is slow or down is connected on a page of ours.
+        let page = tokio::time::timeout(PATIENCE, wordpress_page(settings, site));
+        return Ok(page.await.ok().flatten());
     }
     Ok(None)
 }

@@ -95,12 +95,8 @@ impl Reason {
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Make it.
-    Create,
-    /// Bring this to the wanted state.
-    Update(Remote),
-    /// Take this out of sight.
-    Unpublish(Remote),
+    /// Send this.
+    Send(Change),
     /// It is as it is to be.
     Done(Remote),
     /// There is nothing, and nothing is wanted.
@@ -109,6 +105,17 @@ pub(crate) enum Next {
     Wait,
     /// It will not be done.
     Refuse(Reason),
+}
+
+/// What to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Make it.
+    Create,
+    /// Bring this to the wanted state.
+    Update(Remote),
+    /// Take this out of sight.
+    Unpublish(Remote),
 }
 
 /// Decides.
@@ -123,17 +130,17 @@ pub(crate) fn decide(
     match own(marker, slug, known, before, found) {
         Some(remote) if aim == Aim::Gone => match remote.visible {
             Visible::Draft => Next::Done(remote.clone()),
-            Visible::Live => Next::Unpublish(remote.clone()),
+            Visible::Live => Next::Send(Change::Unpublish(remote.clone())),
         },
         Some(remote) => change(aim, marker, known, before, remote),
         None if aim == Aim::Gone => Next::Absent,
-        None if before.sent == Some(Sent::Create) && before.repeats => Next::Create,
+        None if before.sent == Some(Sent::Create) && before.repeats => Next::Send(Change::Create),
         None if before.sent == Some(Sent::Create) => Next::Wait,
         None if known.id.is_some() && !before.recreate => Next::Refuse(Reason::RemoteMissing),
         None if found.iter().any(|remote| remote.slug.as_deref() == Some(slug)) => {
             Next::Refuse(Reason::SlugConflict)
         }
-        None => Next::Create,
+        None => Next::Send(Change::Create),
     }
 }
 
@@ -181,7 +188,7 @@ fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Rem
         .as_ref()
         .is_none_or(|version| is_same_version(version, &remote.version));
     if is_as_left || is_ours_unheard || before.force {
-        Next::Update(remote.clone())
+        Next::Send(Change::Update(remote.clone()))
     } else {
         Next::Refuse(Reason::RemoteChanged)
     }

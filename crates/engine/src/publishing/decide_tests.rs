@@ -3,7 +3,7 @@
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use uuid::Uuid;
 
-use super::{Aim, Before, Known, Next, Reason, Sent, decide};
+use super::{Aim, Before, Change, Known, Next, Reason, Sent, decide};
 use crate::publishing::{
     marker::Marker,
     publisher::{Remote, Visible},
@@ -46,7 +46,10 @@ fn each_rule() {
     let nothing = Known::default();
     let next =
         |aim, known: &Known, before, found: &[Remote]| decide(aim, &mark(1), SLUG, known, before, found);
-    assert_eq!(next(Aim::Live, &nothing, marks(), &[]), Next::Create);
+    assert_eq!(
+        next(Aim::Live, &nothing, marks(), &[]),
+        Next::Send(Change::Create)
+    );
     // What has the slug and not our mark is somebody else's.
     let theirs = remote("9", None, Visible::Live, "a");
     let conflict = Next::Refuse(Reason::SlugConflict);
@@ -62,7 +65,7 @@ fn each_rule() {
     };
     assert_eq!(
         next(Aim::Live, &nothing, appeared, std::slice::from_ref(&theirs)),
-        Next::Update(theirs.clone())
+        Next::Send(Change::Update(theirs.clone()))
     );
     let was_there = Before {
         was_absent: false,
@@ -88,7 +91,7 @@ fn each_rule() {
             },
             &[]
         ),
-        Next::Create
+        Next::Send(Change::Create)
     );
     // Ours, as it is to be, or not.
     let ours = remote("5", Some(mark(1)), Visible::Live, "a");
@@ -98,12 +101,12 @@ fn each_rule() {
     );
     assert_eq!(
         next(Aim::Draft, &nothing, sent, std::slice::from_ref(&ours)),
-        Next::Update(ours.clone())
+        Next::Send(Change::Update(ours.clone()))
     );
     let old = remote("5", Some(mark(2)), Visible::Live, "a");
     assert_eq!(
         next(Aim::Live, &known("5", "a"), marks(), std::slice::from_ref(&old)),
-        Next::Update(old.clone())
+        Next::Send(Change::Update(old.clone()))
     );
     // Changed by others.
     let changed = Next::Refuse(Reason::RemoteChanged);
@@ -117,7 +120,7 @@ fn each_rule() {
     };
     assert_eq!(
         next(Aim::Live, &known("5", "b"), force, std::slice::from_ref(&old)),
-        Next::Update(old)
+        Next::Send(Change::Update(old))
     );
     // Deleted by others.
     assert_eq!(
@@ -128,11 +131,14 @@ fn each_rule() {
         recreate: true,
         ..marks()
     };
-    assert_eq!(next(Aim::Live, &known("5", "a"), recreate, &[]), Next::Create);
+    assert_eq!(
+        next(Aim::Live, &known("5", "a"), recreate, &[]),
+        Next::Send(Change::Create)
+    );
     // Taken back.
     assert_eq!(
         next(Aim::Gone, &known("5", "z"), marks(), std::slice::from_ref(&ours)),
-        Next::Unpublish(ours.clone())
+        Next::Send(Change::Unpublish(ours.clone()))
     );
     let draft = Remote {
         visible: Visible::Draft,
@@ -235,15 +241,15 @@ proptest! {
                         known = Known { id: Some(remote.id), version: Some(remote.version) };
                         break;
                     }
-                    Next::Create => (None, Sent::Create),
-                    Next::Update(remote) => (Some(remote.id), Sent::Change),
+                    Next::Send(Change::Create) => (None, Sent::Create),
+                    Next::Send(Change::Update(remote)) => (Some(remote.id), Sent::Change),
                     Next::Wait => {
                         misses += 1;
                         if misses > 4 { break; }
                         continue;
                     }
                     Next::Refuse(_) | Next::Absent => break,
-                    Next::Unpublish(_) => unreachable!("nothing is taken back"),
+                    Next::Send(Change::Unpublish(_)) => unreachable!("nothing is taken back"),
                 };
                 let goes = remote("", marks.then(|| marker.clone()), Visible::Live, &format!("v{text}"));
                 before.sent = Some(sent);

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use url::Url;
 
-use super::vendors::{Input, Vendor};
+use super::vendors::{Input, Vendor, git};
 use crate::failure::Result;
 
 /// Longest thing a person enters, in bytes.
@@ -21,13 +21,11 @@ pub(super) fn sorted(
     known: &BTreeMap<String, String>,
     entered: BTreeMap<String, String>,
 ) -> Result<Sorted> {
-    let mut faults = Vec::new();
-    let mut fault = |name: &str, code: &str, detail: &str| {
-        faults.push(Fault {
-            pointer: format!("/{name}"),
-            code: code.to_owned(),
-            detail: detail.to_owned(),
-        });
+    let mut faults: Vec<Fault> = Vec::new();
+    let wrong = |name: &str, code: &str, detail: &str| Fault {
+        pointer: format!("/{name}"),
+        code: code.to_owned(),
+        detail: detail.to_owned(),
     };
     let mut settings = known.clone();
     let mut secrets = BTreeMap::new();
@@ -38,7 +36,7 @@ pub(super) fn sorted(
             // An address of the interface is for those who run their own, and for tests: no form offers it.
             None if name == API_URL => {}
             None => {
-                fault(&name, "unknown_field", "is nothing this provider asks for");
+                faults.push(wrong(&name, "unknown_field", "is nothing this provider asks for"));
                 continue;
             }
             Some(_) => {}
@@ -49,17 +47,17 @@ pub(super) fn sorted(
         if value.len() > LONGEST
             || (value.chars().any(char::is_control) && !input.is_some_and(|i| i.secret || i.lines))
         {
-            fault(
-                &name,
-                "invalid",
-                "is too long, or holds characters that nobody can see",
-            );
+            let why = "is too long, or holds characters that nobody can see";
+            faults.push(wrong(&name, "invalid", why));
             continue;
         }
-        if name.ends_with("Url")
-            && let Err(why) = address(&value)
-        {
-            fault(&name, "not_a_url", why);
+        let read = match name.as_str() {
+            "repository" => git::address::Address::parse(&value).map(drop),
+            name if name.ends_with("Url") => address(&value),
+            _ => Ok(()),
+        };
+        if let Err(why) = read {
+            faults.push(wrong(&name, "not_a_url", why));
             continue;
         }
         if input.is_some_and(|input| input.secret) {
@@ -69,25 +67,21 @@ pub(super) fn sorted(
         }
     }
     let is_given = |input: &Input| settings.contains_key(input.name) || secrets.contains_key(input.name);
-    for input in vendor
+    let is_faulty = |input: &Input, faults: &[Fault]| faults.iter().any(|f| f.pointer[1..] == *input.name);
+    let missing = vendor
         .inputs
         .iter()
-        .filter(|input| input.required && !is_given(input))
-    {
-        fault(input.name, "required", "is needed");
+        .filter(|input| input.required && !is_given(input));
+    for input in missing {
+        if !is_faulty(input, &faults) {
+            faults.push(wrong(input.name, "required", "is needed"));
+        }
     }
     if faults.is_empty() {
         Ok((settings, secrets))
     } else {
         Err(Problem::faults(faults).into())
     }
-}
-
-/// Whether a repository is on another machine.
-pub(super) fn is_remote(address: &str) -> bool {
-    ["https://", "http://", "ssh://"]
-        .iter()
-        .any(|scheme| address.trim().starts_with(scheme))
 }
 
 /// The hidden setting for the address of a vendor's interface.

@@ -37,9 +37,9 @@ impl Marker {
         format!("<!-- {self} -->")
     }
 
-    /// The first mark in a text.
+    /// The last mark in a text: ours is at its end, whatever stands in it.
     pub fn in_text(text: &str) -> Option<Self> {
-        text.match_indices(NAME).find_map(|(at, _)| {
+        text.rmatch_indices(NAME).find_map(|(at, _)| {
             let (post, rest) = text[at + NAME.len()..].split_at_checked(36)?;
             let digest = rest.strip_prefix(':')?.get(..DIGITS)?;
             digest.bytes().all(|b| b.is_ascii_hexdigit()).then_some(())?;
@@ -84,6 +84,11 @@ mod tests {
         ] {
             assert_eq!(Marker::in_text(&text).as_ref(), Some(&mark), "{text}");
         }
+        let other = Marker::new(Uuid::from_u128(8), &[0xcd; 32]);
+        assert_eq!(
+            Marker::in_text(&format!("{other} {mark} searchwright:")),
+            Some(mark.clone())
+        );
         for text in [
             "",
             "searchwright:",

@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub use connect::{Connected, Page};
-pub(crate) use decide::{Aim, Before, Known, Next, Reason, Sent, decide};
+pub(crate) use decide::{Aim, Before, Change, Known, Next, Reason, Sent, decide};
 pub(crate) use entered::secrets;
 pub(crate) use marker::Marker;
 pub(crate) use publisher::{Connection, Item, Publisher, Remote, Uploaded, Wanted};
@@ -39,6 +39,8 @@ pub struct Settings {
     pub outbound: Outbound,
     /// Folder under which files are published, one folder per project.
     pub folder: PathBuf,
+    /// Folder for what is worked on, emptied when the server starts.
+    pub scratch: PathBuf,
     /// Origin of this server's pages, without a slash at its end.
     pub origin: String,
 }
@@ -58,6 +60,8 @@ pub(crate) struct Context {
     pub clock: Clock,
     /// The project's folder for files.
     pub folder: PathBuf,
+    /// Folder for what is worked on.
+    pub scratch: PathBuf,
     /// What is sent for this is sent with this id, however often.
     pub delivery: Uuid,
 }
@@ -75,6 +79,7 @@ impl Context {
             client: settings.outbound.for_purpose(Purpose::Publish),
             clock,
             folder: settings.folder.join(project.to_string()),
+            scratch: settings.scratch.clone(),
             delivery,
         }
     }

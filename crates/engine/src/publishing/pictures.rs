@@ -1,15 +1,20 @@
 //! Images on their way to a provider: fetched through the guard, and what they are is told by their bytes.
 
+use searchwright_site::fetch::FetchError;
 use sha2::{Digest as _, Sha256};
 
 use super::{
     publisher::Picture,
     trouble::{Trouble, Why},
 };
-use crate::providers::outbound::Guarded;
+use crate::providers::{outbound::Guarded, retry_after};
 
 /// Largest image that is taken, in bytes.
 const LARGEST: usize = 5 << 20;
+
+const DENIED: &str = "its address may not be reached from this server; an operator opens a private one with --allow-outbound publish=HOST:PORT";
+/// The word for an image that cannot be had now: it says nothing about the provider.
+pub(crate) const UNREACHABLE: &str = "image_unreachable";
 
 /// Media type and extension, by the first bytes.
 fn kind(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
@@ -34,11 +39,21 @@ pub(crate) async fn fetch(
     let request = http::Request::get(url)
         .header(http::header::ACCEPT, "image/avif,image/webp,image/*")
         .body(bytes::Bytes::new())
-        .map_err(|_| bad(Why::Address, "is no address of an image"))?;
+        .map_err(|_| bad(Why::Invalid, "is no address of an image"))?;
+    let not_now = |after| Trouble::NotNow {
+        what: UNREACHABLE,
+        after,
+    };
     let answer = client
         .send(request, LARGEST + 1)
         .await
-        .map_err(|error| Trouble::of_fetch(&error, false))?;
+        .map_err(|error| match error {
+            FetchError::Denied => bad(Why::Invalid, DENIED),
+            _ => not_now(None),
+        })?;
+    if answer.status == 429 || answer.status >= 500 {
+        return Err(not_now(retry_after(&answer.headers)));
+    }
     if answer.status != 200 {
         return Err(bad(
             Why::Invalid,

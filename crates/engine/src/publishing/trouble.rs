@@ -4,6 +4,8 @@ use std::{fmt, time::Duration};
 
 use searchwright_site::fetch::FetchError;
 
+use super::pictures::UNREACHABLE;
+
 /// Why a provider said no, or why it cannot be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -154,6 +156,10 @@ impl fmt::Display for Trouble {
                 "connect" => "the provider does not accept connections",
                 "tls" => "no secure connection to the provider can be made",
                 "rate_limited" => "the provider asks for fewer requests",
+                "status" => {
+                    "the provider answers with an error: it is in maintenance, or something before it, such as a firewall, turns requests away"
+                }
+                UNREACHABLE => "the address of the featured image does not answer",
                 _ => "the provider does not answer",
             }),
             Self::Refused { why, .. } => f.write_str(why.text()),

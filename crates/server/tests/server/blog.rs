@@ -65,6 +65,11 @@ impl Blog {
         (blog, address)
     }
 
+    /// Its address.
+    pub fn base(&self) -> String {
+        self.0.lock().unwrap().base.clone()
+    }
+
     pub fn fails(&self, faults: &[Fault]) {
         self.0.lock().unwrap().faults.extend(faults);
     }

@@ -20,6 +20,7 @@ mod brand;
 mod caches;
 mod conditional;
 mod connecting;
+mod connections;
 mod cursors;
 mod diffs;
 mod documents;

@@ -57,7 +57,7 @@ pub async fn write(bench: &Bench, title: &str) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-async fn read(bench: &Bench, id: &str) -> Value {
+pub async fn read(bench: &Bench, id: &str) -> Value {
     bench.get(&format!("P/posts/{id}")).await.json()
 }
 
@@ -75,7 +75,7 @@ pub async fn settled(bench: &Bench, id: &str) -> Value {
     .await
 }
 
-async fn until(bench: &Bench, id: &str, holds: impl Fn(&Value) -> bool) -> Value {
+pub async fn until(bench: &Bench, id: &str, holds: impl Fn(&Value) -> bool) -> Value {
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
         let post = read(bench, id).await;
@@ -88,7 +88,7 @@ async fn until(bench: &Bench, id: &str, holds: impl Fn(&Value) -> bool) -> Value
 }
 
 /// Looks so many times after so long, and waits until that was done.
-async fn look(bench: &Bench, id: &str, millis: i64) -> Value {
+pub async fn look(bench: &Bench, id: &str, millis: i64) -> Value {
     let evidence = |post: &Value| {
         post["publications"][0]["attempt"]["evidence"]
             .as_array()

@@ -1,5 +1,7 @@
 //! What came of an attempt, written in one transaction with the post, the publication, the event and what follows.
 
+use std::time::Duration;
+
 use searchwright_contract::{
     Instant,
     events::EventType,
@@ -9,27 +11,31 @@ use searchwright_contract::{
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
-    integrations,
-    jobs::{End, Leased},
-    posts, projects,
+    integrations, posts, projects,
     publications::{self, Attempt, Record as Published},
 };
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
-    super::{Job, JobError, audit::fenced, worker::Run},
+    super::{
+        Job, JobError,
+        audit::fenced,
+        worker::{Run, backoff},
+    },
     DRAFT, GONE, LIVE, LOOKS, MISSED_FOR, MISSES, MOST_ATTEMPTS, PATIENCE, View, error, note, problem,
     result, save,
 };
 use crate::{
-    Engine, Failure,
+    Failure,
     posts::{PUBLISH, advance, announce, facts, follow},
     publishing::{Reason, Remote, Trouble, Why, vendors},
     writing::transitions::{Actor, Facts},
 };
 
-/// Hours that a provider may ask for patience.
+/// Longest pause that a provider may ask for at once.
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+/// Milliseconds for which a provider may ask for patience altogether.
 const LONGEST_PATIENCE: i64 = 24 * 3_600_000;
 
 /// What is known at the end.
@@ -71,6 +77,7 @@ async fn settle(run: &Run, view: View, what: What) -> Result<Value, JobError> {
         connection,
         ..
     } = view;
+    let id = attempt.id;
     fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             projects::lock(tx, scope).await?;
@@ -104,11 +111,7 @@ async fn settle(run: &Run, view: View, what: What) -> Result<Value, JobError> {
     .await?;
     run.engine.happened.notify_one();
     run.engine.wake.notify_one();
-    let id = run.leased.payload["attempt_id"]
-        .as_str()
-        .and_then(|id| Uuid::try_parse(id).ok());
-    let view = super::load(run, id.unwrap_or_default()).await?;
-    Ok(result(&view))
+    Ok(result(&super::load(run, id).await?))
 }
 
 /// Writes what is known into the attempt and the publication.
@@ -186,6 +189,11 @@ async fn arrive(
         back(attempt.from_status)
     };
     advance(&mut record, to, Actor::Worker, &facts, now).map_err(defect)?;
+    let mut elsewhere = None;
+    if attempt.aim == GONE && old.is_live {
+        let all = publications::shown(tx, scope, attempt.post).await?;
+        elsewhere = all.into_iter().find(|other| other.is_live).map(|other| other.url);
+    }
     let summary = &mut record.post.summary;
     summary.failure = None;
     if attempt.aim == LIVE {
@@ -195,6 +203,8 @@ async fn arrive(
     } else if !old.is_live {
         summary.published_url = None;
         record.published_hash = None;
+    } else if let Some(other) = elsewhere {
+        summary.published_url = other;
     }
     let written = posts::update(tx, scope, &record, now).await?;
     follow(tx, scope, Some(&old), &written.post.summary, now).await?;
@@ -243,9 +253,7 @@ pub(super) async fn troubled(
     match trouble {
         Trouble::Unclear { .. } => uncertain(run, view, 0).await,
         // Nothing is concluded from a provider that does not let us look.
-        Trouble::NotNow { after, .. } if is_open => {
-            uncertain(run, view, after.map_or(0, |after| after.as_millis() as i64)).await
-        }
+        Trouble::NotNow { after, .. } if is_open => uncertain(run, view, after.map_or(0, asked)).await,
         Trouble::Refused { .. } if is_open && view.attempt.sent.as_deref() == Some(super::CREATE) => {
             uncertain(run, view, 0).await
         }
@@ -254,17 +262,22 @@ pub(super) async fn troubled(
             if run.leased.attempt >= MOST_ATTEMPTS || waited > LONGEST_PATIENCE {
                 return refused(run, view, trouble).await;
             }
-            let wait = after.map_or(PATIENCE, |after| after.as_millis() as i64);
+            let wait = after.map_or_else(|| backoff(run.leased.attempt, PATIENCE), asked);
             view.attempt.state = PublicationState::Pending;
             view.attempt.next_check_at = Some(now.plus_millis(wait));
             save(run, &view).await?;
             Err(match after {
                 Some(_) => JobError::Wait(wait),
-                None => JobError::Retry(wait),
+                None => JobError::Retry(PATIENCE),
             })
         }
         Trouble::Refused { .. } => refused(run, view, trouble).await,
     }
+}
+
+/// Milliseconds that a provider asked for, as far as we go along with it: a post is not put off for days by one header.
+fn asked(after: Duration) -> i64 {
+    after.min(LONGEST_PAUSE).as_millis() as i64
 }
 
 /// Nobody knows: it is looked for again after a while, and in the end left to a person.
@@ -312,6 +325,27 @@ pub(super) async fn refused(run: &Run, view: View, trouble: &Trouble) -> Result<
     failed(run, view, error(trouble, now)).await
 }
 
+/// Its connection was ended meanwhile: what was never sent has failed, and what was sent nobody can look for.
+pub(super) async fn disconnected(run: &Run, mut view: View) -> Result<Value, JobError> {
+    let gone = Trouble::because(Why::Credential, "the provider was disconnected meanwhile");
+    if view.attempt.sent.is_none() {
+        return refused(run, view, &gone).await;
+    }
+    let now = run.engine.clock.now();
+    view.published.last_error = Some(error(&gone, now));
+    view.attempt.note(
+        "disconnected",
+        "the provider was disconnected meanwhile".to_owned(),
+        now,
+    );
+    (view.attempt.state, view.attempt.next_check_at) = (PublicationState::Uncertain, None);
+    save(run, &view).await?;
+    Err(JobError::Uncertain(problem(
+        "uncertain",
+        "whether the post is at the provider cannot be found out while it is not connected; connect it again, then publish again, which looks again",
+    )))
+}
+
 /// It is not to be carried out as things stand at the provider.
 pub(super) async fn stopped(run: &Run, view: View, reason: Reason) -> Result<Value, JobError> {
     let why = IntegrationError {
@@ -337,7 +371,7 @@ async fn failed(run: &Run, view: View, why: IntegrationError) -> Result<Value, J
     Err(JobError::GiveUp(told))
 }
 
-async fn fail(
+pub(super) async fn fail(
     tx: &mut Tx,
     scope: ProjectScope,
     mut attempt: Attempt,
@@ -389,97 +423,4 @@ async fn fail(
         now,
     )
     .await
-}
-
-/// A job that will not be run again, while its attempt has no outcome.
-pub(in super::super) async fn over(
-    tx: &mut Tx,
-    leased: &Leased,
-    attempt_id: Uuid,
-    end: &End,
-    event: Uuid,
-    now: Instant,
-) -> Result<(), Error> {
-    let attempt = publications::attempt_of(tx, leased.scope, attempt_id).await?;
-    if attempt.finished_at.is_some() || attempt.job != leased.id {
-        return Ok(());
-    }
-    let (code, detail) = match end {
-        End::Failed(problem) => (problem.code.as_str(), problem.detail.as_str()),
-        _ => CANCELED,
-    };
-    leave(tx, leased.scope, attempt, (code, detail), event, now).await
-}
-
-const CANCELED: (&str, &str) = ("canceled", "somebody stopped it before anything was sent");
-
-/// What was never sent has failed; what was sent stays uncertain.
-async fn leave(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    mut attempt: Attempt,
-    (code, detail): (&str, &str),
-    event: Uuid,
-    now: Instant,
-) -> Result<(), Error> {
-    let Some(mut published) = publications::get(tx, scope, attempt.post, attempt.connection).await? else {
-        return Ok(());
-    };
-    if attempt.sent.is_some() {
-        (attempt.state, attempt.next_check_at) = (PublicationState::Uncertain, None);
-        published.state = PublicationState::Uncertain;
-        publications::save_attempt(tx, scope, &attempt).await?;
-        return publications::save(tx, scope, &published, now).await;
-    }
-    let why = IntegrationError {
-        code: code.to_owned(),
-        detail: detail.to_owned(),
-        provider_message: None,
-        at: now,
-    };
-    fail(tx, scope, attempt, published, why, event, now).await
-}
-
-/// A scheduled post whose time has come: on its way, or failed with the reason.
-pub(crate) async fn scheduled(
-    engine: &Engine,
-    tx: &mut Tx,
-    scope: ProjectScope,
-    mut record: posts::Record,
-    old: &Post,
-    why: Option<(&str, String)>,
-    now: Instant,
-) -> crate::Result<()> {
-    let kind = match why {
-        None => EventType::PostUpdated,
-        Some((code, detail)) => {
-            let summary = &mut record.post.summary;
-            summary.status = PostStatus::Failed;
-            summary.scheduled_at = None;
-            summary.failure = Some(PostFailure {
-                stage: PUBLISH.to_owned(),
-                code: code.to_owned(),
-                detail,
-            });
-            EventType::PostPublishFailed
-        }
-    };
-    let written = posts::update(tx, scope, &record, now).await?;
-    follow(tx, scope, Some(&old.summary), &written.post.summary, now).await?;
-    announce(tx, scope, engine.clock.id(), kind, &written.post.summary, now).await?;
-    Ok(())
-}
-
-/// A job that was stopped before a worker took it.
-pub(crate) async fn withdraw(
-    engine: &Engine,
-    tx: &mut Tx,
-    scope: ProjectScope,
-    job: Uuid,
-    now: Instant,
-) -> Result<(), Error> {
-    let Some(attempt) = publications::open_of_job(tx, scope, job).await? else {
-        return Ok(());
-    };
-    leave(tx, scope, attempt, CANCELED, engine.clock.id(), now).await
 }

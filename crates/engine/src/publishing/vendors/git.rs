@@ -1,12 +1,13 @@
 //! A Git repository: one Markdown file per post in a folder of a branch. A push takes effect as a whole or not at all, and only on top
 //! of what we looked at.
 
+pub(in crate::publishing) mod address;
 mod repository;
 #[cfg(test)]
 mod tests;
 
 use searchwright_contract::integrations::{Field, Place, Provider};
-use url::{Host, Url};
+use url::Host;
 
 use super::{ALL, Input, Vendor, files::below};
 use crate::publishing::{
@@ -14,6 +15,7 @@ use crate::publishing::{
     publisher::{Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Wanted},
     trouble::{Trouble, Why},
 };
+use address::Address;
 use repository::{Access, Repository, Write};
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -83,28 +85,28 @@ impl Git {
 
     /// Where the repository is, and how it is reached: judged now, by an address that is used as judged.
     async fn access(&self) -> Result<Access, Trouble> {
-        let address = self.connection.setting("repository");
         let branch = match self.connection.setting("branch") {
             "" => "main",
             given => given,
         };
         let mut access = Access {
-            address: address.to_owned(),
             branch: branch.to_owned(),
+            scratch: self.context.scratch.clone(),
             ..Access::default()
         };
-        let Some(url) = Url::parse(address).ok().filter(|url| url.scheme() != "file") else {
-            return Ok(access);
-        };
-        let host = match url.host_str().map(Host::parse) {
-            Some(Ok(host)) => host,
-            _ => return Err(Trouble::refused(Why::Address)),
-        };
-        let port = match (url.port(), url.scheme()) {
-            (Some(port), _) => port,
-            (None, "ssh") => 22,
-            (None, "http") => 80,
-            _ => 443,
+        let address = Address::parse(self.connection.setting("repository"))
+            .map_err(|why| Trouble::because(Why::Invalid, format!("repository: {why}")))?;
+        let (url, is_ssh, host, port) = match address {
+            Address::Folder(folder) => {
+                access.address = folder;
+                return Ok(access);
+            }
+            Address::Remote {
+                url,
+                is_ssh,
+                host,
+                port,
+            } => (url, is_ssh, host, port),
         };
         let borrowed = match &host {
             Host::Domain(name) => Host::Domain(name.as_str()),
@@ -117,6 +119,7 @@ impl Git {
             port,
             reached.map_err(|error| Trouble::of_fetch(&error, false))?,
         ));
+        access.address = url;
         access.username = match self.connection.setting("username") {
             "" => "git".to_owned(),
             given => given.to_owned(),
@@ -124,7 +127,7 @@ impl Git {
         access.token = self.connection.secret("token").to_owned();
         access.private_key = self.connection.secret("privateKey").to_owned();
         access.host_key = self.connection.setting("hostKey").to_owned();
-        if url.scheme() == "ssh" && (access.private_key.is_empty() || access.host_key.is_empty()) {
+        if is_ssh && (access.private_key.is_empty() || access.host_key.is_empty()) {
             let why = "ssh needs a private key and the host key, by which the host is known";
             return Err(Trouble::because(Why::Credential, why));
         }

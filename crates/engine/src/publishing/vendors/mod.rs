@@ -4,7 +4,7 @@ mod contentful;
 mod directus;
 mod files;
 mod ghost;
-mod git;
+pub(super) mod git;
 mod notion;
 mod shopify;
 mod strapi;

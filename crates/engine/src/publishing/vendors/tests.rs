@@ -55,6 +55,7 @@ pub(super) fn open(provider: Provider, connection: Connection) -> Box<dyn Publis
         client: client(Duration::from_secs(60)),
         clock: Clock::fixed(Instant::from_millis(NOON)),
         folder: std::path::PathBuf::new(),
+        scratch: std::path::PathBuf::new(),
         delivery: Uuid::from_u128(1),
     };
     (of(provider).unwrap().open)(&context, connection).unwrap()

@@ -214,7 +214,7 @@ pub(super) fn problem(code: Code) -> Value {
             "RateLimit-Remaining",
             "RateLimit-Reset",
         ]),
-        408 | 503 | 504 => shown.push("Retry-After"),
+        408 | 502 | 503 | 504 => shown.push("Retry-After"),
         _ => {}
     }
     let headers: Map<String, Value> = shown.into_iter().map(header).collect();

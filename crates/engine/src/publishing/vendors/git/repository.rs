@@ -6,7 +6,7 @@ use std::{
     fs,
     io::Write as _,
     net::IpAddr,
-    path::Path,
+    path::PathBuf,
     process::{Command, Output, Stdio},
     time::Duration,
 };
@@ -32,6 +32,8 @@ const MOST_FILES: usize = 20_000;
 pub(super) struct Access {
     pub address: String,
     pub branch: String,
+    /// Where a folder for the visit may be made.
+    pub scratch: PathBuf,
     /// Host, port, and the address it has to be reached at; `None` for a folder of this machine.
     pub at: Option<(String, u16, IpAddr)>,
     pub username: String,
@@ -72,6 +74,12 @@ pub(super) struct Repository {
     tip: Option<String>,
 }
 
+/// A folder for one visit, below that of the server: what is left in it by a kill goes at the next start.
+fn scratch(access: &Access) -> std::io::Result<TempDir> {
+    fs::create_dir_all(&access.scratch)?;
+    TempDir::with_prefix_in("git-", &access.scratch)
+}
+
 /// Our name in commits.
 const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "Searchwright"),
@@ -93,10 +101,10 @@ impl Repository {
                 .branch
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/'));
-        if !is_branch || access.address.starts_with('-') {
+        if !is_branch {
             return Err(Trouble::because(Why::Invalid, "branch: is no name of a branch"));
         }
-        let folder = TempDir::with_prefix("searchwright-git-").map_err(failed)?;
+        let folder = scratch(&access).map_err(failed)?;
         let mut repository = Self {
             folder,
             access,
@@ -165,7 +173,8 @@ impl Repository {
             }
         }
         let wanted: String = texts.iter().map(|(_, id)| format!("{id}\n")).collect();
-        let mut rest = self.run(&["cat-file", "--batch"], wanted.as_bytes())?;
+        let read = self.run(&["cat-file", "--batch"], wanted.as_bytes())?;
+        let mut rest = read.as_slice();
         let mut out = Vec::with_capacity(texts.len());
         for (name, _) in texts {
             let Some(end) = rest.iter().position(|b| *b == b'\n') else {
@@ -175,7 +184,7 @@ impl Repository {
             let size: usize = head.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
             let body = rest.get(end + 1..end + 1 + size).unwrap_or_default();
             out.push((name, text(&body[..size.min(LARGEST).min(body.len())])));
-            rest = rest.get(end + 2 + size..).unwrap_or_default().to_vec();
+            rest = rest.get(end + 2 + size..).unwrap_or_default();
         }
         Ok(out)
     }
@@ -274,7 +283,7 @@ impl Repository {
             .env("GIT_ASKPASS", "true")
             .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:file")
             .env("GIT_SSH_VARIANT", "ssh")
-            .env("GIT_SSH_COMMAND", self.ssh(folder));
+            .env("GIT_SSH_COMMAND", self.ssh());
         let mut config = vec![
             ("core.hooksPath".to_owned(), "/dev/null".to_owned()),
             ("safe.directory".to_owned(), "*".to_owned()),
@@ -310,14 +319,13 @@ impl Repository {
         command
     }
 
-    fn ssh(&self, folder: &Path) -> String {
-        let folder = folder.display();
-        let mut ssh = format!(
-            "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityFile='{folder}/key' -o UserKnownHostsFile='{folder}/known_hosts' \
+    /// How ssh is started: in our folder, where its files are.
+    fn ssh(&self) -> String {
+        let mut ssh = "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityFile=./key -o UserKnownHostsFile=./known_hosts \
              -o GlobalKnownHostsFile=/dev/null -o StrictHostKeyChecking=yes -o ConnectTimeout=10 -o ProxyCommand=none -o PermitLocalCommand=no"
-        );
+            .to_owned();
         if let Some((host, port, address)) = &self.access.at {
-            // The name is of the form of a host: it was parsed as one.
+            // The name is of letters, digits, dots and dashes: address.rs takes no other.
             let alias = if *port == 22 {
                 host.clone()
             } else {

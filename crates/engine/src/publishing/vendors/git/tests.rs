@@ -42,6 +42,7 @@ fn publisher(repository: &Path, folder: &Path) -> Git {
     let settings = publishing::Settings {
         outbound: Outbound::new(&Settings::new("test")).unwrap(),
         folder: folder.to_owned(),
+        scratch: folder.join("scratch"),
         origin: String::new(),
     };
     let context = Context::new(&settings, Clock::system(), Uuid::nil(), Uuid::nil());

@@ -76,6 +76,13 @@ impl Interface {
     /// Why neither address answers as WordPress does.
     fn silence(&self, pretty: Answer, plain: &Answer) -> Trouble {
         let unreadable = |said: String| Trouble::because(Why::Unreadable, said);
+        // In maintenance, or asked too often.
+        if matches!(pretty.status, 429 | 500..=599) {
+            return match self.server.judged(pretty, false) {
+                Err(trouble) => trouble,
+                Ok(_) => Trouble::refused(Why::Unreadable),
+            };
+        }
         if let Some(said) = [&pretty, plain]
             .iter()
             .find_map(|answer| code(answer).and_then(|_| text(&answer.body, "/message")))
@@ -83,12 +90,12 @@ impl Interface {
             return unreadable(format!("WordPress keeps its REST interface closed: {said}"));
         }
         match pretty.status {
-            429 | 500..=502 | 504 | 300..=399 => match self.server.judged(pretty, false) {
+            300..=399 => match self.server.judged(pretty, false) {
                 Err(trouble) => trouble,
                 Ok(_) => Trouble::refused(Why::Unreadable),
             },
             401 => unreadable("the web server asks for a password of its own before WordPress answers".to_owned()),
-            status @ (403 | 405 | 406 | 503) => unreadable(format!(
+            status @ (403 | 405 | 406) => unreadable(format!(
                 "something before WordPress, such as a firewall, answers requests to its REST interface with {status}"
             )),
             _ => unreadable(

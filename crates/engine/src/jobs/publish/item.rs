@@ -1,0 +1,85 @@
+//! What is sent of a post: its text with our mark, and its main image as the provider has it.
+
+use searchwright_contract::Instant;
+use searchwright_store::{integrations, publications};
+use serde_json::json;
+
+use super::{LIVE, Stop, View};
+use crate::{
+    jobs::{JobError, audit::fenced, worker::Run},
+    providers::outbound::Purpose,
+    publishing::{Item, Marker, Publisher, Trouble, Uploaded, pictures, vendors},
+};
+
+/// The main image at the provider; uploaded once.
+pub(super) async fn picture(
+    run: &Run,
+    view: &View,
+    connection: &integrations::Record,
+    publisher: &dyn Publisher,
+) -> Result<Option<Uploaded>, Stop> {
+    let image = match &view.post.details.featured_image {
+        Some(image) if connection.field_map.contains_key("featuredImage") => image,
+        _ => return Ok(None),
+    };
+    let vendor = vendors::of(connection.provider);
+    if !vendor.is_some_and(|vendor| vendor.capabilities.images) {
+        return Ok(Some(Uploaded {
+            reference: image.url.clone(),
+            url: Some(image.url.clone()),
+            alt: image.alt.clone(),
+        }));
+    }
+    let settings = run.engine.publishing().map_err(JobError::from)?;
+    let client = settings.outbound.for_purpose(Purpose::Publish);
+    let (picture, digest) = pictures::fetch(&client, &image.url, image.alt.clone()).await?;
+    let (scope, id) = (run.leased.scope, connection.id);
+    let known = publications::uploaded(
+        &mut run.engine.db.read().await.map_err(JobError::from)?,
+        scope,
+        id,
+        &digest,
+    )
+    .await
+    .map_err(JobError::from)?;
+    if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
+        return Ok(Some(known));
+    }
+    // An image that is there twice is no post that is there twice: a lost answer is asked for again.
+    let uploaded = publisher
+        .upload(&picture)
+        .await
+        .map_err(|trouble| match trouble {
+            Trouble::Unclear { what, .. } => Trouble::NotNow { what, after: None },
+            other => other,
+        })?;
+    let (stored, now) = (json!(uploaded), run.engine.clock.now());
+    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move { publications::note_upload(tx, scope, id, &digest, &stored, now).await })
+    })
+    .await?;
+    Ok(Some(uploaded))
+}
+
+/// The post as it is sent. Marks in its text are those of another copy of it: they would be taken for ours.
+pub(super) fn of(view: &View, picture: Option<Uploaded>, now: Instant) -> Item {
+    let (summary, details) = (&view.post.summary, &view.post.details);
+    Item {
+        marker: view.marker(),
+        live: view.attempt.aim == LIVE,
+        title: summary.title.clone().unwrap_or_default(),
+        slug: summary.slug.clone(),
+        html: Marker::without(&view.post.content_html),
+        markdown: Marker::without(&view.post.content),
+        excerpt: details.excerpt.clone(),
+        meta_title: details.meta_title.clone(),
+        meta_description: details.meta_description.clone(),
+        tags: details.tags.clone(),
+        categories: details.categories.clone(),
+        author: details.author.as_ref().map(|author| author.name.clone()),
+        language: summary.language.clone(),
+        canonical_url: details.canonical_url.clone(),
+        published_at: view.published.published_at.unwrap_or(now),
+        picture,
+    }
+}
