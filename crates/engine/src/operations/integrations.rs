@@ -26,7 +26,6 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     publishing::{
-        Publisher,
         connect::{announce, authorise, expires, token, vendor},
         mapping, vendors,
     },
