@@ -23,6 +23,17 @@ pub fn normalize(text: &str) -> String {
         '\u{201c}' | '\u{201d}' | '\u{201f}' | '\u{2033}' => '"',
         other => other,
     };
+    if text.is_ascii() {
+        // its compatibility form is itself
+        let mut out = String::with_capacity(text.len());
+        for word in text.split_whitespace() {
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.extend(word.chars().map(|c| plain(c.to_ascii_lowercase())));
+        }
+        return out;
+    }
     let folded: String = text.nfkc().flat_map(char::to_lowercase).map(plain).collect();
     let mut out = String::with_capacity(folded.len());
     for word in folded.split_whitespace() {

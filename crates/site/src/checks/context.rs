@@ -8,7 +8,7 @@ use super::{
     Check, Rules,
     evidence::MOST_PAGES,
     phrases::Bots,
-    schema::{self, Item},
+    schema::{self, Item, Markup},
     thresholds::Thresholds,
 };
 use crate::{
@@ -106,7 +106,7 @@ pub struct Page<'a> {
     pub(super) directives: Directives,
     /// It may be in the index.
     pub(super) indexable: bool,
-    items: OnceCell<Vec<Item>>,
+    markup: OnceCell<Markup>,
     targets: OnceCell<Vec<(UrlId, usize)>>,
     external: OnceCell<Vec<(UrlId, usize)>>,
     resources: OnceCell<Vec<(u8, usize, usize)>>,
@@ -119,7 +119,7 @@ impl<'a> Page<'a> {
             context,
             directives: directives(facts),
             indexable: not_indexable(facts).is_none(),
-            items: OnceCell::new(),
+            markup: OnceCell::new(),
             targets: OnceCell::new(),
             external: OnceCell::new(),
             resources: OnceCell::new(),
@@ -164,7 +164,12 @@ impl<'a> Page<'a> {
 
     /// Objects of the page's JSON-LD.
     pub(super) fn items(&self, html: &HtmlFacts) -> &[Item] {
-        self.items.get_or_init(|| schema::items(html))
+        &self.markup(html).items
+    }
+
+    /// What the page's JSON-LD says.
+    pub(super) fn markup(&self, html: &HtmlFacts) -> &Markup {
+        self.markup.get_or_init(|| schema::markup(html))
     }
 
     /// The internal targets of its links, each once, with the first link that leads there.

@@ -27,6 +27,24 @@ static GENERIC: LazyLock<Anchors> = LazyLock::new(|| {
     (texts, languages)
 });
 
+/// Of the texts in ASCII, by the first letter or digit, how many letters and digits they have: what has another shape
+/// need not be folded.
+static SHAPES: LazyLock<[u64; 128]> = LazyLock::new(|| {
+    let mut shapes = [0; 128];
+    for text in lines(ANCHORS).filter(|text| text.is_ascii()) {
+        let (first, letters) = shape(text);
+        shapes[first] |= letters;
+    }
+    shapes
+});
+
+/// The first letter or digit of a text in ASCII, and the bit of how many it has.
+fn shape(text: &str) -> (usize, u64) {
+    let mut parts = text.bytes().filter(u8::is_ascii_alphanumeric);
+    let first = parts.next().map_or(0, |b| b.to_ascii_lowercase());
+    (usize::from(first), 1 << parts.count().min(63))
+}
+
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
         .map(str::trim)
@@ -47,6 +65,12 @@ fn bots(group: &str) -> impl Iterator<Item = &'static str> {
 pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
     if anchor.len() > *LONGEST {
         return false;
+    }
+    if anchor.is_ascii() {
+        let (first, letters) = shape(anchor);
+        if SHAPES[first] & letters == 0 {
+            return false;
+        }
     }
     let folded = crate::text::folded(anchor);
     let bare = folded.trim_matches(|c: char| !c.is_alphanumeric());

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::vocabulary;
 use crate::page::HtmlFacts;
 
 /// One object of the page's JSON-LD.
@@ -28,19 +29,29 @@ const ARTICLES: [&str; 8] = [
 /// Objects kept of one page.
 const MOST: usize = 200;
 
-/// The top-level objects of all blocks, those in `@graph` included.
-pub(super) fn items(html: &HtmlFacts) -> Vec<Item> {
-    let mut found = Vec::new();
+/// What the page's JSON-LD says: read once for all checks.
+#[derive(Debug, Default)]
+pub(super) struct Markup {
+    /// The top-level objects of all blocks, those in `@graph` included.
+    pub items: Vec<Item>,
+    /// Names that schema.org does not have.
+    pub unknown: Vec<Value>,
+}
+
+/// Reads all blocks that are JSON.
+pub(super) fn markup(html: &HtmlFacts) -> Markup {
+    let mut markup = Markup::default();
     for block in html
         .json_ld
         .iter()
         .filter(|block| block.error.is_none() && !block.source.is_empty())
     {
         if let Ok(value) = serde_json::from_str(&block.source) {
-            collect(value, &mut found, 0);
+            vocabulary::look(&value, &mut markup.unknown);
+            collect(value, &mut markup.items, 0);
         }
     }
-    found
+    markup
 }
 
 fn collect(value: Value, found: &mut Vec<Item>, depth: usize) {

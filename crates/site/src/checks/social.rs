@@ -71,6 +71,9 @@ fn incomplete(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn url_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let written = meta(html, "og:url")?;
+    if *written == *page.facts.url {
+        return None;
+    }
     let url = Url::parse(&page.facts.url)
         .and_then(|own| own.join(written))
         .ok()?;

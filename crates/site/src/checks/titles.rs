@@ -169,7 +169,11 @@ fn title_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn title_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     let thresholds = page.thresholds();
-    let (length, pixels) = (text::length(title), text::title_pixels(title));
+    let length = text::length(title);
+    if length <= thresholds.title_max_cjk.min(thresholds.title_max) as usize {
+        return None;
+    }
+    let pixels = text::title_pixels(title);
     let wide = title.chars().filter(|c| text::is_wide(*c)).count() * 2 > title.chars().count();
     let long = if wide {
         length > thresholds.title_max_cjk as usize

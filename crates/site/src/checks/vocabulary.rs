@@ -75,25 +75,21 @@ fn vocabulary(context: &Value) -> Vocabulary {
     }
 }
 
-fn unknown(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let mut found = Vec::new();
-    for block in &html.json_ld {
-        if block.error.is_some() {
-            continue;
-        }
-        if let Ok(value) = serde_json::from_str::<Value>(&block.source) {
-            look(&value, Vocabulary::Other, DEPTH, &mut found);
-        }
-    }
-    list("unknown", found)
+fn unknown(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    list("unknown", page.markup(html).unknown.iter().cloned())
 }
 
-fn look(value: &Value, outer: Vocabulary, depth: usize, found: &mut Vec<Value>) {
+/// Finds the names in a block of JSON-LD that schema.org does not have.
+pub(super) fn look(block: &Value, found: &mut Vec<Value>) {
+    look_into(block, Vocabulary::Other, DEPTH, found);
+}
+
+fn look_into(value: &Value, outer: Vocabulary, depth: usize, found: &mut Vec<Value>) {
     match value {
         Value::Array(values) if depth > 0 => {
             values
                 .iter()
-                .for_each(|value| look(value, outer, depth - 1, found));
+                .for_each(|value| look_into(value, outer, depth - 1, found));
         }
         Value::Object(item) if depth > 0 => {
             let own = item.get("@context").map_or(outer, vocabulary);
@@ -101,7 +97,7 @@ fn look(value: &Value, outer: Vocabulary, depth: usize, found: &mut Vec<Value>) 
                 names(item, found);
             }
             let inner = item.iter().filter(|(name, _)| *name != "@context");
-            inner.for_each(|(_, value)| look(value, own, depth - 1, found));
+            inner.for_each(|(_, value)| look_into(value, own, depth - 1, found));
         }
         _ => {}
     }

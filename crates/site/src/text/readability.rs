@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{is_cjk, primary, sentences::sentences, syllables::syllables, words};
+use super::{is_cjk, primary, sentences::each_sentence, syllables::syllables, words};
 
 /// Words of a sentence that is long.
 pub const LONG_SENTENCE: u32 = 20;
@@ -80,11 +80,8 @@ pub fn count<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> C
     let language = primary(language);
     let mut counts = Counts::default();
     for paragraph in paragraphs {
-        for sentence in sentences(paragraph, &language) {
-            let length = words(sentence);
-            counts.sentences += 1;
-            counts.words += length;
-            counts.long_sentences += u32::from(length > LONG_SENTENCE);
+        each_sentence(paragraph, &language, |sentence| {
+            let before = counts.words;
             let mut add = |word: &str, letters: usize| {
                 counts.letters += letters as u32;
                 counts.long_words += u32::from(letters > LIX_LETTERS);
@@ -92,14 +89,18 @@ pub fn count<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> C
             };
             if sentence.is_ascii() {
                 ascii_words(sentence, |word| {
+                    counts.words += 1;
                     add(word, word.bytes().filter(u8::is_ascii_alphanumeric).count());
                 });
             } else {
+                counts.words += words(sentence);
                 for word in sentence.unicode_words() {
                     add(word, word.chars().filter(|c| c.is_alphanumeric()).count());
                 }
             }
-        }
+            counts.sentences += 1;
+            counts.long_sentences += u32::from(counts.words - before > LONG_SENTENCE);
+        });
     }
     counts
 }

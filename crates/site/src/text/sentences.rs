@@ -9,17 +9,22 @@ use super::{
 
 /// The sentences of a paragraph, trimmed, none empty. Those of several paragraphs are those of each.
 pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
-    let language = primary(language);
     let mut out = Vec::new();
+    each_sentence(text, &primary(language), |sentence| out.push(sentence));
+    out
+}
+
+/// The same, one after another, in a language given by its primary subtag.
+pub(super) fn each_sentence<'t>(text: &'t str, language: &str, mut found: impl FnMut(&'t str)) {
     let mut start = 0;
     let mut end_at = |end: usize| {
-        if end < text.len() && goes_on(text[start..end].trim_end(), &language) {
+        if end < text.len() && goes_on(text[start..end].trim_end(), language) {
             return;
         }
         let sentence = text[start..end].trim();
         // a stop and a quotation mark alone are the end of what was before, not a sentence
         if sentence.chars().any(char::is_alphanumeric) {
-            out.push(sentence);
+            found(sentence);
         }
         start = end;
     };
@@ -45,7 +50,6 @@ pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
             take(at, part);
         }
     }
-    out
 }
 
 /// Where the sentence that begins here ends by UAX #29, in text of ASCII only: most is, and the tables of all characters
