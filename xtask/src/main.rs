@@ -78,8 +78,16 @@ enum PeersTask {
     },
     /// What the sanitiser leaves of hostile texts, in Chromium
     Browser,
+    /// Posts published to repositories behind a real sshd and a real smart HTTP server, with others who push, kills and impostors
+    Git,
     /// Posts published to content management systems, also through a bad network and kills
     Publish(peers::PublishOptions),
+    /// Requests to Webflow, Notion and Shopify against the vendors' documents
+    Vendors {
+        /// Folder with webflow.yaml and notion.json
+        #[arg(long)]
+        documents: PathBuf,
+    },
     /// Signatures of webhooks by the official libraries of Python and JavaScript
     Webhooks,
 }
@@ -133,7 +141,9 @@ fn run(task: Task) -> Result<()> {
             Ok(())
         }
         Task::Peers(PeersTask::Browser) => peers::browser(),
+        Task::Peers(PeersTask::Git) => peers::git(),
         Task::Peers(PeersTask::Publish(options)) => peers::publish(&options),
+        Task::Peers(PeersTask::Vendors { documents }) => peers::vendors(&documents),
         Task::Peers(PeersTask::Webhooks) => peers::webhooks(),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);

@@ -4,7 +4,9 @@
 mod audit;
 mod browser;
 mod chromium;
+mod git;
 mod publish;
+mod vendors;
 mod webhooks;
 
 use std::{
@@ -20,7 +22,9 @@ use crate::process::{Running, free_port, program, quiet};
 
 pub use audit::audit;
 pub use browser::browser;
+pub use git::git;
 pub use publish::{Options as PublishOptions, publish};
+pub use vendors::vendors;
 pub use webhooks::webhooks;
 
 /// Longest a peer may take to begin to listen; the largest document takes seconds to read.

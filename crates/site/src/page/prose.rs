@@ -12,6 +12,8 @@ const IN_ARTICLE: u8 = 2;
 /// Navigation, header, footer, aside: on every page the same, so no part of what this one says.
 const IN_CHROME: u8 = 4;
 
+/// Bytes of a document that space is reserved for at once.
+const MOST_RESERVED: usize = 256 << 10;
 /// Words in a paragraph above which it is long.
 const LONG_PARAGRAPH: u32 = 150;
 /// Pieces of program text that are remembered; a page with more is about programs.
@@ -45,6 +47,15 @@ pub(super) struct Prose {
 }
 
 impl Prose {
+    /// For a document of so many bytes.
+    pub fn of(bytes: usize) -> Self {
+        Self {
+            // half of a usual page is markup
+            text: String::with_capacity(bytes.min(MOST_RESERVED) / 2),
+            ..Self::default()
+        }
+    }
+
     /// Takes a text, character references decoded.
     pub fn push(&mut self, text: &str) {
         if self.parts.last().map(|part| part.1) != Some(self.place) {
@@ -132,7 +143,7 @@ impl Prose {
             wanted => place & wanted != 0 && place & IN_CHROME == 0,
         };
         let (mut all, mut main) = (Words::default(), Words::default());
-        let mut main_text = String::new();
+        let mut main_text = String::with_capacity(self.text.len() + 1);
         for (i, (start, place)) in self.parts.iter().enumerate() {
             let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
             let part = self.text.get(*start..end).unwrap_or_default();
@@ -175,7 +186,7 @@ impl Prose {
 
     /// The parts that are wanted, a line for each block, cut at the end of a word.
     fn lines(&self, is_wanted: impl Fn(u8) -> bool, most: usize) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(most.min(self.text.len()) + 1);
         let (mut breaks, mut listings) = (self.breaks.as_slice(), self.listings.as_slice());
         for (i, (start, place)) in self.parts.iter().enumerate() {
             let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);

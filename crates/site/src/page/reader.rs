@@ -109,7 +109,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             limits,
             out: HtmlFacts::default(),
             open: Open::default(),
-            prose: Prose::default(),
+            prose: Prose::of(html.len()),
             in_body: false,
             link: None,
             targets: None,

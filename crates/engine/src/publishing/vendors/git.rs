@@ -16,7 +16,7 @@ use crate::publishing::{
     trouble::{Trouble, Why},
 };
 use address::Address;
-use repository::{Access, Repository, Write};
+use repository::{Access, Repository, Write, as_text};
 
 pub(super) const VENDOR: Vendor = Vendor {
     provider: Provider::Git,
@@ -59,6 +59,8 @@ pub(super) const VENDOR: Vendor = Vendor {
 
 /// Files whose keys are offered for the mapping.
 const SAMPLES: usize = 20;
+/// Visits for one change: others may push between our look and our push.
+const VISITS: usize = 5;
 
 #[derive(Debug)]
 struct Git {
@@ -154,19 +156,82 @@ impl Git {
         }
     }
 
-    async fn write(&self, item: &Item, old: Option<&str>) -> Result<Remote, Trouble> {
+    /// Pushes what is made of the repository as it is at that time, again where somebody else pushed meanwhile.
+    async fn push<T: Send + 'static>(
+        &self,
+        make: impl Fn(&Repository) -> Result<(Write, T), Trouble> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let access = self.access().await?;
+        let done = tokio::task::spawn_blocking(move || {
+            let mut visits = 1;
+            loop {
+                let repository = Repository::open(access.clone())?;
+                let (write, made) = make(&repository)?;
+                match repository.push(&write) {
+                    Err(Trouble::Refused {
+                        why: Why::Conflict, ..
+                    }) if visits < VISITS => visits += 1,
+                    done => return done.map(|()| made),
+                }
+            }
+        });
+        done.await.unwrap_or(Err(Trouble::Unclear {
+            what: "broken",
+            status: None,
+        }))
+    }
+
+    async fn write(&self, item: &Item, old: Option<&Remote>) -> Result<Remote, Trouble> {
         let name = format!("{}.md", item.slug);
         let text = front_matter::file(&self.connection.map, item);
         let remote = front_matter::remote(&name, &text, self.connection.setting("baseUrl"));
         let what = if item.live { "Publish" } else { "Draft" };
         let message = format!("{what}: {}\n\n{}\n", one_line(&item.title), item.marker);
-        let mut write = Write::new(message);
-        write.put(self.path(&name), text.into_bytes());
-        if let Some(old) = old.filter(|old| *old != name) {
-            write.remove(self.path(old));
-        }
-        self.doing(move |repository| repository.push(&write)).await?;
-        Ok(remote)
+        let path = self.path(&name);
+        let old = old.map(|old| (self.path(&old.id), old.version.clone()));
+        self.push(move |repository| {
+            let mut write = Write::new(message.clone());
+            write.put(path.clone(), text.clone().into_bytes());
+            let there = repository.read(&path)?;
+            let is_there_so = there.as_ref().is_some_and(|there| there == text.as_bytes());
+            match &old {
+                // Pushed by us before, and nobody heard of it.
+                _ if is_there_so => {}
+                Some((old, version)) if *old == path => is_as_seen(&path, there.as_deref(), version)?,
+                Some((old, version)) => {
+                    is_as_seen(old, repository.read(old)?.as_deref(), version)?;
+                    is_free(&path, there.as_deref())?;
+                }
+                None => is_free(&path, there.as_deref())?,
+            }
+            if let Some((old, _)) = old.as_ref().filter(|(old, _)| *old != path) {
+                write.remove(old.clone());
+            }
+            Ok((write, remote.clone()))
+        })
+        .await
+    }
+}
+
+/// Fails unless a file still is what was looked at: what somebody did since is not overwritten.
+fn is_as_seen(path: &str, there: Option<&[u8]>, version: &str) -> Result<(), Trouble> {
+    let now = there.map(|there| front_matter::remote(path, &as_text(there), "").version);
+    if now.as_deref() == Some(version) {
+        Ok(())
+    } else {
+        let why = format!("{path}: was changed in the meantime");
+        Err(Trouble::because(Why::Conflict, why))
+    }
+}
+
+/// Fails where a file is in the way.
+fn is_free(path: &str, there: Option<&[u8]>) -> Result<(), Trouble> {
+    match there {
+        None => Ok(()),
+        Some(_) => Err(Trouble::because(
+            Why::Conflict,
+            format!("{path}: is there already"),
+        )),
     }
 }
 
@@ -249,18 +314,18 @@ impl Publisher for Git {
     }
 
     fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote> {
-        Box::pin(self.write(item, Some(&remote.id)))
+        Box::pin(self.write(item, Some(remote)))
     }
 
     fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote> {
         let (path, name) = (self.path(&remote.id), remote.id.clone());
         let base = self.connection.setting("baseUrl").to_owned();
-        Box::pin(self.doing(move |repository| {
-            let text = front_matter::as_draft(&repository.read(&path)?);
+        Box::pin(self.push(move |repository| {
+            let there = repository.read(&path)?.ok_or(Trouble::refused(Why::Missing))?;
+            let text = front_matter::as_draft(&String::from_utf8_lossy(&there));
             let mut write = Write::new(format!("Take back: {name}\n"));
-            write.put(path, text.clone().into_bytes());
-            repository.push(&write)?;
-            Ok(front_matter::remote(&name, &text, &base))
+            write.put(path.clone(), text.clone().into_bytes());
+            Ok((write, front_matter::remote(&name, &text, &base)))
         }))
     }
 
@@ -272,15 +337,15 @@ impl Publisher for Git {
         };
         let (bytes, alt) = (picture.bytes.to_vec(), picture.alt.clone());
         let message = format!("Add {}\n", picture.name);
-        Box::pin(self.doing(move |repository| {
-            let mut write = Write::new(message);
-            write.put(path, bytes);
-            repository.push(&write)?;
-            Ok(Uploaded {
-                reference,
+        Box::pin(self.push(move |_| {
+            let mut write = Write::new(message.clone());
+            write.put(path.clone(), bytes.clone());
+            let uploaded = Uploaded {
+                reference: reference.clone(),
                 url: None,
-                alt,
-            })
+                alt: alt.clone(),
+            };
+            Ok((write, uploaded))
         }))
     }
 }

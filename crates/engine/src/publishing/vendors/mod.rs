@@ -2,6 +2,8 @@
 
 mod contentful;
 mod directus;
+#[cfg(test)]
+mod documents;
 mod files;
 mod ghost;
 pub(super) mod git;
@@ -12,7 +14,7 @@ mod strapi;
 mod tests;
 mod webflow;
 mod webhook;
-mod wix;
+pub(super) mod wix;
 mod wordpress;
 
 use searchwright_contract::integrations::{Capabilities, Provider};
@@ -38,6 +40,8 @@ pub struct Input {
     pub required: bool,
     /// Whether it has several lines.
     pub lines: bool,
+    /// Whether a form asks for it, and it does not only come from a page of the provider.
+    pub asked: bool,
 }
 
 impl Input {
@@ -50,6 +54,7 @@ impl Input {
             secret: false,
             required: true,
             lines: false,
+            asked: true,
         }
     }
 
@@ -75,6 +80,15 @@ impl Input {
     pub(super) const fn lines(mut self) -> Self {
         self.lines = true;
         self
+    }
+
+    /// One that no form asks for.
+    pub(super) const fn unasked(name: &'static str, label: &'static str, hint: &'static str) -> Self {
+        Self {
+            asked: false,
+            required: false,
+            ..Self::open(name, label, hint)
+        }
     }
 
     /// One that may be left out.

@@ -1,6 +1,8 @@
 //! Notion: pages of a data source, their text as Markdown. Whether readers see a page is a property of the data source.
 //!
 //! A text property called `Searchwright` holds our mark where people made one; without it a page is found by its slug.
+//!
+//! What is sent was held against Notion's own document and the types of its own client, see `cargo xtask peers vendors`.
 
 mod properties;
 #[cfg(test)]

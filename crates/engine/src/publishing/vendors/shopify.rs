@@ -1,4 +1,5 @@
 //! The blogs of a Shopify shop, by its GraphQL Admin API. An article is marked by a metafield that only the shop's staff sees.
+//! What is sent was held against Shopify's own schema, see `cargo xtask peers vendors`.
 
 mod graphql;
 mod queries;
@@ -279,10 +280,15 @@ impl Shopify {
     }
 }
 
-/// Namespace and key of a metafield, or of its definition.
+/// Namespace and key of a metafield, or of its definition. Who asks for metafields by `keys` is told keys "in the same format", with
+/// the namespace in them.
 fn name_of(metafield: &Value) -> Option<String> {
     let namespace = text(metafield, "/namespace")?;
-    Some(format!("{namespace}.{}", text(metafield, "/key")?))
+    let key = text(metafield, "/key")?;
+    let bare = key
+        .strip_prefix(namespace)
+        .and_then(|rest| rest.strip_prefix('.'));
+    Some(format!("{namespace}.{}", bare.unwrap_or(key)))
 }
 
 fn defined(definition: &Value) -> Option<Field> {

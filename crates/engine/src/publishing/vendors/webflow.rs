@@ -1,11 +1,14 @@
 //! Webflow CMS by its Data API v2. An item has a staged copy, which people edit, and perhaps a live one, which readers see.
 //! There is no place for a mark: Webflow takes comments out of texts.
+//!
+//! What is sent was held against Webflow's own document of its interface, see `cargo xtask peers vendors`.
 
+mod fields;
 #[cfg(test)]
 mod tests;
 
 use http::Method;
-use searchwright_contract::integrations::{Capabilities, Field, FieldType, Place, Provider};
+use searchwright_contract::integrations::{Capabilities, Field, Place, Provider};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
@@ -17,6 +20,7 @@ use crate::publishing::{
     trouble::{Trouble, Why},
     values::{Member, id, list, members, text, version},
 };
+use fields::{Chosen, field, image};
 
 pub(super) const VENDOR: Vendor = Vendor {
     provider: Provider::Webflow,
@@ -40,32 +44,6 @@ struct Webflow {
     server: Server,
     connection: Connection,
     chosen: OnceCell<Chosen>,
-}
-
-/// The collection that posts go to.
-#[derive(Debug)]
-struct Chosen {
-    /// Its fields, as Webflow describes them.
-    fields: Vec<Value>,
-    /// Where readers find its items, without a slash at its end.
-    page: Option<String>,
-}
-
-impl Chosen {
-    fn kind(&self, field: &str) -> &str {
-        let field = self
-            .fields
-            .iter()
-            .find(|known| text(known, "/slug") == Some(field));
-        field.and_then(|field| text(field, "/type")).unwrap_or_default()
-    }
-
-    /// The collection whose items a field refers to.
-    fn target(&self, field: &str) -> Option<&str> {
-        let mut fields = self.fields.iter();
-        let field = fields.find(|known| text(known, "/slug") == Some(field))?;
-        text(field, "/validations/collectionId")
-    }
 }
 
 impl Webflow {
@@ -207,9 +185,7 @@ impl Webflow {
                     ));
                 }
                 (_, Member::Content) => json!(item.html),
-                ("Image", Member::Picture(picture)) => {
-                    json!(picture.map(|picture| json!({ "url": picture.url, "alt": picture.alt })))
-                }
+                ("Image", Member::Picture(picture)) => json!(picture.map(image)),
                 ("Reference", Member::Text(Some(name))) => match self.named(chosen, field, name).await? {
                     Some(id) => json!(id),
                     None => continue,
@@ -221,7 +197,18 @@ impl Webflow {
                     }
                     json!(ids)
                 }
+                ("MultiReference", Member::Text(Some(name))) => {
+                    json!(Vec::from_iter(self.named(chosen, field, name).await?))
+                }
                 ("Reference" | "MultiReference", _) => continue,
+                // One that is not among them cannot be chosen.
+                ("Option", member) => match member.plain() {
+                    Some(name) => match chosen.option(field, &name) {
+                        Some(id) => json!(id),
+                        None => continue,
+                    },
+                    None => Value::Null,
+                },
                 _ => json!(member.plain()),
             };
             data.insert(field.to_owned(), value);
@@ -315,37 +302,6 @@ fn unreadable() -> Trouble {
         what: Why::Unreadable.word(),
         status: None,
     }
-}
-
-fn field(known: &Value) -> Option<Field> {
-    let id = text(known, "/slug")?;
-    if known["isEditable"] == Value::Bool(false) {
-        return None;
-    }
-    let kind = match (id, text(known, "/type")?) {
-        ("slug", _) => FieldType::Slug,
-        (_, "PlainText" | "Link" | "Email" | "Phone" | "Color" | "Option" | "VideoLink") => FieldType::Text,
-        (_, "RichText") => FieldType::Richtext,
-        (_, "Image") => FieldType::Image,
-        (_, "DateTime") => FieldType::Date,
-        (_, "Switch") => FieldType::Boolean,
-        (_, "Number") => FieldType::Number,
-        (_, "Reference") => FieldType::Reference,
-        (_, "MultiReference") => FieldType::List,
-        // Files, galleries and users, which no member of a post fits.
-        _ => return None,
-    };
-    let options: Vec<String> = list(known, "/validations/options")
-        .iter()
-        .filter_map(|option| Some(text(option, "/name")?.to_owned()))
-        .collect();
-    let length = known.pointer("/validations/maxLength").and_then(Value::as_u64);
-    Some(Field {
-        required: known["isRequired"] == Value::Bool(true),
-        max_length: length.and_then(|n| n.try_into().ok()),
-        options: (!options.is_empty()).then_some(options),
-        ..Field::new(id, text(known, "/displayName").unwrap_or(id), kind)
-    })
 }
 
 fn places(answer: &Value, pointer: &str) -> Vec<Place> {

@@ -1,27 +1,15 @@
-//! The git program, held on a short lead: no prompts, no configuration but ours, no hooks, no redirects, one address, and only so
-//! long.
+//! A repository as it is on the other side, and changes of it: one visit, in a folder of its own. No prompts, no configuration but
+//! ours, no hooks, no redirects, one address, and only so long.
 
-use std::{
-    ffi::OsStr,
-    fs,
-    io::Write as _,
-    net::IpAddr,
-    path::PathBuf,
-    process::{Command, Output, Stdio},
-    time::Duration,
-};
+mod program;
+mod words;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+use std::{fs, io::Write as _, net::IpAddr, path::PathBuf};
+
 use tempfile::TempDir;
-use tokio::io::AsyncWriteExt as _;
 
-use crate::{
-    providers::said,
-    publishing::trouble::{Trouble, Why},
-};
+use crate::publishing::trouble::{Trouble, Why};
 
-/// Longest a command may take.
-const LONGEST: Duration = Duration::from_secs(90);
 /// Largest file that is read as a post.
 const LARGEST: usize = 2 << 20;
 /// Files of a folder that are looked at.
@@ -80,14 +68,6 @@ fn scratch(access: &Access) -> std::io::Result<TempDir> {
     TempDir::with_prefix_in("git-", &access.scratch)
 }
 
-/// Our name in commits.
-const IDENTITY: [(&str, &str); 4] = [
-    ("GIT_AUTHOR_NAME", "Searchwright"),
-    ("GIT_AUTHOR_EMAIL", "searchwright@localhost"),
-    ("GIT_COMMITTER_NAME", "Searchwright"),
-    ("GIT_COMMITTER_EMAIL", "searchwright@localhost"),
-];
-
 fn failed(error: impl std::fmt::Display) -> Trouble {
     Trouble::because(Why::Unsupported, format!("git: {error}"))
 }
@@ -111,6 +91,7 @@ impl Repository {
             tip: None,
         };
         repository.keep_secrets().map_err(failed)?;
+        words::new_enough(&text(&repository.run(&["version"], b"")?))?;
         repository.run(&["init", "--quiet", "--bare", "."], b"")?;
         let named = format!("refs/heads/{}", repository.access.branch);
         let listed = repository.reach(&[
@@ -141,8 +122,14 @@ impl Repository {
 
     /// Whether a push would be let in, without one.
     pub fn may_push(&self) -> Result<(), Trouble> {
-        let Some(tip) = &self.tip else { return Ok(()) };
-        let to = format!("{tip}:refs/heads/{}", self.access.branch);
+        let tip = match &self.tip {
+            Some(tip) => tip.clone(),
+            None => {
+                let tree = text(&self.run(&["mktree"], b"")?);
+                text(&self.run(&["commit-tree", tree.trim()], b"")?)
+            }
+        };
+        let to = format!("{}:refs/heads/{}", tip.trim(), self.access.branch);
         self.reach(&["push", "--quiet", "--dry-run", "--", &self.access.address, &to])
             .map(|_| ())
     }
@@ -183,22 +170,24 @@ impl Repository {
             let head = text(&rest[..end]);
             let size: usize = head.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
             let body = rest.get(end + 1..end + 1 + size).unwrap_or_default();
-            out.push((name, text(&body[..size.min(LARGEST).min(body.len())])));
+            out.push((name, as_text(body)));
             rest = rest.get(end + 2 + size..).unwrap_or_default();
         }
         Ok(out)
     }
 
-    /// A file as it is.
-    pub fn read(&self, path: &str) -> Result<String, Trouble> {
-        let tip = self.tip.as_deref().unwrap_or_default();
-        let there = self.run(&["cat-file", "blob", &format!("{tip}:{path}")], b"");
-        there
-            .map(|bytes| text(&bytes))
-            .map_err(|_| Trouble::refused(Why::Missing))
+    /// A file as it is; `None` where there is none.
+    pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Trouble> {
+        let Some(tip) = &self.tip else { return Ok(None) };
+        if self.run(&["ls-tree", "-z", "--", tip, path], b"")?.is_empty() {
+            return Ok(None);
+        }
+        self.run(&["cat-file", "blob", &format!("{tip}:{path}")], b"")
+            .map(Some)
     }
 
-    /// Commits on top of what was fetched, and pushes that and nothing else.
+    /// Commits on top of what was fetched, and pushes that and nothing else. [`Why::Conflict`] where somebody pushed meanwhile: then
+    /// nothing was pushed, for certain.
     pub fn push(&self, write: &Write) -> Result<(), Trouble> {
         if let Some(tip) = &self.tip {
             self.run(&["read-tree", tip], b"")?;
@@ -264,223 +253,13 @@ impl Repository {
         }
         Ok(())
     }
+}
 
-    /// The program with nothing of this machine's configuration. Secrets are in its environment, which only we can read.
-    fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
-        let folder = self.folder.path();
-        let mut command = Command::new("git");
-        command
-            .args(arguments)
-            .current_dir(folder)
-            .env_clear()
-            .envs(IDENTITY)
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", folder)
-            .env("LC_ALL", "C")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_ASKPASS", "true")
-            .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:file")
-            .env("GIT_SSH_VARIANT", "ssh")
-            .env("GIT_SSH_COMMAND", self.ssh());
-        let mut config = vec![
-            ("core.hooksPath".to_owned(), "/dev/null".to_owned()),
-            ("safe.directory".to_owned(), "*".to_owned()),
-            ("http.followRedirects".to_owned(), "false".to_owned()),
-            ("http.lowSpeedLimit".to_owned(), "1".to_owned()),
-            ("http.lowSpeedTime".to_owned(), "30".to_owned()),
-            ("transfer.fsckObjects".to_owned(), "true".to_owned()),
-            ("gc.auto".to_owned(), "0".to_owned()),
-        ];
-        if let Some((host, port, address)) = &self.access.at {
-            let address = match address {
-                IpAddr::V4(address) => address.to_string(),
-                IpAddr::V6(address) => format!("[{address}]"),
-            };
-            config.push((
-                "http.curloptResolve".to_owned(),
-                format!("{host}:{port}:{address}"),
-            ));
-            config.push(("http.proxy".to_owned(), String::new()));
-        }
-        if !self.access.token.is_empty() {
-            let pair = STANDARD.encode(format!("{}:{}", self.access.username, self.access.token));
-            config.push((
-                "http.extraHeader".to_owned(),
-                format!("Authorization: Basic {pair}"),
-            ));
-        }
-        command.env("GIT_CONFIG_COUNT", config.len().to_string());
-        for (at, (key, value)) in config.into_iter().enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{at}"), key);
-            command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
-        }
-        command
-    }
-
-    /// How ssh is started: in our folder, where its files are.
-    fn ssh(&self) -> String {
-        let mut ssh = "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityFile=./key -o UserKnownHostsFile=./known_hosts \
-             -o GlobalKnownHostsFile=/dev/null -o StrictHostKeyChecking=yes -o ConnectTimeout=10 -o ProxyCommand=none -o PermitLocalCommand=no"
-            .to_owned();
-        if let Some((host, port, address)) = &self.access.at {
-            // The name is of letters, digits, dots and dashes: address.rs takes no other.
-            let alias = if *port == 22 {
-                host.clone()
-            } else {
-                format!("[{host}]:{port}")
-            };
-            ssh += &format!(" -o HostName={address} -o 'HostKeyAlias={alias}'");
-        }
-        ssh
-    }
-
-    /// A command that stays on this machine.
-    fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
-        let done = finish(self.command(arguments), input)?.ok_or_else(|| failed("took too long"))?;
-        if done.status.success() {
-            Ok(done.stdout)
-        } else {
-            Err(self.refused(&done, Why::Unsupported))
-        }
-    }
-
-    /// A command that asks the other side.
-    fn reach(&self, arguments: &[&str]) -> Result<Vec<u8>, Trouble> {
-        let not_now = |what| Trouble::NotNow { what, after: None };
-        let done = finish(self.command(arguments), b"")?.ok_or_else(|| not_now("timeout"))?;
-        match done.status.code() {
-            Some(0) => Ok(done.stdout),
-            // The repository is there and has no such branch.
-            Some(2) if arguments.contains(&"--exit-code") => Ok(Vec::new()),
-            _ => Err(self.judged(&done).unwrap_or_else(|| not_now("connect"))),
-        }
-    }
-
-    /// A command that changes the other side: cut off, it may have.
-    fn reach_to_write(&self, arguments: &[&str]) -> Result<(), Trouble> {
-        let unclear = |what| Trouble::Unclear { what, status: None };
-        let done = finish(self.command(arguments), b"")?.ok_or_else(|| unclear("timeout"))?;
-        if done.status.success() {
-            return Ok(());
-        }
-        Err(self.judged(&done).unwrap_or_else(|| unclear("broken")))
-    }
-
-    /// What the program's words mean, where they leave no doubt.
-    fn judged(&self, done: &Output) -> Option<Trouble> {
-        let words = format!("{}{}", text(&done.stderr), text(&done.stdout));
-        meaning(&words).map(|why| self.refused(done, why))
-    }
-
-    fn refused(&self, done: &Output, why: Why) -> Trouble {
-        let words = text(&done.stderr);
-        let folder = self.folder.path().display().to_string();
-        Trouble::Refused {
-            why,
-            said: said(&words, &[&self.access.token, &folder]),
-        }
-    }
+/// A file as the text of a post.
+pub(super) fn as_text(bytes: &[u8]) -> String {
+    text(&bytes[..bytes.len().min(LARGEST)])
 }
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs it to its end; `None` if that took too long. Called on a thread that may block.
-fn finish(command: Command, input: &[u8]) -> Result<Option<Output>, Trouble> {
-    let mut command = tokio::process::Command::from(command);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    tokio::runtime::Handle::current().block_on(async {
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => failed("is not installed on the server"),
-            _ => failed(error),
-        })?;
-        let stdin = child.stdin.take();
-        let feed = async {
-            if let Some(mut stdin) = stdin {
-                // Who does not read what it is given says why on its way out.
-                let _ = stdin.write_all(input).await;
-            }
-        };
-        let ended = tokio::time::timeout(LONGEST, async { tokio::join!(feed, child.wait_with_output()).1 });
-        match ended.await {
-            Ok(done) => done.map(Some).map_err(failed),
-            Err(_) => Ok(None),
-        }
-    })
-}
-
-/// What words of git mean. Digits alone mean nothing: they stand in the ids of commits.
-fn meaning(words: &str) -> Option<Why> {
-    const KNOWN: [(Why, &[&str]); 4] = [
-        (
-            Why::Credential,
-            &[
-                "authentication failed",
-                "could not read username",
-                "permission denied (",
-                "returned error: 401",
-                "host key verification failed",
-            ],
-        ),
-        (
-            Why::Conflict,
-            &["stale info", "fetch first", "non-fast-forward", "cannot lock ref"],
-        ),
-        (
-            Why::Permission,
-            &[
-                "returned error: 403",
-                "not allowed",
-                "protected branch",
-                "pre-receive hook declined",
-                "[remote rejected]",
-                "permission denied",
-            ],
-        ),
-        (
-            Why::Missing,
-            &[
-                "does not appear to be a git repository",
-                "repository not found",
-                "returned error: 404",
-                "not found",
-            ],
-        ),
-    ];
-    let words = words.to_lowercase();
-    let says = |any: &[&str]| any.iter().any(|known| words.contains(known));
-    KNOWN.into_iter().find(|(_, any)| says(any)).map(|(why, _)| why)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Why, meaning};
-
-    #[test]
-    fn words_are_read_and_ids_are_not() {
-        let declined = "!\t4014030404:refs/heads/main\t[remote rejected] (pre-receive hook declined)";
-        for (words, expected) in [
-            (declined, Some(Why::Permission)),
-            (
-                "fatal: unable to access: The requested URL returned error: 401",
-                Some(Why::Credential),
-            ),
-            (
-                "git@example.com: Permission denied (publickey).",
-                Some(Why::Credential),
-            ),
-            ("! [rejected] main -> main (stale info)", Some(Why::Conflict)),
-            ("remote: Repository not found.", Some(Why::Missing)),
-            ("fatal: the remote end hung up unexpectedly 401", None),
-        ] {
-            assert_eq!(meaning(words), expected, "{words}");
-        }
-    }
 }

@@ -1,17 +1,23 @@
 //! Against a bare repository and the real program.
 
-use std::{collections::BTreeMap, path::Path, process::Command};
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpListener,
+    path::Path,
+    process::Command,
+};
 
 use searchwright_contract::Instant;
+use url::Url;
 use uuid::Uuid;
 
-use super::Git;
+use super::{super::tests::connection, Git};
 use crate::{
     Clock,
     providers::outbound::{Outbound, Settings},
     publishing::{
         self, Context, Marker,
-        publisher::{Connection, Item, Picture, Publisher as _, Visible, Wanted},
+        publisher::{Item, Picture, Publisher as _, Visible, Wanted},
         trouble::{Trouble, Why},
     },
 };
@@ -39,29 +45,72 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 }
 
 fn publisher(repository: &Path, folder: &Path) -> Git {
+    reaching(&format!("file://{}", repository.display()), folder)
+}
+
+/// A publisher that may reach ports of loopback that the address names.
+fn reaching(repository: &str, folder: &Path) -> Git {
+    let mut outbound = Settings::new("test");
+    outbound.allow = Url::parse(repository)
+        .ok()
+        .and_then(|url| url.port())
+        .map(|port| format!("publish=127.0.0.1:{port}").parse().unwrap())
+        .into_iter()
+        .collect();
     let settings = publishing::Settings {
-        outbound: Outbound::new(&Settings::new("test")).unwrap(),
+        outbound: Outbound::new(&outbound).unwrap(),
         folder: folder.to_owned(),
         scratch: folder.join("scratch"),
         origin: String::new(),
     };
     let context = Context::new(&settings, Clock::system(), Uuid::nil(), Uuid::nil());
-    let pairs = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
-        pairs
-            .iter()
-            .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
-            .collect()
-    };
-    let connection = Connection {
-        settings: pairs(&[
-            ("repository", &format!("file://{}", repository.display())),
+    let connection = connection(
+        &[
+            ("repository", repository),
             ("folder", "content/posts"),
             ("baseUrl", "https://example.com/posts/"),
-        ]),
-        map: pairs(&[("title", "title"), ("content", "content"), ("tags", "tags")]),
-        ..Connection::default()
-    };
+        ],
+        &[("token", "a-token-of-ours")],
+        &[("title", "title"), ("content", "content"), ("tags", "tags")],
+    );
     Git::new(&context, connection).unwrap()
+}
+
+/// A server that answers every request like this, and repeats the header that the secret is in.
+fn answering(status: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let mut lines = BufReader::new(&client).lines().map_while(Result::ok);
+            let own: String = lines
+                .by_ref()
+                .take_while(|line| !line.is_empty())
+                .filter(|line| status != "200 OK" && line.starts_with("Authorization"))
+                .collect();
+            let length = own.len();
+            let head =
+                format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n");
+            // Who goes away early has not asked for it.
+            let _ = (&client).write_all(format!("{head}Connection: close\r\n\r\n{own}").as_bytes());
+        }
+    });
+    format!("http://{address}/blog.git")
+}
+
+/// A file by somebody else, in a folder that is a clone.
+fn commit(work: &Path, file: &str, text: &str) {
+    let path = work.join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    git(work, &["add", "-A"]);
+    git(work, &["commit", "--quiet", "-m", "by somebody else"]);
+}
+
+fn hook(bare: &Path, text: &str) {
+    let hook = bare.join("hooks/pre-receive");
+    std::fs::write(&hook, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
 }
 
 fn item(text: &str) -> Item {
@@ -179,9 +228,7 @@ async fn a_hook_that_refuses_is_heard() {
     let folder = tempfile::tempdir().unwrap();
     git(folder.path(), &["init", "--quiet", "--bare", "blog.git"]);
     let bare = folder.path().join("blog.git");
-    let hook = bare.join("hooks/pre-receive");
-    std::fs::write(&hook, "#!/bin/sh\necho 'main is protected' >&2\nexit 1\n").unwrap();
-    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    hook(&bare, "echo 'main is protected' >&2\nexit 1");
     let trouble = publisher(&bare, folder.path())
         .create(&item("01234567 x"))
         .await
@@ -194,4 +241,97 @@ async fn a_hook_that_refuses_is_heard() {
         panic!("{trouble:?}")
     };
     assert!(said.contains("main is protected"), "{said}");
+}
+
+#[tokio::test]
+async fn what_others_did_since_it_was_looked_at_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bare, work) = (folder.path().join("blog.git"), folder.path().join("work"));
+    git(folder.path(), &["init", "--quiet", "--bare", "blog.git"]);
+    let publisher = publisher(&bare, folder.path());
+    let made = publisher.create(&item("01234567 first")).await.unwrap();
+    git(folder.path(), &["clone", "--quiet", "blog.git", "work"]);
+    commit(&work, "content/posts/a-title.md", "Theirs.\n");
+    commit(&work, "content/posts/taken.md", "Theirs.\n");
+    git(&work, &["push", "--quiet", "origin", "HEAD:main"]);
+    let wanted = Wanted {
+        id: Some("a-title.md"),
+        marker: made.marker.as_ref().unwrap(),
+        slug: "a-title",
+    };
+    let seen = publisher.find(&wanted).await.unwrap().remove(0);
+    let mut moved = item("89abcdef second");
+    moved.slug = "taken".to_owned();
+    for (what, done) in [
+        ("changed", publisher.update(&made, &item("89abcdef second")).await),
+        ("made", publisher.create(&moved).await),
+        ("moved", publisher.update(&seen, &moved).await),
+    ] {
+        assert!(
+            matches!(
+                done,
+                Err(Trouble::Refused {
+                    why: Why::Conflict,
+                    ..
+                })
+            ),
+            "{what}: {done:?}"
+        );
+    }
+    for file in ["a-title.md", "taken.md"] {
+        let there = git(&bare, &["show", &format!("main:content/posts/{file}")]);
+        assert_eq!(there, "Theirs.\n", "{file}");
+    }
+    publisher.update(&seen, &item("89abcdef second")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_push_of_somebody_else_in_between_stays_and_is_no_hindrance() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bare, work) = (folder.path().join("blog.git"), folder.path().join("work"));
+    git(folder.path(), &["init", "--quiet", "--bare", "blog.git"]);
+    let publisher = publisher(&bare, folder.path());
+    let made = publisher.create(&item("01234567 first")).await.unwrap();
+    git(folder.path(), &["clone", "--quiet", "blog.git", "work"]);
+    commit(&work, "README.md", "Theirs.\n");
+    let push = format!(
+        "[ -e once ] && exit 0\ntouch once\nunset $(git rev-parse --local-env-vars) GIT_QUARANTINE_PATH\n\
+         git -C '{}' push --quiet origin HEAD:main",
+        work.display()
+    );
+    hook(&bare, &push);
+    publisher.update(&made, &item("89abcdef second")).await.unwrap();
+    assert_eq!(git(&bare, &["rev-list", "--count", "main"]).trim(), "3");
+    assert_eq!(git(&bare, &["show", "main:README.md"]), "Theirs.\n");
+    assert!(git(&bare, &["show", "main:content/posts/a-title.md"]).contains("second"));
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_no_empty_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let trouble = reaching(&answering("200 OK"), folder.path()).check().await;
+    assert!(
+        matches!(
+            trouble,
+            Err(Trouble::Refused {
+                why: Why::Unreadable,
+                ..
+            })
+        ),
+        "{trouble:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_repeats_the_token_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let trouble = reaching(&answering("403 Forbidden"), folder.path()).check().await;
+    let Err(Trouble::Refused {
+        why: Why::Permission,
+        said: Some(said),
+    }) = trouble
+    else {
+        panic!("{trouble:?}")
+    };
+    assert!(said.contains("Basic [secret]"), "{said}");
 }

@@ -46,6 +46,9 @@ impl Properties {
                 let options: Vec<Value> = names.iter().map(|name| option(name)).collect();
                 json!({ "multi_select": options })
             }
+            ("multi_select", member) => {
+                json!({ "multi_select": Vec::from_iter(member.plain().map(|name| option(&name))) })
+            }
             ("title", member) => json!({ "title": pieces(&member.plain().unwrap_or_default()) }),
             ("rich_text", member) => rich_text(&member.plain().unwrap_or_default()),
             ("files", Member::Picture(picture)) => {

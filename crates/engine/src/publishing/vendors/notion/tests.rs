@@ -19,7 +19,11 @@ const MAP: &[(&str, &str)] = &[
 ];
 
 fn reach(url: &str) -> Box<dyn Publisher> {
-    let mut connection = connection(&[("apiUrl", url)], &[("token", "ntn_secret")], MAP);
+    with(url, MAP)
+}
+
+fn with(url: &str, map: &[(&str, &str)]) -> Box<dyn Publisher> {
+    let mut connection = connection(&[("apiUrl", url)], &[("token", "ntn_secret")], map);
     connection.collection = Some("d1".to_owned());
     open(Provider::Notion, connection)
 }
@@ -104,6 +108,27 @@ async fn a_page_is_made_of_markdown_and_properties() {
             },
         })
     );
+}
+
+#[tokio::test]
+async fn an_author_is_one_label_of_a_list() {
+    for (author, labels) in [
+        (Some("Ann, Eve"), json!([{ "name": "Ann  Eve" }])),
+        (None, json!([])),
+    ] {
+        let answers = vec![
+            source(&status()),
+            Script::json(200, &page("Published")),
+            markdown("One"),
+        ];
+        let server = Fake::new(answers).await;
+        let mut post = item();
+        post.author = author.map(str::to_owned);
+        let map = [("title", "Name"), ("author", "Labels")];
+        with(&server.url, &map).create(&post).await.unwrap();
+        let sent = server.asked()[1].json();
+        assert_eq!(sent["properties"]["Labels"], json!({ "multi_select": labels }));
+    }
 }
 
 #[tokio::test]

@@ -109,6 +109,17 @@ async fn an_article_is_found_among_the_newest_and_by_its_handle() {
 }
 
 #[tokio::test]
+async fn a_mark_is_known_with_its_namespace_in_the_key() {
+    let mut made = made();
+    for key in ["post", "searchwright.post"] {
+        made["articleCreate"]["article"]["metafields"]["nodes"][0]["key"] = json!(key);
+        let server = Fake::new(vec![shop(), data(&made)]).await;
+        let made = reach(&server.url).create(&item()).await.unwrap();
+        assert_eq!(made.marker, Some(marker()), "{key}");
+    }
+}
+
+#[tokio::test]
 async fn an_old_link_leads_to_what_is_renamed() {
     let changed = json!({ "articleUpdate": { "article": article(1, "a-b", None), "userErrors": [] } });
     let server = Fake::new(vec![shop(), data(&changed)]).await;

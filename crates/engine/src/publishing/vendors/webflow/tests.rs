@@ -5,7 +5,7 @@ use super::super::tests::{
     Asked, Fake, Provider, Script, connection, every_no_with, item, marker, open, remote,
 };
 use crate::publishing::{
-    publisher::{Publisher, Visible, Wanted},
+    publisher::{Item, Publisher, Visible, Wanted},
     trouble::{Trouble, Why},
 };
 
@@ -35,12 +35,15 @@ fn collection() -> Script {
     name["validations"] = json!({ "maxLength": 256 });
     let mut tags = field("tags", "MultiReference");
     tags["validations"] = json!({ "collectionId": "c2" });
+    let mut section = field("section", "Option");
+    section["validations"] =
+        json!({ "options": [{ "name": "Ann", "id": "o1" }, { "name": "Eve", "id": "o2" }] });
     let mut fixed = field("fixed", "PlainText");
     fixed["isEditable"] = json!(false);
     Script::json(
         200,
         &json!({ "id": "c1", "slug": "posts", "fields": [name, field("slug", "PlainText"), field("text", "RichText"),
-            field("cover", "Image"), field("day", "DateTime"), tags, fixed, field("film", "VideoLink")] }),
+            field("cover", "Image"), field("day", "DateTime"), tags, fixed, field("film", "VideoLink"), section] }),
     )
 }
 
@@ -118,6 +121,35 @@ async fn labels_are_items_that_are_there() {
         ]
     );
     assert_eq!(asked[4].json()["fieldData"]["tags"], json!(["t1"]));
+}
+
+/// What the fields hold that are sent of a post. `more` are answers to what is asked after the collection and the site.
+async fn sent(map: &[(&str, &str)], post: &Item, more: Vec<Script>) -> Value {
+    let made = Script::json(202, &entry(&Value::Null, true));
+    let server = Fake::new([vec![collection(), site()], more, vec![made]].concat()).await;
+    with(&server.url, map).create(post).await.unwrap();
+    server.asked().pop().unwrap().json()["fieldData"].clone()
+}
+
+#[tokio::test]
+async fn a_field_gets_what_its_type_takes() {
+    let mut post = item();
+    post.author = Some("Eve".to_owned());
+    post.picture.as_mut().unwrap().alt = None;
+    let map = [("author", "section"), ("featuredImage", "cover")];
+    let data = sent(&map, &post, Vec::new()).await;
+    assert_eq!(data["section"], "o2", "an option is named by its id");
+    assert_eq!(data["cover"], json!({ "url": "https://example.com/i.jpg" }));
+
+    let found = Script::json(200, &json!({ "items": [{ "id": "t1" }] }));
+    let data = sent(&[("author", "tags")], &post, vec![found]).await;
+    assert_eq!(data["tags"], json!(["t1"]));
+
+    post.author = Some("Nobody".to_owned());
+    let data = sent(&map, &post, Vec::new()).await;
+    assert_eq!(data.get("section"), None, "there is no such option");
+    post.author = None;
+    assert_eq!(sent(&map, &post, Vec::new()).await["section"], Value::Null);
 }
 
 #[tokio::test]
@@ -215,6 +247,7 @@ async fn fields_are_those_that_people_fill() {
             ("day", FieldType::Date, false),
             ("tags", FieldType::List, false),
             ("film", FieldType::Text, false),
+            ("section", FieldType::Text, false),
         ]
     );
     assert_eq!(fields[0].max_length, Some(256));
