@@ -302,7 +302,22 @@ pub(crate) fn refused(problem: impl Into<Problem>) -> CliError {
         422 => Exit::Usage,
         _ => Exit::Failed,
     };
-    let error = CliError::new(exit, problem.detail);
+    let mut detail = problem.detail;
+    if problem.errors.len() > 1 {
+        for fault in &problem.errors {
+            detail += &format!("\n  {}: {}", fault.pointer, fault.detail);
+        }
+    }
+    let said = problem.extra.get("providerMessage");
+    if let Some(said) = said.and_then(serde_json::Value::as_str) {
+        // Data, which may hold anything: as one line, and nothing that a terminal would obey.
+        let plain: String = said
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        detail += &format!("\n  it said: {plain}");
+    }
+    let error = CliError::new(exit, detail);
     match problem.hint {
         Some(hint) => error.hint(hint),
         None => error,

@@ -132,7 +132,12 @@ pub(crate) fn decide(
             Visible::Draft => Next::Done(remote.clone()),
             Visible::Live => Next::Send(Change::Unpublish(remote.clone())),
         },
-        Some(remote) => change(aim, marker, known, before, remote),
+        Some(remote) => {
+            let takes_it = |other: &Remote| other.id != remote.id && other.slug.as_deref() == Some(slug);
+            let is_taken =
+                remote.slug.as_deref().is_some_and(|own| own != slug) && found.iter().any(takes_it);
+            change(aim, marker, known, before, remote, is_taken)
+        }
         None if aim == Aim::Gone => Next::Absent,
         None if before.sent == Some(Sent::Create) && before.repeats => Next::Send(Change::Create),
         None if before.sent == Some(Sent::Create) => Next::Wait,
@@ -171,7 +176,8 @@ fn own<'a>(
         .or_else(|| found.iter().find(appeared))
 }
 
-fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Remote) -> Next {
+/// What of ours is to be changed. `is_taken`: it is to have another slug, which something else has.
+fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Remote, is_taken: bool) -> Next {
     let visible = if aim == Aim::Live {
         Visible::Live
     } else {
@@ -180,6 +186,9 @@ fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Rem
     let is_current = remote.marker.as_ref() == Some(marker);
     if is_current && remote.visible == visible {
         return Next::Done(remote.clone());
+    }
+    if is_taken {
+        return Next::Refuse(Reason::SlugConflict);
     }
     // Where we hear nothing of marks, a change that was sent is sent again: it makes nothing new.
     let is_ours_unheard = before.sent.is_some() && (is_current || !before.marks);

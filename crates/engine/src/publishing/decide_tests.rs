@@ -57,6 +57,25 @@ fn each_rule() {
         next(Aim::Live, &nothing, marks(), std::slice::from_ref(&theirs)),
         conflict
     );
+    // Nor does what is ours take its place when its slug changes.
+    let mut renamed = remote("5", Some(mark(0)), Visible::Live, "a");
+    renamed.slug = Some("elm".to_owned());
+    let both = [renamed.clone(), theirs.clone()];
+    let force = Before {
+        force: true,
+        ..marks()
+    };
+    for before in [marks(), force] {
+        assert_eq!(next(Aim::Live, &known("5", "a"), before, &both), conflict);
+    }
+    assert_eq!(
+        next(Aim::Live, &known("5", "a"), marks(), &both[..1]),
+        Next::Send(Change::Update(renamed.clone()))
+    );
+    assert_eq!(
+        next(Aim::Gone, &known("5", "a"), marks(), &both),
+        Next::Send(Change::Unpublish(renamed))
+    );
     // Unless it cannot carry a mark, was not there before, and was sent.
     let appeared = Before {
         sent: Some(Sent::Create),
