@@ -9,9 +9,6 @@ use url::Url;
 
 use crate::{Engine, call::fault, failure::Result, publishing::oauth};
 
-/// Settings there are: addresses that are not the provider's usual ones.
-const SETTINGS: [&str; 3] = ["authorizeUrl", "tokenUrl", "apiUrl"];
-
 fn provider(word: &str) -> Result<Provider> {
     let found = word.parse().ok().filter(|provider| oauth::has_page(*provider));
     found.ok_or_else(|| {
@@ -38,9 +35,10 @@ impl Engine {
         secret: String,
     ) -> Result<()> {
         let provider = provider(word)?;
+        let known = oauth::settings(provider);
         for (name, value) in &settings {
-            if !SETTINGS.contains(&name.as_str()) || Url::parse(value).is_err() {
-                let why = format!("has to be an address, and one of {}", SETTINGS.join(", "));
+            if !known.contains(&name.as_str()) || Url::parse(value).is_err() {
+                let why = format!("has to be an address, and one of {}", known.join(", "));
                 return Err(fault(&format!("/settings/{name}"), "invalid", why));
             }
         }

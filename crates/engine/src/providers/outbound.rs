@@ -25,7 +25,7 @@ mod tls_tests;
 use std::{
     collections::BTreeSet,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -126,7 +126,7 @@ impl Outbound {
         let tls = tls()?;
         let purposes = Purpose::ALL
             .into_iter()
-            .map(|purpose| Ok((purpose, guarded(settings, purpose, &tls)?)))
+            .map(|purpose| Ok((purpose, guarded(settings, purpose, tls)?)))
             .collect::<Result<_, OutboundError>>()?;
         Ok(Self { purposes })
     }
@@ -202,7 +202,20 @@ fn guarded(
 
 /// TLS by rustls with ring. Trusts what the system trusts, so that an operator's own authority works;
 /// a system without certificates (a bare container) trusts Mozilla's list.
-fn tls() -> Result<rustls::ClientConfig, OutboundError> {
+///
+/// Read once: the system's certificates take milliseconds and megabytes.
+fn tls() -> Result<&'static rustls::ClientConfig, OutboundError> {
+    static READ: OnceLock<rustls::ClientConfig> = OnceLock::new();
+    match READ.get() {
+        Some(config) => Ok(config),
+        None => {
+            let config = read_tls()?;
+            Ok(READ.get_or_init(|| config))
+        }
+    }
+}
+
+fn read_tls() -> Result<rustls::ClientConfig, OutboundError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()?;

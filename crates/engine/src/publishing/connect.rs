@@ -17,7 +17,7 @@ use searchwright_store::{
     connect_links::{self, Link},
     events,
     integrations::{self, New},
-    oauth_apps,
+    oauth_apps::{self, App},
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
@@ -133,35 +133,53 @@ impl Engine {
         .await
     }
 
-    /// Connects the provider of a page with the code that a person brings back from the provider's own.
-    pub async fn connect_by_code(&self, page: &Page, query: &BTreeMap<String, String>) -> Result<Connected> {
+    /// Connects the provider of a page with what a person brings back from the provider's own in the address.
+    pub async fn connect_by_address(
+        &self,
+        page: &Page,
+        query: &BTreeMap<String, String>,
+    ) -> Result<Connected> {
         let settings = self.publishing()?;
-        let (app, secret) = {
-            let mut tx = self.db.read().await?;
-            let app = oauth_apps::get(&mut tx, page.provider).await?;
-            (
-                app,
-                oauth_apps::secret(&mut tx, &self.keyring, page.provider).await?,
-            )
-        };
-        let (Some(app), Some(secret)) = (app, secret) else {
-            return Err(Problem::new(
+        let (app, secret) = self.oauth_app(page.provider).await?;
+        let site = page.known.get("siteUrl").map_or("", String::as_str);
+        let client = settings.outbound.for_purpose(Purpose::Publish);
+        let brought = oauth::brought(client, &app, secret.expose_secret(), site, &back(settings), query)
+            .await
+            .map_err(|trouble| refused(&trouble))?;
+        self.connect_by_app(page, app, brought).await
+    }
+
+    /// Connects the provider of a page with the token that a script of ours found where no server can.
+    pub async fn connect_by_token(&self, page: &Page, token: String) -> Result<Connected> {
+        let (app, _) = self.oauth_app(page.provider).await?;
+        if !oauth::is_by_fragment(page.provider) {
+            let why = "it hands no token over in this way";
+            return Err(refused(&Trouble::because(Why::Unsupported, why)));
+        }
+        self.connect_by_app(page, app, BTreeMap::from([("token".to_owned(), token)]))
+            .await
+    }
+
+    async fn oauth_app(&self, provider: Provider) -> Result<(App, SecretString)> {
+        let mut tx = self.db.read().await?;
+        let app = oauth_apps::get(&mut tx, provider).await?;
+        let secret = oauth_apps::secret(&mut tx, &self.keyring, provider).await?;
+        app.zip(secret).ok_or_else(|| {
+            Problem::new(
                 Code::ProviderNotConfigured,
                 "no application is registered with the provider",
             )
-            .into());
-        };
-        let site = page.known.get("siteUrl").map_or("", String::as_str);
-        let client = settings.outbound.for_purpose(Purpose::Publish);
-        let token = oauth::token(client, &app, secret.expose_secret(), site, &back(settings), query)
-            .await
-            .map_err(|trouble| refused(&trouble))?;
-        let mut entered = BTreeMap::from([("token".to_owned(), token)]);
-        entered.extend(
-            app.settings
-                .get(API_URL)
-                .map(|url| (API_URL.to_owned(), url.clone())),
-        );
+            .into()
+        })
+    }
+
+    async fn connect_by_app(
+        &self,
+        page: &Page,
+        app: App,
+        mut entered: BTreeMap<String, String>,
+    ) -> Result<Connected> {
+        entered.extend(app.settings.into_iter().filter(|(name, _)| name == API_URL));
         self.connect_by_page(page, entered).await
     }
 

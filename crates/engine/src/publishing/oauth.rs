@@ -1,5 +1,5 @@
-//! Letting us in on a page of the provider (OAuth 2.0, RFC 6749 section 4.1): where a person is sent, and how the code they come back
-//! with becomes a token. Needs an application that the operator registered with the provider.
+//! Letting us in on a page of the provider (OAuth 2.0, RFC 6749): where a person is sent, and what they come back with. Needs an
+//! application that the operator registered with the provider.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,35 @@ use sha2::Sha256;
 use url::Url;
 
 use super::{
+    entered::API_URL,
     exchange::Server,
     trouble::{Trouble, Why},
+    vendors::wix,
 };
 use crate::providers::outbound::Guarded;
 
 /// How one provider does it.
 struct Flow {
     authorize: &'static str,
-    token: &'static str,
     /// Further members of the first request.
     asks: &'static [(&'static str, &'static str)],
-    /// Whether the application is named by Basic authentication, and not in the body.
-    basic: bool,
-    /// Whether its answer to the person is signed with the application's secret.
-    signs: bool,
+    way: Way,
+}
+
+/// What a person comes back with.
+enum Way {
+    /// A code that becomes a token (section 4.1).
+    Code {
+        token: &'static str,
+        /// Whether the application is named by Basic authentication, and not in the body.
+        basic: bool,
+        /// Whether the answer is signed with the application's secret.
+        signs: bool,
+    },
+    /// The token itself, in the part of the address that no server sees (section 4.2).
+    Fragment,
+    /// The number of an installation of the application, signed: Wix's own way.
+    Install,
 }
 
 /// In addresses, the host of the shop.
@@ -38,27 +52,44 @@ const fn flow(provider: Provider) -> Option<Flow> {
     Some(match provider {
         Provider::Webflow => Flow {
             authorize: "https://webflow.com/oauth/authorize",
-            token: "https://api.webflow.com/oauth/access_token",
             asks: &[
                 ("response_type", "code"),
                 ("scope", "sites:read cms:read cms:write"),
             ],
-            basic: false,
-            signs: false,
+            way: Way::Code {
+                token: "https://api.webflow.com/oauth/access_token",
+                basic: false,
+                signs: false,
+            },
         },
         Provider::Notion => Flow {
             authorize: "https://api.notion.com/v1/oauth/authorize",
-            token: "https://api.notion.com/v1/oauth/token",
             asks: &[("response_type", "code"), ("owner", "user")],
-            basic: true,
-            signs: false,
+            way: Way::Code {
+                token: "https://api.notion.com/v1/oauth/token",
+                basic: true,
+                signs: false,
+            },
         },
         Provider::Shopify => Flow {
             authorize: "https://{shop}/admin/oauth/authorize",
-            token: "https://{shop}/admin/oauth/access_token",
             asks: &[("scope", "read_content,write_content")],
-            basic: false,
-            signs: true,
+            way: Way::Code {
+                token: "https://{shop}/admin/oauth/access_token",
+                basic: false,
+                signs: true,
+            },
+        },
+        // Contentful documents no code.
+        Provider::Contentful => Flow {
+            authorize: "https://be.contentful.com/oauth/authorize",
+            asks: &[("response_type", "token"), ("scope", "content_management_manage")],
+            way: Way::Fragment,
+        },
+        Provider::Wix => Flow {
+            authorize: "https://www.wix.com/app-installer",
+            asks: &[],
+            way: Way::Install,
         },
         _ => return None,
     })
@@ -67,6 +98,19 @@ const fn flow(provider: Provider) -> Option<Flow> {
 /// Whether an application can be registered with it.
 pub(crate) const fn has_page(provider: Provider) -> bool {
     flow(provider).is_some()
+}
+
+/// Settings of an application: addresses that are not the provider's usual ones.
+pub(crate) fn settings(provider: Provider) -> &'static [&'static str] {
+    match flow(provider).map(|flow| flow.way) {
+        Some(Way::Code { .. }) => &["authorizeUrl", "tokenUrl", API_URL],
+        _ => &["authorizeUrl", API_URL],
+    }
+}
+
+/// Whether people come back with a token that only a script can read.
+pub(crate) fn is_by_fragment(provider: Provider) -> bool {
+    flow(provider).is_some_and(|flow| matches!(flow.way, Way::Fragment))
 }
 
 /// The address that is the provider's own, or that the operator set.
@@ -87,40 +131,69 @@ fn address(app: &App, name: &str, usual: &str, site: &str) -> Option<Url> {
 pub(crate) fn page(app: &App, site: &str, back: &str, state: &str) -> Option<String> {
     let flow = flow(app.provider)?;
     let mut url = address(app, "authorizeUrl", flow.authorize, site)?;
-    url.query_pairs_mut()
-        .append_pair("client_id", &app.client_id)
-        .append_pair("redirect_uri", back)
-        .append_pair("state", state)
-        .extend_pairs(flow.asks);
+    let mut query = url.query_pairs_mut();
+    match flow.way {
+        Way::Install => query
+            .append_pair("appId", &app.client_id)
+            .append_pair("postInstallationUrl", &format!("{back}?state={state}")),
+        Way::Code { .. } | Way::Fragment => query
+            .append_pair("client_id", &app.client_id)
+            .append_pair("redirect_uri", back)
+            .append_pair("state", state)
+            .extend_pairs(flow.asks),
+    };
+    drop(query);
     Some(url.into())
 }
 
-/// The token for the code of a person who came back.
-pub(crate) async fn token(
+/// What a person who came back with this in the address would else have entered.
+pub(crate) async fn brought(
     client: Guarded,
     app: &App,
     secret: &str,
     site: &str,
     back: &str,
     query: &BTreeMap<String, String>,
-) -> Result<String, Trouble> {
-    let no = |why: &str| Trouble::because(Why::Credential, why);
+) -> Result<BTreeMap<String, String>, Trouble> {
     let flow = flow(app.provider).ok_or(Trouble::refused(Why::Unsupported))?;
-    let code = query
-        .get("code")
-        .ok_or_else(|| no("it sent nobody back with a code"))?;
-    if flow.signs && !is_signed(query, secret) {
-        return Err(no("what it sent back does not carry its signature"));
+    match flow.way {
+        Way::Code { token, basic, signs } => {
+            let code = query
+                .get("code")
+                .ok_or_else(|| no("it sent nobody back with a code"))?;
+            if signs && !is_signed(query, secret) {
+                return Err(no("what it sent back does not carry its signature"));
+            }
+            let url = address(app, "tokenUrl", token, site)
+                .ok_or_else(|| Trouble::because(Why::Address, "siteUrl: has to end in myshopify.com"))?;
+            let token = exchanged(client, &url, (&app.client_id, secret), basic, (code, back)).await?;
+            Ok(BTreeMap::from([("token".to_owned(), token)]))
+        }
+        // A token in what servers and proxies write down is one that somebody else may have.
+        Way::Fragment => Err(no("it sent nobody back with a token")),
+        Way::Install => wix::installed(client, app, secret, query).await,
     }
-    let url = address(app, "tokenUrl", flow.token, site)
-        .ok_or_else(|| Trouble::because(Why::Address, "siteUrl: has to end in myshopify.com"))?;
+}
+
+fn no(why: &str) -> Trouble {
+    Trouble::because(Why::Credential, why)
+}
+
+/// The token for a code.
+async fn exchanged(
+    client: Guarded,
+    url: &Url,
+    (id, secret): (&str, &str),
+    basic: bool,
+    (code, back): (&str, &str),
+) -> Result<String, Trouble> {
     let mut body = json!({ "grant_type": "authorization_code", "code": code, "redirect_uri": back });
     let mut server = Server::at(client, url.as_str());
-    if flow.basic {
-        let pair = STANDARD.encode(format!("{}:{secret}", app.client_id));
+    if basic {
+        let pair = STANDARD.encode(format!("{id}:{secret}"));
         server = server.with_secret(header::AUTHORIZATION, &format!("Basic {pair}"), secret)?;
     } else {
-        body["client_id"] = json!(app.client_id);
+        body["client_id"] = json!(id);
         body["client_secret"] = json!(secret);
     }
     // A code works once: should the answer be lost, the person begins again.
@@ -180,13 +253,51 @@ mod tests {
         assert!(!is_signed(&query(&signed[..4]), "hush"));
     }
 
+    fn app(provider: Provider, settings: &[(&str, &str)]) -> App {
+        App {
+            provider,
+            client_id: "id".to_owned(),
+            settings: query(settings),
+        }
+    }
+
+    #[test]
+    fn each_is_sent_to_the_page_that_its_provider_documents() {
+        let page = |app: &App| page(app, "", "https://sw.example/connect/callback", "s_-1").unwrap();
+        assert_eq!(
+            page(&app(Provider::Contentful, &[])),
+            "https://be.contentful.com/oauth/authorize?client_id=id&redirect_uri=https%3A%2F%2Fsw.example%2Fconnect%2Fcallback\
+             &state=s_-1&response_type=token&scope=content_management_manage"
+        );
+        let back = "postInstallationUrl=https%3A%2F%2Fsw.example%2Fconnect%2Fcallback%3Fstate%3Ds_-1";
+        assert_eq!(
+            page(&app(Provider::Wix, &[])),
+            format!("https://www.wix.com/app-installer?appId=id&{back}")
+        );
+        // An app that is not in Wix's market is installed by the number of its link.
+        let unlisted = [("authorizeUrl", "https://www.wix.com/app-installer?shareUrlId=7")];
+        assert_eq!(
+            page(&app(Provider::Wix, &unlisted)),
+            format!("https://www.wix.com/app-installer?shareUrlId=7&appId=id&{back}")
+        );
+    }
+
+    #[test]
+    fn only_a_code_is_exchanged() {
+        for provider in Provider::ALL.iter().filter(|provider| has_page(**provider)) {
+            let exchanges = !matches!(provider, Provider::Wix | Provider::Contentful);
+            assert_eq!(settings(*provider).contains(&"tokenUrl"), exchanges, "{provider}");
+            assert_eq!(
+                is_by_fragment(*provider),
+                *provider == Provider::Contentful,
+                "{provider}"
+            );
+        }
+    }
+
     #[test]
     fn a_shop_is_sent_to_its_own_host_only() {
-        let app = App {
-            provider: Provider::Shopify,
-            client_id: "id".to_owned(),
-            settings: BTreeMap::new(),
-        };
+        let app = app(Provider::Shopify, &[]);
         let page = page(
             &app,
             "https://oak.myshopify.com",

@@ -1,8 +1,11 @@
 //! Images on their way to a provider: fetched through the guard, and what they are is told by their bytes.
 
+mod anew;
+
 use searchwright_site::fetch::FetchError;
 use sha2::{Digest as _, Sha256};
 
+use self::anew::{Unfit, anew};
 use super::{
     publisher::Picture,
     trouble::{Trouble, Why},
@@ -66,11 +69,29 @@ pub(crate) async fn fetch(
     let (media_type, extension) =
         kind(&answer.body).ok_or_else(|| bad(Why::Invalid, "is no JPEG, PNG, GIF, WebP or AVIF"))?;
     let digest: [u8; 32] = Sha256::digest(&answer.body).into();
+    let given = answer.body.clone();
+    let anew = tokio::task::spawn_blocking(move || anew(&given, media_type)).await;
+    let bytes = match anew {
+        Ok(Ok(anew)) => anew.map_or(answer.body, Into::into),
+        Ok(Err(Unfit::TooManyPixels)) => {
+            return Err(bad(Why::TooLarge, "has more pixels than can be worked on"));
+        }
+        Ok(Err(Unfit::Broken)) => {
+            return Err(bad(
+                Why::Invalid,
+                "cannot be read as the image that it says it is",
+            ));
+        }
+        Err(_) => return Err(not_now(None)),
+    };
+    if bytes.len() > LARGEST {
+        return Err(bad(Why::TooLarge, "has more than 5 MiB once it is written anew"));
+    }
     let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let picture = Picture {
         name: format!("searchwright-{name}.{extension}"),
         media_type,
-        bytes: answer.body,
+        bytes,
         alt,
     };
     Ok((picture, digest))

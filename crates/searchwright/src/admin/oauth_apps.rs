@@ -11,7 +11,7 @@ use super::{open, pair, providers::secret, refused, show};
 pub enum OauthAppCommand {
     /// Set the application with a provider, over the one there was. Its redirect address is PUBLIC_URL/connect/callback.
     Set {
-        /// webflow, notion or shopify.
+        /// webflow, notion, shopify, wix or contentful.
         #[arg(long)]
         provider: String,
         /// By which the provider knows it.
@@ -33,7 +33,7 @@ pub enum OauthAppCommand {
     },
     /// Forget the application with a provider.
     Remove {
-        /// webflow, notion or shopify.
+        /// webflow, notion, shopify, wix or contentful.
         #[arg(long)]
         provider: String,
         #[command(flatten)]

@@ -1,19 +1,28 @@
 //! The page on which a person connects a place to publish. The token in its address is all that lets one in; it works once.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use askama::Template;
 use axum::{
     body::{Body, to_bytes},
     extract::{Path, State},
 };
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Problem;
 use searchwright_engine::publishing::{Connected, Input, Page};
+use sha2::{Digest as _, Sha256};
 
 use crate::serve::App;
 
 const STYLE: &str = include_str!("../../assets/connect.css");
+/// The one script: it sends what only a script can read.
+const SCRIPT: &str = include_str!("../../assets/handover.js");
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 /// Bytes of a form.
 const LARGEST: usize = 64 << 10;
 /// Time in which it has to arrive.
@@ -45,6 +54,14 @@ struct Field<'a> {
     fault: Option<String>,
 }
 
+/// The page that a person comes back to with a token behind the # of the address.
+#[derive(Template)]
+#[template(path = "handover.html")]
+struct Handover {
+    style: &'static str,
+    script: &'static str,
+}
+
 /// Shows the form, or takes what WordPress sends a person back with.
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
@@ -55,10 +72,7 @@ pub(crate) async fn show(
         Ok(page) => page,
         Err(response) => return *response,
     };
-    let query: BTreeMap<String, String> =
-        url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
-            .into_owned()
-            .collect();
+    let query = members(request.uri().query().unwrap_or_default().as_bytes());
     // Names by which WordPress gives an application password (authorize-application.php).
     let given: BTreeMap<String, String> = [
         ("site_url", "siteUrl"),
@@ -71,31 +85,79 @@ pub(crate) async fn show(
     if given.contains_key("password") {
         return connect(&app, &page, given).await;
     }
-    let wrong = query
-        .get("success")
-        .filter(|success| *success == "false")
-        .map(|_| {
-            format!(
-                "{} did not let us in. You can enter the credentials here instead.",
-                page.name
-            )
-        });
-    let status = StatusCode::OK;
-    respond(status, &form(&page, &BTreeMap::new(), &BTreeMap::new(), wrong))
+    if query.get("success").is_some_and(|success| success == "false") {
+        return turned_away(&page, "");
+    }
+    respond(
+        StatusCode::OK,
+        &form(&page, &BTreeMap::new(), &BTreeMap::new(), None),
+    )
 }
 
-/// Takes the code that a provider sends a person back with (RFC 6749 section 4.1.2).
+/// Takes what a provider sends a person back with in the address: a code (RFC 6749 section 4.1.2), or an installation.
 pub(crate) async fn callback(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let query: BTreeMap<String, String> =
-        url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
-            .into_owned()
-            .collect();
-    let page = match found(&app, query.get("state").map_or("", String::as_str)).await {
+    let query = members(request.uri().query().unwrap_or_default().as_bytes());
+    if ["state", "code", "error"]
+        .iter()
+        .all(|name| !query.contains_key(*name))
+    {
+        return handover();
+    }
+    let page = match found(&app, given(&query, "state")).await {
         Ok(page) => page,
         Err(response) => return *response,
     };
-    let connected = app.engine.connect_by_code(&page, &query).await;
+    let error = given(&query, "error");
+    if !error.is_empty() {
+        return turned_away(&page, error);
+    }
+    let connected = app.engine.connect_by_address(&page, &query).await;
     outcome(&page, connected, &BTreeMap::new())
+}
+
+/// Takes what our script found behind the # (RFC 6749 section 4.2.2).
+pub(crate) async fn handed_over(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    if !is_ours(request.headers(), &app.settings.public_url) {
+        let text = "This was not sent by a page of this server. Ask for a new link.";
+        return respond(StatusCode::FORBIDDEN, &message("Nothing is connected", text));
+    }
+    let Some(form) = received(request).await else {
+        let text = "It did not arrive whole. Open the link again.";
+        return respond(StatusCode::BAD_REQUEST, &message("Nothing is connected", text));
+    };
+    // It names the link, which works once: who does not know it connects nothing.
+    let page = match found(&app, given(&form, "state")).await {
+        Ok(page) => page,
+        Err(response) => return *response,
+    };
+    let error = given(&form, "error");
+    if !error.is_empty() {
+        return turned_away(&page, error);
+    }
+    let token = given(&form, "access_token").to_owned();
+    let connected = app.engine.connect_by_token(&page, token).await;
+    outcome(&page, connected, &BTreeMap::new())
+}
+
+/// Whether a browser says that a page of ours sent it. Programs that are no browsers say nothing, and know no secret of anybody.
+fn is_ours(headers: &HeaderMap, public_url: &str) -> bool {
+    let origin = url::Url::parse(public_url).map(|url| url.origin().ascii_serialization());
+    let is = |name: &str, wanted: &str| headers.get(name).is_none_or(|value| value == wanted);
+    is("sec-fetch-site", "same-origin") && is("origin", &origin.unwrap_or_default())
+}
+
+fn members(text: &[u8]) -> BTreeMap<String, String> {
+    url::form_urlencoded::parse(text).into_owned().collect()
+}
+
+fn given<'a>(members: &'a BTreeMap<String, String>, name: &str) -> &'a str {
+    members.get(name).map_or("", String::as_str)
+}
+
+/// The members of a form that arrived whole.
+async fn received(request: Request<Body>) -> Option<BTreeMap<String, String>> {
+    let body = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(request.into_body(), LARGEST)).await;
+    Some(members(&body.ok()?.ok()?))
 }
 
 /// Takes what a person entered.
@@ -108,13 +170,11 @@ pub(crate) async fn submit(
         Ok(page) => page,
         Err(response) => return *response,
     };
-    let body = tokio::time::timeout(ARRIVES_WITHIN, to_bytes(request.into_body(), LARGEST)).await;
-    let Ok(Ok(body)) = body else {
+    let Some(entered) = received(request).await else {
         let wrong = Some("The form did not arrive whole; send it again.".to_owned());
         let view = form(&page, &BTreeMap::new(), &BTreeMap::new(), wrong);
         return respond(StatusCode::BAD_REQUEST, &view);
     };
-    let entered = url::form_urlencoded::parse(&body).into_owned().collect();
     connect(&app, &page, entered).await
 }
 
@@ -199,6 +259,24 @@ fn outcome(
     }
 }
 
+/// The form for somebody whom the provider sent back without anything.
+fn turned_away(page: &Page, error: &str) -> Response<Body> {
+    let is_word = !error.is_empty()
+        && error.len() <= 40
+        && !error.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let why = if is_word {
+        format!(" ({error})")
+    } else {
+        String::new()
+    };
+    let wrong = format!(
+        "{} did not let us in{why}. You can enter the credentials here instead.",
+        page.name
+    );
+    let view = form(page, &BTreeMap::new(), &BTreeMap::new(), Some(wrong));
+    respond(StatusCode::OK, &view)
+}
+
 /// The form with what was entered; secrets have to be entered again.
 fn form<'a>(
     page: &'a Page,
@@ -225,7 +303,12 @@ fn form<'a>(
         name: page.name,
         path: &page.path,
         asks: true,
-        fields: page.inputs.iter().map(field).collect(),
+        fields: page
+            .inputs
+            .iter()
+            .filter(|input| input.asked)
+            .map(field)
+            .collect(),
         done: None,
         wrong,
     }
@@ -244,7 +327,26 @@ fn message(title: &str, text: &str) -> View<'static> {
     }
 }
 
-fn respond(status: StatusCode, view: &View<'_>) -> Response<Body> {
+/// A page whose script sends what stands behind the # of its address.
+fn handover() -> Response<Body> {
+    static WITH_SCRIPT: LazyLock<HeaderValue> = LazyLock::new(|| {
+        let digest = STANDARD.encode(Sha256::digest(SCRIPT));
+        HeaderValue::try_from(format!("{POLICY}; script-src 'sha256-{digest}'"))
+            .unwrap_or(HeaderValue::from_static(POLICY))
+    });
+    let page = Handover {
+        style: STYLE,
+        script: SCRIPT,
+    };
+    let mut response = respond(StatusCode::OK, &page);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, WITH_SCRIPT.clone());
+    // With no-referrer a browser would not say whose form it sends. This address holds no secret once the # is gone.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}
+
+fn respond(status: StatusCode, view: &impl Template) -> Response<Body> {
     let html = view.render().unwrap_or_default();
     let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
@@ -255,10 +357,7 @@ fn respond(status: StatusCode, view: &View<'_>) -> Response<Body> {
         // The address is a secret, and so may be its query.
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-        ),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

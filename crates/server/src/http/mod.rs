@@ -34,7 +34,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/readyz", routing::get(ready))
         .route("/v1/openapi.json", routing::get(openapi::serve))
         .route("/docs", routing::get(docs::serve))
-        .route("/connect/callback", routing::get(connect::callback))
+        .route(
+            "/connect/callback",
+            routing::get(connect::callback).post(connect::handed_over),
+        )
         .route(
             "/connect/{token}",
             routing::get(connect::show).post(connect::submit),

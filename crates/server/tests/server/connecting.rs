@@ -192,11 +192,22 @@ async fn a_person_comes_back_from_a_provider_with_a_code(database: &str) {
     assert_eq!(back("code=good&state=other").await.0, 404);
     let (status, html) = back(&format!("error=access_denied&state={state}")).await;
     assert!(
-        status == 502 && html.contains(&format!("action=\"/connect/{state}\"")),
+        status == 200
+            && html.contains("Webflow did not let us in (access_denied)")
+            && html.contains(&format!("action=\"/connect/{state}\"")),
         "{status} {html}"
     );
     let (status, html) = back(&format!("code=bad&state={state}")).await;
     assert!(status == 502 && !html.contains("canary"), "{status} {html}");
+    // It hands no token over in an address, so one that is sent is not its.
+    let posted = bench
+        .http
+        .post(&query["redirect_uri"])
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(format!("access_token=canary-token&state={state}"));
+    let answer = posted.send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 502);
+    assert!(answer.text().await.unwrap().contains("cannot do this"));
     let (status, html) = back(&format!("code=good&state={state}")).await;
     assert!(
         status == 200 && html.contains("Webflow is connected"),

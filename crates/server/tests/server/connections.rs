@@ -18,6 +18,7 @@ on_both!(
     fields_of_a_provider_that_is_down,
     a_mark_in_a_text_is_not_ours,
     a_page_connects_no_path_of_the_server,
+    what_a_killed_server_left_of_its_work_is_cleared_away,
 );
 
 async fn disconnect(bench: &Bench) {
@@ -315,4 +316,22 @@ async fn a_page_connects_no_path_of_the_server(database: &str) {
             "{address}: {status} {html}"
         );
     }
+}
+
+async fn what_a_killed_server_left_of_its_work_is_cleared_away(database: &str) {
+    let Bench {
+        server,
+        clock,
+        folder,
+        ..
+    } = Bench::on(database, &[]).await;
+    let settings = server.app.settings.clone();
+    server.stop().await;
+    let left = folder.path().join("scratch/git-abc");
+    std::fs::create_dir_all(&left).unwrap();
+    std::fs::write(left.join("key"), "-----BEGIN canary").unwrap();
+    let bench = Bench::open(folder, settings, clock).await;
+    // Beside a database of their own, others may work in the folder: what is an hour old is nobody's.
+    assert_eq!(left.exists(), !database.is_empty());
+    bench.server.stop().await;
 }

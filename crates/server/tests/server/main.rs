@@ -20,6 +20,7 @@ mod brand;
 mod caches;
 mod conditional;
 mod connecting;
+mod connecting_apps;
 mod connections;
 mod cursors;
 mod diffs;

@@ -363,7 +363,7 @@ async fn ten_gigabytes_are_cut_at_the_limit() {
 
 #[tokio::test]
 async fn a_bomb_is_cut() {
-    static BOMB: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    static BOMB: OnceLock<Vec<u8>> = OnceLock::new();
     let bomb = BOMB.get_or_init(|| {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         for _ in 0..100 {

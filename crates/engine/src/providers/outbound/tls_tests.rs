@@ -56,7 +56,7 @@ async fn ask(host: &str, trusting: bool) -> Fetched {
             .with_root_certificates(roots)
             .with_no_client_auth()
     } else {
-        tls().unwrap()
+        read_tls().unwrap()
     };
     let client = guarded(&settings, Purpose::Crawl, &config).unwrap();
     let request = http::Request::get(format!("https://{host}:{port}/"));

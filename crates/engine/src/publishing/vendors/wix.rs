@@ -1,18 +1,22 @@
 //! The blog of a Wix site. A post has a draft, which people edit, and perhaps a publication, which readers see. There is no place
 //! for a mark.
 
+mod app;
 #[cfg(test)]
 mod tests;
 
 use http::{HeaderName, HeaderValue, Method, header};
 use searchwright_contract::integrations::{Field, FieldType, Place, Provider};
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 
+pub(crate) use self::app::installed;
 use super::{ALL, Input, Vendor};
 use crate::{
     providers::outbound::Guarded,
     publishing::{
         Context,
+        entered::API_URL,
         exchange::{Server, escaped},
         publisher::{
             Account, Connection, Doing, Item, Picture, Publisher, Remote, Uploaded, Visible, Wanted,
@@ -27,27 +31,38 @@ pub(super) const VENDOR: Vendor = Vendor {
     name: "Wix",
     inputs: &[
         Input::open(
-            "siteId",
+            SITE_ID,
             "Site ID",
             "in the address of the site's dashboard at manage.wix.com, behind /dashboard/",
         ),
         Input::secret(
-            "key",
+            KEY,
             "API key",
             "at manage.wix.com under Account settings, API keys: generate one for this site that may manage the blog, the media and rich content",
         ),
         Input::open(
-            "memberId",
+            MEMBER,
             "Member ID of the author",
             "in the site's dashboard under Contacts, Site members; posts are written in that member's name",
+        ),
+        Input::unasked(CLIENT, "App ID", "of the app that is installed on the site"),
+        Input::unasked(
+            INSTANCE,
+            "App instance ID",
+            "of its installation; the API key is the app's secret then",
         ),
     ],
     capabilities: ALL,
     marks: false,
     repeats: false,
-    open: |context, connection| Ok(Box::new(Wix::new(context, connection)?)),
+    open: |context, connection| Ok(Box::new(Wix::new(context, connection))),
 };
 
+const SITE_ID: &str = "siteId";
+const KEY: &str = "key";
+const MEMBER: &str = "memberId";
+const CLIENT: &str = "clientId";
+const INSTANCE: &str = "instanceId";
 const HOME: &str = "https://www.wixapis.com";
 const SITE: HeaderName = HeaderName::from_static("wix-site-id");
 const DRAFTS: &str = "/blog/v3/draft-posts";
@@ -68,34 +83,43 @@ const FIELDS: &[(&str, &str, FieldType, Option<u32>)] = &[
 
 struct Wix {
     client: Guarded,
-    server: Server,
     connection: Connection,
+    server: OnceCell<Server>,
 }
 
 impl std::fmt::Debug for Wix {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Wix({:?})", self.server)
+        write!(f, "Wix({})", self.connection.setting(SITE_ID))
     }
 }
 
 impl Wix {
-    fn new(context: &Context, connection: Connection) -> Result<Self, Trouble> {
-        let home = match connection.setting("apiUrl") {
-            "" => HOME,
-            other => other,
-        };
-        let (key, site) = (
-            connection.secret("key").trim(),
-            connection.setting("siteId").trim(),
-        );
-        let server = Server::new(context.client.clone(), home)
-            .with_secret(header::AUTHORIZATION, key, key)?
-            .with_secret(SITE, site, key)?;
-        Ok(Self {
+    fn new(context: &Context, connection: Connection) -> Self {
+        Self {
             client: context.client.clone(),
-            server,
             connection,
-        })
+            server: OnceCell::new(),
+        }
+    }
+
+    /// With the key of a person, or with what an installed app gets for its secret.
+    async fn server(&self) -> Result<&Server, Trouble> {
+        let setting = |name| self.connection.setting(name).trim();
+        let home = Some(setting(API_URL)).filter(|url| !url.is_empty());
+        let key = self.connection.secret(KEY).trim();
+        self.server
+            .get_or_try_init(|| async {
+                let server = Server::new(self.client.clone(), home.unwrap_or(HOME));
+                match setting(INSTANCE) {
+                    "" => server.with_secret(header::AUTHORIZATION, key, key)?.with_secret(
+                        SITE,
+                        setting(SITE_ID),
+                        key,
+                    ),
+                    instance => app::reached(server, setting(CLIENT), key, instance).await,
+                }
+            })
+            .await
     }
 
     fn remote(&self, post: &Value) -> Option<Remote> {
@@ -136,7 +160,7 @@ impl Wix {
             MORE[0],
             MORE[1]
         );
-        let Some(answer) = self.server.get_if_there(&path).await? else {
+        let Some(answer) = self.server().await?.get_if_there(&path).await? else {
             return Ok(None);
         };
         let body = answer.json()?;
@@ -157,7 +181,12 @@ impl Wix {
             "query": { "sort": [{ "fieldName": "editedDate", "order": "DESC" }], "paging": { "limit": 100 } },
             "fieldsets": MORE,
         });
-        let newest = self.server.ask(&format!("{DRAFTS}/query"), &body).await?.json()?;
+        let newest = self
+            .server()
+            .await?
+            .ask(&format!("{DRAFTS}/query"), &body)
+            .await?
+            .json()?;
         let newest = newest.get("draftPosts").and_then(Value::as_array);
         let mut found = Vec::new();
         for post in newest.ok_or(Trouble::refused(Why::Unreadable))? {
@@ -168,7 +197,7 @@ impl Wix {
             }
         }
         let path = format!("/blog/v3/posts/slugs/{}", escaped(wanted.slug));
-        let live = match self.server.get_if_there(&path).await? {
+        let live = match self.server().await?.get_if_there(&path).await? {
             Some(answer) => id(&answer.json()?, "/post/id"),
             None => None,
         };
@@ -183,7 +212,12 @@ impl Wix {
     /// A text in the form that Wix keeps texts in; Wix itself converts it.
     async fn rich(&self, html: &str) -> Result<Value, Trouble> {
         let path = "/ricos/v1/ricos-document/convert/to-ricos";
-        let answer = self.server.ask(path, &json!({ "html": html })).await?.json()?;
+        let answer = self
+            .server()
+            .await?
+            .ask(path, &json!({ "html": html }))
+            .await?
+            .json()?;
         let document = answer.get("document").filter(|document| document.is_object());
         document.cloned().ok_or(Trouble::refused(Why::Unreadable))
     }
@@ -193,10 +227,11 @@ impl Wix {
         let mut ids = Vec::new();
         for name in names {
             let path = format!("/blog/v3/tags/labels/{}", escaped(name));
-            let answer = match self.server.get_if_there(&path).await? {
+            let answer = match self.server().await?.get_if_there(&path).await? {
                 Some(answer) => answer,
                 None => {
-                    self.server
+                    self.server()
+                        .await?
                         .ask("/blog/v3/tags", &json!({ "label": name }))
                         .await?
                 }
@@ -212,7 +247,7 @@ impl Wix {
     async fn draft(&self, item: &Item) -> Result<Value, Trouble> {
         let mut post = json!({
             "title": item.title, "seoSlug": item.slug, "richContent": self.rich(&item.html).await?,
-            "memberId": self.connection.setting("memberId").trim(),
+            "memberId": self.connection.setting(MEMBER).trim(),
         });
         let mut head: Vec<Value> = Vec::new();
         for (field, member) in members(&self.connection, item) {
@@ -247,7 +282,7 @@ impl Wix {
     }
 
     async fn write(&self, method: Method, path: &str, body: &Value) -> Result<Remote, Trouble> {
-        let sent = self.server.write(method, path, body).await?;
+        let sent = self.server().await?.write(method, path, body).await?;
         sent.made(|body| self.remote(body.get("draftPost")?))
     }
 
@@ -262,7 +297,7 @@ impl Wix {
     async fn picture(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
         let path = "/site-media/v1/files/generate-upload-url";
         let about = json!({ "mimeType": picture.media_type, "fileName": picture.name });
-        let address = self.server.ask(path, &about).await?.json()?;
+        let address = self.server().await?.ask(path, &about).await?.json()?;
         let address = text(&address, "/uploadUrl").ok_or(Trouble::refused(Why::Unreadable))?;
         let headers = vec![(header::CONTENT_TYPE, HeaderValue::from_static(picture.media_type))];
         let sent = Server::at(self.client.clone(), address)
@@ -278,30 +313,32 @@ impl Wix {
     }
 }
 
+/// The newest post, which only a site with a blog can tell.
+async fn newest(server: &Server) -> Result<Value, Trouble> {
+    let found = server.get(&format!("{DRAFTS}?paging.limit=1")).await?.json()?;
+    if !found.get("draftPosts").is_some_and(Value::is_array) {
+        return Err(Trouble::because(
+            Why::Unreadable,
+            "the site has no Wix Blog; add it to the site first",
+        ));
+    }
+    Ok(found)
+}
+
 impl Publisher for Wix {
     fn check(&self) -> Doing<'_, Account> {
         Box::pin(async {
-            let found = self
-                .server
-                .get(&format!("{DRAFTS}?paging.limit=1"))
-                .await?
-                .json()?;
-            if !found.get("draftPosts").is_some_and(Value::is_array) {
-                return Err(Trouble::because(
-                    Why::Unreadable,
-                    "the site has no Wix Blog; add it to the site first",
-                ));
-            }
+            newest(self.server().await?).await?;
             Ok(Account {
                 name: None,
-                site: self.connection.setting("siteId").trim().to_owned(),
+                site: self.connection.setting(SITE_ID).trim().to_owned(),
             })
         })
     }
 
     fn sites(&self) -> Doing<'_, Vec<Place>> {
         Box::pin(async {
-            let id = self.connection.setting("siteId").trim().to_owned();
+            let id = self.connection.setting(SITE_ID).trim().to_owned();
             Ok(vec![Place { name: id.clone(), id }])
         })
     }
