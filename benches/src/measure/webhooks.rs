@@ -87,6 +87,7 @@ fn measure(
         }
         Ok(came.len() as f64 / took.as_secs_f64())
     };
+    rows.settle()?;
     let alone: Vec<f64> = (0..effort.rounds).map(|_| round()).collect::<Result<_>>()?;
     report.add(Figure {
         name: format!("webhook deliveries, signed and recorded, {name}"),
@@ -96,6 +97,7 @@ fn measure(
         target: Target::AtLeast(least),
     });
     rows.add(&hooks, WAITING, "2099-01-01T00:00:00.000Z")?;
+    rows.settle()?;
     let among: Vec<f64> = (0..effort.rounds).map(|_| round()).collect::<Result<_>>()?;
     report.add(Figure {
         name: format!("the same with {WAITING} waiting for another day, to none, {name}"),
@@ -147,6 +149,7 @@ fn timed(api: &Api, receiver: &Receiver, rows: &Rows) -> Result<f64> {
 /// Deliveries written beside the server, as a busy day would have left them.
 struct Rows {
     project: Uuid,
+    place: Settings,
     db: Db,
     runtime: Runtime,
     written: std::cell::Cell<u128>,
@@ -161,6 +164,7 @@ impl Rows {
         let db = runtime.block_on(Db::open(place))?;
         Ok(Self {
             project,
+            place: place.clone(),
             db,
             runtime,
             written: std::cell::Cell::new(1 << 64),
@@ -218,6 +222,24 @@ impl Rows {
                 .block_on(self.db.write(move |tx| Box::pin(async move { work(tx).await })))?;
         }
         Ok(())
+    }
+
+    /// Lets PostgreSQL do what it would do in the next minutes, so that no round is measured while it tidies up after many rows that
+    /// were written at once.
+    fn settle(&self) -> Result<()> {
+        let Settings::Postgres { url, .. } = &self.place else {
+            return Ok(());
+        };
+        self.runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
+            let connection = tokio::spawn(connection);
+            for table in ["deliveries", "events", "delivery_attempts"] {
+                client.batch_execute(&format!("VACUUM (ANALYZE) {table}")).await?;
+            }
+            client.batch_execute("CHECKPOINT").await?;
+            drop(client);
+            Ok(connection.await??)
+        })
     }
 
     /// How many were due before a time and are still to be sent.
