@@ -100,13 +100,14 @@ impl Strapi {
     fn remote(&self, entry: &Value, is_live: bool) -> Option<Remote> {
         let mapped = self.connection.map.values();
         let parts: Map<String, Value> = mapped
-            .map(|field| {
-                let now = match entry.get(field) {
+            .filter_map(|field| {
+                // An empty field is null: one that is not there was taken out of the type, which changes no entry.
+                let now = match entry.get(field)? {
                     // An image changes with its file, not with what Strapi notes of the file.
-                    Some(file) if file.get("id").is_some() => file["id"].clone(),
-                    value => value.map_or(Value::Null, unmarked),
+                    file if file.get("id").is_some() => file["id"].clone(),
+                    value => unmarked(value),
                 };
-                (field.clone(), now)
+                Some((field.clone(), now))
             })
             .collect();
         let slug = self.connection.field("slug");

@@ -7,6 +7,7 @@ use super::super::tests::{
 use crate::publishing::{
     publisher::{Publisher, Visible, Wanted},
     trouble::{Trouble, Why},
+    values::is_same_version,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -119,6 +120,28 @@ async fn readers_see_the_published_version_and_people_edit_the_draft() {
         versions.iter().all(|version| *version == versions[0]),
         "{versions:?}"
     );
+}
+
+#[tokio::test]
+async fn a_field_that_was_taken_out_of_the_type_is_no_change_by_others() {
+    let mark = marker();
+    let wanted = Wanted {
+        id: Some("doc"),
+        marker: &mark,
+        slug: "a-b",
+    };
+    let version = async |labels: Option<Value>| {
+        let mut entry = entry("ab");
+        if let Some(labels) = labels {
+            entry["labels"] = labels;
+        }
+        let list = Script::json(200, &json!({ "data": [entry] }));
+        let server = Fake::new(vec![schema(), list, Script::json(200, &json!({ "data": [] }))]).await;
+        reach(&server.url).find(&wanted).await.unwrap().remove(0).version
+    };
+    let before = version(Some(json!(["Red"]))).await;
+    assert!(is_same_version(&before, &version(None).await));
+    assert!(!is_same_version(&before, &version(Some(Value::Null)).await));
 }
 
 #[tokio::test]
