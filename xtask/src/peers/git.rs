@@ -110,7 +110,7 @@ impl Stage {
         // More than git sends in one piece, and nothing that it can make smaller.
         let mut random = crate::random::Random::new(1, 1);
         let noise = (0..2 << 20).map(|_| random.below(256) as u8);
-        let picture: Arc<Vec<u8>> = Arc::new(b"\x89PNG\r\n\x1a\n".iter().copied().chain(noise).collect());
+        let picture = Arc::new(gif(noise));
         let pictures = Strange::start(Way::Giving(Arc::clone(&picture)))?;
         let (elsewhere, denied) = (Strange::start(Way::Refusing)?, Strange::start(Way::Refusing)?);
         let (silent, trickling) = (Strange::start(Way::Silent)?, Strange::start(Way::Trickling)?);
@@ -352,4 +352,16 @@ impl Stage {
         }
         Ok(())
     }
+}
+
+/// One pixel with a long comment: a picture that goes as it is.
+fn gif(comment: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut gif = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff\x21\xfe".to_vec();
+    let comment: Vec<u8> = comment.collect();
+    for part in comment.chunks(255) {
+        gif.push(part.len() as u8);
+        gif.extend(part);
+    }
+    gif.extend(b"\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0\x3b");
+    gif
 }

@@ -105,7 +105,7 @@ fn update(stage: &mut Stage) -> Result<String> {
 fn image(stage: &mut Stage) -> Result<String> {
     let id = stage.id(TITLE)?;
     let image = format!(
-        r#"{{"url":"http://127.0.0.1:{}/desk.png","alt":"A desk"}}"#,
+        r#"{{"url":"http://127.0.0.1:{}/desk.gif","alt":"A desk"}}"#,
         stage.pictures.port
     );
     stage
@@ -181,13 +181,13 @@ fn taken(stage: &mut Stage) -> Result<String> {
     stage.live(&id)?;
     stage.only(&id, "free")?;
     stage.product.change(&stage.project, &id, &["--slug", "taken"])?;
-    stage.fails(&id, "remote_changed")?;
+    stage.fails(&id, "slug_conflict")?;
     stage.only(&id, "free")?;
     ensure!(
         stage.repository.read("content/posts/taken.md")? == b"Theirs.\n",
         "it was overwritten"
     );
-    Ok("slug_conflict, then remote_changed".to_owned())
+    Ok("slug_conflict, also where it is there already".to_owned())
 }
 
 /// After we fetched, before we push.

@@ -71,7 +71,7 @@ fn serve(mut client: TcpStream, way: &Way, heard: &Mutex<String>) -> Result<()> 
     while reader.read_line(&mut head)? > 2 {}
     note(&head);
     let (status, kind, body) = match way {
-        Way::Giving(file) => ("200 OK", "image/png", file.as_slice()),
+        Way::Giving(file) => ("200 OK", "image/gif", file.as_slice()),
         _ => ("403 Forbidden", "text/plain", &b"no"[..]),
     };
     let length = body.len();
