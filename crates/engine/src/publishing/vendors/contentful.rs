@@ -125,7 +125,11 @@ impl Contentful {
             .pointer("/sys/publishedVersion")
             .is_some_and(Value::is_number);
         let mapped = self.connection.map.values();
-        let mapped: Map<String, Value> = mapped.map(|field| (field.clone(), json!(value(field)))).collect();
+        // An empty field is left out of an entry, as is one that its type no longer has: that one changed no entry.
+        let mapped: Map<String, Value> = mapped
+            .filter(|field| chosen.field(field).is_some())
+            .map(|field| (field.clone(), json!(value(field))))
+            .collect();
         let id = text(entry, "/sys/id")?.to_owned();
         // The id says whose it is, and nothing of the state.
         let post = id.parse().ok();

@@ -153,7 +153,8 @@ impl Directus {
         let slug = member("slug").map(str::to_owned);
         let mapped = self.connection.map.values();
         let parts: Map<String, Value> = mapped
-            .map(|field| (field.clone(), item.get(field).map_or(Value::Null, unmarked)))
+            // An empty field is null: one that is not there was taken out of the collection, which changes no item.
+            .filter_map(|field| Some((field.clone(), unmarked(item.get(field)?))))
             .collect();
         Some(Remote {
             id: id(item, &format!("/{}", schema.key))?,

@@ -162,13 +162,14 @@ impl Notion {
         let is_live = live.is_none_or(|live| value(self.status()) == Some(properties::plain(&live)));
         let known = |name: &str| value(self.connection.field(name)?)?.as_str().map(str::to_owned);
         let slug = known("slug");
-        let mapped = self.connection.map.values().map(|field| {
+        let mapped = self.connection.map.values().filter_map(|field| {
             let now = match field.as_str() {
-                CONTENT => Some(markdown.clone()),
-                COVER => page.pointer("/cover/external/url").cloned(),
-                name => value(name),
+                CONTENT => markdown.clone(),
+                COVER => json!(page.pointer("/cover/external/url")),
+                // A page has every property of its data source: one that is not there was taken out of that.
+                name => value(name)?,
             };
-            (field.clone(), json!(now))
+            Some((field.clone(), now))
         });
         let mapped: Map<String, Value> = mapped.collect();
         let public = text(page, "/public_url").map(str::to_owned);

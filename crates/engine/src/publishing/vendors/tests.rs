@@ -17,6 +17,7 @@ use crate::{
         Context, Marker,
         publisher::{Connection, Item, Picture, Publisher, Remote, Uploaded, Visible},
         trouble::{Trouble, Why},
+        values::is_same_version,
     },
 };
 
@@ -107,6 +108,12 @@ pub(super) fn remote(id: &str) -> Remote {
         marker: None,
         etag: None,
     }
+}
+
+/// Versions of an item whose field is filled, is empty, and is no longer there at all: only people empty a field.
+pub(super) fn a_lost_field_is_no_change(filled: &str, empty: &str, lost: &str) {
+    assert!(is_same_version(filled, lost), "{filled} {lost}");
+    assert!(!is_same_version(filled, empty), "{filled} {empty}");
 }
 
 /// What a vendor may answer to a write beside a success, and what each means. `before` are the answers to what is asked before.

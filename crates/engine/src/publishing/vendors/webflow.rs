@@ -122,9 +122,10 @@ impl Webflow {
         let is_live = text(item, "/lastPublished").is_some() && !is("isDraft") && !is("isArchived");
         let slug = text(data, "/slug").map(str::to_owned);
         let mapped = self.connection.map.values();
-        // An image is a copy of Webflow's own, and its address changes by itself.
+        // An image is a copy of Webflow's own, and its address changes by itself; a field that its collection no longer has changed no
+        // item.
         let mut parts: Map<String, Value> = mapped
-            .filter(|field| !matches!(chosen.kind(field), "Image" | "MultiImage"))
+            .filter(|field| !matches!(chosen.kind(field), "" | "Image" | "MultiImage"))
             .map(|field| (field.clone(), json!(data.get(field.as_str()))))
             .collect();
         parts.insert("name".to_owned(), json!(data.get("name")));

@@ -124,8 +124,10 @@ impl WordPress {
         parts.insert("slug".to_owned(), json!(slug));
         let mapped = self.connection.map.values();
         for field in mapped.filter(|field| !MEMBERS.contains(&field.as_str())) {
-            let now = post.pointer(&format!("/{}", field.replace('.', "/")));
-            parts.insert(field.clone(), json!(now));
+            // A field that the site no longer has changed no post.
+            if let Some(now) = post.pointer(&format!("/{}", field.replace('.', "/"))) {
+                parts.insert(field.clone(), now.clone());
+            }
         }
         let link = || text(post, "/link").map(str::to_owned);
         Some(Remote {

@@ -1,7 +1,10 @@
 use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
-use super::super::tests::{Asked, Fake, Provider, Script, connection, every_no, item, marker, open, remote};
+use super::super::tests::{
+    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no, item, marker, open,
+    remote,
+};
 use crate::publishing::{
     publisher::{Publisher, Visible, Wanted},
     trouble::{Trouble, Why},
@@ -185,6 +188,37 @@ async fn an_entry_is_found_by_its_ids_and_by_slug() {
             "GET /entries?content_type=post&fields.slug=a-b&limit=100".to_owned(),
         ]
     );
+}
+
+#[tokio::test]
+async fn a_field_that_its_type_lost_is_no_change_by_others() {
+    let mark = marker();
+    let wanted = Wanted {
+        id: None,
+        marker: &mark,
+        slug: "a-b",
+    };
+    let version = async |fields: &[&str], is_filled: bool| {
+        let fields: Vec<Value> = fields
+            .iter()
+            .map(|id| json!({ "id": id, "name": id, "type": "Text" }))
+            .collect();
+        let mut entry = entry(1, None);
+        if !is_filled {
+            entry["fields"].as_object_mut().unwrap().remove("intro");
+        }
+        let answers = vec![
+            Script::json(200, &json!({ "fields": fields })),
+            locales(),
+            Script::json(200, &entry),
+            Script::json(200, &json!({ "items": [] })),
+        ];
+        let server = Fake::new(answers).await;
+        reach(&server.url).find(&wanted).await.unwrap().remove(0).version
+    };
+    let all = ["title", "body", "slug", "labels", "intro"];
+    let (filled, empty) = (version(&all, true).await, version(&all, false).await);
+    a_lost_field_is_no_change(&filled, &empty, &version(&all[..4], false).await);
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@ use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
 use super::super::tests::{
-    Asked, Fake, Provider, Script, connection, every_no_with, item, marker, open, remote,
+    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no_with, item, marker, open,
+    remote,
 };
 use crate::publishing::{
     publisher::{Publisher, Visible, Wanted},
@@ -212,6 +213,21 @@ async fn what_people_write_makes_another_version() {
     }
     assert_eq!(versions[0], versions[1]);
     assert_ne!(versions[1], versions[2]);
+}
+
+#[tokio::test]
+async fn a_property_that_was_taken_out_is_no_change_by_others() {
+    let version = async |labels: Option<Value>| {
+        let mut page = page("Draft");
+        if let Some(labels) = labels {
+            page["properties"]["Labels"] = json!({ "type": "multi_select", "multi_select": labels });
+        }
+        let server = Fake::new(vec![source(&status()), Script::json(200, &page), markdown("One")]).await;
+        reach(&server.url).unpublish(&remote("p1")).await.unwrap().version
+    };
+    let filled = version(Some(json!([{ "name": "Red" }]))).await;
+    let empty = version(Some(json!([]))).await;
+    a_lost_field_is_no_change(&filled, &empty, &version(None).await);
 }
 
 #[tokio::test]

@@ -2,12 +2,12 @@ use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
 use super::super::tests::{
-    Fake, Provider, Script, connection, every_no, item, marker, open, picture, remote,
+    Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no, item, marker, open, picture,
+    remote,
 };
 use crate::publishing::{
     publisher::{Publisher, Visible, Wanted},
     trouble::{Trouble, Why},
-    values::is_same_version,
 };
 
 const MAP: &[(&str, &str)] = &[
@@ -139,9 +139,8 @@ async fn a_field_that_was_taken_out_of_the_type_is_no_change_by_others() {
         let server = Fake::new(vec![schema(), list, Script::json(200, &json!({ "data": [] }))]).await;
         reach(&server.url).find(&wanted).await.unwrap().remove(0).version
     };
-    let before = version(Some(json!(["Red"]))).await;
-    assert!(is_same_version(&before, &version(None).await));
-    assert!(!is_same_version(&before, &version(Some(Value::Null)).await));
+    let filled = version(Some(json!(["Red"]))).await;
+    a_lost_field_is_no_change(&filled, &version(Some(Value::Null)).await, &version(None).await);
 }
 
 #[tokio::test]

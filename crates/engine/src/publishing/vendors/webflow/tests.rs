@@ -2,7 +2,8 @@ use searchwright_contract::integrations::FieldType;
 use serde_json::{Value, json};
 
 use super::super::tests::{
-    Asked, Fake, Provider, Script, connection, every_no_with, item, marker, open, remote,
+    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no_with, item, marker, open,
+    remote,
 };
 use crate::publishing::{
     publisher::{Item, Publisher, Visible, Wanted},
@@ -221,6 +222,37 @@ async fn an_item_is_found_by_id_and_by_slug() {
             "GET /v2/collections/c1/items?limit=100&slug=a-b"
         ]
     );
+}
+
+#[tokio::test]
+async fn a_field_that_its_collection_lost_is_no_change_by_others() {
+    let mark = marker();
+    let wanted = Wanted {
+        id: Some("i1"),
+        marker: &mark,
+        slug: "a-b",
+    };
+    let version = async |lacks: bool, day: Option<&str>| {
+        let mut item = entry(&Value::Null, true);
+        if let Some(day) = day {
+            item["fieldData"]["day"] = json!(day);
+        }
+        let fields = ["name", "slug", "text", "cover", "day"];
+        let fields: Vec<Value> = fields[..fields.len() - usize::from(lacks)]
+            .iter()
+            .map(|slug| json!({ "slug": slug, "type": "PlainText", "displayName": slug, "isEditable": true }))
+            .collect();
+        let answers = vec![
+            Script::json(200, &json!({ "id": "c1", "slug": "posts", "fields": fields })),
+            site(),
+            Script::json(200, &item),
+            Script::json(200, &json!({ "items": [] })),
+        ];
+        let server = Fake::new(answers).await;
+        reach(&server.url).find(&wanted).await.unwrap().remove(0).version
+    };
+    let filled = version(false, Some("2026-11-21")).await;
+    a_lost_field_is_no_change(&filled, &version(false, None).await, &version(true, None).await);
 }
 
 #[tokio::test]

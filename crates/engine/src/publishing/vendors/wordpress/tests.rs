@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
 use super::super::tests::{
-    Asked, Fake, Provider, Script, connection, every_no, item, marker, open, picture, remote,
+    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no, item, marker, open,
+    picture, remote,
 };
 use crate::publishing::{
     publisher::{Publisher, Visible, Wanted},
@@ -169,6 +170,20 @@ async fn only_what_people_edit_makes_another_version() {
     assert_eq!(seen[0], seen[2], "whether readers see it is told apart");
     assert_ne!(seen[0], seen[3]);
     assert_ne!(seen[0], seen[4]);
+}
+
+#[tokio::test]
+async fn a_field_that_the_site_lost_is_no_change_by_others() {
+    let version = async |meta: Value| {
+        let mut answer = post("publish");
+        answer["meta"] = meta;
+        let server = Fake::new(vec![front(), Script::json(200, &answer)]).await;
+        let changed = reach(&server.url, MAP).unpublish(&remote("4")).await.unwrap();
+        changed.version
+    };
+    let filled = version(json!({ "_description": "Short" })).await;
+    let empty = version(json!({ "_description": "" })).await;
+    a_lost_field_is_no_change(&filled, &empty, &version(json!([])).await);
 }
 
 #[tokio::test]
