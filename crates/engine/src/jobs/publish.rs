@@ -6,6 +6,7 @@
 mod item;
 mod left;
 mod outcome;
+mod setback;
 
 use std::time::Duration;
 
@@ -163,7 +164,7 @@ async fn carry_out(run: &Run, attempt_id: uuid::Uuid) -> Result<Value, JobError>
         return outcome::unchanged(run, view).await;
     }
     let Some(connection) = view.connection.clone() else {
-        return outcome::disconnected(run, view).await;
+        return setback::disconnected(run, view).await;
     };
     if view.attempt.state == PublicationState::Sending {
         view.attempt.state = PublicationState::Uncertain;
@@ -179,22 +180,22 @@ async fn carry_out(run: &Run, attempt_id: uuid::Uuid) -> Result<Value, JobError>
         .map_err(JobError::from)?
     {
         Ok(publisher) => publisher,
-        Err(trouble) => return outcome::troubled(run, view, &connection, &trouble).await,
+        Err(trouble) => return setback::troubled(run, view, &connection, &trouble).await,
     };
     let next = match look(run, &mut view, &*publisher).await {
         Ok(next) => next,
-        Err(trouble) => return outcome::troubled(run, view, &connection, &trouble).await,
+        Err(trouble) => return setback::troubled(run, view, &connection, &trouble).await,
     };
     let change = match next {
         Next::Send(change) => change,
         Next::Done(remote) => return outcome::done(run, view, &remote).await,
         Next::Absent => return outcome::absent(run, view).await,
-        Next::Wait => return outcome::missed(run, view).await,
+        Next::Wait => return setback::missed(run, view).await,
         Next::Refuse(reason) => return outcome::stopped(run, view, reason).await,
     };
     match send(run, &mut view, &connection, &*publisher, &change).await {
         Ok(remote) => outcome::done(run, view, &remote).await,
-        Err(Stop::Trouble(trouble)) => outcome::troubled(run, view, &connection, &trouble).await,
+        Err(Stop::Trouble(trouble)) => setback::troubled(run, view, &connection, &trouble).await,
         Err(Stop::Job(error)) => Err(error),
     }
 }

@@ -16,6 +16,7 @@ use searchwright_store::{
     access::ProjectScope,
     connect_links::{self, Link},
     integrations::{self, Mapping, Record},
+    projects,
 };
 
 use self::survey::{decided, hear, heard};
@@ -168,8 +169,7 @@ impl Handle<ConnectIntegration> for Engine {
             }
         }
         let home = {
-            let project =
-                searchwright_store::projects::get(&mut call.engine.db.read().await?, call.scope()?).await?;
+            let project = projects::get(&mut call.engine.db.read().await?, call.scope()?).await?;
             super::audits::start_url(&project.domain)
         };
         let site = operation.site_url.clone().unwrap_or(home);
@@ -238,6 +238,7 @@ impl Handle<SaveMapping> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: SaveMapping) -> Result<Integration> {
         let (scope, provider) = (call.scope()?, vendor(&operation.provider)?.provider);
         let fields = heard(call)?;
+        projects::lock(tx, scope).await?;
         let Some(record) = integrations::of(tx, scope, provider).await? else {
             return Err(not_connected(provider).into());
         };
@@ -277,6 +278,7 @@ impl Handle<DisconnectIntegration> for Engine {
             .parse()
             .map_err(|_| Problem::not_found("provider"))?;
         let scope = call.scope()?;
+        projects::lock(tx, scope).await?;
         let Some(record) = integrations::of(tx, scope, provider).await? else {
             return Err(Problem::not_found("connection").into());
         };

@@ -1,14 +1,15 @@
 //! Posts as people and agents write them. What follows from a text is `posts.rs`, generation `post_generation.rs`.
 
 mod edit;
+mod revisions;
 
 use searchwright_contract::{
     Code, List, Patch, Problem,
     actions::AllowedActions,
     events::EventType,
     posts::{
-        CreatePost, GetPost, ListPosts, ListRevisions, Post, PostDetails, PostFindings, PostOrigin,
-        PostStatus, PostSummary, Publication, RestoreRevision, Revision, UpdatePost,
+        CreatePost, GetPost, ListPosts, Post, PostDetails, PostFindings, PostOrigin, PostStatus, PostSummary,
+        Publication, UpdatePost,
     },
 };
 use searchwright_store::{
@@ -368,42 +369,6 @@ impl Handle<UpdatePost> for Engine {
                 "a scheduled post needs a time; set its status to draft to take it off the schedule",
             ));
         }
-        write(call, tx, record, &old).await
-    }
-}
-
-impl Handle<ListRevisions> for Engine {
-    async fn handle(call: &Call, tx: &mut Tx, operation: ListRevisions) -> Result<List<Revision>> {
-        let post = find(call, tx, &operation.post_id).await?.post;
-        let limit = limit(operation.limit);
-        let before: Option<i64> = call.after(&operation, operation.cursor.as_deref())?;
-        let rows = posts::revisions(tx, call.scope()?, uuid(&post.summary.id), before, limit + 1).await?;
-        call.page(&operation, limit, rows, |last| last.number)
-    }
-}
-
-impl Handle<RestoreRevision> for Engine {
-    async fn handle(call: &Call, tx: &mut Tx, operation: RestoreRevision) -> Result<Post> {
-        let scope = call.scope()?;
-        projects::lock(tx, scope).await?;
-        let mut record = find(call, tx, &operation.post_id).await?;
-        let old = record.post.clone();
-        // What is no number names no revision.
-        let number = operation.number.parse().unwrap_or_default();
-        let revision = posts::revision_of(tx, scope, uuid(&old.summary.id), number)
-            .await
-            .map_err(|error| match error {
-                searchwright_store::Error::Missing => Problem::not_found("revision").into(),
-                other => crate::Failure::from(other),
-            })?;
-        check_version(call, &old, operation.if_version, true)?;
-        refuse_unless_editable(old.summary.status)?;
-        record.post.content = revision.content;
-        if record.post.content != old.content {
-            forget_generated(&mut record);
-        }
-        let is_new_text = record.post.content != old.content;
-        settle(tx, scope, &mut record, &site(call), is_new_text, call.now).await?;
         write(call, tx, record, &old).await
     }
 }

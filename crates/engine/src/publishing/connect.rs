@@ -18,6 +18,7 @@ use searchwright_store::{
     events,
     integrations::{self, New},
     oauth_apps::{self, App},
+    projects,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
@@ -272,6 +273,7 @@ impl Engine {
             .db
             .write(move |tx| {
                 Box::pin(async move {
+                    projects::lock(tx, scope).await?;
                     if !permit(tx, now).await? {
                         return Err(Problem::new(Code::InvalidState, "the page was used already")
                             .hint("ask for a new one with connect-url")

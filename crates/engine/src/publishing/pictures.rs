@@ -2,7 +2,10 @@
 
 mod anew;
 
-use searchwright_site::fetch::FetchError;
+use std::time::Duration;
+
+use bytes::Bytes;
+use searchwright_site::fetch::{Cut, FetchError};
 use sha2::{Digest as _, Sha256};
 
 use self::anew::{Unfit, anew};
@@ -32,21 +35,32 @@ fn kind(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// An image as providers are given it, with its digest.
-pub(crate) async fn fetch(
-    client: &Guarded,
-    url: &str,
-    alt: Option<String>,
-) -> Result<(Picture, [u8; 32]), Trouble> {
-    let bad = |why: Why, said: &str| Trouble::because(why, format!("featuredImage: {said}"));
-    let request = http::Request::get(url)
-        .header(http::header::ACCEPT, "image/avif,image/webp,image/*")
-        .body(bytes::Bytes::new())
-        .map_err(|_| bad(Why::Invalid, "is no address of an image"))?;
-    let not_now = |after| Trouble::NotNow {
+/// An image as its address gave it.
+pub(crate) struct Found {
+    body: Bytes,
+    media_type: &'static str,
+    extension: &'static str,
+    /// Of the bytes: by it a place is known to have the image already.
+    pub digest: [u8; 32],
+}
+
+fn bad(why: Why, said: &str) -> Trouble {
+    Trouble::because(why, format!("featuredImage: {said}"))
+}
+
+const fn not_now(after: Option<Duration>) -> Trouble {
+    Trouble::NotNow {
         what: UNREACHABLE,
         after,
-    };
+    }
+}
+
+/// Fetches an image.
+pub(crate) async fn fetch(client: &Guarded, url: &str) -> Result<Found, Trouble> {
+    let request = http::Request::get(url)
+        .header(http::header::ACCEPT, "image/avif,image/webp,image/*")
+        .body(Bytes::new())
+        .map_err(|_| bad(Why::Invalid, "is no address of an image"))?;
     let answer = client
         .send(request, LARGEST + 1)
         .await
@@ -63,38 +77,50 @@ pub(crate) async fn fetch(
             &format!("its address answers {}", answer.status),
         ));
     }
-    if answer.cut.is_some() || answer.body.len() > LARGEST {
-        return Err(bad(Why::TooLarge, "has more than 5 MiB"));
+    match answer.cut {
+        Some(Cut::Time) => return Err(not_now(None)),
+        None if answer.body.len() <= LARGEST => {}
+        _ => return Err(bad(Why::TooLarge, "has more than 5 MiB")),
     }
     let (media_type, extension) =
         kind(&answer.body).ok_or_else(|| bad(Why::Invalid, "is no JPEG, PNG, GIF, WebP or AVIF"))?;
-    let digest: [u8; 32] = Sha256::digest(&answer.body).into();
-    let given = answer.body.clone();
-    let anew = tokio::task::spawn_blocking(move || anew(&given, media_type)).await;
-    let bytes = match anew {
-        Ok(Ok(anew)) => anew.map_or(answer.body, Into::into),
-        Ok(Err(Unfit::TooManyPixels)) => {
-            return Err(bad(Why::TooLarge, "has more pixels than can be worked on"));
-        }
-        Ok(Err(Unfit::Broken)) => {
-            return Err(bad(
-                Why::Invalid,
-                "cannot be read as the image that it says it is",
-            ));
-        }
-        Err(_) => return Err(not_now(None)),
-    };
-    if bytes.len() > LARGEST {
-        return Err(bad(Why::TooLarge, "has more than 5 MiB once it is written anew"));
-    }
-    let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let picture = Picture {
-        name: format!("searchwright-{name}.{extension}"),
+    Ok(Found {
+        digest: Sha256::digest(&answer.body).into(),
+        body: answer.body,
         media_type,
-        bytes,
-        alt,
-    };
-    Ok((picture, digest))
+        extension,
+    })
+}
+
+impl Found {
+    /// The image as providers are given it.
+    pub async fn picture(self, alt: Option<String>) -> Result<Picture, Trouble> {
+        let (given, media_type) = (self.body.clone(), self.media_type);
+        let anew = tokio::task::spawn_blocking(move || anew(&given, media_type)).await;
+        let bytes = match anew {
+            Ok(Ok(anew)) => anew.map_or(self.body, Into::into),
+            Ok(Err(Unfit::TooManyPixels)) => {
+                return Err(bad(Why::TooLarge, "has more pixels than can be worked on"));
+            }
+            Ok(Err(Unfit::Broken)) => {
+                return Err(bad(
+                    Why::Invalid,
+                    "cannot be read as the image that it says it is",
+                ));
+            }
+            Err(_) => return Err(not_now(None)),
+        };
+        if bytes.len() > LARGEST {
+            return Err(bad(Why::TooLarge, "has more than 5 MiB once it is written anew"));
+        }
+        let name: String = self.digest[..8].iter().map(|b| format!("{b:02x}")).collect();
+        Ok(Picture {
+            name: format!("searchwright-{name}.{}", self.extension),
+            media_type,
+            bytes,
+            alt,
+        })
+    }
 }
 
 #[cfg(test)]

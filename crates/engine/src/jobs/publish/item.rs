@@ -32,8 +32,8 @@ pub(super) async fn picture(
     }
     let settings = run.engine.publishing().map_err(JobError::from)?;
     let client = settings.outbound.for_purpose(Purpose::Publish);
-    let (picture, digest) = pictures::fetch(&client, &image.url, image.alt.clone()).await?;
-    let (scope, id) = (run.leased.scope, connection.id);
+    let found = pictures::fetch(&client, &image.url).await?;
+    let (scope, id, digest) = (run.leased.scope, connection.id, found.digest);
     let known = publications::uploaded(
         &mut run.engine.db.read().await.map_err(JobError::from)?,
         scope,
@@ -42,9 +42,11 @@ pub(super) async fn picture(
     )
     .await
     .map_err(JobError::from)?;
-    if let Some(known) = known.and_then(|known| serde_json::from_value(known).ok()) {
-        return Ok(Some(known));
+    if let Some(known) = known.and_then(|known| serde_json::from_value::<Uploaded>(known).ok()) {
+        let alt = image.alt.clone();
+        return Ok(Some(Uploaded { alt, ..known }));
     }
+    let picture = found.picture(image.alt.clone()).await?;
     // An image that is there twice is no post that is there twice: a lost answer is asked for again.
     let uploaded = publisher
         .upload(&picture)

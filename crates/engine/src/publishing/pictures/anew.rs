@@ -11,7 +11,7 @@ use image::{
     DynamicImage, ImageDecoder, ImageEncoder, ImageError, ImageResult, Limits,
     codecs::{
         jpeg::{JpegDecoder, JpegEncoder},
-        png::{PngDecoder, PngEncoder},
+        png::{CompressionType, FilterType, PngDecoder, PngEncoder},
     },
 };
 
@@ -97,7 +97,12 @@ fn png(bytes: &[u8]) -> ImageResult<Option<Vec<u8>>> {
     }
     let (picture, profile) = seen(decoder)?;
     let mut out = Vec::with_capacity(bytes.len());
-    write(&picture, profile, PngEncoder::new(&mut out))?;
+    let (compression, filter) = (CompressionType::Default, FilterType::Adaptive);
+    write(
+        &picture,
+        profile,
+        PngEncoder::new_with_quality(&mut out, compression, filter),
+    )?;
     Ok(Some(out))
 }
 

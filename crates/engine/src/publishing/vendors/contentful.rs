@@ -1,13 +1,14 @@
 //! Contentful by its Content Management API. The id of an entry is the post's, so it is found at once and cannot be made twice;
 //! there is no place for a mark, which would also say what state of the post it is.
 
+mod fields;
 mod rich_text;
 #[cfg(test)]
 mod tests;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, header};
-use searchwright_contract::integrations::{Capabilities, Field, FieldType, Place, Provider};
+use searchwright_contract::integrations::{Capabilities, Field, Place, Provider};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
@@ -305,40 +306,6 @@ fn packed(headers: &[(HeaderName, &str)], body: Option<&Value>) -> Result<Body, 
     ))
 }
 
-fn field(described: &Value) -> Option<Field> {
-    let id = text(described, "/id")?;
-    let is = |name: &str| described[name] == Value::Bool(true);
-    if is("disabled") || is("omitted") {
-        return None;
-    }
-    let is_slug = id.to_lowercase().ends_with("slug");
-    let kind = match text(described, "/type")? {
-        "Symbol" if is_slug => Some(FieldType::Slug),
-        "Symbol" => Some(FieldType::Text),
-        "Text" => Some(FieldType::Markdown),
-        "RichText" => Some(FieldType::Richtext),
-        "Date" => Some(FieldType::Date),
-        "Boolean" => Some(FieldType::Boolean),
-        "Integer" | "Number" => Some(FieldType::Number),
-        "Array" if text(described, "/items/type") == Some("Symbol") => Some(FieldType::List),
-        // Links to assets and entries, which nothing goes into: that matters only where something has to.
-        _ => is("required").then_some(FieldType::Boolean),
-    };
-    let rules = list(described, "/validations").iter();
-    let length = rules.clone().find_map(|rule| rule.pointer("/size/max")?.as_u64());
-    let usual = (text(described, "/type") == Some("Symbol")).then_some(256);
-    let options: Vec<String> = rules
-        .flat_map(|rule| list(rule, "/in"))
-        .filter_map(|option| Some(option.as_str()?.to_owned()))
-        .collect();
-    Some(Field {
-        required: is("required"),
-        max_length: length.and_then(|n| n.try_into().ok()).or(usual),
-        options: (!options.is_empty()).then_some(options),
-        ..Field::new(id, text(described, "/name").unwrap_or(id), kind?)
-    })
-}
-
 fn places(answer: &Value) -> Vec<Place> {
     let place = |one: &Value| {
         let id = text(one, "/sys/id")?.to_owned();
@@ -378,7 +345,7 @@ impl Publisher for Contentful {
                 return Ok(Vec::new());
             };
             let described = self.described(&place(site)?, collection).await?;
-            Ok(described.iter().filter_map(field).collect())
+            Ok(described.iter().filter_map(fields::field).collect())
         })
     }
 

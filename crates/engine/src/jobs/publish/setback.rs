@@ -1,0 +1,147 @@
+//! A request that failed, or a look that found nothing: what is next, and when.
+
+use std::time::Duration;
+
+use searchwright_contract::{integrations::IntegrationError, posts::PublicationState};
+use searchwright_store::integrations;
+use serde_json::Value;
+
+use super::{
+    CREATE, LOOKS, MISSED_FOR, MISSES, MOST_ATTEMPTS, PATIENCE, View, error, note,
+    outcome::{failed, refused},
+    problem, save,
+};
+use crate::{
+    jobs::{
+        JobError,
+        audit::fenced,
+        worker::{Run, backoff},
+    },
+    publishing::{Trouble, Why, vendors},
+};
+
+/// Longest pause that a provider may ask for at once.
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
+/// Milliseconds for which a provider may ask for patience altogether.
+const LONGEST_PATIENCE: i64 = 24 * 3_600_000;
+
+/// A request failed: whether it may have been carried out decides what is next.
+pub(super) async fn troubled(
+    run: &Run,
+    mut view: View,
+    connection: &integrations::Record,
+    trouble: &Trouble,
+) -> Result<Value, JobError> {
+    note(&run.engine, run.leased.scope, connection, Some(trouble))
+        .await
+        .map_err(JobError::from)?;
+    let now = run.engine.clock.now();
+    if let Trouble::Refused { why: Why::Schema, .. } = trouble {
+        // What exactly is missing is found out when somebody asks for the fields.
+        let (id, missing) = (connection.id, ["fieldMap".to_owned()]);
+        fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { integrations::miss(tx, scope, id, &missing, now).await })
+        })
+        .await?;
+    }
+    view.published.last_error = Some(error(trouble, now));
+    let detail = match trouble {
+        Trouble::Refused { said: Some(said), .. } => format!("{trouble}: {said}"),
+        _ => trouble.to_string(),
+    };
+    let is_open = view.attempt.sent.is_some();
+    let word = match trouble {
+        Trouble::Unclear { .. } => "unclear",
+        Trouble::NotNow { .. } => "not_now",
+        Trouble::Refused { .. } => "refused",
+    };
+    view.attempt.note(word, detail, now);
+    match trouble {
+        Trouble::Unclear { .. } => uncertain(run, view, 0).await,
+        // Nothing is concluded from a provider that does not let us look.
+        Trouble::NotNow { after, .. } if is_open => uncertain(run, view, after.map_or(0, asked)).await,
+        Trouble::Refused { .. } if is_open && view.attempt.sent.as_deref() == Some(CREATE) => {
+            uncertain(run, view, 0).await
+        }
+        Trouble::NotNow { after, .. } => {
+            let waited = now.millis() - view.attempt.created_at.millis();
+            if run.leased.attempt >= MOST_ATTEMPTS || waited > LONGEST_PATIENCE {
+                return refused(run, view, trouble).await;
+            }
+            let wait = after.map_or_else(|| backoff(run.leased.attempt, PATIENCE), asked);
+            view.attempt.state = PublicationState::Pending;
+            view.attempt.next_check_at = Some(now.plus_millis(wait));
+            save(run, &view).await?;
+            Err(match after {
+                Some(_) => JobError::Wait(wait),
+                None => JobError::Retry(PATIENCE),
+            })
+        }
+        Trouble::Refused { .. } => refused(run, view, trouble).await,
+    }
+}
+
+/// Milliseconds that a provider asked for, as far as we go along with it: a post is not put off for days by one header.
+fn asked(after: Duration) -> i64 {
+    after.min(LONGEST_PAUSE).as_millis() as i64
+}
+
+/// Nobody knows: it is looked for again after a while, and in the end left to a person.
+async fn uncertain(run: &Run, mut view: View, at_least: i64) -> Result<Value, JobError> {
+    let now = run.engine.clock.now();
+    view.attempt.state = PublicationState::Uncertain;
+    let wait = LOOKS
+        .get(view.attempt.checks as usize)
+        .copied()
+        .map(|wait| wait.max(at_least));
+    view.attempt.checks += 1;
+    view.attempt.next_check_at = wait.map(|wait| now.plus_millis(wait));
+    save(run, &view).await?;
+    Err(match wait {
+        Some(wait) => JobError::Wait(wait),
+        None => JobError::Uncertain(problem(
+            "uncertain",
+            "whether the post is at the provider could not be found out; look there, then publish again, which looks again",
+        )),
+    })
+}
+
+/// What was sent is not there.
+pub(super) async fn missed(run: &Run, mut view: View) -> Result<Value, JobError> {
+    let now = run.engine.clock.now();
+    let attempt = &mut view.attempt;
+    attempt.misses += 1;
+    let first = *attempt.first_missed_at.get_or_insert(now);
+    let can_look = vendors::of(view.published.provider).is_some_and(|vendor| vendor.capabilities.lookup);
+    if can_look && attempt.misses >= MISSES && now.millis() - first.millis() >= MISSED_FOR {
+        let why = IntegrationError {
+            code: "not_carried_out".to_owned(),
+            detail: "the answer was lost, and it is not there: it was looked for several times over more than ten minutes; publish it again".to_owned(),
+            provider_message: None,
+            at: now,
+        };
+        return failed(run, view, why).await;
+    }
+    uncertain(run, view, 0).await
+}
+
+/// Its connection was ended meanwhile: what was never sent has failed, and what was sent nobody can look for.
+pub(super) async fn disconnected(run: &Run, mut view: View) -> Result<Value, JobError> {
+    let gone = Trouble::because(Why::Credential, "the provider was disconnected meanwhile");
+    if view.attempt.sent.is_none() {
+        return refused(run, view, &gone).await;
+    }
+    let now = run.engine.clock.now();
+    view.published.last_error = Some(error(&gone, now));
+    view.attempt.note(
+        "disconnected",
+        "the provider was disconnected meanwhile".to_owned(),
+        now,
+    );
+    (view.attempt.state, view.attempt.next_check_at) = (PublicationState::Uncertain, None);
+    save(run, &view).await?;
+    Err(JobError::Uncertain(problem(
+        "uncertain",
+        "whether the post is at the provider cannot be found out while it is not connected; connect it again, then publish again, which looks again",
+    )))
+}
