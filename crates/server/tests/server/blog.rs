@@ -27,6 +27,8 @@ pub enum Fault {
     Hangs,
     /// It is answered with this status and not carried out.
     Refuses(u16),
+    /// It is answered with 429 and so many seconds to wait.
+    Busy(u32),
 }
 
 #[derive(Debug, Default)]
@@ -214,6 +216,11 @@ fn answer_now(
             match fault {
                 Some(Fault::LosesRequest) => return Some(lost()),
                 Some(Fault::Refuses(status)) => return Some(refusal(status, "rest_refused")),
+                Some(Fault::Busy(seconds)) => {
+                    let mut busy = refusal(429, "busy");
+                    busy.headers_mut().insert("retry-after", seconds.into());
+                    return Some(busy);
+                }
                 _ => {}
             }
             let id = number(path).unwrap_or_else(|| inner.posts.keys().max().map_or(1, |last| last + 1));

@@ -54,18 +54,7 @@ async fn a_person_connects_on_a_page_that_works_once(database: &str) {
         policy.starts_with("default-src 'none'") && !html.contains("<script"),
         "{policy}"
     );
-    let enter = async |fields: &[(&str, &str)]| {
-        let body: String = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(fields)
-            .finish();
-        let sent = bench
-            .http
-            .post(&page)
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(body);
-        let answer = sent.send().await.unwrap();
-        (answer.status().as_u16(), answer.text().await.unwrap())
-    };
+    let enter = async |fields: &[(&str, &str)]| bench.enter(&page, fields).await;
     let (status, html) = enter(&[("username", "<b>"), ("password", "canary wrong")]).await;
     assert!(
         status == 502 && html.contains("no longer accepts the credentials"),
@@ -200,14 +189,12 @@ async fn a_person_comes_back_from_a_provider_with_a_code(database: &str) {
     let (status, html) = back(&format!("code=bad&state={state}")).await;
     assert!(status == 502 && !html.contains("canary"), "{status} {html}");
     // It hands no token over in an address, so one that is sent is not its.
-    let posted = bench
-        .http
-        .post(&query["redirect_uri"])
-        .header("content-type", "application/x-www-form-urlencoded")
-        .body(format!("access_token=canary-token&state={state}"));
-    let answer = posted.send().await.unwrap();
-    assert_eq!(answer.status().as_u16(), 502);
-    assert!(answer.text().await.unwrap().contains("cannot do this"));
+    let token = [("access_token", "canary-token"), ("state", state.as_str())];
+    let (status, html) = bench.enter(&query["redirect_uri"], &token).await;
+    assert!(
+        status == 502 && html.contains("cannot do this"),
+        "{status} {html}"
+    );
     let (status, html) = back(&format!("code=good&state={state}")).await;
     assert!(
         status == 200 && html.contains("Webflow is connected"),
@@ -267,9 +254,7 @@ async fn a_mapping_that_changes_is_no_change_by_others(database: &str) {
         200
     );
     bench
-        .call("PATCH", &format!("P/posts/{id}"))
-        .json(&json!({ "title": "Elm" }))
-        .send()
+        .patch(&format!("P/posts/{id}"), json!({ "title": "Elm" }))
         .await;
     publish(&bench, &id, json!({})).await;
     let post = settled(&bench, &id).await;

@@ -19,6 +19,9 @@ on_both!(
     a_mark_in_a_text_is_not_ours,
     a_page_connects_no_path_of_the_server,
     what_a_killed_server_left_of_its_work_is_cleared_away,
+    a_post_that_is_taken_back_at_one_place_is_found_at_the_other,
+    a_provider_may_ask_for_an_hour_and_no_more,
+    a_url_is_made_for_an_address_only,
 );
 
 async fn disconnect(bench: &Bench) {
@@ -141,11 +144,7 @@ async fn a_post_is_scheduled_only_where_it_is_clear_where_it_goes(database: &str
     let schedule = async || {
         let at = bench.clock.now().plus_millis(3_600_000);
         let body = json!({ "status": "scheduled", "scheduledAt": at });
-        bench
-            .call("PATCH", &format!("P/posts/{id}"))
-            .json(&body)
-            .send()
-            .await
+        bench.patch(&format!("P/posts/{id}"), body).await
     };
     let refused = schedule().await.refuses(422, "validation_failed");
     assert_eq!(
@@ -172,11 +171,7 @@ async fn an_image_that_cannot_be_had_is_no_fault_of_the_provider(database: &str)
     let with_image = async |title: &str, url: &str| {
         let id = write(&bench, title).await;
         let body = json!({ "featuredImage": { "url": url } });
-        let set = bench
-            .call("PATCH", &format!("P/posts/{id}"))
-            .json(&body)
-            .send()
-            .await;
+        let set = bench.patch(&format!("P/posts/{id}"), body).await;
         assert_eq!(set.status, 200, "{set:?}");
         publish(&bench, &id, json!({})).await;
         id
@@ -301,16 +296,7 @@ async fn a_page_connects_no_path_of_the_server(database: &str) {
         ("http://127.0.0.1/blog.git", "may not be reached"),
         ("ssh://git@localhost/blog.git", "may not be reached"),
     ] {
-        let body: String = url::form_urlencoded::Serializer::new(String::new())
-            .append_pair("repository", address)
-            .finish();
-        let sent = bench
-            .http
-            .post(&page)
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(body);
-        let answer = sent.send().await.unwrap();
-        let (status, html) = (answer.status().as_u16(), answer.text().await.unwrap());
+        let (status, html) = bench.enter(&page, &[("repository", address)]).await;
         assert!(
             matches!(status, 422 | 502) && html.contains(word),
             "{address}: {status} {html}"
@@ -334,4 +320,80 @@ async fn what_a_killed_server_left_of_its_work_is_cleared_away(database: &str) {
     // Beside a database of their own, others may work in the folder: what is an hour old is nobody's.
     assert_eq!(left.exists(), !database.is_empty());
     bench.server.stop().await;
+}
+
+async fn a_post_that_is_taken_back_at_one_place_is_found_at_the_other(database: &str) {
+    let (bench, blog) = start(database).await;
+    let files = BTreeMap::from([("baseUrl".to_owned(), "https://example.com/blog".to_owned())]);
+    let engine = &bench.server.app.engine;
+    engine.connect(bench.project, "files", files).await.unwrap();
+    let map = json!({ "fieldMap": { "title": "title", "content": "content" } });
+    assert_eq!(bench.post("P/integrations/files/mapping", map).await.status, 200);
+    let id = write(&bench, "Oak").await;
+    for provider in ["files", "wordpress"] {
+        publish(&bench, &id, json!({ "provider": provider })).await;
+        assert_eq!(settled(&bench, &id).await["status"], "published");
+    }
+    assert_eq!(
+        read(&bench, &id).await["publishedUrl"],
+        format!("{}/oak/", blog.base())
+    );
+    let unpublish = format!("P/posts/{id}/unpublish");
+    let refused = bench
+        .post(&unpublish, json!({}))
+        .await
+        .refuses(422, "validation_failed");
+    assert_eq!(refused["errors"][0]["pointer"], "/provider");
+    let taken = bench.post(&unpublish, json!({ "provider": "wordpress" })).await;
+    assert_eq!(taken.status, 202, "{taken:?}");
+    let post = settled(&bench, &id).await;
+    assert_eq!(
+        (&post["status"], &post["isLive"], &post["publishedUrl"]),
+        (
+            &json!("published"),
+            &json!(true),
+            &json!("https://example.com/blog/oak/")
+        ),
+        "{post:#}"
+    );
+}
+
+async fn a_provider_may_ask_for_an_hour_and_no_more(database: &str) {
+    let (bench, blog) = start(database).await;
+    let id = write(&bench, "Oak").await;
+    blog.fails(&[Fault::Busy(999_999_999)]);
+    publish(&bench, &id, json!({})).await;
+    let post = until(&bench, &id, |post| {
+        post["publications"][0]["attempt"]["nextCheckAt"].is_string()
+    })
+    .await;
+    let attempt = &post["publications"][0]["attempt"];
+    assert_eq!(
+        attempt["nextCheckAt"],
+        json!(bench.clock.now().plus_millis(3_600_000))
+    );
+    until_job_waits(&bench, attempt["jobId"].as_str().unwrap()).await;
+    bench.clock.advance(3_600_000);
+    let post = until(&bench, &id, |post| post["status"] == "published").await;
+    assert_eq!((blog.posts().len(), &post["isLive"]), (1, &json!(true)));
+}
+
+async fn a_url_is_made_for_an_address_only(database: &str) {
+    let bench = working(database, "\"publish=127.0.0.1:9\"").await;
+    for site in [
+        "",
+        "example.com",
+        "ftp://example.com",
+        "https://me:secret@example.com",
+    ] {
+        let refused = bench
+            .post("P/integrations/wordpress/connect-url", json!({ "siteUrl": site }))
+            .await
+            .refuses(422, "validation_failed");
+        assert_eq!(refused["errors"][0]["pointer"], "/siteUrl", "{site}");
+    }
+    // A site that is down is connected on a page of ours.
+    let body = json!({ "siteUrl": "http://127.0.0.1:9" });
+    let made = bench.post("P/integrations/wordpress/connect-url", body).await;
+    assert_eq!((made.status, &made.json()["kind"]), (201, &json!("dashboard")));
 }

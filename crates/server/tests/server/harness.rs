@@ -252,6 +252,24 @@ impl Bench {
         self.call("POST", path).json(&body).send().await
     }
 
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.call("PATCH", path).json(&body).send().await
+    }
+
+    /// Sends a form as a browser does: the status, and the page that answers.
+    pub async fn enter(&self, page: &str, fields: &[(&str, &str)]) -> (u16, String) {
+        let body: String = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(fields)
+            .finish();
+        let sent = self
+            .http
+            .post(page)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body);
+        let answer = sent.send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    }
+
     /// Adds a keyword; its id.
     pub async fn keyword(&self, text: &str) -> String {
         let added = self

@@ -149,9 +149,7 @@ async fn a_post_goes_live_is_brought_up_to_date_and_taken_back(database: &str) {
     assert_eq!(blog.writes(), 1);
     // What changed here goes to the same post there.
     let changed = bench
-        .call("PATCH", &format!("P/posts/{id}"))
-        .json(&json!({ "title": "Elm" }))
-        .send()
+        .patch(&format!("P/posts/{id}"), json!({ "title": "Elm" }))
         .await
         .json();
     assert_eq!(
@@ -222,9 +220,7 @@ async fn an_answer_that_is_lost_makes_no_second_post(database: &str) {
             "{post:#}"
         );
         bench
-            .call("PATCH", &format!("P/posts/{id}"))
-            .json(&json!({ "title": "Fir" }))
-            .send()
+            .patch(&format!("P/posts/{id}"), json!({ "title": "Fir" }))
             .await
             .refuses(409, "invalid_state");
         let post = look(&bench, &id, 5_001).await;
@@ -247,9 +243,7 @@ async fn an_answer_that_is_lost_makes_no_second_post(database: &str) {
     publish(&bench, &id, json!({})).await;
     settled(&bench, &id).await;
     bench
-        .call("PATCH", &format!("P/posts/{id}"))
-        .json(&json!({ "title": "Beech" }))
-        .send()
+        .patch(&format!("P/posts/{id}"), json!({ "title": "Beech" }))
         .await;
     blog.fails(&[Fault::LosesAnswer]);
     publish(&bench, &id, json!({})).await;
@@ -333,9 +327,7 @@ async fn what_others_did_at_the_provider_stays(database: &str) {
     );
     assert_eq!(blog.writes(), 0);
     bench
-        .call("PATCH", &format!("P/posts/{id}"))
-        .json(&json!({ "slug": "oak-tree" }))
-        .send()
+        .patch(&format!("P/posts/{id}"), json!({ "slug": "oak-tree" }))
         .await;
     publish(&bench, &id, json!({})).await;
     assert_eq!(settled(&bench, &id).await["status"], "published");
@@ -344,9 +336,7 @@ async fn what_others_did_at_the_provider_stays(database: &str) {
     let own = 41;
     blog.edit(|posts| posts.get_mut(&own).unwrap()["title"] = json!({ "raw": "Their title" }));
     bench
-        .call("PATCH", &format!("P/posts/{id}"))
-        .json(&json!({ "title": "Elm" }))
-        .send()
+        .patch(&format!("P/posts/{id}"), json!({ "title": "Elm" }))
         .await;
     publish(&bench, &id, json!({})).await;
     let post = settled(&bench, &id).await;
@@ -363,9 +353,7 @@ async fn what_others_did_at_the_provider_stays(database: &str) {
     // Somebody deletes it there: it is made again only if that is meant.
     blog.edit(|posts| drop(posts.remove(&own)));
     bench
-        .call("PATCH", &format!("P/posts/{id}"))
-        .json(&json!({ "title": "Yew" }))
-        .send()
+        .patch(&format!("P/posts/{id}"), json!({ "title": "Yew" }))
         .await;
     publish(&bench, &id, json!({})).await;
     let post = settled(&bench, &id).await;
@@ -484,11 +472,7 @@ async fn a_scheduled_post_goes_at_its_time(database: &str) {
     let id = write(&bench, "Oak").await;
     let at = bench.clock.now().plus_millis(3_600_000);
     let body = json!({ "status": "scheduled", "scheduledAt": at });
-    let scheduled = bench
-        .call("PATCH", &format!("P/posts/{id}"))
-        .json(&body)
-        .send()
-        .await;
+    let scheduled = bench.patch(&format!("P/posts/{id}"), body).await;
     assert_eq!(scheduled.status, 200, "{scheduled:?}");
     bench.clock.advance(3_600_001);
     let post = until(&bench, &id, |post| post["status"] == "published").await;
@@ -497,15 +481,7 @@ async fn a_scheduled_post_goes_at_its_time(database: &str) {
     let id = write(&bench, "Elm").await;
     let at = bench.clock.now().plus_millis(3_600_000);
     let body = json!({ "status": "scheduled", "scheduledAt": at });
-    assert_eq!(
-        bench
-            .call("PATCH", &format!("P/posts/{id}"))
-            .json(&body)
-            .send()
-            .await
-            .status,
-        200
-    );
+    assert_eq!(bench.patch(&format!("P/posts/{id}"), body).await.status, 200);
     bench.call("DELETE", "P/integrations/wordpress").send().await;
     bench.clock.advance(3_600_001);
     let post = until(&bench, &id, |post| post["status"] == "failed").await;

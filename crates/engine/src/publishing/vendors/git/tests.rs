@@ -17,7 +17,7 @@ use crate::{
     providers::outbound::{Outbound, Settings},
     publishing::{
         self, Context, Marker,
-        publisher::{Item, Picture, Publisher as _, Visible, Wanted},
+        publisher::{Item, Picture, Publisher as _, Remote, Visible, Wanted},
         trouble::{Trouble, Why},
     },
 };
@@ -243,14 +243,20 @@ async fn a_hook_that_refuses_is_heard() {
     assert!(said.contains("main is protected"), "{said}");
 }
 
-#[tokio::test]
-async fn what_others_did_since_it_was_looked_at_stays() {
+/// A repository with a post of ours, of which somebody else has a copy.
+async fn shared() -> (tempfile::TempDir, Git, Remote) {
     let folder = tempfile::tempdir().unwrap();
-    let (bare, work) = (folder.path().join("blog.git"), folder.path().join("work"));
     git(folder.path(), &["init", "--quiet", "--bare", "blog.git"]);
-    let publisher = publisher(&bare, folder.path());
+    let publisher = publisher(&folder.path().join("blog.git"), folder.path());
     let made = publisher.create(&item("01234567 first")).await.unwrap();
     git(folder.path(), &["clone", "--quiet", "blog.git", "work"]);
+    (folder, publisher, made)
+}
+
+#[tokio::test]
+async fn what_others_did_since_it_was_looked_at_stays() {
+    let (folder, publisher, made) = shared().await;
+    let (bare, work) = (folder.path().join("blog.git"), folder.path().join("work"));
     commit(&work, "content/posts/a-title.md", "Theirs.\n");
     commit(&work, "content/posts/taken.md", "Theirs.\n");
     git(&work, &["push", "--quiet", "origin", "HEAD:main"]);
@@ -287,12 +293,8 @@ async fn what_others_did_since_it_was_looked_at_stays() {
 
 #[tokio::test]
 async fn a_push_of_somebody_else_in_between_stays_and_is_no_hindrance() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, publisher, made) = shared().await;
     let (bare, work) = (folder.path().join("blog.git"), folder.path().join("work"));
-    git(folder.path(), &["init", "--quiet", "--bare", "blog.git"]);
-    let publisher = publisher(&bare, folder.path());
-    let made = publisher.create(&item("01234567 first")).await.unwrap();
-    git(folder.path(), &["clone", "--quiet", "blog.git", "work"]);
     commit(&work, "README.md", "Theirs.\n");
     let push = format!(
         "[ -e once ] && exit 0\ntouch once\nunset $(git rev-parse --local-env-vars) GIT_QUARANTINE_PATH\n\
