@@ -3,6 +3,10 @@
 //! Only those that are always followed by something: after `etc.` a sentence may well end, and where it does
 //! not, the next word is in lower case, which UAX #29 sees by itself.
 
+use std::sync::LazyLock;
+
+use hashbrown::{HashMap, HashSet};
+
 const EN: &str = "mr mrs ms dr prof st vs e.g i.e cf fig figs no nos vol approx gen sen rep gov capt col lt sgt rev hon pp \
     eds resp al ca viz";
 const DE: &str = "z.b d.h u.a o.ä i.d.r bzw ca dr prof hr fr nr str abs art vgl evtl inkl exkl ggf sog st bd abb aufl dipl \
@@ -17,22 +21,31 @@ const PT: &str = "sr sra dr dra prof p.ex av núm pág art vol fig cap tel aprox
 const RU: &str = "ул стр см рис им проф акад т.е напр ср гл табл доц корп обл просп пер";
 const PL: &str = "np dr prof ul tzn tj św ok nr str m.in al pl inż mgr rys tab ww";
 
+/// Bytes of the longest of them.
+const LONGEST: usize = 10;
+
+static KNOWN: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| {
+    let lists = [
+        ("en", EN),
+        ("de", DE),
+        ("fr", FR),
+        ("es", ES),
+        ("it", IT),
+        ("nl", NL),
+        ("pt", PT),
+        ("ru", RU),
+        ("pl", PL),
+    ];
+    let words = lists.map(|(language, list)| (language, list.split_whitespace().collect()));
+    words.into_iter().collect()
+});
+
 /// Whether the word before a full stop is one of these abbreviations; `word` without its last stop.
 pub(super) fn is_abbreviation(word: &str, language: &str) -> bool {
-    let list = match language {
-        "en" => EN,
-        "de" => DE,
-        "fr" => FR,
-        "es" => ES,
-        "it" => IT,
-        "nl" => NL,
-        "pt" => PT,
-        "ru" => RU,
-        "pl" => PL,
-        _ => return false,
-    };
-    let word = word.to_lowercase();
-    list.split_whitespace().any(|known| known == word)
+    word.len() <= LONGEST
+        && KNOWN
+            .get(language)
+            .is_some_and(|words| words.contains(&*word.to_lowercase()))
 }
 
 /// Languages that write an ordinal number as digits and a full stop.
@@ -55,4 +68,16 @@ pub(super) fn has_stopped_ordinals(language: &str) -> bool {
             | "lv"
             | "tr"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_is_known() {
+        let longest = KNOWN.values().flatten().map(|word| word.len()).max();
+        assert_eq!(longest, Some(LONGEST));
+        assert!(is_abbreviation("Просп", "ru") && !is_abbreviation("abbreviations", "en"));
+    }
 }

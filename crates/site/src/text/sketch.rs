@@ -208,15 +208,20 @@ fn parts(eight: u64) -> u64 {
 
 /// Eight bytes, with zeros behind the end.
 fn load(text: &[u8], at: usize) -> u64 {
-    let rest = text.get(at..).unwrap_or_default();
-    match rest.first_chunk() {
+    match text.get(at..).and_then(<[u8]>::first_chunk) {
         Some(eight) => u64::from_le_bytes(*eight),
-        None => {
-            let mut eight = [0; 8];
-            eight[..rest.len()].copy_from_slice(rest);
-            u64::from_le_bytes(eight)
-        }
+        None => load_last(text, at),
     }
+}
+
+/// Apart and seldom, so that the loop around it keeps its registers.
+#[cold]
+#[inline(never)]
+fn load_last(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    let mut eight = [0; 8];
+    eight[..rest.len()].copy_from_slice(rest);
+    u64::from_le_bytes(eight)
 }
 
 #[cfg(test)]

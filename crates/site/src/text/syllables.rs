@@ -7,9 +7,13 @@ use super::hash;
 
 /// Counts the syllables of one word; `None` for a language without a rule here. At least 1.
 pub(super) fn syllables(word: &str, language: &str) -> Option<u32> {
-    if language == "en" {
-        return Some(known(word, |word| of_english(word).max(1)));
+    match language {
+        "en" => Some(known(word, |word| of_english(word).max(1))),
+        _ => of_others(word, language),
     }
+}
+
+fn of_others(word: &str, language: &str) -> Option<u32> {
     let word: Vec<char> = if word.is_ascii() {
         let letters = word.bytes().filter(u8::is_ascii_alphabetic);
         letters.map(|b| b.to_ascii_lowercase().into()).collect()
