@@ -133,7 +133,7 @@ pub async fn record(
            reopen_count = occurrences.reopen_count + CASE WHEN occurrences.state = 'resolved' THEN 1 ELSE 0 END,
            was = CASE WHEN ", reopens!(), " THEN occurrences.state ELSE occurrences.was END,
            changed_at = CASE WHEN ", reopens!(), " THEN $3 ELSE occurrences.changed_at END,
-           resolved_at = NULL, resolution = NULL, evidence = $8, last_seen_audit_id = $2, checked_at = $3, stale = $4"
+           resolved_at = NULL, resolution = NULL, evidence = excluded.evidence, last_seen_audit_id = $2, checked_at = $3, stale = $4"
     ))
     .bind(scope.project())
     .bind(audit)

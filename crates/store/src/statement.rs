@@ -1,5 +1,7 @@
 //! One SQL text with its parameters. The branch between the two databases is here and nowhere else.
 
+mod several;
+
 use futures_util::future::try_join_all;
 use tokio_postgres::types::ToSql;
 
@@ -223,15 +225,24 @@ impl Statement {
     }
 
     /// Runs the same text once per row of parameters (which follow those already bound); PostgreSQL
-    /// gets them in one pipeline.
+    /// gets them in one pipeline, and SQLite several rows of an insert at once.
     pub async fn run_each(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
         match &mut tx.on {
             On::Sqlite(connection) => {
-                let mut statement = connection.get()?.prepare_cached(self.text)?;
+                let connection = connection.get()?;
+                let several = several::insert(self.text, self.params.len(), &rows);
+                let together = several
+                    .as_ref()
+                    .map_or(0, |_| rows.len() - rows.len() % several::ROWS);
+                let (together, rows) = rows.split_at(together);
+                let mut touched = match several {
+                    Some(text) => insert_several(connection, &text, &self.params, together)?,
+                    None => 0,
+                };
+                let mut statement = connection.prepare_cached(self.text)?;
                 bind_sqlite(&mut statement, &self.params)?;
-                let places = places(&statement, &self.params, &rows)?;
-                let mut touched = 0;
-                for row in &rows {
+                let places = places(&statement, &self.params, rows)?;
+                for row in rows {
                     bind_row(&mut statement, &places, row)?;
                     touched += statement.raw_execute()? as u64;
                 }
@@ -260,6 +271,27 @@ pub(crate) fn refs<'p>(params: impl IntoIterator<Item = &'p Param>) -> Vec<&'p (
 fn places(statement: &rusqlite::Statement<'_>, fixed: &[Param], rows: &[Vec<Param>]) -> Result<Vec<usize>> {
     let width = rows.first().map_or(0, Vec::len);
     (0..width).map(|i| place(statement, fixed.len() + i)).collect()
+}
+
+/// Runs a text that [`several::insert`] made.
+fn insert_several(
+    connection: &rusqlite::Connection,
+    text: &str,
+    fixed: &[Param],
+    rows: &[Vec<Param>],
+) -> Result<u64> {
+    let mut statement = connection.prepare_cached(text)?;
+    for (at, param) in fixed.iter().enumerate() {
+        statement.raw_bind_parameter(at + 1, param)?;
+    }
+    let mut touched = 0;
+    for portion in rows.chunks(several::ROWS) {
+        for (at, param) in portion.iter().flatten().enumerate() {
+            statement.raw_bind_parameter(fixed.len() + at + 1, param)?;
+        }
+        touched += statement.raw_execute()? as u64;
+    }
+    Ok(touched)
 }
 
 fn bind_row(statement: &mut rusqlite::Statement<'_>, places: &[usize], row: &[Param]) -> Result<()> {

@@ -15,11 +15,16 @@ const SQUARE: u16 = 1000;
 
 /// Width of `text` in pixels, set in Arial at 20 px.
 pub fn title_pixels(text: &str) -> u32 {
-    let thousandths: u64 = text
-        .graphemes(true)
-        .filter_map(|cluster| cluster.chars().next())
-        .map(|c| u64::from(width(c)))
-        .sum();
+    let thousandths: u64 = if text.is_ascii() && !text.contains('\r') {
+        // every character is a cluster
+        text.bytes().map(|b| u64::from(width(char::from(b)))).sum()
+    } else {
+        let clusters = text.graphemes(true);
+        clusters
+            .filter_map(|cluster| cluster.chars().next())
+            .map(|c| u64::from(width(c)))
+            .sum()
+    };
     u32::try_from(thousandths * 20 / 1000).unwrap_or(u32::MAX)
 }
 

@@ -1,0 +1,87 @@
+//! An insert of several rows at once, made of the text of one. SQLite opens its tables and looks for their parents once
+//! for each run of a statement, which for short rows is a third of an insert.
+
+use crate::value::Param;
+
+/// Rows of one run.
+pub(super) const ROWS: usize = 32;
+
+/// `INSERT … VALUES (…)` with a group for each of [`ROWS`] rows, whose parameters follow `fixed` ones. Parameters are
+/// numbered as SQLite numbers them (`?1`): first the fixed, then row after row. `None` where there are fewer rows, or not
+/// all of one length, or where the text is no such insert or needs a row's parameters elsewhere: there it has to say
+/// `excluded.column`.
+pub(super) fn insert(text: &str, fixed: usize, rows: &[Vec<Param>]) -> Option<String> {
+    let width = rows.first()?.len();
+    let even = rows.len() >= ROWS && rows.iter().all(|row| row.len() == width);
+    if even {
+        groups(text, fixed, width, ROWS)
+    } else {
+        None
+    }
+}
+
+fn groups(text: &str, fixed: usize, width: usize, rows: usize) -> Option<String> {
+    let values = text
+        .find("VALUES (")
+        .filter(|_| text.starts_with("INSERT INTO "))?;
+    let (head, group) = text.split_at(values + "VALUES ".len());
+    let mut depth = 0;
+    let end = group.bytes().position(|b| {
+        depth += i32::from(b == b'(') - i32::from(b == b')');
+        depth == 0
+    })?;
+    let (group, tail) = group.split_at(end + 1);
+    let mut out = String::with_capacity(text.len() + rows * (group.len() + 2 * width));
+    let mut write = |part: &str, row: Option<usize>| {
+        let mut pieces = part.split('$');
+        out.push_str(pieces.next()?);
+        for piece in pieces {
+            let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
+            let number: usize = piece[..digits].parse().ok()?;
+            let place = match row {
+                _ if number <= fixed => number,
+                Some(row) => number + row * width,
+                None => return None,
+            };
+            out.push('?');
+            out.push_str(&place.to_string());
+            out.push_str(&piece[digits..]);
+        }
+        Some(())
+    };
+    write(head, None)?;
+    for row in 0..rows {
+        if row > 0 {
+            write(", ", None)?;
+        }
+        write(group, Some(row))?;
+    }
+    write(tail, None)?;
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::groups;
+
+    #[test]
+    fn a_group_for_each_row() {
+        let text = "INSERT INTO t (a, b, c) VALUES ($1, max($3, 0), $2) ON CONFLICT (a) DO UPDATE SET b = $1, c = excluded.c";
+        assert_eq!(
+            groups(text, 1, 2, 2).unwrap(),
+            "INSERT INTO t (a, b, c) VALUES (?1, max(?3, 0), ?2), (?1, max(?5, 0), ?4) ON CONFLICT (a) DO UPDATE SET b = ?1, c = excluded.c"
+        );
+    }
+
+    #[test]
+    fn what_is_no_insert_of_rows_stays_as_it_is() {
+        for text in [
+            "UPDATE t SET a = $2 WHERE b = $1",
+            "INSERT INTO t (a) SELECT $2 FROM u",
+            "INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT (a) DO UPDATE SET b = $2",
+            "INSERT INTO t (a, b) VALUES ($1, $2",
+        ] {
+            assert_eq!(groups(text, 1, 1, 2), None, "{text}");
+        }
+    }
+}
