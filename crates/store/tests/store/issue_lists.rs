@@ -12,7 +12,7 @@ use crate::{
     issues::{audit_pages, finding, seen, set_state, settle_all, summary},
 };
 
-on_both!(lists_by_impact, occurrences_by_page,);
+on_both!(lists_by_impact, occurrences_by_page, evidence_is_each_ones_own,);
 
 async fn lists_by_impact(place: &Place) {
     let store = place.store().await;
@@ -172,4 +172,40 @@ async fn occurrences_by_page(place: &Place) {
         ),
         (100, "title-missing", &4.into())
     );
+}
+
+/// SQLite writes them in groups, and a page that is found twice in one group is one occurrence, as it was last.
+async fn evidence_is_each_ones_own(place: &Place) {
+    let store = place.store().await;
+    let (scope, issue) = (store.project().await, id());
+    let pages: Vec<Uuid> = (0..75).map(|_| id()).collect();
+    for round in 0..2 {
+        let of = |at: usize| issues::Finding {
+            evidence: serde_json::json!({ "length": round * 1000 + at }).to_string(),
+            ..finding(issue, pages[at])
+        };
+        let found: Vec<_> = (0..pages.len()).map(of).chain([0, 3, 3].map(of)).collect();
+        let seen_all = pages
+            .iter()
+            .map(|page| seen(*page, &format!("https://example.com/{page}"), Some(200)));
+        audit_pages(&store, scope, id(), seen_all.collect(), found, true).await;
+        let rows = occurrences::list(&mut store.read().await, scope, issue, None, None, 100)
+            .await
+            .unwrap();
+        let lengths: Vec<(Uuid, u64)> = rows
+            .iter()
+            .map(|row| {
+                (
+                    row.page_id.parse().unwrap(),
+                    row.evidence["length"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        let expected: Vec<(Uuid, u64)> = pages
+            .iter()
+            .enumerate()
+            .map(|(at, page)| (*page, (round * 1000 + at) as u64))
+            .collect();
+        assert_eq!(lengths, expected);
+    }
 }

@@ -14,6 +14,7 @@ use crate::{
 
 on_both!(
     the_newest_audit_counts,
+    many_are_written_as_one,
     filters,
     found_by_what_they_are_called,
     walked_in_the_order_of_bytes,
@@ -63,6 +64,35 @@ async fn the_newest_audit_counts(place: &Place) {
         pages::get(&mut store.read().await, scope, page).await.unwrap(),
         bare
     );
+}
+
+/// SQLite writes them in groups; each has to keep what is its own.
+async fn many_are_written_as_one(place: &Place) {
+    let store = place.store().await;
+    let scope = store.project().await;
+    let ids: Vec<Uuid> = (0..70).map(|_| id()).collect();
+    for round in 0..2_u32 {
+        let of = |at: usize| {
+            let mut page = seen(ids[at], &format!("https://example.com/{round}/{at}"), Some(200));
+            page.page.word_count = (at % 3 > 0).then_some(round * 100 + at as u32);
+            page.page.title = (at % 5 > 0).then(|| format!("{round} {at}"));
+            page
+        };
+        let all: Vec<Seen> = (0..ids.len()).map(of).collect();
+        let expected: Vec<Page> = all
+            .iter()
+            .map(|seen| Page {
+                id: seen.id.to_string(),
+                last_crawled_at: later(3),
+                ..seen.page.clone()
+            })
+            .collect();
+        commit!(store.db, |tx| pages::record(tx, scope, id(), all).await).unwrap();
+        for (id, expected) in ids.iter().zip(expected) {
+            let page = pages::get(&mut store.read().await, scope, *id).await.unwrap();
+            assert_eq!(page, expected);
+        }
+    }
 }
 
 async fn found_by_what_they_are_called(place: &Place) {
