@@ -140,7 +140,7 @@ pub async fn record(
     .bind(now)
     .bind(false)
     .bind(began)
-    .run_each(tx, rows)
+    .run_each_in_order(tx, rows)
     .await?;
     Ok(())
 }

@@ -225,29 +225,10 @@ impl Statement {
     }
 
     /// Runs the same text once per row of parameters (which follow those already bound); PostgreSQL
-    /// gets them in one pipeline, and SQLite several rows of an insert at once.
+    /// gets them in one pipeline.
     pub async fn run_each(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
         match &mut tx.on {
-            On::Sqlite(connection) => {
-                let connection = connection.get()?;
-                let several = several::insert(self.text, self.params.len(), &rows);
-                let together = several
-                    .as_ref()
-                    .map_or(0, |_| rows.len() - rows.len() % several::ROWS);
-                let (together, rows) = rows.split_at(together);
-                let mut touched = match several {
-                    Some(text) => insert_several(connection, &text, &self.params, together)?,
-                    None => 0,
-                };
-                let mut statement = connection.prepare_cached(self.text)?;
-                bind_sqlite(&mut statement, &self.params)?;
-                let places = places(&statement, &self.params, rows)?;
-                for row in rows {
-                    bind_row(&mut statement, &places, row)?;
-                    touched += statement.raw_execute()? as u64;
-                }
-                Ok(touched)
-            }
+            On::Sqlite(connection) => run_rows(connection.get()?, self.text, &self.params, &rows),
             On::Postgres(client) => {
                 let connection = client.get()?;
                 let statement = client.prepare_for(self.text, rows.len()).await?;
@@ -260,21 +241,45 @@ impl Statement {
             }
         }
     }
+
+    /// The same for an insert of many rows in the order of their key into a table whose indexes leave them out: SQLite gets
+    /// several at once. Where rows go to many places it would take longer, as it keeps what each of its pages was.
+    pub async fn run_each_in_order(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
+        if let On::Sqlite(connection) = &tx.on
+            && let Some(text) = several::insert(self.text, self.params.len(), &rows)
+        {
+            let connection = connection.get()?;
+            let (together, rest) = rows.split_at(rows.len() - rows.len() % several::ROWS);
+            let touched = run_several(connection, &text, &self.params, together)?;
+            return Ok(touched + run_rows(connection, self.text, &self.params, rest)?);
+        }
+        self.run_each(tx, rows).await
+    }
 }
 
 pub(crate) fn refs<'p>(params: impl IntoIterator<Item = &'p Param>) -> Vec<&'p (dyn ToSql + Sync)> {
     params.into_iter().map(|p| p as &(dyn ToSql + Sync)).collect()
 }
 
-/// Where the parameters of each row go. What is bound before stays bound from row to row, and names are
-/// looked up once.
-fn places(statement: &rusqlite::Statement<'_>, fixed: &[Param], rows: &[Vec<Param>]) -> Result<Vec<usize>> {
-    let width = rows.first().map_or(0, Vec::len);
-    (0..width).map(|i| place(statement, fixed.len() + i)).collect()
+fn run_rows(
+    connection: &rusqlite::Connection,
+    text: &str,
+    fixed: &[Param],
+    rows: &[Vec<Param>],
+) -> Result<u64> {
+    let mut statement = connection.prepare_cached(text)?;
+    bind_sqlite(&mut statement, fixed)?;
+    let places = places(&statement, fixed, rows)?;
+    let mut touched = 0;
+    for row in rows {
+        bind_row(&mut statement, &places, row)?;
+        touched += statement.raw_execute()? as u64;
+    }
+    Ok(touched)
 }
 
 /// Runs a text that [`several::insert`] made.
-fn insert_several(
+fn run_several(
     connection: &rusqlite::Connection,
     text: &str,
     fixed: &[Param],
@@ -292,6 +297,13 @@ fn insert_several(
         touched += statement.raw_execute()? as u64;
     }
     Ok(touched)
+}
+
+/// Where the parameters of each row go. What is bound before stays bound from row to row, and names are
+/// looked up once.
+fn places(statement: &rusqlite::Statement<'_>, fixed: &[Param], rows: &[Vec<Param>]) -> Result<Vec<usize>> {
+    let width = rows.first().map_or(0, Vec::len);
+    (0..width).map(|i| place(statement, fixed.len() + i)).collect()
 }
 
 fn bind_row(statement: &mut rusqlite::Statement<'_>, places: &[usize], row: &[Param]) -> Result<()> {

@@ -1,5 +1,5 @@
-//! An insert of several rows at once, made of the text of one. SQLite opens its tables and looks for their parents once
-//! for each run of a statement, which for short rows is a third of an insert.
+//! An insert of several rows at once, made of the text of one. SQLite opens a table anew for each run of a statement, and
+//! finds the place of a row that follows the one before only while it is open.
 
 use crate::value::Param;
 

@@ -66,7 +66,6 @@ async fn the_newest_audit_counts(place: &Place) {
     );
 }
 
-/// SQLite writes them in groups; each has to keep what is its own.
 async fn many_are_written_as_one(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
@@ -74,8 +73,8 @@ async fn many_are_written_as_one(place: &Place) {
     for round in 0..2_u32 {
         let of = |at: usize| {
             let mut page = seen(ids[at], &format!("https://example.com/{round}/{at}"), Some(200));
-            page.page.word_count = (at % 3 > 0).then_some(round * 100 + at as u32);
-            page.page.title = (at % 5 > 0).then(|| format!("{round} {at}"));
+            page.page.word_count = (!at.is_multiple_of(3)).then_some(round * 100 + at as u32);
+            page.page.title = (!at.is_multiple_of(5)).then(|| format!("{round} {at}"));
             page
         };
         let all: Vec<Seen> = (0..ids.len()).map(of).collect();
