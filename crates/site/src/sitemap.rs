@@ -56,6 +56,7 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
     let mut scan = Scan {
         listing: Listing::default(),
         root,
+        origin: format!("{}/", root.origin().ascii_serialization()),
         now_ms,
         first_date: String::new(),
         dates_differ: false,
@@ -120,6 +121,8 @@ impl Read for Counted<'_> {
 struct Scan<'a> {
     listing: Listing,
     root: &'a Url,
+    /// What a URL of the site mostly begins with, so that it needs no parsing to be known as one.
+    origin: String,
     now_ms: i64,
     first_date: String,
     dates_differ: bool,
@@ -243,8 +246,9 @@ impl Scan<'_> {
     fn url(&mut self, text: &str) {
         let facts = &mut self.listing.facts;
         facts.urls = facts.urls.saturating_add(1);
-        let parsed = Url::parse(text).ok();
-        let native = parsed.is_some_and(|u| u.host() == self.root.host() && u.scheme() == self.root.scheme());
+        let native = text.starts_with(&self.origin)
+            || Url::parse(text)
+                .is_ok_and(|u| u.host() == self.root.host() && u.scheme() == self.root.scheme());
         if !native && !facts.index && facts.foreign.len() < FOREIGN_LIMIT {
             facts.foreign.push(text.into());
         }
