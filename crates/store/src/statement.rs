@@ -191,7 +191,7 @@ impl Statement {
                 let places = places(&statement, &self.params, &rows)?;
                 let mut found = Vec::with_capacity(rows.len());
                 for params in &rows {
-                    bind_row(&mut statement, &places, params)?;
+                    bind_row(&mut statement, &places, params.iter())?;
                     let (mut answers, mut of) = (statement.raw_query(), Vec::new());
                     while let Some(row) = answers.next()? {
                         of.push(read(&mut Cells {
@@ -270,15 +270,10 @@ fn run_rows(
     let mut statement = connection.prepare_cached(text)?;
     bind_sqlite(&mut statement, fixed)?;
     let places = places(&statement, fixed, rows)?;
-    let mut touched = 0;
-    for row in rows {
-        bind_row(&mut statement, &places, row)?;
-        touched += statement.raw_execute()? as u64;
-    }
-    Ok(touched)
+    execute(&mut statement, &places, rows.iter().map(|row| row.iter()))
 }
 
-/// Runs a text that [`several::insert`] made.
+/// Runs a text that [`several::insert`] made, whose parameters are numbered.
 fn run_several(
     connection: &rusqlite::Connection,
     text: &str,
@@ -286,14 +281,25 @@ fn run_several(
     rows: &[Vec<Param>],
 ) -> Result<u64> {
     let mut statement = connection.prepare_cached(text)?;
-    for (at, param) in fixed.iter().enumerate() {
-        statement.raw_bind_parameter(at + 1, param)?;
-    }
+    let places: Vec<usize> = (1..=statement.parameter_count()).collect();
+    let (of_fixed, of_rows) = places.split_at(fixed.len());
+    bind_row(&mut statement, of_fixed, fixed.iter())?;
+    let portions = rows.chunks(several::ROWS);
+    execute(
+        &mut statement,
+        of_rows,
+        portions.map(|portion| portion.iter().flatten()),
+    )
+}
+
+fn execute<'p>(
+    statement: &mut rusqlite::Statement<'_>,
+    places: &[usize],
+    runs: impl Iterator<Item = impl Iterator<Item = &'p Param>>,
+) -> Result<u64> {
     let mut touched = 0;
-    for portion in rows.chunks(several::ROWS) {
-        for (at, param) in portion.iter().flatten().enumerate() {
-            statement.raw_bind_parameter(fixed.len() + at + 1, param)?;
-        }
+    for params in runs {
+        bind_row(statement, places, params)?;
         touched += statement.raw_execute()? as u64;
     }
     Ok(touched)
@@ -306,14 +312,19 @@ fn places(statement: &rusqlite::Statement<'_>, fixed: &[Param], rows: &[Vec<Para
     (0..width).map(|i| place(statement, fixed.len() + i)).collect()
 }
 
-fn bind_row(statement: &mut rusqlite::Statement<'_>, places: &[usize], row: &[Param]) -> Result<()> {
-    if row.len() != places.len() {
-        return Err(Error::Defect("rows of different lengths".to_owned()));
+fn bind_row<'p>(
+    statement: &mut rusqlite::Statement<'_>,
+    places: &[usize],
+    mut row: impl Iterator<Item = &'p Param>,
+) -> Result<()> {
+    let uneven = || Error::Defect("rows of different lengths".to_owned());
+    for place in places {
+        statement.raw_bind_parameter(*place, row.next().ok_or_else(uneven)?)?;
     }
-    for (param, place) in row.iter().zip(places) {
-        statement.raw_bind_parameter(*place, param)?;
+    match row.next() {
+        Some(_) => Err(uneven()),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn bind_sqlite(statement: &mut rusqlite::Statement<'_>, params: &[Param]) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::{
 
 on_both!(
     the_newest_audit_counts,
-    many_are_written_as_one,
+    each_of_many_keeps_its_own,
     filters,
     found_by_what_they_are_called,
     walked_in_the_order_of_bytes,
@@ -66,7 +66,7 @@ async fn the_newest_audit_counts(place: &Place) {
     );
 }
 
-async fn many_are_written_as_one(place: &Place) {
+async fn each_of_many_keeps_its_own(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let ids: Vec<Uuid> = (0..70).map(|_| id()).collect();
