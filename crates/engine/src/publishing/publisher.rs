@@ -7,6 +7,7 @@ use searchwright_contract::{
     integrations::{Field, Place},
 };
 use secrecy::SecretString;
+use serde_json::{Map, Value};
 
 use super::{marker::Marker, trouble::Trouble};
 
@@ -43,6 +44,15 @@ impl Connection {
     /// The provider's field for a field of a post.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.map.get(name).map(String::as_str)
+    }
+
+    /// What the mapped fields of an item hold. `now` is `None` for what the provider keeps in a form of its own, and for a field
+    /// that it no longer has: that one was lost to all items, and nobody changed this one.
+    pub fn held(&self, now: impl Fn(&str) -> Option<Value>) -> Map<String, Value> {
+        let fields = self.map.values();
+        fields
+            .filter_map(|field| Some((field.clone(), now(field)?)))
+            .collect()
     }
 }
 

@@ -125,12 +125,10 @@ impl Contentful {
         let is_live = entry
             .pointer("/sys/publishedVersion")
             .is_some_and(Value::is_number);
-        let mapped = self.connection.map.values();
-        // An empty field is left out of an entry, as is one that its type no longer has: that one changed no entry.
-        let mapped: Map<String, Value> = mapped
-            .filter(|field| chosen.field(field).is_some())
-            .map(|field| (field.clone(), json!(value(field))))
-            .collect();
+        // An empty field is left out of an entry, so that the type has to say what there is.
+        let parts = self
+            .connection
+            .held(|field| chosen.field(field).map(|_| json!(value(field))));
         let id = text(entry, "/sys/id")?.to_owned();
         // The id says whose it is, and nothing of the state.
         let post = id.parse().ok();
@@ -143,7 +141,7 @@ impl Contentful {
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&Value::Object(mapped)),
+            version: version(&Value::Object(parts)),
             marker,
             etag: Some(entry.pointer("/sys/version")?.as_u64()?.to_string()),
         })

@@ -151,11 +151,8 @@ impl Directus {
         });
         let member = |name| item.get(self.connection.field(name)?)?.as_str();
         let slug = member("slug").map(str::to_owned);
-        let mapped = self.connection.map.values();
-        let parts: Map<String, Value> = mapped
-            // An empty field is null: one that is not there was taken out of the collection, which changes no item.
-            .filter_map(|field| Some((field.clone(), unmarked(item.get(field)?))))
-            .collect();
+        // An empty field is null.
+        let parts = self.connection.held(|field| item.get(field).map(unmarked));
         Some(Remote {
             id: id(item, &format!("/{}", schema.key))?,
             url: below(&self.connection, slug.as_deref()).filter(|_| is_live),

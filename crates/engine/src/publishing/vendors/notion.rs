@@ -162,16 +162,12 @@ impl Notion {
         let is_live = live.is_none_or(|live| value(self.status()) == Some(properties::plain(&live)));
         let known = |name: &str| value(self.connection.field(name)?)?.as_str().map(str::to_owned);
         let slug = known("slug");
-        let mapped = self.connection.map.values().filter_map(|field| {
-            let now = match field.as_str() {
-                CONTENT => markdown.clone(),
-                COVER => json!(page.pointer("/cover/external/url")),
-                // A page has every property of its data source: one that is not there was taken out of that.
-                name => value(name)?,
-            };
-            Some((field.clone(), now))
+        // A page has every property of its data source.
+        let parts = self.connection.held(|field| match field {
+            CONTENT => Some(markdown.clone()),
+            COVER => Some(json!(page.pointer("/cover/external/url"))),
+            name => value(name),
         });
-        let mapped: Map<String, Value> = mapped.collect();
         let public = text(page, "/public_url").map(str::to_owned);
         let url = public.or_else(|| below(&self.connection, slug.as_deref()));
         Some(Remote {
@@ -179,7 +175,7 @@ impl Notion {
             url: url.filter(|_| is_live),
             slug,
             visible: if is_live { Visible::Live } else { Visible::Draft },
-            version: version(&Value::Object(mapped)),
+            version: version(&Value::Object(parts)),
             marker: value(MARK).and_then(|mark| Marker::in_text(mark.as_str()?)),
             etag: None,
         })

@@ -98,18 +98,12 @@ impl Strapi {
 
     /// An entry as it was sent or read, live where it is the published version.
     fn remote(&self, entry: &Value, is_live: bool) -> Option<Remote> {
-        let mapped = self.connection.map.values();
-        let parts: Map<String, Value> = mapped
-            .filter_map(|field| {
-                // An empty field is null: one that is not there was taken out of the type, which changes no entry.
-                let now = match entry.get(field)? {
-                    // An image changes with its file, not with what Strapi notes of the file.
-                    file if file.get("id").is_some() => file["id"].clone(),
-                    value => unmarked(value),
-                };
-                Some((field.clone(), now))
-            })
-            .collect();
+        // An empty field is null.
+        let parts = self.connection.held(|field| match entry.get(field)? {
+            // An image changes with its file, not with what Strapi notes of the file.
+            file if file.get("id").is_some() => Some(file["id"].clone()),
+            value => Some(unmarked(value)),
+        });
         let slug = self.connection.field("slug");
         let slug = slug
             .and_then(|field| entry.get(field)?.as_str())

@@ -121,13 +121,11 @@ impl Webflow {
         let is = |name: &str| item[name] == Value::Bool(true);
         let is_live = text(item, "/lastPublished").is_some() && !is("isDraft") && !is("isArchived");
         let slug = text(data, "/slug").map(str::to_owned);
-        let mapped = self.connection.map.values();
-        // An image is a copy of Webflow's own, and its address changes by itself; a field that its collection no longer has changed no
-        // item.
-        let mut parts: Map<String, Value> = mapped
-            .filter(|field| !matches!(chosen.kind(field), "" | "Image" | "MultiImage"))
-            .map(|field| (field.clone(), json!(data.get(field.as_str()))))
-            .collect();
+        // An image is a copy of Webflow's own, and its address changes by itself.
+        let mut parts = self.connection.held(|field| match chosen.kind(field) {
+            "" | "Image" | "MultiImage" => None,
+            _ => Some(json!(data.get(field))),
+        });
         parts.insert("name".to_owned(), json!(data.get("name")));
         parts.insert("slug".to_owned(), json!(slug));
         let page = chosen.page.as_ref().filter(|_| is_live);

@@ -122,13 +122,10 @@ impl WordPress {
         parts.insert("content".to_owned(), json!(Marker::without(content)));
         parts.insert("excerpt".to_owned(), json!(raw("excerpt")));
         parts.insert("slug".to_owned(), json!(slug));
-        let mapped = self.connection.map.values();
-        for field in mapped.filter(|field| !MEMBERS.contains(&field.as_str())) {
-            // A field that the site no longer has changed no post.
-            if let Some(now) = post.pointer(&format!("/{}", field.replace('.', "/"))) {
-                parts.insert(field.clone(), now.clone());
-            }
-        }
+        parts.extend(self.connection.held(|field| match field {
+            member if MEMBERS.contains(&member) => None,
+            _ => post.pointer(&format!("/{}", field.replace('.', "/"))).cloned(),
+        }));
         let link = || text(post, "/link").map(str::to_owned);
         Some(Remote {
             id: id(post, "/id")?,
