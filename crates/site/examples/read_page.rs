@@ -1,5 +1,6 @@
 //! How long reading and judging a page takes, beside what `lol_html` takes to find its links and nothing
-//! else, and to hand out its elements and texts. `cargo run --release -p searchwright-site --example read_page`
+//! else, and to hand out its elements and texts. `cargo run --release -p searchwright-site --example read_page`, with the
+//! names of HTML files to read those one after the other: a processor learns one page by heart, many it does not.
 #![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 
 use std::{
@@ -22,6 +23,9 @@ use searchwright_site::{
     urls::UrlTable,
 };
 use url::Url;
+
+const NOT_READ: &str = "lol_html, all elements and texts, not read";
+const ADDRESS: &str = "https://www.example.com/guides/mower.html";
 
 /// A table as the crawl's: one look-up per link.
 #[derive(Default)]
@@ -81,14 +85,53 @@ const GERMAN: [&str; 2] = [
 
 /// Best of 20 rounds of 200, in microseconds.
 fn time(name: &str, mut work: impl FnMut()) -> f64 {
-    let round = |work: &mut dyn FnMut()| {
+    best(name, 200, || (0..200).for_each(|_| work()))
+}
+
+/// Best of 20 rounds of so many, in microseconds of one.
+fn best(name: &str, count: usize, mut round: impl FnMut()) -> f64 {
+    let mut timed = || {
         let start = Instant::now();
-        (0..200).for_each(|_| work());
-        start.elapsed().as_secs_f64() * 1e6 / 200.0
+        round();
+        start.elapsed().as_secs_f64() * 1e6 / count as f64
     };
-    let best = (0..20).map(|_| round(&mut work)).fold(f64::MAX, f64::min);
+    let best = (0..20).map(|_| timed()).fold(f64::MAX, f64::min);
     println!("{name:44} {best:7.1} µs");
     best
+}
+
+/// Hands out every element and every text; how many elements and bytes that were.
+fn hand_out(html: &[u8]) -> (usize, usize) {
+    let (mut elements, mut bytes) = (0, 0);
+    let settings = Settings::new()
+        .append_element_content_handler(element!("*", |_element| {
+            elements += 1;
+            Ok(())
+        }))
+        .append_document_content_handler(doc_text!(|text| {
+            bytes += text.as_str().len();
+            Ok(())
+        }));
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+    black_box(rewriter.write(html).and_then(|()| rewriter.end()).is_ok());
+    (elements, bytes)
+}
+
+fn response(html: Vec<u8>) -> Response {
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    Response {
+        status: 200,
+        headers,
+        body: Bytes::from(html),
+        wire_bytes: 0,
+        cut: None,
+        ttfb: Duration::ZERO,
+        connection: searchwright_site::fetch::Connection::default(),
+    }
 }
 
 fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
@@ -112,41 +155,11 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
         );
         black_box(bytes);
     });
-    time("lol_html, all elements and texts, not read", || {
-        let (mut elements, mut bytes) = (0, 0);
-        let settings = Settings::new()
-            .append_element_content_handler(element!("*", |_element| {
-                elements += 1;
-                Ok(())
-            }))
-            .append_document_content_handler(doc_text!(|text| {
-                bytes += text.as_str().len();
-                Ok(())
-            }));
-        let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
-        black_box(
-            rewriter
-                .write(html.as_bytes())
-                .and_then(|()| rewriter.end())
-                .is_ok(),
-        );
-        black_box((elements, bytes));
+    time(NOT_READ, || {
+        black_box(hand_out(html.as_bytes()));
     });
-    let mut headers = HeaderMap::new();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/html; charset=utf-8"),
-    );
-    let response = Response {
-        status: 200,
-        headers,
-        body: Bytes::copy_from_slice(html.as_bytes()),
-        wire_bytes: 0,
-        cut: None,
-        ttfb: Duration::ZERO,
-        connection: searchwright_site::fetch::Connection::default(),
-    };
-    let url = Url::parse("https://www.example.com/guides/mower.html")?;
+    let response = response(html.as_bytes().to_vec());
+    let url = Url::parse(ADDRESS)?;
     let mut table = Table::default();
     let whole = time("this crate, everything", || {
         black_box(page::read(
@@ -191,7 +204,40 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Reads files one after the other, as a crawl does.
+fn run_files(files: &[String]) -> Result<(), Box<dyn Error>> {
+    let pages = files.iter().map(|file| Ok(response(std::fs::read(file)?)));
+    let pages: Vec<Response> = pages.collect::<Result<_, Box<dyn Error>>>()?;
+    let bytes: usize = pages.iter().map(|page| page.body.len()).sum();
+    println!("{} files of {} bytes", pages.len(), bytes / pages.len());
+    best(NOT_READ, pages.len(), || {
+        for page in &pages {
+            black_box(hand_out(&page.body));
+        }
+    });
+    let url = Url::parse(ADDRESS)?;
+    let mut table = UrlTable::new(1);
+    let id = table.add_url(&url).ok_or("no room for the page")?;
+    best("this crate, everything", pages.len(), || {
+        for page in &pages {
+            let mut urls = table.page(id);
+            black_box(page::read(
+                page,
+                &url,
+                At::default(),
+                &mut urls,
+                &Limits::default(),
+            ));
+        }
+    });
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    if !files.is_empty() {
+        return run_files(&files);
+    }
     run("English", &page("en", ENGLISH))?;
     run("German", &page("de", GERMAN))
 }

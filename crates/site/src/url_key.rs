@@ -147,8 +147,8 @@ fn push_query(key: &mut String, query: &str) {
 /// A document's base URL, prepared for resolving many links.
 #[derive(Debug)]
 pub struct Base {
-    /// `https://host[:port]`, or empty when the base allows no short way.
-    origin: String,
+    /// Length of `https://host[:port]`, with which `key` begins; 0 when the base allows no short way.
+    origin: usize,
     /// Path up to and with its last slash.
     folder: String,
     key: String,
@@ -163,17 +163,18 @@ impl Base {
             && url.password().is_none();
         if !short {
             return Self {
-                origin: String::new(),
+                origin: 0,
                 folder: String::new(),
                 key: String::new(),
             };
         }
         let path = url.path();
         let folder = &path[..path.rfind('/').map_or(0, |i| i + 1)];
+        let key = url[..Position::BeforePath].to_owned();
         Self {
-            origin: url[..Position::BeforePath].to_owned(),
+            origin: key.len(),
             folder: folder.to_owned(),
-            key: String::new(),
+            key,
         }
     }
 
@@ -181,57 +182,71 @@ impl Base {
     /// ordinary characters without query and dot segments, apart from leading `../`. `None` says
     /// nothing about the link: resolve it with [`Url::join`] and [`url_key`].
     pub fn key(&mut self, href: &str) -> Option<&str> {
-        if self.origin.is_empty() {
+        if self.origin == 0 {
             return None;
         }
-        let href = match href.split_once('#') {
-            Some((before, _)) => before,
-            None => href,
-        };
-        let path = match href.strip_prefix(self.origin.as_str()) {
-            Some(path) if path.starts_with('/') => path,
+        self.key.truncate(self.origin);
+        let (path, whole) = match href.strip_prefix(self.key.as_str()) {
+            Some(path) if path.starts_with('/') => (path, true),
             Some(_) => return None,
-            None => href,
+            None => (href, false),
         };
-        if path.is_empty() || !path.bytes().all(is_ordinary) {
+        // nothing but a fragment is the page itself
+        if matches!(path.as_bytes().first(), None | Some(b'#')) {
             return None;
         }
-        self.key.clear();
-        self.key.push_str(&self.origin);
-        let rest = if path.starts_with('/') {
-            if path.len() == href.len() && path.starts_with("//") {
-                return None;
-            }
-            path
+        let (folder, rest) = if path.starts_with('/') {
+            ("", path)
         } else {
-            let mut folder = self.folder.as_str();
-            let mut rest = path;
-            while let Some(after) = rest.strip_prefix("../") {
-                rest = after;
-                let parent = folder.strip_suffix('/').unwrap_or(folder);
-                folder = &folder[..parent.rfind('/').map_or(folder.len().min(1), |i| i + 1)];
-            }
-            self.key.push_str(folder);
-            if rest.starts_with('/') {
-                return None;
-            }
-            rest
+            above(&self.folder, path)
         };
-        // Any other dot segment, and names that merely begin with a dot, take the long way.
-        if rest.starts_with('.') || rest.contains("/.") {
+        // two slashes at the beginning name another host, and behind `../` one more leaves an empty name
+        let slashes = if folder.is_empty() { "//" } else { "/" };
+        if !whole && rest.starts_with(slashes) {
             return None;
         }
-        self.key.push_str(rest);
+        let end = ordinary(rest.as_bytes())?;
+        self.key.push_str(folder);
+        self.key.push_str(&rest[..end]);
         Some(&self.key)
     }
 }
 
+/// The folder that a path with leading `../` starts from, and the rest of the path.
+fn above<'f, 'p>(mut folder: &'f str, mut path: &'p str) -> (&'f str, &'p str) {
+    while let Some(after) = path.strip_prefix("../") {
+        path = after;
+        let parent = folder.strip_suffix('/').unwrap_or(folder);
+        folder = &folder[..parent.rfind('/').map_or(folder.len().min(1), |i| i + 1)];
+    }
+    (folder, path)
+}
+
+/// Length of a path up to its end or its fragment; `None` where a byte is not ordinary, and where a segment begins with a dot:
+/// it may be a dot segment, and names with a dot in front are too few to be told from those here.
+fn ordinary(path: &[u8]) -> Option<usize> {
+    let mut before = b'/';
+    for (at, byte) in path.iter().enumerate() {
+        if !ORDINARY[usize::from(*byte)] {
+            return (*byte == b'#').then_some(at);
+        }
+        if *byte == b'.' && before == b'/' {
+            return None;
+        }
+        before = *byte;
+    }
+    Some(path.len())
+}
+
 /// Bytes that the WHATWG parser leaves alone in a path and that mean nothing else there. A colon
 /// could end a scheme.
-fn is_ordinary(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
+static ORDINARY: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        let mark = matches!(
+            b,
             b'-' | b'.'
                 | b'_'
                 | b'~'
@@ -246,8 +261,12 @@ fn is_ordinary(byte: u8) -> bool {
                 | b';'
                 | b'='
                 | b'@'
-        )
-}
+        );
+        table[byte] = b.is_ascii_alphanumeric() || mark;
+        byte += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {

@@ -58,7 +58,7 @@ impl<'u> Resolver<'u> {
 
     /// Id of the target of a link as written, and flags of [`super::Link`].
     pub fn resolve(&mut self, href: &str) -> (Option<UrlId>, u8) {
-        let href = href.trim_matches(|c: char| c <= ' ');
+        let href = trimmed(href);
         let fragment = match memchr(b'#', href.as_bytes()) {
             Some(at) if at + 1 < href.len() => LINK_FRAGMENT,
             Some(_) | None => 0,
@@ -91,6 +91,14 @@ impl<'u> Resolver<'u> {
     /// Id of the target when it is http(s).
     pub fn target(&mut self, href: &str) -> Option<UrlId> {
         self.resolve(href).0
+    }
+}
+
+/// Without the control characters and spaces around it, which a URL may have; most have none.
+fn trimmed(href: &str) -> &str {
+    match href.as_bytes() {
+        [first, .., last] if *first > b' ' && *last > b' ' => href,
+        _ => href.trim_matches(|c: char| c <= ' '),
     }
 }
 

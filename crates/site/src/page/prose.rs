@@ -255,24 +255,8 @@ impl Prose {
     }
 }
 
-/// Whether a paragraph is long. Of most it can be seen without counting words: between two words of plain
-/// text stands something that is no letter.
+/// Whether a paragraph is long. Of a short one it can be seen without counting: a word has a byte, and another one that
+/// parts it from the next.
 pub(super) fn is_long_paragraph(text: &str) -> bool {
-    if text.is_ascii() {
-        // in portions whose count fits a byte, of which the compiler makes vector instructions
-        let gaps = |part: &[u8]| {
-            part.iter()
-                .map(|b| u8::from(!b.is_ascii_alphanumeric()))
-                .sum::<u8>()
-        };
-        let all: u32 = text
-            .as_bytes()
-            .chunks(128)
-            .map(|part| u32::from(gaps(part)))
-            .sum();
-        if all < LONG_PARAGRAPH {
-            return false;
-        }
-    }
-    text::words(text) > LONG_PARAGRAPH
+    text.len() > 2 * LONG_PARAGRAPH as usize && text::words(text) > LONG_PARAGRAPH
 }

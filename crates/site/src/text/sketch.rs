@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::is_cjk;
+use super::{blocks::blocks, is_cjk};
 
 const BINS: usize = 128;
 /// Words of a run.
@@ -105,24 +105,28 @@ impl Runs {
         self.last = [b, c, d, word];
     }
 
-    /// Words are runs of letters and digits. Where they begin and end is found for 64 bytes at a time.
+    /// Words are runs of letters and digits. Where they begin and end is found for a block at a time.
     fn add_words(&mut self, text: &[u8]) {
-        let (mut start, mut inside) = (None, 0);
-        for at in (0..text.len()).step_by(64) {
-            let parts = (0..8).fold(0, |all, i| all | bits(parts(load(text, at + 8 * i))) << (8 * i));
-            let mut edges = parts ^ (parts << 1 | inside);
-            inside = parts >> 63;
-            while edges != 0 {
-                let edge = at + edges.trailing_zeros() as usize;
-                edges &= edges - 1;
-                match start.take() {
-                    None => start = Some(edge),
-                    Some(start) => self.word(word_hash(text, start, edge)),
-                }
+        let (mut start, mut inside) = (0, 0);
+        for (at, block) in blocks(text) {
+            let parts = block.letters_and_digits();
+            let before = parts << 1 | inside;
+            let (mut begins, mut ends) = (parts & !before, before & !parts);
+            // a word that began in a block before
+            if inside != 0 && ends != 0 {
+                self.word(word_hash(text, start, at + ends.trailing_zeros() as usize));
+                ends &= ends - 1;
             }
-        }
-        if let Some(start) = start {
-            self.word(word_hash(text, start, text.len()));
+            while ends != 0 {
+                let (from, to) = (begins.trailing_zeros(), ends.trailing_zeros());
+                self.word(word_hash(text, at + from as usize, at + to as usize));
+                begins &= begins - 1;
+                ends &= ends - 1;
+            }
+            if begins != 0 {
+                start = at + begins.trailing_zeros() as usize;
+            }
+            inside = parts >> 63;
         }
     }
 
@@ -176,51 +180,45 @@ fn mixed(mut x: u64) -> u64 {
 }
 
 /// Most words have fewer than 16 letters: for those there is no branch, which would go wrong at every sixth word.
-fn word_hash(text: &[u8], mut at: usize, end: usize) -> u64 {
+fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
+    let letters = end - at;
+    let Some(eights) = text.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
+        return long_word_hash(text, at, end);
+    };
+    if letters >= 16 {
+        return long_word_hash(text, at, end);
+    }
+    let (first, second) = eights.split_at(8);
+    let number = |eight: &[u8]| eight.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
+    let (first, second) = (number(first), number(second));
+    let (word, rest) = if letters >= 8 {
+        (first.wrapping_mul(STEP).rotate_left(29), second)
+    } else {
+        (0, first)
+    };
+    let rest = rest & ((1 << (8 * (letters % 8))) - 1);
+    mixed((word ^ rest).wrapping_mul(STEP))
+}
+
+/// The same of a word of any length, wherever it stands.
+#[cold]
+#[inline(never)]
+fn long_word_hash(text: &[u8], mut at: usize, end: usize) -> u64 {
     let mut word = 0_u64;
-    while end - at >= 16 {
+    while end - at >= 8 {
         word = (word ^ load(text, at)).wrapping_mul(STEP).rotate_left(29);
         at += 8;
     }
-    let is_long = u64::from(end - at >= 8);
-    let longer = (word ^ load(text, at)).wrapping_mul(STEP).rotate_left(29);
-    word ^= (word ^ longer) & is_long.wrapping_neg();
-    at += 8 * is_long as usize;
     let rest = load(text, at) & ((1 << (8 * (end - at))) - 1);
     mixed((word ^ rest).wrapping_mul(STEP))
 }
 
-/// The highest bit of each byte, side by side.
-const fn bits(eight: u64) -> u64 {
-    (eight >> 7 & all(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-const fn all(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
-
-/// The highest bit of each byte that is a part of a word: small letters, digits, and all that is no ASCII.
-fn parts(eight: u64) -> u64 {
-    let low = eight & all(0x7f);
-    let from = |byte: u8| low.wrapping_add(all(0x80 - byte));
-    ((from(b'0') & !from(b'9' + 1)) | (from(b'a') & !from(b'z' + 1)) | eight) & all(0x80)
-}
-
 /// Eight bytes, with zeros behind the end.
 fn load(text: &[u8], at: usize) -> u64 {
-    match text.get(at..).and_then(<[u8]>::first_chunk) {
-        Some(eight) => u64::from_le_bytes(*eight),
-        None => load_last(text, at),
-    }
-}
-
-/// Apart and seldom, so that the loop around it keeps its registers.
-#[cold]
-#[inline(never)]
-fn load_last(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
     let mut eight = [0; 8];
-    eight[..rest.len()].copy_from_slice(rest);
+    let there = rest.len().min(8);
+    eight[..there].copy_from_slice(&rest[..there]);
     u64::from_le_bytes(eight)
 }
 
@@ -318,7 +316,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_runs_of_their_parts(text in "[a-c0 .,ü]{0,200}") {
+        fn words_are_runs_of_their_parts(text in "([a-c0 .,ü]{0,100}[a-c]{0,150}){0,3}") {
             let mut expected = Runs::default();
             let is_part = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b >= 0x80;
             for word in text.as_bytes().split(|b| !is_part(b)).filter(|word| !word.is_empty()) {

@@ -3,6 +3,8 @@
 use memchr::memchr;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::blocks::blocks;
+
 /// Chinese and Japanese put no spaces between words; this many characters count as one word.
 const CJK_CHARS_PER_WORD: f64 = 1.7;
 
@@ -85,6 +87,9 @@ const BLOCK: usize = 192;
 
 /// ASCII, and outside it nothing but letters: U+00C0 to U+02FF and U+0400 to U+047F but for `×` and `÷`.
 fn is_plain(text: &[u8]) -> bool {
+    if text.is_ascii() {
+        return true;
+    }
     let odd = |b: u8| u8::from(b == 0xc2) | u8::from(b.wrapping_sub(0xcb) < 5) | u8::from(b > 0xd1);
     let mut bad = text.first().map_or(0, |b| odd(*b));
     for (a, b) in text.iter().zip(text.get(1..).unwrap_or_default()) {
@@ -96,41 +101,33 @@ fn is_plain(text: &[u8]) -> bool {
 /// UAX #29 for plain text: runs of letters, digits and `_`, joined over one apostrophe, stop or colon
 /// between letters and one apostrophe, stop, comma or semicolon between digits.
 fn plain_words(text: &[u8]) -> u32 {
-    let mut count = 0;
-    let mut at = 0;
-    while at < text.len() {
-        // one byte before and one behind; outside the text there are zeros, which are no part of a word
-        let window = text
-            .get(at.wrapping_sub(1)..at + LANES + 1)
-            .and_then(|window| window.first_chunk());
-        count += match window {
-            Some(window) => words_in(window),
-            None => {
-                let mut padded = [0; LANES + 2];
-                let end = text.len().min(at + LANES + 1);
-                let start = at.saturating_sub(1);
-                let offset = usize::from(at == 0);
-                padded[offset..offset + end - start].copy_from_slice(&text[start..end]);
-                words_in(&padded)
-            }
-        };
-        at += LANES;
+    let (mut count, mut joints) = (0, 0);
+    // the same of the block before
+    let (mut parts, mut spaces) = (0, 0);
+    for (at, block) in blocks(text) {
+        let (last_parts, last_spaces) = (parts, spaces);
+        (parts, spaces) = (block.letters_and_digits() | block.each(b'_'), block.each(b' '));
+        let before = parts << 1 | last_parts >> 63;
+        count += (parts & !before).count_ones();
+        // bytes of a word behind a single one that is none, which mostly is a space
+        let mut single =
+            parts & !before & (parts << 2 | last_parts >> 62) & !(spaces << 1 | last_spaces >> 63);
+        while single != 0 {
+            let behind = at + single.trailing_zeros() as usize;
+            joints += u32::from(text.get(behind.wrapping_sub(2)..=behind).is_some_and(is_joined));
+            single &= single - 1;
+        }
     }
-    u32::try_from(count).unwrap_or(0)
+    count - joints
 }
-
-/// Bytes looked at together: a fixed number, so that the compiler makes vector instructions of the loop.
-const LANES: usize = 64;
 
 /// What a byte of plain text is, as bits.
 const LETTER: u8 = 1;
 const DIGIT: u8 = 2;
-const UNDERSCORE: u8 = 4;
 /// Joins letters: `.`, `'` and `:`.
 const JOINS_LETTERS: u8 = 8;
 /// Joins digits: `.`, `'`, `,` and `;`.
 const JOINS_DIGITS: u8 = 16;
-const PART: u8 = LETTER | DIGIT | UNDERSCORE;
 
 fn class(b: u8) -> u8 {
     let letter = ((b | 0x20).wrapping_sub(b'a') < 26) | (b >= 0x80);
@@ -139,23 +136,17 @@ fn class(b: u8) -> u8 {
     let bit = |is: bool, bit: u8| u8::from(is) * bit;
     bit(letter, LETTER)
         | bit(digit, DIGIT)
-        | bit(b == b'_', UNDERSCORE)
         | bit(stop | (b == b':'), JOINS_LETTERS)
         | bit(stop | (b == b',') | (b == b';'), JOINS_DIGITS)
 }
 
-/// Words that begin in the middle of the window, less joints in it.
-fn words_in(window: &[u8; LANES + 2]) -> i32 {
-    let classes = window.map(class);
-    let mut count = 0i8;
-    for i in 0..LANES {
-        let (a, b, c) = (classes[i], classes[i + 1], classes[i + 2]);
-        let begins = u8::from(a & PART == 0) & u8::from(b & PART != 0);
-        // a joint's bit lies three above that of what it joins, on both sides
-        let joint = u8::from((a & c & (LETTER | DIGIT)) & (b >> 3) != 0);
-        count += begins as i8 - joint as i8;
-    }
-    i32::from(count)
+/// Of three bytes, the one in the middle joins its neighbours.
+fn is_joined(three: &[u8]) -> bool {
+    let [before, joint, behind] = three else {
+        return false;
+    };
+    // a joint's bit lies three above that of what it joins, on both sides
+    class(*before) & class(*behind) & (LETTER | DIGIT) & (class(*joint) >> 3) != 0
 }
 
 #[cfg(test)]
