@@ -1,6 +1,7 @@
 //! Images on their way to a provider: fetched through the guard, and what they are is told by their bytes.
 
 mod anew;
+mod webp;
 
 use std::time::Duration;
 

@@ -86,3 +86,38 @@ async fn what_is_known_of_a_connection_is_told() {
     // some day of 2126
     assert!(!multiplexed && (4_922_000_000_000..4_955_000_000_000).contains(&certificate_until_ms.unwrap()));
 }
+
+/// Takes connections for the rest of the process and never ends a handshake, after it has said this. Its port.
+fn dawdle(said: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            stream.write_all(said).ok();
+            while stream.read(&mut [0; 4096]).is_ok_and(|read| read > 0) {}
+        }
+    });
+    port
+}
+
+#[tokio::test]
+async fn a_handshake_that_does_not_end_is_not_waited_for() {
+    // nothing, and the beginning of a record of 16 KiB
+    for said in [&b""[..], b"\x16\x03\x03\x40\x00\x02"] {
+        let port = dawdle(said);
+        let mut settings = Settings::new("test");
+        settings.allow = vec![format!("webhook=127.0.0.1:{port}").parse().unwrap()];
+        let short = Duration::from_millis(100);
+        settings.times = Some(Times {
+            dns: short,
+            connect: short,
+            first_byte: Duration::from_secs(60),
+            idle: Duration::from_secs(60),
+            total: Duration::from_secs(60),
+        });
+        let client = Outbound::new(&settings).unwrap().for_purpose(Purpose::Webhook);
+        let request = http::Request::post(format!("https://127.0.0.1:{port}/"));
+        let answer = client.send(request.body(bytes::Bytes::new()).unwrap(), 10).await;
+        assert_eq!(answer.unwrap_err(), FetchError::Timeout, "{said:?}");
+    }
+}

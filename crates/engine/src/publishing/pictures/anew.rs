@@ -1,6 +1,6 @@
 //! JPEG and PNG written anew from what is to be seen: without where and with what a photograph was taken, without what is hidden behind
-//! the picture, turned as its camera noted, and with its colour profile. Formats that cannot be written without loss, or that move, are
-//! left as they are.
+//! the picture, turned as its camera noted, and with its colour profile. WebP keeps its pixels as they are and loses the rest; GIF, AVIF
+//! and PNG that moves are left as they are.
 
 use std::{
     io::Cursor,
@@ -14,6 +14,8 @@ use image::{
         png::{CompressionType, FilterType, PngDecoder, PngEncoder},
     },
 };
+
+use super::webp::bare;
 
 /// Longest side, in pixels.
 const LONGEST_SIDE: u32 = 16_000;
@@ -47,6 +49,7 @@ pub(super) fn anew(bytes: &[u8], media_type: &str) -> Result<Option<Vec<u8>>, Un
     Ok(match media_type {
         "image/jpeg" => Some(jpeg(bytes)?),
         "image/png" => png(bytes)?,
+        "image/webp" => Some(bare(bytes)?),
         _ => None,
     })
 }
@@ -209,6 +212,7 @@ mod tests {
         let checked = crc32fast::hash(&given[12..29]);
         given[29..33].copy_from_slice(&checked.to_be_bytes());
         assert_eq!(anew(&given, "image/png"), Err(Unfit::TooManyPixels));
-        assert_eq!(anew(b"RIFF....WEBP", "image/webp"), Ok(None));
+        assert_eq!(anew(b"RIFF....WEBP", "image/webp"), Err(Unfit::Broken));
+        assert_eq!(anew(b"GIF89a", "image/gif"), Ok(None));
     }
 }
