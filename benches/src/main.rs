@@ -37,7 +37,7 @@ struct Arguments {
 /// How much is measured; the targets hold for the defaults.
 #[derive(Args, Clone, Debug)]
 struct Effort {
-    /// Rounds of baseline and product in turn; the median counts
+    /// Rounds of baseline and product in turn, of a crawl five times as many; the median counts
     #[arg(long, global = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Seconds of load in each round
