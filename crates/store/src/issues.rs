@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use searchwright_contract::{Instant, issues::Severity};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
@@ -100,7 +101,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow>
 }
 
 /// One finding of an audit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The issue.
     pub issue: Uuid,

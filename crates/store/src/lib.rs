@@ -25,6 +25,7 @@ mod migrate;
 pub mod oauth_apps;
 pub mod occurrences;
 pub mod page_links;
+pub mod page_names;
 pub mod pages;
 mod postgres;
 pub mod posts;

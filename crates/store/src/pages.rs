@@ -1,6 +1,7 @@
 //! Pages as the newest audit saw them.
 
 use searchwright_contract::{Instant, pages::Page};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{Cells, Result, Tx, access::ProjectScope, sql};
@@ -88,7 +89,7 @@ pub async fn audit_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid
 }
 
 /// A page with its id as an audit saw it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// UUIDv5 of project and normalised URL.
     pub id: Uuid,
@@ -96,10 +97,6 @@ pub struct Seen {
     pub page: Page,
     /// When it was fetched.
     pub crawled_at: Instant,
-    /// Hash of what its title names.
-    pub title_key: Option<i64>,
-    /// Hash of what its first heading names, where that is something else.
-    pub heading_key: Option<i64>,
     /// It counts in the score.
     pub scored: bool,
 }
@@ -113,8 +110,6 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
                  id,
                  page,
                  crawled_at,
-                 title_key,
-                 heading_key,
                  scored,
              }| {
                 vec![
@@ -132,37 +127,21 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
                     page.title.into(),
                     page.word_count.into(),
                     crawled_at.into(),
-                    title_key.into(),
-                    heading_key.into(),
                     scored.into(),
                 ]
             },
         )
         .collect();
     sql("INSERT INTO pages (project_id, audit_id, id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable,
-            non_indexable_reason, title, word_count, crawled_at, title_key, heading_key, scored)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+            non_indexable_reason, title, word_count, crawled_at, scored)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
          ON CONFLICT (project_id, id) DO UPDATE SET audit_id = $2, url = $4, final_url = $5, status_code = $6, failure = $7, depth = $8, inlinks = $9,
-           outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16,
-           title_key = $17, heading_key = $18, scored = $19")
+           outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16, scored = $17")
     .bind(scope.project())
     .bind(audit)
     .run_each(tx, rows)
     .await?;
     Ok(())
-}
-
-/// Addresses of the indexable pages an audit saw whose title or first heading has this hash, at most ten.
-pub async fn named(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> Result<Vec<String>> {
-    sql(
-        "SELECT url FROM pages WHERE project_id = $1 AND audit_id = $2 AND title_key = $3 AND indexable
-         UNION SELECT url FROM pages WHERE project_id = $1 AND audit_id = $2 AND heading_key = $3 AND indexable ORDER BY url LIMIT 10",
-    )
-    .bind(scope.project())
-    .bind(audit)
-    .bind(key)
-    .all(tx, |c| c.take())
-    .await
 }
 
 /// Pages of an audit that count in the score.

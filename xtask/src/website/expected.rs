@@ -120,7 +120,8 @@ fn chain_end(plan: &Plan) -> Option<usize> {
         .map(|page| plan.redirect_target(page))
 }
 
-fn redirects(plan: &Plan) -> Vec<Redirect> {
+/// Every redirect there is.
+pub(super) fn redirects(plan: &Plan) -> Vec<Redirect> {
     let origin = plan.origin();
     let single = |fault, status| {
         plan.with(fault).filter_map(move |page| {

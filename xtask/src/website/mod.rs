@@ -2,10 +2,11 @@
 //! rates and written down, so that an audit's speed can be measured and its findings counted.
 //!
 //! The same order gives the same bytes on every machine. `plan` decides which page is what and who
-//! links to whom, `prose` writes the words, `page` the HTML, `files` everything beside the pages.
+//! links to whom, `prose` writes the words, `page` the HTML, `files` everything beside the pages; `made` answers without a file.
 
 mod expected;
 mod files;
+mod made;
 mod page;
 mod plan;
 mod prose;
@@ -21,6 +22,7 @@ use std::{
 use anyhow::{Context, Result};
 
 pub use expected::{Expected, Planted, Redirect};
+pub use made::{Answer, Made};
 pub use server::serve;
 
 use plan::Plan;

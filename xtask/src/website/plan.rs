@@ -105,6 +105,13 @@ impl Plan {
         &self.paths[page]
     }
 
+    /// Page at a path.
+    pub fn at(&self, path: &str) -> Option<usize> {
+        let number = path.strip_suffix(".html").and_then(|path| path.rsplit_once('-'));
+        let page = number.map_or(Ok(0), |(_, number)| number.parse()).ok()?;
+        (self.paths.get(page)? == path).then_some(page)
+    }
+
     pub fn url(&self, page: usize) -> String {
         format!("{}{}", self.origin(), self.paths[page])
     }

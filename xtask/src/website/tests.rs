@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::{Expected, Order, existing, generate};
+use super::{Answer, Expected, Made, Order, existing, generate};
 
 const ORDER: Order = Order {
     pages: 1_000,
@@ -258,4 +258,51 @@ fn an_earlier_site_is_known_by_its_order() {
     let Site { folder, expected, .. } = site();
     assert_eq!(existing(&ORDER, folder.path()), Some(expected));
     assert_eq!(existing(&Order { port: 8100, ..ORDER }, folder.path()), None);
+}
+
+#[test]
+fn a_site_that_is_made_while_it_is_asked_for_is_the_one_on_disk() {
+    // enough for an index of sitemaps, and few enough to be read
+    for pages in [1_000, 30_000] {
+        let order = Order { pages, ..ORDER };
+        let made = Made::new(&order);
+        let folder = tempfile::tempdir().unwrap();
+        let expected = generate(&order, folder.path()).unwrap();
+        assert_eq!(made.origin(), expected.origin);
+        let found = |path: &str| match made.answer(path) {
+            Answer::Found { body, .. } => body,
+            other => panic!("{path}: {other:?}"),
+        };
+        let on_disk = |name: &str| fs::read_to_string(folder.path().join("root").join(name)).unwrap();
+        assert_eq!(found("/"), on_disk("index.html"));
+        for name in ["robots.txt", "favicon.svg", "sitemap.xml"] {
+            assert_eq!(found(&format!("/{name}")), on_disk(name), "{name}");
+        }
+        let last = folder.path().join("root/sitemap-2.xml").exists();
+        assert_eq!(last, pages > 25_000);
+        assert_eq!(made.answer("/sitemap-2.xml") != Answer::Missing, last);
+        let urls = fs::read_to_string(folder.path().join("urls.txt")).unwrap();
+        let paths: Vec<&str> = urls.lines().map(|url| &url[expected.origin.len()..]).collect();
+        for path in paths.iter().filter(|path| path.ends_with(".html")).step_by(97) {
+            if path.contains("withdrawn") {
+                assert_eq!(made.answer(path), Answer::Missing);
+            } else {
+                assert_eq!(found(path), on_disk(&path[1..]));
+            }
+        }
+        for redirect in &expected.redirects {
+            let (status, target) = (redirect.status, redirect.target.clone());
+            let path = &redirect.url[expected.origin.len()..];
+            assert_eq!(made.answer(path), Answer::Redirect { status, target });
+        }
+        for path in [
+            "",
+            "/guides/other-1.html",
+            "/guides",
+            "/-1.html",
+            "/x-99999999999999999999.html",
+        ] {
+            assert_eq!(made.answer(path), Answer::Missing, "{path}");
+        }
+    }
 }

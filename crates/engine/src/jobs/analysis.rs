@@ -2,11 +2,13 @@
 //! crawl as context; then what was found is settled against what was known.
 
 pub(super) mod evaluate;
+mod gather;
+mod names;
 mod since;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -23,13 +25,16 @@ use searchwright_store::{
     access::ProjectScope,
     audits, crawls, events, issues, keywords,
     occurrences::{self, Actor},
-    pages, snapshots,
+    page_names, pages, snapshots,
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use self::evaluate::{Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id, page_id};
+use self::{
+    evaluate::{Shared, Sums, evaluate_batches, evaluate_site, issue_id, locked, page_id},
+    gather::{Evaluated, Gathered},
+};
 use super::{
     Job, JobError,
     audit::fenced,
@@ -157,14 +162,23 @@ pub(super) async fn analyze(
         Ok::<_, JobError>(())
     };
     let take = Arc::new(Mutex::new(take));
-    let gathered = Arc::new(Mutex::new(Evaluated::default()));
+    let gathered = Arc::new(Mutex::new(Gathered::default()));
     let mut evaluators = JoinSet::new();
     for _ in 0..threads {
         let (shared, take) = (shared.clone(), take.clone());
         let (gathered, done) = (gathered.clone(), done.clone());
         evaluators.spawn_blocking(move || evaluate_batches(&shared, &take, &gathered, &done));
     }
-    drop((take, done));
+    drop(take);
+    let evaluating = async move {
+        let evaluated = evaluators.join_all().await;
+        let rest = tokio::task::spawn_blocking(move || {
+            let gathered = std::mem::take(&mut *locked(&gathered));
+            gathered.rest(|part| done.blocking_send(part).is_ok())
+        });
+        rest.await.map_err(|e| defect("analysis", e))??;
+        Ok::<_, JobError>(evaluated)
+    };
     let writing = async {
         while let Some(evaluated) = results.recv().await {
             write(run, db, audit, evaluated, now).await?;
@@ -173,15 +187,13 @@ pub(super) async fn analyze(
         drop(results);
         Ok::<_, JobError>(())
     };
-    let noting = page_links::note(run, db, audit.id, index, batches);
-    let (loaded, evaluated, written, noted) = tokio::join!(loading, evaluators.join_all(), writing, noting);
+    let noting = page_links::note(run, db, audit.id, index.clone(), batches);
+    let (loaded, evaluated, written, noted) = tokio::join!(loading, evaluating, writing, noting);
     written?;
     loaded?;
     noted?;
-    let rest = std::mem::take(&mut *gathered.lock().unwrap_or_else(PoisonError::into_inner));
-    write(run, db, audit, rest.sorted(), now).await?;
     let (mut sums, mut home) = (Sums::default(), None);
-    for evaluated in evaluated {
+    for evaluated in evaluated? {
         let (part, page) = evaluated?;
         sums.merge(part);
         home = home.or(page);
@@ -189,9 +201,16 @@ pub(super) async fn analyze(
     sums.measured = measured;
     let site = tokio::task::spawn_blocking(move || {
         let site = evaluate_site(&shared, home.as_ref(), &mut sums);
-        (sums, site)
+        let names = std::mem::take(&mut sums.names);
+        (sums, site, names.placed(&shared.index))
     });
-    let (sums, site) = site.await.map_err(|e| defect("analysis", e))?;
+    let (sums, site, names) = site.await.map_err(|e| defect("analysis", e))?;
+    for names in names.portions(ROWS, &index, project) {
+        fenced(db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
+        })
+        .await?;
+    }
     finish(run, db, audit, termination, &rules, sums, site).await
 }
 

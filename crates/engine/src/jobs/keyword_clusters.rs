@@ -8,7 +8,7 @@ use searchwright_contract::Instant;
 use searchwright_store::{
     audits,
     keywords::{self, InCluster, Place},
-    pages,
+    page_names,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -77,7 +77,7 @@ async fn competing(
             let Some(key) = name_key(&keyword.keyword) else {
                 continue;
             };
-            let urls = pages::named(&mut tx, scope, audit, key).await?;
+            let urls = page_names::called(&mut tx, scope, audit, key).await?;
             let urls = if urls.len() > 1 { urls } else { Vec::new() };
             if noted.remove(&keyword.id).unwrap_or_default() != urls {
                 changed.push((keyword.id, urls));

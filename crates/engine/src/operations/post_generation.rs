@@ -6,7 +6,7 @@ use searchwright_contract::{
     Code, Problem,
     posts::{GenerateMode, GeneratePost, Generation, Post, PostStarted, PostStatus},
 };
-use searchwright_store::{Tx, access::ProjectScope, audits, pages, posts, projects};
+use searchwright_store::{Tx, access::ProjectScope, audits, page_names, posts, projects};
 use uuid::Uuid;
 
 use super::{
@@ -107,7 +107,7 @@ async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Resu
             .flatten()
             .any(|own| own.trim_end_matches('/') == url.trim_end_matches('/'))
     };
-    let pages = pages::named(tx, scope, audit, key).await?;
+    let pages = page_names::called(tx, scope, audit, key).await?;
     if let Some(page) = pages.into_iter().find(|url| !is_own(url)) {
         let detail = "a page of the site has the keyword of this post as its title or heading";
         return Err(refusal(detail, "existingUrl", page).into());

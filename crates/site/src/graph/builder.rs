@@ -268,11 +268,9 @@ impl IndexBuilder {
         let (links, (groups, near, topics)) = std::thread::scope(|scope| {
             let (index, edges) = (&index, &self.edges);
             let links = scope.spawn(move || {
-                (
-                    inlinks(length, edges),
-                    alternates(edges, length),
-                    ranks(index, edges),
-                )
+                // before the others, while what it needs is not beside what they keep
+                let ranks = ranks(index, edges);
+                (inlinks(length, edges), alternates(edges, length), ranks)
             });
             let groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
                 .map(|column| groups(column, &index.flags));

@@ -30,6 +30,7 @@ pub(super) struct Edges {
     bytes: Vec<u8>,
     /// Where the edges of a page begin, plus one; 0 for none. They end where a zero byte says so.
     starts: Vec<u32>,
+    count: usize,
 }
 
 impl Edges {
@@ -48,6 +49,7 @@ impl Edges {
             self.starts.resize(i + 1, 0);
         }
         self.starts[i] = self.bytes.len() as u32 + 1;
+        self.count += targets.len();
         let mut last = 0;
         for (target, kind) in targets.iter() {
             // One more than the difference, so that no edge is a zero byte.
@@ -58,6 +60,11 @@ impl Edges {
             last = *target;
         }
         self.bytes.push(0);
+    }
+
+    /// Edges of all pages; those of a page that was added again count each time.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     /// The targets of a page, by target, then kind.

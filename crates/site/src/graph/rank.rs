@@ -90,7 +90,8 @@ pub(super) fn ranks(index: &Index, edges: &Edges) -> (Vec<f32>, Vec<u8>) {
         }
     };
     let mut starts = Vec::with_capacity(nodes.len() + 1);
-    let mut targets: Vec<u32> = Vec::new();
+    // of a large site hundreds of megabytes: no more than they need
+    let mut targets: Vec<u32> = Vec::with_capacity(edges.count());
     starts.push(0);
     for (node, id) in nodes.iter().enumerate() {
         let start = targets.len();

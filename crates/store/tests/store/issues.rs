@@ -46,8 +46,6 @@ pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> Seen {
             last_crawled_at: now(),
         },
         crawled_at: later(3),
-        title_key: Some(7),
-        heading_key: Some(8),
         scored: true,
     }
 }

@@ -2,7 +2,7 @@
 
 use searchwright_contract::pages::Page;
 use searchwright_store::{
-    Error,
+    Error, crawls, page_names,
     pages::{self, Query, Seen},
 };
 use uuid::Uuid;
@@ -55,8 +55,6 @@ async fn the_newest_audit_counts(place: &Place) {
         id: page,
         page: bare.clone(),
         crawled_at: later(8),
-        title_key: None,
-        heading_key: None,
         scored: true,
     };
     commit!(store.db, |tx| pages::record(tx, scope, id(), vec![second]).await).unwrap();
@@ -96,38 +94,35 @@ async fn each_of_many_keeps_its_own(place: &Place) {
 
 async fn found_by_what_they_are_called(place: &Place) {
     let store = place.store().await;
-    let (scope, foreign, audit) = (store.project().await, store.project().await, id());
-    let both = seen(id(), "https://example.com/a", Some(200));
-    let other = Seen {
-        title_key: Some(9),
-        ..seen(id(), "https://example.com/b", Some(200))
-    };
-    let gone = seen(id(), "https://example.com/c", Some(404));
-    commit!(store.db, |tx| pages::record(
-        tx,
-        scope,
-        audit,
-        vec![both, other, gone]
-    )
-    .await)
-    .unwrap();
+    let (scope, foreign, audit, newer) = (store.project().await, store.project().await, id(), id());
+    let (first, second) = (id(), id());
+    let all = vec![
+        seen(second, "https://example.com/b", Some(200)),
+        seen(first, "https://example.com/a", Some(200)),
+    ];
+    let mut names = vec![(-8, second), (7, first), (7, second)];
+    names.sort_unstable();
+    commit!(store.db, |tx| pages::record(tx, scope, audit, all).await).unwrap();
+    // once more, as after an interruption
+    for names in [names.clone(), names] {
+        commit!(store.db, |tx| page_names::note(tx, scope, audit, names).await).unwrap();
+    }
+    let both = &["https://example.com/a", "https://example.com/b"][..];
     for (scope, audit, key, wanted) in [
-        (scope, audit, 7, &["https://example.com/a"][..]),
-        (
-            scope,
-            audit,
-            8,
-            &["https://example.com/a", "https://example.com/b"],
-        ),
+        (scope, audit, 7, both),
+        (scope, audit, -8, &both[1..]),
         (scope, audit, 10, &[]),
-        (scope, id(), 7, &[]),
+        (scope, newer, 7, &[]),
         (foreign, audit, 7, &[]),
     ] {
-        let found = pages::named(&mut store.read().await, scope, audit, key)
+        let found = page_names::called(&mut store.read().await, scope, audit, key)
             .await
             .unwrap();
         assert_eq!(found, wanted, "{key}");
     }
+    commit!(store.db, |tx| crawls::forget_others(tx, scope, newer).await).unwrap();
+    let found = page_names::called(&mut store.read().await, scope, audit, 7).await;
+    assert!(found.unwrap().is_empty());
 }
 
 async fn filters(place: &Place) {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use hashbrown::HashMap;
@@ -26,14 +26,9 @@ use uuid::Uuid;
 use super::{
     super::{JobError, batches::unpack},
     Measured,
+    gather::{Evaluated, Gathered, Next, pack},
+    names::Names,
 };
-use crate::keywords::cannibalisation::{name_key, title_key};
-
-/// Bytes of findings gathered before they are written. They are written in the order of their key, each leaf of the tree
-/// once per gathering: the fewer there are the better, more than writing while others evaluate is worth.
-const GATHERED: usize = 8 << 20;
-/// Pages gathered before they are written.
-const GATHERED_PAGES: usize = 4 * 1024;
 
 /// Stable id of a page: the same URL of the same project, whatever the audit.
 pub(in crate::jobs) fn page_id(project: Uuid, key: &str) -> Uuid {
@@ -54,6 +49,8 @@ pub(super) struct Sums {
     ranks: HashMap<&'static str, u64>,
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
+    /// What they are called.
+    pub(super) names: Names,
     /// See [`Measured`].
     pub(super) measured: Measured,
     /// Pages by check, as the halves of their ids.
@@ -74,6 +71,7 @@ impl Sums {
             *self.ranks.entry(check).or_default() += rank;
         }
         self.marks.extend(other.marks);
+        self.names.merge(other.names);
         for (check, pages) in other.found {
             self.found.entry(check).or_default().extend(pages);
         }
@@ -110,71 +108,45 @@ pub(super) struct Shared {
     pub(super) now_ms: i64,
 }
 
-/// Pages that were evaluated, and what was found on them.
-#[derive(Default)]
-pub(super) struct Evaluated {
-    pub(super) seen: Vec<pages::Seen>,
-    pub(super) findings: Vec<issues::Finding>,
-    bytes: usize,
-}
-
-impl Evaluated {
-    /// Takes in what another gathered; what has become too much is handed over.
-    fn gather(&mut self, mut more: Self) -> Option<Self> {
-        self.seen.append(&mut more.seen);
-        self.findings.append(&mut more.findings);
-        self.bytes += more.bytes;
-        let mut full = Self::default();
-        if self.seen.len() >= GATHERED_PAGES {
-            full.seen = std::mem::take(&mut self.seen);
-        }
-        if self.bytes >= GATHERED {
-            full.findings = std::mem::take(&mut self.findings);
-            self.bytes = 0;
-        }
-        (!full.seen.is_empty() || !full.findings.is_empty()).then(|| full.sorted())
-    }
-
-    /// In the order of their keys.
-    pub(super) fn sorted(mut self) -> Self {
-        self.seen.sort_unstable_by_key(|s| s.id);
-        self.findings.sort_unstable_by_key(|f| (f.issue, f.page));
-        self
-    }
-}
-
 /// Evaluates batches until there are no more; several of these run at once on the same batches.
 pub(super) fn evaluate_batches(
     shared: &Shared,
     saved: &Mutex<Receiver<Vec<u8>>>,
-    gathered: &Mutex<Evaluated>,
+    gathered: &Mutex<Gathered>,
     done: &Sender<Evaluated>,
 ) -> Result<(Sums, Option<PageFacts>), JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let mut sums = Sums::default();
     let mut home = None;
     loop {
-        let next = saved
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .blocking_recv();
+        let next = locked(saved).blocking_recv();
         let Some(data) = next else { break };
         let (_, _, pages) = unpack(&data)?;
         let mut found = Evaluated::default();
         evaluate(shared, &context, &pages, &mut sums, &mut found);
         home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
-        let full = gathered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .gather(found);
-        if let Some(full) = full
-            && done.blocking_send(full).is_err()
-        {
+        // neither is done while the others wait
+        let next = locked(gathered).gather(found);
+        let taken = match next {
+            Some(Next::Write(full)) => done.blocking_send(full).is_ok(),
+            Some(Next::Pack(full)) => {
+                let packed = pack(full)?;
+                locked(gathered).keep(packed);
+                true
+            }
+            None => true,
+        };
+        if !taken {
             // Refused only by a writer that has failed, which says so itself.
             break;
         }
     }
     Ok((sums, home))
+}
+
+/// What is behind a lock that no one leaves half changed.
+pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn evaluate(
@@ -193,6 +165,7 @@ fn evaluate(
         let id = page_id(shared.project, index.key(facts.id));
         out.seen.push(seen(index, facts, id));
         sums.marks.push(mark(facts, index, id));
+        sums.names.add(index, facts);
         checks::evaluate(facts, context, &mut found);
         let mut counts = Counts::default();
         let rank = f64::from(index.rank(facts.id));
@@ -208,7 +181,6 @@ fn evaluate(
             }
             sums.found.entry(finding.check.id).or_default().push(half(id));
             let evidence = finding.evidence.to_string();
-            out.bytes += evidence.len() + size_of::<issues::Finding>();
             out.findings.push(issues::Finding {
                 issue,
                 page: id,
@@ -257,11 +229,6 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
     let last = hops.urls.last().copied().unwrap_or(facts.id);
     let html = facts.html.as_deref();
     let indexable = index.has(facts.id, flag::INDEXABLE);
-    let heading = html.and_then(|h| h.headings.iter().find(|heading| heading.level == 1));
-    let title_key = html.and_then(|h| title_key(h.titles.first()?));
-    let heading_key = heading
-        .and_then(|heading| name_key(&heading.text))
-        .filter(|key| Some(*key) != title_key);
     pages::Seen {
         id,
         page: Page {
@@ -291,8 +258,6 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
             last_crawled_at: searchwright_contract::Instant::default(),
         },
         crawled_at: searchwright_contract::Instant::from_millis(facts.fetched_at_ms),
-        title_key,
-        heading_key,
         scored: score::is_scored(facts),
     }
 }

@@ -1,0 +1,263 @@
+//! What evaluators find, on its way to the store. It is written in the order of its keys, so that each leaf of a tree is
+//! written once: a row that goes anywhere costs the disk a whole leaf. What a site of some thousand pages has is sorted as it
+//! is. Of more, the rest waits packed, parted by the beginnings of the pages' ids, until everything is there.
+
+use std::mem::take;
+
+use searchwright_store::{issues::Finding, pages::Seen};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::super::JobError;
+use crate::failure::defect;
+
+/// Bytes of findings that are not packed, and pages.
+const PLAIN: (usize, usize) = (8 << 20, 4 * AT_ONCE);
+/// Pages written at once while others are evaluated.
+const AT_ONCE: usize = 4 * 1024;
+/// Pages that are written while others are evaluated: their tree is still small.
+const FIRST: usize = 10 * AT_ONCE;
+/// Parts of what is packed. Of a million pages one has some ten megabytes.
+pub(super) const PARTS: usize = 64;
+
+/// Pages that were evaluated, and what was found on them.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Evaluated {
+    pub(super) seen: Vec<Seen>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Evaluated {
+    fn append(&mut self, more: &mut Self) {
+        self.seen.append(&mut more.seen);
+        self.findings.append(&mut more.findings);
+    }
+
+    /// In the order of their keys.
+    fn sorted(mut self) -> Self {
+        self.seen.sort_unstable_by_key(|s| s.id);
+        self.findings.sort_unstable_by_key(|f| (f.issue, f.page));
+        self
+    }
+
+    /// Bytes of its findings.
+    fn bytes(&self) -> usize {
+        let evidence: usize = self.findings.iter().map(|finding| finding.evidence.len()).sum();
+        evidence + self.findings.len() * size_of::<Finding>()
+    }
+
+    fn is_much(&self, bytes: usize) -> bool {
+        bytes >= PLAIN.0 || self.seen.len() >= PLAIN.1
+    }
+}
+
+/// What several evaluators found so far.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    plain: Evaluated,
+    bytes: usize,
+    /// Pages that were handed on.
+    handed: usize,
+    parts: Vec<Vec<Vec<u8>>>,
+}
+
+/// What is next to do with a part of it, by whoever brought it.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// To be written.
+    Write(Evaluated),
+    /// To be packed, and kept.
+    Pack(Evaluated),
+}
+
+impl Gathered {
+    /// Takes in what another gathered.
+    pub(super) fn gather(&mut self, mut more: Evaluated) -> Option<Next> {
+        self.bytes += more.bytes();
+        self.plain.append(&mut more);
+        if self.plain.is_much(self.bytes) {
+            self.bytes = 0;
+            return Some(Next::Pack(take(&mut self.plain)));
+        }
+        if self.plain.seen.len() < AT_ONCE || self.handed >= FIRST {
+            return None;
+        }
+        self.handed += self.plain.seen.len();
+        let full = Evaluated {
+            seen: take(&mut self.plain.seen),
+            ..Evaluated::default()
+        };
+        Some(Next::Write(full.sorted()))
+    }
+
+    /// Keeps what [`pack`] made.
+    pub(super) fn keep(&mut self, packed: Vec<Vec<u8>>) {
+        self.parts.resize_with(PARTS, Vec::new);
+        for (part, packed) in self.parts.iter_mut().zip(packed) {
+            part.push(packed);
+        }
+    }
+
+    /// The rest in portions, each in the order of its keys and behind the one before, until one is not taken.
+    pub(super) fn rest(self, mut give: impl FnMut(Evaluated) -> bool) -> Result<(), JobError> {
+        if self.parts.is_empty() {
+            give(self.plain.sorted());
+            return Ok(());
+        }
+        let mut next = Evaluated::default();
+        for (mut part, packed) in split(self.plain).into_iter().zip(self.parts) {
+            next.append(&mut part);
+            for data in packed {
+                let plain = lz4_flex::decompress_size_prepended(&data).map_err(|e| defect("gathered", e))?;
+                let mut more: Evaluated = postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?;
+                next.append(&mut more);
+            }
+            if next.is_much(next.bytes()) && !give(take(&mut next).sorted()) {
+                return Ok(());
+            }
+        }
+        give(next.sorted());
+        Ok(())
+    }
+}
+
+/// Packs what was found, each part of it alone. It is sorted before, so that what is alike lies together.
+pub(super) fn pack(found: Evaluated) -> Result<Vec<Vec<u8>>, JobError> {
+    let parts = split(found).into_iter().map(|part| {
+        let plain = postcard::to_stdvec(&part.sorted()).map_err(|e| defect("gathered", e))?;
+        Ok(lz4_flex::compress_prepend_size(&plain))
+    });
+    parts.collect()
+}
+
+/// By the beginnings of the pages' ids, ascending.
+fn split(found: Evaluated) -> Vec<Evaluated> {
+    let mut parts: Vec<Evaluated> = (0..PARTS).map(|_| Evaluated::default()).collect();
+    for seen in found.seen {
+        parts[part(seen.id)].seen.push(seen);
+    }
+    for finding in found.findings {
+        parts[part(finding.page)].findings.push(finding);
+    }
+    parts
+}
+
+fn part(page: Uuid) -> usize {
+    usize::from(page.as_bytes()[0]) * PARTS / 256
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_contract::{Instant, pages::Page};
+
+    use super::*;
+
+    fn page(number: u32) -> Uuid {
+        Uuid::new_v5(&Uuid::nil(), &number.to_be_bytes())
+    }
+
+    fn seen(number: u32) -> Seen {
+        let at = Instant::from_millis(i64::from(number));
+        Seen {
+            id: page(number),
+            page: Page {
+                id: String::new(),
+                url: format!("https://example.com/{number}"),
+                final_url: None,
+                status_code: Some(200),
+                failure: None,
+                depth: Some(1),
+                inlinks: 0,
+                outlinks: number,
+                link_score: None,
+                indexable: true,
+                non_indexable_reason: None,
+                title: None,
+                word_count: Some(number),
+                last_crawled_at: at,
+            },
+            crawled_at: at,
+            scored: number.is_multiple_of(2),
+        }
+    }
+
+    /// One finding of so many bytes on each page, or none.
+    fn found(numbers: std::ops::Range<u32>, bytes: usize) -> Evaluated {
+        Evaluated {
+            seen: numbers.clone().map(seen).collect(),
+            findings: numbers
+                .filter(|_| bytes > 0)
+                .map(|number| Finding {
+                    issue: page(number % 3),
+                    page: page(number),
+                    evidence: format!("{number:0bytes$}"),
+                })
+                .collect(),
+        }
+    }
+
+    /// What comes out at once, what has waited, and whether some of that was packed.
+    fn through(batches: impl Iterator<Item = Evaluated>) -> (Vec<Evaluated>, Vec<Evaluated>, bool) {
+        let (mut gathered, mut out, mut packed) = (Gathered::default(), Vec::new(), false);
+        for batch in batches {
+            match gathered.gather(batch) {
+                Some(Next::Write(full)) => out.push(full),
+                Some(Next::Pack(full)) => {
+                    packed = true;
+                    gathered.keep(pack(full).unwrap());
+                }
+                None => {}
+            }
+        }
+        let mut waited = Vec::new();
+        let rest = gathered.rest(|part| {
+            waited.push(part);
+            true
+        });
+        rest.unwrap();
+        (out, waited, packed)
+    }
+
+    #[test]
+    fn what_goes_in_comes_out_in_the_order_of_keys() {
+        for (pages, bytes, is_much) in [
+            (0, 1, false),
+            (5_000, 10, false),
+            (50_000, 400, true),
+            (80_000, 0, true),
+        ] {
+            let batches = (0..pages).step_by(500).map(|from| found(from..from + 500, bytes));
+            let (out, waited, packed) = through(batches);
+            assert_eq!(packed, is_much, "{pages}");
+            for portion in out.iter().chain(&waited) {
+                assert!(portion.seen.is_sorted_by_key(|seen| seen.id));
+                assert!(
+                    portion
+                        .findings
+                        .is_sorted_by_key(|finding| (finding.issue, finding.page))
+                );
+            }
+            // a portion that has waited comes behind the one before
+            let pages_of = waited.iter().flat_map(|portion| &portion.seen);
+            assert!(pages_of.is_sorted_by_key(|seen| seen.id));
+            let mut all = Evaluated::default();
+            for mut portion in out.into_iter().chain(waited) {
+                all.append(&mut portion);
+            }
+            assert_eq!(all.sorted(), found(0..pages, bytes).sorted());
+        }
+    }
+
+    #[test]
+    fn who_writes_no_more_gets_no_more() {
+        let mut gathered = Gathered::default();
+        gathered.keep(pack(found(0..20_000, 2_000)).unwrap());
+        let mut given = 0;
+        let rest = gathered.rest(|_| {
+            given += 1;
+            given < 3
+        });
+        rest.unwrap();
+        assert_eq!(given, 3);
+    }
+}

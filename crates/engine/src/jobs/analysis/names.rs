@@ -1,0 +1,64 @@
+//! What the pages are called that may be found: by their titles and first headings.
+
+use searchwright_site::{
+    graph::{Index, flag},
+    page::{PageFacts, UrlId},
+};
+use searchwright_store::page_names::MOST;
+use uuid::Uuid;
+
+use super::evaluate::page_id;
+use crate::keywords::cannibalisation::{name_key, title_key};
+
+/// What pages are called, as hashes, each with the page.
+#[derive(Debug, Default)]
+pub(super) struct Names(Vec<(i64, UrlId)>);
+
+impl Names {
+    /// Takes in a page of the site.
+    pub(super) fn add(&mut self, index: &Index, facts: &PageFacts) {
+        let Some(html) = facts.html.as_deref() else { return };
+        if !index.has(facts.id, flag::INDEXABLE) {
+            return;
+        }
+        let heading = html.headings.iter().find(|heading| heading.level == 1);
+        let title = html.titles.first().and_then(|title| title_key(title));
+        let heading = heading.and_then(|heading| name_key(&heading.text));
+        let keys = [title, heading.filter(|key| Some(*key) != title)];
+        self.0
+            .extend(keys.into_iter().flatten().map(|key| (key, facts.id)));
+    }
+
+    /// Takes in what another has.
+    pub(super) fn merge(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    /// All of them by their names, of a name the first pages by address.
+    pub(super) fn placed(mut self, index: &Index) -> Self {
+        self.0.sort_unstable();
+        let mut placed = Vec::with_capacity(self.0.len());
+        for called in self.0.chunk_by_mut(|a, b| a.0 == b.0) {
+            if called.len() > MOST {
+                called.sort_unstable_by_key(|(_, page)| index.key(*page));
+            }
+            placed.extend(called.iter().take(MOST));
+        }
+        Self(placed)
+    }
+
+    /// Portions of so many, to be written one after the other.
+    pub(super) fn portions(
+        &self,
+        rows: usize,
+        index: &Index,
+        project: Uuid,
+    ) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
+        self.0.chunks(rows).map(move |names| {
+            let page = |(key, page): &(i64, UrlId)| (*key, page_id(project, index.key(*page)));
+            let mut names: Vec<_> = names.iter().map(page).collect();
+            names.sort_unstable();
+            names
+        })
+    }
+}
