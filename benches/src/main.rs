@@ -17,6 +17,7 @@ mod measure;
 mod memory;
 mod product;
 mod report;
+mod website;
 
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
@@ -69,6 +70,12 @@ enum Task {
     Keywords,
     /// Deliveries of webhooks, with many waiting and beside a dead receiver
     Webhooks,
+    /// An audit of a million pages: memory, database, and how long the analysis takes; not among everything
+    LargeSite {
+        /// Pages of the site, which is made while it is fetched
+        #[arg(long, default_value_t = 980_000, value_parser = clap::value_parser!(u32).range(200..=980_000))]
+        large: u32,
+    },
     /// Time to ready and idle memory on an existing database
     Startup,
     /// The baseline server on SQLite
@@ -128,6 +135,7 @@ fn run(arguments: Arguments) -> Result<bool> {
             println!("{}", serde_json::to_string(&baseline::crawl::run(urls, *pass)?)?);
             return Ok(true);
         }
+        Task::LargeSite { large } => measure::large_site::run(*large, &mut report)?,
         Task::All | Task::Crawl | Task::Http | Task::Keywords | Task::Startup | Task::Webhooks => {}
     }
     if matches!(task, Task::All | Task::Http) {

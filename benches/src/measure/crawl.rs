@@ -29,6 +29,8 @@ use crate::{
 const TIMES: u32 = 5;
 /// Longest time one audit may take.
 const LIMIT: Duration = Duration::from_secs(3_600);
+/// Highest `maxPages`.
+const MOST_PAGES: u32 = 1_000_000;
 
 /// What one audit took.
 struct Audit {
@@ -141,36 +143,56 @@ fn audit(site: &Expected) -> Result<Audit> {
     let mut server = installation.start()?;
     let access = installation.project(&site.origin)?;
     let api = Api::new(installation.origin(), access)?;
-    let start = Instant::now();
-    audited(&api, &mut server, site)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = audited(&api, &mut server, site.pages)?.whole.as_secs_f64();
     let peak = memory::peak(server.id())?;
     Ok(Audit { seconds, peak })
 }
 
-/// Audits the whole site.
-pub(super) fn audited(api: &Api, server: &mut Running, site: &Expected) -> Result<()> {
+/// How long the parts of an audit took.
+pub(super) struct Times {
+    /// Until the analysis was first seen.
+    pub(super) crawl: Duration,
+    /// Until it was done.
+    pub(super) whole: Duration,
+}
+
+/// Audits a whole site of so many pages.
+pub(super) fn audited(api: &Api, server: &mut Running, pages: u32) -> Result<Times> {
     let start = Instant::now();
-    api.post("audits", &json!({ "maxPages": site.pages * 2 }))?;
+    api.post(
+        "audits",
+        &json!({ "maxPages": pages.saturating_mul(2).min(MOST_PAGES) }),
+    )?;
+    let mut crawl = None;
     loop {
         thread::sleep(Duration::from_millis(10));
         server.check()?;
         let audit = api.get("audits/current")?;
         match text(&audit, "status")?.as_str() {
-            "completed" => return complete(site, &audit),
+            "completed" => {
+                complete(pages, &audit)?;
+                let whole = start.elapsed();
+                return Ok(Times {
+                    crawl: crawl.unwrap_or(whole),
+                    whole,
+                });
+            }
             "partial" | "failed" | "cancelled" => bail!("the audit ended as {audit}"),
             _ if start.elapsed() > LIMIT => bail!("the audit is not done after {} s", LIMIT.as_secs()),
+            "analyzing" => {
+                crawl.get_or_insert_with(|| start.elapsed());
+            }
             _ => {}
         }
     }
 }
 
 /// An audit that skipped pages would be fast for the wrong reason.
-fn complete(site: &Expected, audit: &Value) -> Result<()> {
+fn complete(pages: u32, audit: &Value) -> Result<()> {
     let crawled = audit.pointer("/progress/fetched").and_then(Value::as_u64);
     let crawled = crawled.with_context(|| format!("no count of fetched pages in {audit}"))?;
-    if crawled < u64::from(site.pages) {
-        bail!("the audit fetched {crawled} of {} pages", site.pages);
+    if crawled < u64::from(pages) {
+        bail!("the audit fetched {crawled} of {pages} pages");
     }
     Ok(())
 }

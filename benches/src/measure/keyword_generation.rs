@@ -43,7 +43,7 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
     installation.allow_crawl(site.port);
     let mut server = installation.start()?;
     let api = Api::new(installation.origin(), installation.project(&site.origin)?)?;
-    audited(&api, &mut server, &site)?;
+    audited(&api, &mut server, site.pages)?;
     let mut seconds = Vec::new();
     for _ in 0..effort.rounds {
         let before = cpu::seconds(server.id())?;

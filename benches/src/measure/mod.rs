@@ -4,5 +4,6 @@ pub mod crawl;
 pub mod http;
 mod keyword_generation;
 pub mod keywords;
+pub mod large_site;
 pub mod startup;
 pub mod webhooks;

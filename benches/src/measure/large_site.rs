@@ -1,0 +1,62 @@
+//! An audit of a very large site: memory, the size of the database, and the share of the analysis. Its pages are made while they are
+//! fetched, so its speed is that of both and not compared.
+
+use std::{fs, path::Path};
+
+use anyhow::Result;
+
+use super::crawl::audited;
+use crate::{
+    memory,
+    product::{Api, Database, Installation},
+    report::{Figure, Report, Target},
+    website,
+};
+
+/// Audits a site of so many pages once.
+pub fn run(pages: u32, report: &mut Report) -> Result<()> {
+    let (origin, port) = website::serve(pages)?;
+    let mut installation = Installation::new("large-site", Database::Folder)?;
+    installation.allow_crawl(port);
+    let mut server = installation.start()?;
+    let access = installation.project(&origin)?;
+    let api = Api::new(installation.origin(), access)?;
+    let times = audited(&api, &mut server, pages)?;
+    let peak = memory::peak(server.id())?;
+    server.stop();
+    let mut add = |name: &str, unit, value, target| {
+        report.add(Figure {
+            name: format!("{name}, {pages} pages"),
+            unit,
+            baseline: Vec::new(),
+            product: vec![value],
+            target,
+        });
+    };
+    add("peak memory", "MB", peak, Target::Below(1_000.0));
+    let database = size(installation.folder())? as f64 / 1_000.0 / f64::from(pages);
+    add("database, of each page", "kB", database, Target::Shown);
+    let (crawl, whole) = (times.crawl.as_secs_f64(), times.whole.as_secs_f64());
+    add("crawl", "s", crawl, Target::Shown);
+    let share = 100.0 * (whole - crawl) / crawl;
+    add(
+        "analysis, of the time of the crawl",
+        "%",
+        share,
+        Target::Below(10.0),
+    );
+    Ok(())
+}
+
+/// Bytes of a folder's files.
+fn size(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        bytes += match entry.metadata()? {
+            data if data.is_dir() => size(&entry.path())?,
+            data => data.len(),
+        };
+    }
+    Ok(bytes)
+}

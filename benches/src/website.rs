@@ -1,0 +1,52 @@
+//! A generated website of any size, made while it is fetched.
+
+use std::{net::SocketAddr, sync::Arc, thread};
+
+use anyhow::Result;
+use axum::{
+    Router,
+    http::{StatusCode, Uri, header},
+    response::{IntoResponse as _, Response},
+};
+use xtask::website::{Answer, Made, Order};
+
+/// What nginx answers where nothing is, in short.
+const MISSING: &str = "<!doctype html>\n<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>\n";
+
+/// Serves the website for as long as this process lives; its origin and port.
+pub fn serve(pages: u32) -> Result<(String, u16)> {
+    let listener = std::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port();
+    let site = Arc::new(Made::new(&Order { pages, seed: 1, port }));
+    let origin = site.origin();
+    // one thread, as nginx has one worker: it shares the machine with what is measured
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let routes = Router::new().fallback(move |uri: Uri| {
+        let answered = answer(&site, uri.path());
+        async { answered }
+    });
+    thread::spawn(move || {
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            axum::serve(listener, routes).await
+        })
+    });
+    Ok((origin, port))
+}
+
+fn answer(site: &Made, path: &str) -> Response {
+    match site.answer(path) {
+        Answer::Found { media_type, body } => {
+            let media_type = format!("{media_type}; charset=utf-8");
+            ([(header::CONTENT_TYPE, media_type)], body).into_response()
+        }
+        Answer::Redirect { status, target } => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            (status, [(header::LOCATION, target)]).into_response()
+        }
+        Answer::Missing => (StatusCode::NOT_FOUND, axum::response::Html(MISSING)).into_response(),
+    }
+}
