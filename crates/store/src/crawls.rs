@@ -84,7 +84,6 @@ pub async fn forget_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Res
     for text in [
         "DELETE FROM crawl_batches WHERE project_id = $1 AND audit_id <> $2",
         "DELETE FROM page_links WHERE project_id = $1 AND audit_id <> $2",
-        "DELETE FROM page_names WHERE project_id = $1 AND audit_id <> $2",
     ] {
         sql(text).bind(scope.project()).bind(audit).run(tx).await?;
     }

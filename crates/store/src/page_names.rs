@@ -30,3 +30,16 @@ pub async fn called(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> 
     .all(tx, |c| c.take())
     .await
 }
+
+/// Forgets so many names that other audits noted, in no order; how many there were.
+pub async fn forget_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid, rows: usize) -> Result<u64> {
+    sql(
+        "DELETE FROM page_names WHERE project_id = $1 AND (audit_id, key, page_id) IN
+           (SELECT audit_id, key, page_id FROM page_names WHERE project_id = $1 AND audit_id <> $2 LIMIT $3)",
+    )
+    .bind(scope.project())
+    .bind(audit)
+    .bind(rows as i64)
+    .run(tx)
+    .await
+}

@@ -4,6 +4,7 @@
 pub(super) mod evaluate;
 mod gather;
 mod names;
+mod settle;
 mod since;
 
 use std::{
@@ -11,7 +12,6 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
 use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
 use searchwright_site::{
     checks::{self, Rules, Severity},
@@ -21,19 +21,16 @@ use searchwright_site::{
     vitals::{self, Figure, Vitals},
 };
 use searchwright_store::{
-    Db, Tx,
-    access::ProjectScope,
-    audits, crawls, events, issues, keywords,
-    occurrences::{self, Actor},
-    page_names, pages, snapshots,
+    Db, audits, crawls, events, issues, keywords, occurrences, page_names, pages, snapshots,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use self::{
     evaluate::{Shared, Sums, evaluate_batches, evaluate_site, issue_id, locked, page_id},
     gather::{Evaluated, Gathered},
+    settle::settle,
 };
 use super::{
     Job, JobError,
@@ -42,11 +39,10 @@ use super::{
     worker::Run,
 };
 use crate::{failure::defect, operations::word, rules};
+pub(super) use settle::recount;
 
 /// Rows of one transaction: others wait for it.
 const ROWS: usize = 8 * 1024;
-/// Issues that are settled at once, to share commits.
-const AT_ONCE: usize = 32;
 
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
@@ -328,85 +324,13 @@ async fn finish(
         })
     })
     .await?;
-    Ok(health.score)
-}
-
-/// Settles issue after issue what the audit did not find again, in portions, so that others never wait
-/// long. Doing it twice changes nothing: the count of an issue and the event that it turned are one
-/// transaction.
-async fn settle(
-    run: &Run,
-    db: &Db,
-    (audit, began): (Uuid, Instant),
-    (looked, measured): (&HashMap<Uuid, issues::Looked>, &Measured),
-    now: Instant,
-) -> Result<(), JobError> {
-    let scope = run.leased.scope;
-    let ids = issues::ids(&mut db.read().await?, scope).await?;
-    futures_util::stream::iter(ids)
-        .map(Ok)
-        .try_for_each_concurrent(AT_ONCE, |issue| async move {
-            let (mut after, looked) = (None, looked.get(&issue).copied().unwrap_or_default());
-            loop {
-                let unseen = issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
-                let Some(last) = unseen.last().copied() else {
-                    break;
-                };
-                let is_known = |page: &Uuid| measured.get(&issue).is_none_or(|pages| pages.contains(page));
-                let (known, unknown): (Vec<Uuid>, Vec<Uuid>) = unseen.into_iter().partition(is_known);
-                let only_gone = issues::Looked {
-                    only_gone: true,
-                    ..looked
-                };
-                fenced(db, run.leased.clone(), move |tx, scope| {
-                    Box::pin(async move {
-                        issues::settle(tx, scope, audit, issue, known, looked, now).await?;
-                        issues::settle(tx, scope, audit, issue, unknown, only_gone, now).await
-                    })
-                })
-                .await?;
-                after = Some(last);
-            }
-            let event = run.engine.clock.id();
-            fenced(db, run.leased.clone(), move |tx, scope| {
-                Box::pin(async move {
-                    let actor = Actor {
-                        id: format!("audit:{audit}"),
-                        name: "audit".to_owned(),
-                        note: None,
-                        at: now,
-                    };
-                    occurrences::log_audit(tx, scope, issue, began, &actor).await?;
-                    recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
-                })
-            })
-            .await
+    // only now, because until then those of the audit before were looked up
+    let mut forgotten = ROWS as u64;
+    while forgotten == ROWS as u64 {
+        forgotten = fenced(db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { page_names::forget_others(tx, scope, audit, ROWS).await })
         })
-        .await
-}
-
-/// Counts the occurrences of an issue, and says if it turned; `by` names what turned it.
-pub(super) async fn recount(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    issue: Uuid,
-    event: Uuid,
-    by: Value,
-    now: Instant,
-) -> searchwright_store::Result<()> {
-    let Some(turned) = issues::recount(tx, scope, issue).await? else {
-        return Ok(());
-    };
-    let kind = match (turned.active, turned.new) {
-        (true, true) => EventType::IssueOpened,
-        (true, false) => EventType::IssueReopened,
-        (false, _) => EventType::IssueResolved,
-    };
-    let mut all = checks::registry().iter();
-    let check = all.find(|check| issue_id(scope.project(), check.id) == issue);
-    let mut data = json!({ "issueId": issue, "checkId": check.map(|check| check.id) });
-    if let (Some(data), Value::Object(by)) = (data.as_object_mut(), by) {
-        data.extend(by);
+        .await?;
     }
-    events::write(tx, scope, event, kind, &data, now).await
+    Ok(health.score)
 }

@@ -2,7 +2,7 @@
 
 use searchwright_contract::pages::Page;
 use searchwright_store::{
-    Error, crawls, page_names,
+    Error, page_names,
     pages::{self, Query, Seen},
 };
 use uuid::Uuid;
@@ -120,9 +120,21 @@ async fn found_by_what_they_are_called(place: &Place) {
             .unwrap();
         assert_eq!(found, wanted, "{key}");
     }
-    commit!(store.db, |tx| crawls::forget_others(tx, scope, newer).await).unwrap();
-    let found = page_names::called(&mut store.read().await, scope, audit, 7).await;
-    assert!(found.unwrap().is_empty());
+    // those of the newer audit stay, and those of other projects
+    let kept = vec![(7, first)];
+    commit!(store.db, |tx| page_names::note(tx, scope, newer, kept).await).unwrap();
+    for forgotten in [2, 1, 0] {
+        let rows = commit!(store.db, |tx| page_names::forget_others(tx, scope, newer, 2)
+            .await);
+        assert_eq!(rows.unwrap(), forgotten);
+        let foreign = commit!(store.db, |tx| page_names::forget_others(tx, foreign, newer, 2)
+            .await);
+        assert_eq!(foreign.unwrap(), 0);
+    }
+    for (audit, wanted) in [(audit, &[][..]), (newer, &both[..1])] {
+        let found = page_names::called(&mut store.read().await, scope, audit, 7).await;
+        assert_eq!(found.unwrap(), wanted);
+    }
 }
 
 async fn filters(place: &Place) {

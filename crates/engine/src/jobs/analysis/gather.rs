@@ -12,7 +12,7 @@ use super::super::JobError;
 use crate::failure::defect;
 
 /// Bytes of findings that are not packed, and pages.
-const PLAIN: (usize, usize) = (8 << 20, 4 * AT_ONCE);
+const PLAIN: (usize, usize) = (8 << 20, 2 * AT_ONCE);
 /// Pages written at once while others are evaluated.
 const AT_ONCE: usize = 4 * 1024;
 /// Pages that are written while others are evaluated: their tree is still small.
@@ -121,10 +121,10 @@ impl Gathered {
     }
 }
 
-/// Packs what was found, each part of it alone. It is sorted before, so that what is alike lies together.
+/// Packs what was found, each part of it alone. What was found on a page lies together, as it came, and repeats its id.
 pub(super) fn pack(found: Evaluated) -> Result<Vec<Vec<u8>>, JobError> {
     let parts = split(found).into_iter().map(|part| {
-        let plain = postcard::to_stdvec(&part.sorted()).map_err(|e| defect("gathered", e))?;
+        let plain = postcard::to_stdvec(&part).map_err(|e| defect("gathered", e))?;
         Ok(lz4_flex::compress_prepend_size(&plain))
     });
     parts.collect()
