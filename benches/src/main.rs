@@ -64,6 +64,8 @@ enum Task {
     All,
     /// An audit of a generated site beside a bare fetch-and-parse loop, and its memory
     Crawl,
+    /// An audit of a generated site beside lychee, Scrapy and advertools; not among everything
+    CrawlPeers,
     /// Lists, single records and durable writes over HTTP, on SQLite and PostgreSQL
     Http,
     /// Keywords found in a site, files of them taken in, and lists of a thousand and of a million
@@ -135,6 +137,7 @@ fn run(arguments: Arguments) -> Result<bool> {
             println!("{}", serde_json::to_string(&baseline::crawl::run(urls, *pass)?)?);
             return Ok(true);
         }
+        Task::CrawlPeers => measure::crawl_peers::run(&effort, &mut report)?,
         Task::LargeSite { large } => measure::large_site::run(*large, &mut report)?,
         Task::All | Task::Crawl | Task::Http | Task::Keywords | Task::Startup | Task::Webhooks => {}
     }

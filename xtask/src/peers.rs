@@ -185,7 +185,12 @@ fn install_packages(folder: &Path, npm: &str, pip: &str) -> Result<()> {
         command.args(["install", "--no-audit", "--no-fund"]);
         quiet("npm install", command.current_dir(folder))
     })?;
-    once(folder, "requirements.txt", pip, || {
+    install_python(folder, pip)
+}
+
+/// Packages of PyPI in `venv` below `folder`, once.
+pub fn install_python(folder: &Path, requirements: &str) -> Result<()> {
+    once(folder, "requirements.txt", requirements, || {
         let mut python = Command::new("python3");
         quiet(
             "python3 -m venv",

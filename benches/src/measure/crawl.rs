@@ -33,8 +33,8 @@ const LIMIT: Duration = Duration::from_secs(3_600);
 const MOST_PAGES: u32 = 1_000_000;
 
 /// What one audit took.
-struct Audit {
-    seconds: f64,
+pub(super) struct Audit {
+    pub(super) seconds: f64,
     peak: f64,
 }
 
@@ -102,7 +102,7 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
 }
 
 /// A generated site, the one of an earlier run when it is the same and its port is free.
-fn site(pages: u32) -> Result<(PathBuf, Expected)> {
+pub(super) fn site(pages: u32) -> Result<(PathBuf, Expected)> {
     let folder = xtask::target().join("bench").join(format!("site-{pages}"));
     let earlier = fs::read(folder.join("expected.json")).ok();
     let port = earlier
@@ -137,7 +137,7 @@ fn bare_loop(folder: &Path, pass: Pass) -> Result<Outcome> {
 }
 
 /// One audit by a fresh installation: an earlier audit's records would let it ask for changes only.
-fn audit(site: &Expected) -> Result<Audit> {
+pub(super) fn audit(site: &Expected) -> Result<Audit> {
     let mut installation = Installation::new("crawl", Database::Folder)?;
     installation.allow_crawl(site.port);
     let mut server = installation.start()?;

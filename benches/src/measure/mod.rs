@@ -1,6 +1,7 @@
 //! The measurements: each prepares both sides, lets them run in turn and reports its figures.
 
 pub mod crawl;
+pub mod crawl_peers;
 pub mod http;
 mod keyword_generation;
 pub mod keywords;
