@@ -1,6 +1,7 @@
 //! What evaluators find, on its way to the store. It is written in the order of its keys, so that each leaf of a tree is
 //! written once: a row that goes anywhere costs the disk a whole leaf. What a site of some thousand pages has is sorted as it
-//! is. Of more, the rest waits packed, parted by the beginnings of the pages' ids, until everything is there.
+//! is. What a very large one has beyond the first waits packed, parted by the beginnings of the pages' ids, until everything is
+//! there.
 
 use std::mem::take;
 
@@ -15,8 +16,9 @@ use crate::failure::defect;
 const PLAIN: (usize, usize) = (8 << 20, 2 * AT_ONCE);
 /// Pages written at once while others are evaluated.
 const AT_ONCE: usize = 4 * 1024;
-/// Pages that are written while others are evaluated: their tree is still small.
-const FIRST: usize = 10 * AT_ONCE;
+/// Pages whose rows are written while others are evaluated: their trees are still small, and what is packed takes memory that
+/// a site of so many has no use for.
+const FIRST: usize = 25 * AT_ONCE;
 /// Parts of what is packed. Of a million pages one has some ten megabytes.
 pub(super) const PARTS: usize = 64;
 
@@ -75,19 +77,24 @@ impl Gathered {
     pub(super) fn gather(&mut self, mut more: Evaluated) -> Option<Next> {
         self.bytes += more.bytes();
         self.plain.append(&mut more);
-        if self.plain.is_much(self.bytes) {
+        if self.handed >= FIRST {
+            let is_much = self.plain.is_much(self.bytes);
+            return is_much.then(|| {
+                self.bytes = 0;
+                Next::Pack(take(&mut self.plain))
+            });
+        }
+        let mut full = Evaluated::default();
+        if self.plain.seen.len() >= AT_ONCE {
+            full.seen = take(&mut self.plain.seen);
+            self.handed += full.seen.len();
+        }
+        if self.bytes >= PLAIN.0 {
+            full.findings = take(&mut self.plain.findings);
             self.bytes = 0;
-            return Some(Next::Pack(take(&mut self.plain)));
         }
-        if self.plain.seen.len() < AT_ONCE || self.handed >= FIRST {
-            return None;
-        }
-        self.handed += self.plain.seen.len();
-        let full = Evaluated {
-            seen: take(&mut self.plain.seen),
-            ..Evaluated::default()
-        };
-        Some(Next::Write(full.sorted()))
+        let is_some = !full.seen.is_empty() || !full.findings.is_empty();
+        is_some.then(|| Next::Write(full.sorted()))
     }
 
     /// Keeps what [`pack`] made.
@@ -218,14 +225,17 @@ mod tests {
         (out, waited, packed)
     }
 
+    /// Pages, bytes found on each, and whether some are packed.
+    const CASES: [(u32, usize, bool); 4] = [
+        (0, 1, false),
+        (9_000, 1_000, false),
+        (120_000, 0, true),
+        (125_000, 10, true),
+    ];
+
     #[test]
     fn what_goes_in_comes_out_in_the_order_of_keys() {
-        for (pages, bytes, is_much) in [
-            (0, 1, false),
-            (5_000, 10, false),
-            (50_000, 400, true),
-            (80_000, 0, true),
-        ] {
+        for (pages, bytes, is_much) in CASES {
             let batches = (0..pages).step_by(500).map(|from| found(from..from + 500, bytes));
             let (out, waited, packed) = through(batches);
             assert_eq!(packed, is_much, "{pages}");
