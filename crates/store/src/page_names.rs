@@ -31,11 +31,12 @@ pub async fn called(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> 
     .await
 }
 
-/// Forgets so many names that other audits noted, in no order; how many there were.
-pub async fn forget_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid, rows: usize) -> Result<u64> {
+/// Forgets names that older audits noted, so many at most; how many there were. An id is a UUIDv7: what is older has a
+/// smaller one.
+pub async fn forget_older(tx: &mut Tx, scope: ProjectScope, audit: Uuid, rows: usize) -> Result<u64> {
     sql(
         "DELETE FROM page_names WHERE project_id = $1 AND (audit_id, key, page_id) IN
-           (SELECT audit_id, key, page_id FROM page_names WHERE project_id = $1 AND audit_id <> $2 LIMIT $3)",
+           (SELECT audit_id, key, page_id FROM page_names WHERE project_id = $1 AND audit_id < $2 LIMIT $3)",
     )
     .bind(scope.project())
     .bind(audit)

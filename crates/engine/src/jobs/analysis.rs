@@ -328,7 +328,7 @@ async fn finish(
     let mut forgotten = ROWS as u64;
     while forgotten == ROWS as u64 {
         forgotten = fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { page_names::forget_others(tx, scope, audit, ROWS).await })
+            Box::pin(async move { page_names::forget_older(tx, scope, audit, ROWS).await })
         })
         .await?;
     }

@@ -124,10 +124,9 @@ async fn found_by_what_they_are_called(place: &Place) {
     let kept = vec![(7, first)];
     commit!(store.db, |tx| page_names::note(tx, scope, newer, kept).await).unwrap();
     for forgotten in [2, 1, 0] {
-        let rows = commit!(store.db, |tx| page_names::forget_others(tx, scope, newer, 2)
-            .await);
+        let rows = commit!(store.db, |tx| page_names::forget_older(tx, scope, newer, 2).await);
         assert_eq!(rows.unwrap(), forgotten);
-        let foreign = commit!(store.db, |tx| page_names::forget_others(tx, foreign, newer, 2)
+        let foreign = commit!(store.db, |tx| page_names::forget_older(tx, foreign, newer, 2)
             .await);
         assert_eq!(foreign.unwrap(), 0);
     }

@@ -12,15 +12,17 @@ use uuid::Uuid;
 use super::super::JobError;
 use crate::failure::defect;
 
-/// Bytes of findings that are not packed, and pages.
-const PLAIN: (usize, usize) = (8 << 20, 2 * AT_ONCE);
+/// Bytes of findings that are written or packed together.
+const FINDINGS: usize = 8 << 20;
 /// Pages written at once while others are evaluated.
 const AT_ONCE: usize = 4 * 1024;
+/// Pages packed together.
+const PACKED: usize = 2 * AT_ONCE;
 /// Pages whose rows are written while others are evaluated: their trees are still small, and what is packed takes memory that
 /// a site of so many has no use for.
 const FIRST: usize = 25 * AT_ONCE;
 /// Parts of what is packed. Of a million pages one has some ten megabytes.
-pub(super) const PARTS: usize = 64;
+const PARTS: usize = 64;
 
 /// Pages that were evaluated, and what was found on them.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,8 +50,9 @@ impl Evaluated {
         evidence + self.findings.len() * size_of::<Finding>()
     }
 
-    fn is_much(&self, bytes: usize) -> bool {
-        bytes >= PLAIN.0 || self.seen.len() >= PLAIN.1
+    /// Whether it makes a portion, when its findings have so many bytes.
+    fn is_portion(&self, bytes: usize) -> bool {
+        bytes >= FINDINGS || self.seen.len() >= PACKED
     }
 }
 
@@ -57,9 +60,11 @@ impl Evaluated {
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     plain: Evaluated,
+    /// Of the findings among these.
     bytes: usize,
     /// Pages that were handed on.
     handed: usize,
+    /// Of each part what was packed; empty as long as nothing was.
     parts: Vec<Vec<Vec<u8>>>,
 }
 
@@ -78,8 +83,8 @@ impl Gathered {
         self.bytes += more.bytes();
         self.plain.append(&mut more);
         if self.handed >= FIRST {
-            let is_much = self.plain.is_much(self.bytes);
-            return is_much.then(|| {
+            let is_portion = self.plain.is_portion(self.bytes);
+            return is_portion.then(|| {
                 self.bytes = 0;
                 Next::Pack(take(&mut self.plain))
             });
@@ -89,7 +94,7 @@ impl Gathered {
             full.seen = take(&mut self.plain.seen);
             self.handed += full.seen.len();
         }
-        if self.bytes >= PLAIN.0 {
+        if self.bytes >= FINDINGS {
             full.findings = take(&mut self.plain.findings);
             self.bytes = 0;
         }
@@ -119,7 +124,7 @@ impl Gathered {
                 let mut more: Evaluated = postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?;
                 next.append(&mut more);
             }
-            if next.is_much(next.bytes()) && !give(take(&mut next).sorted()) {
+            if next.is_portion(next.bytes()) && !give(take(&mut next).sorted()) {
                 return Ok(());
             }
         }
