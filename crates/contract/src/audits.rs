@@ -61,7 +61,7 @@ operation! {
         /// Most clicks from the start page to follow; 20 unless given.
         #[schemars(range(min = 0, max = 100))]
         max_depth: Option<u16>,
-        /// Only URLs whose path and query match one of these patterns (`*` any text, `?` one character).
+        /// Only URLs whose path and query match one of these patterns (`*` is any text).
         #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
         include: Option<Vec<String>>,
         /// No URLs whose path and query match one of these patterns.

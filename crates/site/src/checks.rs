@@ -35,22 +35,29 @@ mod structured_data;
 mod texts;
 mod thresholds;
 mod titles;
+mod told;
 mod vitals;
 mod vocabulary;
 
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::LazyLock,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::told::Rest;
 pub use self::{
     context::{Context, Page, Site},
     document::markdown,
     settings::{Level, Rules, Settings},
     thresholds::{Threshold, Thresholds},
+    told::{Resolution, Told},
 };
 use crate::{
     graph::flag,
@@ -180,6 +187,8 @@ pub struct Check {
     pub needs_audit: bool,
     /// Asked only of pages that were read to their end: what is not there may be in the part that is missing.
     pub needs_whole: bool,
+    /// What it needs to know beside the page, so that finding nothing is a proof.
+    pub(crate) rests: &'static [Rest],
     /// Counts for the health score.
     pub scored: bool,
     /// The condition.
@@ -226,6 +235,7 @@ impl Check {
             scope: Scope::Page,
             needs_audit: false,
             needs_whole: false,
+            rests: &[],
             scored: false,
             description: "",
             why_it_matters: "",
@@ -311,42 +321,81 @@ pub struct Finding {
     pub evidence: Value,
 }
 
-/// Evaluates every check about pages that is not off on one page of the site.
-pub fn evaluate(facts: &PageFacts, context: &Context<'_>, found: &mut Vec<Finding>) {
+/// Evaluates every check about pages that is not off on one page of the site. Checks that failed, which found nothing and
+/// prove nothing, are returned.
+pub fn evaluate(facts: &PageFacts, context: &Context<'_>, found: &mut Vec<Finding>) -> Vec<&'static Check> {
     if !context.index.has(facts.id, flag::INTERNAL) {
-        return;
+        return Vec::new();
     }
+    let before = found.len();
     let page = Page::new(facts, context);
-    let html = facts.html_200();
-    for check in context.checks {
-        let evidence = match (check.test, html) {
-            (Test::Html(_), Some(_)) if check.needs_whole && facts.cut.is_some() => None,
-            (Test::Html(test), Some(html)) => test(&page, html),
-            (Test::Url(test), _) => test(&page),
-            (Test::Html(_), None) | (Test::Site(_), _) => None,
-        };
-        found.extend(evidence.map(|evidence| Finding {
-            check,
-            page: facts.id,
-            evidence,
-        }));
+    let all = catch_unwind(AssertUnwindSafe(|| {
+        for check in context.checks {
+            found.extend(ask(check, &page));
+        }
+    }));
+    if all.is_ok() {
+        return Vec::new();
     }
+    // one of them failed: which, is seen when each is asked alone
+    found.truncate(before);
+    let page = Page::new(facts, context);
+    let failed = context.checks.iter().filter(|check| {
+        let asked = guarded(check, &facts.url, || ask(check, &page));
+        found.extend(asked.as_ref().ok().cloned().flatten());
+        asked.is_err()
+    });
+    failed.copied().collect()
+}
+
+fn ask(check: &'static Check, page: &Page<'_>) -> Option<Finding> {
+    let facts = page.facts;
+    let evidence = match (check.test, facts.html_200()) {
+        (Test::Html(_), Some(_)) if check.needs_whole && facts.cut.is_some() => None,
+        (Test::Html(test), Some(html)) => test(page, html),
+        (Test::Url(test), _) => test(page),
+        (Test::Html(_), None) | (Test::Site(_), _) => None,
+    }?;
+    Some(Finding {
+        check,
+        page: facts.id,
+        evidence,
+    })
+}
+
+/// A check that stumbled.
+#[derive(Clone, Copy, Debug)]
+struct Failed;
+
+/// A check that a page makes stumble must not cost an audit its result.
+fn guarded<T>(check: &Check, url: &str, ask: impl FnOnce() -> T) -> Result<T, Failed> {
+    catch_unwind(AssertUnwindSafe(ask)).map_err(|_| {
+        tracing::error!(check = check.id, url, "a check panicked");
+        Failed
+    })
 }
 
 /// Evaluates every check about the site as a whole that is not off. `home` holds the facts of the page the start URL ends at.
-pub fn evaluate_site(home: Option<&PageFacts>, context: &Context<'_>, found: &mut Vec<Finding>) {
+/// Checks that failed are returned, as by [`evaluate`].
+pub fn evaluate_site(
+    home: Option<&PageFacts>,
+    context: &Context<'_>,
+    found: &mut Vec<Finding>,
+) -> Vec<&'static Check> {
     let site = Site::new(home, context);
+    let mut failed = Vec::new();
     for check in context.checks {
-        if let Test::Site(test) = check.test
-            && let Some(evidence) = test(&site)
-        {
-            found.push(Finding {
+        let Test::Site(test) = check.test else { continue };
+        match guarded(check, &context.origin.root, || test(&site)) {
+            Ok(evidence) => found.extend(evidence.map(|evidence| Finding {
                 check,
                 page: UrlId(0),
                 evidence,
-            });
+            })),
+            Err(Failed) => failed.push(*check),
         }
     }
+    failed
 }
 
 /// What one check says of one page.
@@ -354,30 +403,25 @@ pub fn evaluate_site(home: Option<&PageFacts>, context: &Context<'_>, found: &mu
 pub enum Verdict {
     /// The problem is there.
     Present(Finding),
-    /// It is not.
+    /// It was not found; what that proves, [`Check::resolution`] says.
     Absent,
-    /// The check does not apply to what the page is now: an error, a redirect, no HTML, only a part of it.
-    NotApplicable,
+    /// The check failed.
+    Failed,
 }
 
 /// Evaluates one check on a page, as a recheck does. For a check about the site, `facts` are those of its home page.
 pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<'_>) -> Verdict {
-    let page = Page::new(facts, context);
-    let (evidence, at) = match (check.test, facts.html_200()) {
-        (Test::Html(_), Some(_)) if check.needs_whole && facts.cut.is_some() => {
-            return Verdict::NotApplicable;
-        }
-        (Test::Html(test), Some(html)) => (test(&page, html), facts.id),
-        (Test::Url(test), _) => (test(&page), facts.id),
-        (Test::Site(test), _) => (test(&Site::new(Some(facts), context)), UrlId(0)),
-        (Test::Html(_), None) => return Verdict::NotApplicable,
-    };
-    match evidence {
-        Some(evidence) => Verdict::Present(Finding {
+    let asked = guarded(check, &facts.url, || match check.test {
+        Test::Site(test) => test(&Site::new(Some(facts), context)).map(|evidence| Finding {
             check,
-            page: at,
+            page: UrlId(0),
             evidence,
         }),
-        None => Verdict::Absent,
+        Test::Html(_) | Test::Url(_) => ask(check, &Page::new(facts, context)),
+    });
+    match asked {
+        Ok(Some(finding)) => Verdict::Present(finding),
+        Ok(None) => Verdict::Absent,
+        Err(Failed) => Verdict::Failed,
     }
 }

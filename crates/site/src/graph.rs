@@ -222,14 +222,24 @@ impl Index {
 
     /// Internal pages that link here, with whether every such link is nofollow.
     pub fn inlinks(&self, id: UrlId) -> impl ExactSizeIterator<Item = (UrlId, bool)> + '_ {
+        let sources = self.sources(id).iter();
+        sources.map(|s| (UrlId(s & 0x7fff_ffff), s >> 31 == 1))
+    }
+
+    fn sources(&self, id: UrlId) -> &[u32] {
         let i = id.0 as usize;
-        let range = match self.in_starts.get(i + 1) {
-            Some(end) => self.in_starts[i] as usize..*end as usize,
-            None => 0..0,
-        };
-        self.in_sources[range]
-            .iter()
-            .map(|s| (UrlId(s & 0x7fff_ffff), s >> 31 == 1))
+        match self.in_starts.get(i + 1) {
+            Some(end) => &self.in_sources[self.in_starts[i] as usize..*end as usize],
+            None => &[],
+        }
+    }
+
+    /// Whether a page links to a URL.
+    pub(crate) fn is_linked(&self, page: UrlId, target: UrlId) -> bool {
+        let sources = self.sources(target);
+        sources
+            .binary_search_by_key(&page.0, |source| source & 0x7fff_ffff)
+            .is_ok()
     }
 
     /// Whether a page names another as its alternate in some language.

@@ -72,7 +72,8 @@ pub struct File {
     pub content_type: Option<Box<str>>,
     /// Size in bytes.
     pub bytes: u64,
-    /// The first 500 KiB, lossily decoded; empty unless the status is 200.
+    /// The first 500 KiB, lossily decoded; empty unless the status is 200. Of a robots.txt that could not be fetched, what
+    /// was known of it from before.
     pub text: Box<str>,
 }
 

@@ -210,9 +210,13 @@ pub enum Policy {
 
 impl Policy {
     /// Reads what was fetched. Success: its rules. 4xx and endless redirects: no rules. 5xx and no
-    /// answer: fetch nothing; so does 429, which says "later" and not "there is none".
+    /// answer: fetch nothing; so does 429, which says "later" and not "there is none". But where there is a text, it is what
+    /// was known before.
     pub fn of(file: &File) -> Self {
         match file.status {
+            Some(429 | 500..) | None if !file.text.is_empty() => {
+                Self::Follow(Robots::parse(&file.text).agent(TOKEN))
+            }
             Some(200..=299) => Self::Follow(Robots::parse(&file.text).agent(TOKEN)),
             Some(429 | 500..) | None => Self::Unreachable,
             Some(_) => Self::Follow(Agent::default()),

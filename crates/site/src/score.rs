@@ -190,6 +190,8 @@ const FILES: [&str; 27] = [
 /// should have been. Redirects, what robots.txt forbids and what gave no answer say nothing about quality.
 pub fn is_scored(page: &PageFacts) -> bool {
     match page.outcome {
+        // to be asked later says nothing either
+        Outcome::Status(408 | 425 | 429) => false,
         Outcome::Status(_) if page.html.is_some() => true,
         Outcome::Status(400..) => {
             let path = page.url.split(['?', '#']).next().unwrap_or_default();

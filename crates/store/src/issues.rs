@@ -111,6 +111,25 @@ pub struct Finding {
     pub evidence: String,
 }
 
+/// What was settled after these instants stays as it is: it rests on something newer than what was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Newest {
+    /// Of claims that something is done.
+    pub claim: Instant,
+    /// Of proofs that it is.
+    pub proof: Instant,
+}
+
+impl Newest {
+    /// What is found rests on what was seen since then.
+    pub fn before(began: Instant) -> Self {
+        Self {
+            claim: began,
+            proof: began,
+        }
+    }
+}
+
 /// Records what an audit found. An occurrence that was resolved reopens, and so does one that was marked as done before
 /// the audit began: what was seen may be older than a later mark.
 pub async fn record(
@@ -118,7 +137,7 @@ pub async fn record(
     scope: ProjectScope,
     audit: Uuid,
     findings: Vec<Finding>,
-    began: Instant,
+    newest: Newest,
     now: Instant,
 ) -> Result<()> {
     let rows = findings
@@ -127,20 +146,23 @@ pub async fn record(
         .collect();
     sql(concat!(
         "INSERT INTO occurrences (project_id, state, first_seen_audit_id, last_seen_audit_id, checked_at, reopen_count, stale, issue_id, page_id, evidence)
-         VALUES ($1, 'open', $2, $2, $3, 0, $4, $6, $7, $8)
+         VALUES ($1, 'open', $2, $2, $3, 0, $4, $7, $8, $9)
          ON CONFLICT (project_id, issue_id, page_id) DO UPDATE SET
            state = CASE WHEN ", reopens!(), " THEN 'reopened' ELSE occurrences.state END,
            reopen_reason = CASE WHEN occurrences.state = 'resolved' THEN 'recurred' WHEN ", reopens!(), " THEN 'still_present' ELSE occurrences.reopen_reason END,
            reopen_count = occurrences.reopen_count + CASE WHEN occurrences.state = 'resolved' THEN 1 ELSE 0 END,
            was = CASE WHEN ", reopens!(), " THEN occurrences.state ELSE occurrences.was END,
            changed_at = CASE WHEN ", reopens!(), " THEN $3 ELSE occurrences.changed_at END,
-           resolved_at = NULL, resolution = NULL, evidence = excluded.evidence, last_seen_audit_id = $2, checked_at = $3, stale = $4"
+           resolved_at = NULL, resolution = NULL, evidence = excluded.evidence, checked_at = $3, stale = $4,
+           last_seen_audit_id = CASE WHEN occurrences.last_seen_audit_id > $2 THEN occurrences.last_seen_audit_id ELSE $2 END
+         WHERE occurrences.state <> 'resolved' OR occurrences.resolved_at IS NULL OR occurrences.resolved_at <= $6"
     ))
     .bind(scope.project())
     .bind(audit)
     .bind(now)
     .bind(false)
-    .bind(began)
+    .bind(newest.claim)
+    .bind(newest.proof)
     .run_each_in_order(tx, rows)
     .await?;
     Ok(())
@@ -154,7 +176,20 @@ pub async fn ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
         .await
 }
 
-/// Pages on which an audit did not find an open issue again, by page id.
+/// An open occurrence that an audit did not find again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unseen {
+    /// Where it was.
+    pub page: Uuid,
+    /// What was seen then, JSON text.
+    pub evidence: String,
+    /// The audit has fetched the page, or tried to.
+    pub visited: bool,
+    /// When it was looked at last.
+    pub checked_at: Instant,
+}
+
+/// Open occurrences of an issue that an audit did not find again, by page id.
 pub async fn unseen(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -162,81 +197,78 @@ pub async fn unseen(
     issue: Uuid,
     after: Option<Uuid>,
     limit: usize,
-) -> Result<Vec<Uuid>> {
+) -> Result<Vec<Unseen>> {
     sql(
-        "SELECT page_id FROM occurrences WHERE project_id = $1 AND issue_id = $2 AND page_id > $3
-           AND last_seen_audit_id <> $4 AND state NOT IN ('resolved', 'ignored')
-         ORDER BY page_id LIMIT $5",
+        "SELECT o.page_id, o.evidence, EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = o.page_id AND p.audit_id = $4), o.checked_at
+         FROM occurrences o WHERE o.project_id = $1 AND o.issue_id = $2 AND o.page_id > $3
+           AND o.last_seen_audit_id <> $4 AND o.state NOT IN ('resolved', 'ignored')
+         ORDER BY o.page_id LIMIT $5",
     )
     .bind(scope.project())
     .bind(issue)
     .bind(after.unwrap_or(Uuid::nil()))
     .bind(audit)
     .bind(limit as i64)
-    .all(tx, |c| c.take())
+    .all(tx, |c| {
+        Ok(Unseen {
+            page: c.take()?,
+            evidence: c.take::<Json>()?.0.to_string(),
+            visited: c.take()?,
+            checked_at: c.take()?,
+        })
+    })
     .await
 }
 
-/// How an audit looked for an issue.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Looked {
-    /// It did: the check is not off.
-    pub at_all: bool,
-    /// What was on pages that this audit no longer knows is gone with them.
-    pub everywhere: bool,
-    /// It could not tell of these pages but that they are gone.
-    pub only_gone: bool,
-    /// By another condition than the audit before.
-    pub rule_changed: bool,
+/// What becomes of occurrences that an audit did not find again.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// Pages where they are over, and why.
+    pub resolved: Vec<(Uuid, &'static str)>,
+    /// Pages where nothing could be told.
+    pub stale: Vec<Uuid>,
+    /// Pages where something newer than the audit has seen them.
+    pub newer: Vec<Uuid>,
 }
 
-/// Settles what an audit did not find again on these pages: resolved where it looked, stale where it did not.
+/// Settles what an audit did not find again.
 pub async fn settle(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
     issue: Uuid,
-    pages: Vec<Uuid>,
-    looked: Looked,
+    settled: Settled,
     now: Instant,
 ) -> Result<()> {
-    let rows = || pages.iter().map(|page| vec![(*page).into()]).collect();
-    if looked.at_all {
-        sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5,
-           resolution = CASE WHEN EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.status_code BETWEEN 300 AND 499)
-             THEN 'page_gone' ELSE $6 END
-         WHERE project_id = $1 AND issue_id = $2 AND page_id = $8 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
-           AND EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3 AND p.failure IS NULL
-             AND (NOT $7 OR p.status_code BETWEEN 300 AND 499))")
+    let rows = settled
+        .resolved
+        .into_iter()
+        .map(|(page, why)| vec![page.into(), why.into()])
+        .collect();
+    sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5, resolution = $7
+         WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')")
     .bind(scope.project())
     .bind(issue)
     .bind(audit)
     .bind(now)
     .bind(false)
-    .bind(if looked.rule_changed { "rule_changed" } else { "fixed" })
-    .bind(looked.only_gone)
-    .run_each(tx, rows())
+    .run_each(tx, rows)
     .await?;
-    }
-    if looked.at_all && looked.everywhere {
-        sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5, resolution = 'page_gone'
-             WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')
-               AND NOT EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = occurrences.page_id AND p.audit_id = $3)")
-        .bind(scope.project())
-        .bind(issue)
-        .bind(audit)
-        .bind(now)
-        .bind(false)
-        .run_each(tx, rows())
-        .await?;
-    }
+    let pages = |pages: Vec<Uuid>| pages.into_iter().map(|page| vec![page.into()]).collect();
     sql("UPDATE occurrences SET stale = $4
          WHERE project_id = $1 AND issue_id = $2 AND page_id = $5 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')")
     .bind(scope.project())
     .bind(issue)
     .bind(audit)
     .bind(true)
-    .run_each(tx, rows())
+    .run_each(tx, pages(settled.stale))
+    .await?;
+    sql("UPDATE occurrences SET last_seen_audit_id = $3
+         WHERE project_id = $1 AND issue_id = $2 AND page_id = $4 AND last_seen_audit_id < $3 AND state NOT IN ('resolved', 'ignored')")
+    .bind(scope.project())
+    .bind(issue)
+    .bind(audit)
+    .run_each(tx, pages(settled.newer))
     .await?;
     Ok(())
 }

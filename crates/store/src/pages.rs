@@ -144,6 +144,27 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
     Ok(())
 }
 
+/// URLs to look at again in the next audit, whether something links to them or not: all that may be there still, and those
+/// that something is said of.
+pub async fn seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<String>> {
+    sql("SELECT url FROM pages WHERE project_id = $1 AND (status_code IS NULL OR status_code NOT BETWEEN 300 AND 499 OR status_code IN (401, 403, 408, 425, 429)
+           OR id IN (SELECT page_id FROM occurrences WHERE project_id = $1 AND state <> 'resolved'))
+         ORDER BY url LIMIT $2")
+    .bind(scope.project())
+    .bind(limit)
+    .all(tx, |c| c.take())
+    .await
+}
+
+/// Whether another audit has seen pages since: one that goes on, or that came to no end.
+pub async fn seen_since(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM pages WHERE project_id = $1 AND audit_id > $2)")
+        .bind(scope.project())
+        .bind(audit)
+        .one(tx, |c| c.take())
+        .await
+}
+
 /// Pages of an audit that count in the score.
 pub async fn scored(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<u32> {
     sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id = $2 AND scored")

@@ -397,3 +397,12 @@ pub async fn waiting_for(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<
         .optional(tx, |c| c.take())
         .await
 }
+
+/// Where posts were published.
+pub async fn published_urls(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<String>> {
+    sql("SELECT published_url FROM posts WHERE project_id = $1 AND published_url IS NOT NULL AND archived_at IS NULL ORDER BY id LIMIT $2")
+        .bind(scope.project())
+        .bind(limit)
+        .all(tx, |c| c.take())
+        .await
+}

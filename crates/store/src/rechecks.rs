@@ -1,5 +1,7 @@
 //! Rechecks and what they found out, item by item.
 
+use std::collections::BTreeSet;
+
 use searchwright_contract::{
     Instant,
     issues::OccurrenceState,
@@ -11,6 +13,7 @@ use uuid::Uuid;
 use crate::{
     Cells, Error, Json, Param, Result, Tx,
     access::ProjectScope,
+    issues,
     occurrences::{self, Actor, Change, Pair},
     sql,
 };
@@ -290,7 +293,8 @@ pub async fn settle(
         });
     }
     sql("UPDATE occurrences SET state = $7, recheck_outcome = $8, resolution = $9, resolved_at = $10, evidence = coalesce($11, evidence),
-           recheck_id = $2, rechecked_at = $3, checked_at = $3, stale = $4
+           recheck_id = $2, rechecked_at = $3, checked_at = CASE WHEN $7 = 'done' THEN checked_at ELSE $3 END,
+           stale = CASE WHEN $7 = 'done' THEN stale ELSE $4 END
          WHERE project_id = $1 AND issue_id = $5 AND page_id = $6 AND state = 'recheck_pending'")
     .bind(scope.project())
     .bind(id)
@@ -343,5 +347,12 @@ pub async fn abandon(tx: &mut Tx, scope: ProjectScope, id: Uuid, why: &str, now:
         resolution: None,
         evidence: None,
     });
-    settle(tx, scope, id, found.collect(), now).await
+    let found: Vec<Found> = found.collect();
+    let issues: BTreeSet<Uuid> = found.iter().map(|found| found.of.0).collect();
+    settle(tx, scope, id, found, now).await?;
+    for issue in issues {
+        // the same are active as before, in other states
+        issues::recount(tx, scope, issue).await?;
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@
 pub(super) mod evaluate;
 mod gather;
 mod names;
+pub(super) mod proofs;
 mod settle;
 mod since;
 
@@ -21,7 +22,9 @@ use searchwright_site::{
     vitals::{self, Figure, Vitals},
 };
 use searchwright_store::{
-    Db, audits, crawls, events, issues, keywords, occurrences, page_names, pages, snapshots,
+    Db, audits, crawls, events,
+    issues::{self, Newest},
+    keywords, occurrences, page_names, pages, snapshots,
 };
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -30,6 +33,7 @@ use uuid::Uuid;
 use self::{
     evaluate::{Shared, Sums, evaluate_batches, evaluate_site, issue_id, locked, page_id},
     gather::{Evaluated, Gathered},
+    proofs::Proofs,
     settle::settle,
 };
 use super::{
@@ -194,20 +198,27 @@ pub(super) async fn analyze(
         sums.merge(part);
         home = home.or(page);
     }
-    sums.measured = measured;
     let site = tokio::task::spawn_blocking(move || {
         let site = evaluate_site(&shared, home.as_ref(), &mut sums);
         let names = std::mem::take(&mut sums.names);
         (sums, site, names.placed(&shared.index))
     });
-    let (sums, site, names) = site.await.map_err(|e| defect("analysis", e))?;
+    let (mut sums, site, names) = site.await.map_err(|e| defect("analysis", e))?;
     for names in names.portions(ROWS, &index, project) {
         fenced(db, run.leased.clone(), move |tx, scope| {
             Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
         })
         .await?;
     }
-    finish(run, db, audit, termination, &rules, sums, site).await
+    let proofs = Proofs {
+        index,
+        project,
+        began: audit.began,
+        told: std::mem::take(&mut sums.told).into_iter().collect(),
+        measured,
+        unproven: std::mem::take(&mut sums.unproven),
+    };
+    finish(run, db, audit, termination, &rules, (sums, site), &proofs).await
 }
 
 async fn write(
@@ -225,7 +236,8 @@ async fn write(
     }
     for findings in portions(evaluated.findings) {
         fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { issues::record(tx, scope, audit.id, findings, audit.began, now).await })
+            let newest = Newest::before(audit.began);
+            Box::pin(async move { issues::record(tx, scope, audit.id, findings, newest, now).await })
         })
         .await?;
     }
@@ -242,8 +254,8 @@ async fn finish(
     }: Audited,
     termination: Termination,
     rules: &Rules,
-    mut sums: Sums,
-    site_findings: Vec<issues::Finding>,
+    (mut sums, site_findings): (Sums, Vec<issues::Finding>),
+    proofs: &Proofs,
 ) -> Result<Option<u8>, JobError> {
     let project = run.leased.scope.project();
     let now = run.engine.clock.now();
@@ -260,7 +272,33 @@ async fn finish(
             (issue_id(project, check), pages)
         })
         .collect();
-    since::carry(db, run.leased.scope, previous, &marks, &sums.measured, &mut found).await?;
+    let before = match previous {
+        Some(previous) => &rules::of(&mut db.read().await?, run.leased.scope, previous).await?,
+        None => rules,
+    };
+    let (mut summaries, mut others) = (Vec::new(), Vec::new());
+    for check in checks::registry() {
+        let id = issue_id(project, check.id);
+        match sums.rank(check.id) {
+            Some(rank) => summaries.push(summary(rules, check, id, rank)),
+            None => others.push((id, word(&rules.severity(check)))),
+        }
+    }
+    let status = if complete {
+        AuditStatus::Completed
+    } else {
+        AuditStatus::Partial
+    };
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            issues::record(tx, scope, audit, site_findings, Newest::before(began), now).await?;
+            issues::announce(tx, scope, summaries, now).await?;
+            issues::grade(tx, scope, others).await
+        })
+    })
+    .await?;
+    let untold = settle(run, db, audit, &proofs.by_issue(rules, before), began, now).await?;
+    since::carry(db, run.leased.scope, previous, untold, &mut found).await?;
     let outcome = audits::Outcome {
         termination: Some(termination.code().to_owned()),
         health_score: health.score,
@@ -272,40 +310,6 @@ async fn finish(
         totals: sums.totals,
         error: None,
     };
-    let before = match previous {
-        Some(previous) => &rules::of(&mut db.read().await?, run.leased.scope, previous).await?,
-        None => rules,
-    };
-    let (mut summaries, mut others, mut looked) = (Vec::new(), Vec::new(), HashMap::new());
-    for check in checks::registry() {
-        let id = issue_id(project, check.id);
-        match sums.rank(check.id) {
-            Some(rank) => summaries.push(summary(rules, check, id, rank)),
-            None => others.push((id, word(&rules.severity(check)))),
-        }
-        let how = issues::Looked {
-            at_all: !rules.is_off(check),
-            everywhere: complete,
-            only_gone: false,
-            rule_changed: rules.differ(before, check),
-        };
-        looked.insert(id, how);
-    }
-    let status = if complete {
-        AuditStatus::Completed
-    } else {
-        AuditStatus::Partial
-    };
-    fenced(db, run.leased.clone(), move |tx, scope| {
-        Box::pin(async move {
-            issues::record(tx, scope, audit, site_findings, began, now).await?;
-            issues::announce(tx, scope, summaries, now).await?;
-            issues::grade(tx, scope, others).await
-        })
-    })
-    .await?;
-    let looked = (&looked, &sums.measured);
-    settle(run, db, (audit, began), looked, now).await?;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;

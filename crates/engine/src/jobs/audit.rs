@@ -11,10 +11,13 @@ use searchwright_contract::{
 use searchwright_site::{
     crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination},
     fetch::FetchError,
+    origin::File,
+    urls::provenance,
 };
 use searchwright_store::{
     Db, Tx, audits, crawls, events,
     jobs::{self, End, Leased},
+    pages, posts,
 };
 use serde_json::json;
 use url::Url;
@@ -33,6 +36,8 @@ use crate::{
     providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
 };
 
+/// How long what robots.txt says is used (RFC 9309 section 2.4: a day).
+pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
 /// Crashes of the worker after which an audit is given up.
 const MOST_CRASHES: i64 = 3;
 
@@ -180,8 +185,43 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     Ok(config)
 }
 
+/// robots.txt as the audit before this one has seen it, as long as that may be used (RFC 9309 section 2.4).
+async fn robots_copy(run: &Run, db: &Db, audit: &Audit) -> Result<Option<File>, JobError> {
+    let scope = run.leased.scope;
+    let previous = audit.previous_audit_id.as_ref();
+    let Some(previous) = previous.and_then(|id| Uuid::try_parse(id).ok()) else {
+        return Ok(None);
+    };
+    let seen = audits::get(&mut db.read().await?, scope, previous)
+        .await?
+        .started_at;
+    let age = run.engine.clock.now().millis() - seen.map_or(0, |at| at.millis());
+    if age >= ORIGIN_LASTS_MILLIS {
+        return Ok(None);
+    }
+    let first = crawls::load(&mut db.read().await?, scope, previous, 0).await?;
+    let Some(first) = first else { return Ok(None) };
+    let (origin, ..) = unpack(&first)?;
+    // a copy is not copied on
+    let answered = |file: &File| file.status.is_some_and(|status| status < 500 && status != 429);
+    Ok(origin.map(|origin| origin.robots).filter(answered))
+}
+
+/// What is known from before, so that a page that nothing links to any more is seen to be there or gone.
+async fn seeds(run: &Run, db: &Db, most: u32) -> Result<Vec<(String, u8)>, JobError> {
+    let scope = run.leased.scope;
+    let posts = posts::published_urls(&mut db.read().await?, scope, most).await?;
+    let pages = pages::seeds(&mut db.read().await?, scope, most).await?;
+    let posts = posts.into_iter().map(|url| (url, provenance::POST));
+    Ok(posts
+        .chain(pages.into_iter().map(|url| (url, provenance::PREVIOUS)))
+        .collect())
+}
+
 async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Batches), JobError> {
-    let config = config(run, audit)?;
+    let mut config = config(run, audit)?;
+    config.seeds = seeds(run, db, config.max_pages).await?;
+    config.robots_copy = robots_copy(run, db, audit).await?;
     let fetcher = crawler(&run.settings)?;
     let (resume, next, batches) = saved(db, run.leased.scope, audit_id, &config).await?;
     let mut sink = Saving {

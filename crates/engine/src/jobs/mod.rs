@@ -7,6 +7,7 @@ pub(crate) mod generate_post;
 mod keyword_clusters;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
+mod named;
 mod page_keywords;
 pub(crate) mod page_links;
 mod page_texts;

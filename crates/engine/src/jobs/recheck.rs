@@ -29,12 +29,13 @@ use uuid::Uuid;
 
 use self::{
     stored::OVERLAY,
-    verdicts::{Pages, evaluate, inconclusive, key, named, rests_on_origin},
+    verdicts::{Pages, evaluate, inconclusive, rests_on_origin},
 };
 use super::{
     JobError, analysis,
-    audit::{self, fenced},
+    audit::{self, ORIGIN_LASTS_MILLIS, fenced},
     batches::pack,
+    named::{key, urls},
     page_keywords, rescore,
     worker::Run,
 };
@@ -42,8 +43,6 @@ use crate::{failure::defect, rules};
 
 /// Pages of one recheck.
 pub(crate) const MOST_PAGES: usize = 500;
-/// An audit's robots.txt is used for a day (RFC 9309 section 2.4).
-const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
 
 /// Carries it out.
 pub(super) async fn run(run: Run, id: Uuid) -> Result<Value, JobError> {
@@ -132,20 +131,22 @@ async fn look(
         if mode == RecheckMode::Audit || rules.is_off(check) {
             continue;
         }
-        let Some(key) = key(&item.url) else { continue };
+        let Some(page) = key(&item.url) else { continue };
         site |= mode == RecheckMode::Site || rests_on_origin(check);
         if mode == RecheckMode::Targets {
-            again.with_targets.insert(key.clone());
-            again.pages.extend(named(&item.evidence));
+            again.with_targets.insert(page.clone());
+            again
+                .pages
+                .extend(urls(&item.evidence).into_iter().filter_map(key));
         }
-        again.pages.insert(key);
+        again.pages.insert(page);
     }
     if site {
         // What is said of the site is read off the page that the start URL ends at.
         again.pages.extend(stored::home(db, scope, audit_id).await?);
     }
     config.again = Some(again);
-    config.max_pages = u32::MAX;
+    (config.max_pages, config.max_bytes) = (u32::MAX, u64::MAX);
     let age = audit
         .finished_at
         .map_or(i64::MAX, |at| now.millis() - at.millis());
@@ -260,7 +261,11 @@ async fn finish(
             };
             let new = states.iter().filter(opened).count();
             // Claims about other checks of these pages are not looked at: they are newer than the beginning of time.
-            issues::record(tx, scope, audit, findings, Instant::default(), now).await?;
+            let newest = issues::Newest {
+                claim: Instant::default(),
+                proof: now,
+            };
+            issues::record(tx, scope, audit, findings, newest, now).await?;
             for (issue, event) in touched.into_iter().zip(events) {
                 occurrences::log_audit(tx, scope, issue, now, &rechecks::actor(id, now)).await?;
                 analysis::recount(tx, scope, issue, event, json!({ "recheckId": id }), now).await?;

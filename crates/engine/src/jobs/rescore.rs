@@ -45,6 +45,10 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
     let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(None);
     };
+    if pages::seen_since(&mut db.read().await?, scope, audit).await? {
+        // What it saw is partly another audit's now, which says its own score or leaves this one as it was.
+        return Ok(None);
+    }
     let project = scope.project();
     let rules = rules::of(&mut db.read().await?, scope, audit).await?;
     let all: HashMap<Uuid, &'static checks::Check> = checks::registry()

@@ -55,6 +55,7 @@ mod projects;
 mod publishing;
 mod queries;
 mod rechecks;
+mod silence;
 mod smuggling;
 mod usage;
 mod vitals;

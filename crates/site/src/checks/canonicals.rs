@@ -7,6 +7,7 @@ use super::{
     Check, Page, Scope, Test,
     context::{host, registrable},
     evidence::pages,
+    told::Rest,
 };
 use crate::{
     graph::{State, flag},
@@ -97,6 +98,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "canonical-blocked",
+        rests: &[Rest::Robots],
         title: "Canonical blocked by robots.txt",
         scope: Scope::Targets,
         description: "robots.txt forbids the canonical URL.",
@@ -144,6 +146,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "canonical-isolated",
+        rests: &[Rest::Crawl],
         title: "Nothing links to the canonical",
         scope: Scope::Graph,
         description: "No page links to the canonical URL.",

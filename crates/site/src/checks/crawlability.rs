@@ -6,6 +6,7 @@ use super::{
     Category::Crawlability,
     Check, Page, Scope, Site, Test,
     evidence::{list, none, with},
+    told::Rest,
 };
 use crate::{
     fetch::{Cut, FetchError},
@@ -102,6 +103,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "crawl-trap-suspected",
+        rests: &[Rest::Crawl],
         title: "Endless query variants",
         scope: Scope::Graph,
         needs_audit: true,

@@ -8,6 +8,7 @@ use super::{
     context::{authority, path_and_query},
     dates,
     evidence::{list, with},
+    told::Rest,
 };
 use crate::page::{HtmlFacts, Outcome, Rules, not_indexable};
 
@@ -17,6 +18,7 @@ const ROBOTS_TXT: &str = "https://developers.google.com/search/docs/crawling-ind
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "homepage-not-indexable",
+        rests: &[Rest::Home],
         title: "Home page cannot be indexed",
         scope: Scope::Site,
         description: "The page that the start URL ends at cannot be in the index.",
@@ -99,6 +101,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocked-page",
+        rests: &[Rest::Robots],
         title: "Linked page blocked by robots.txt",
         scope: Scope::Graph,
         description: "robots.txt forbids Googlebot a URL that pages link to.",
@@ -109,6 +112,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocked-resource",
+        rests: &[Rest::Robots],
         title: "Scripts or styles blocked by robots.txt",
         scope: Scope::Targets,
         description: "robots.txt forbids Googlebot a script or stylesheet of the page.",

@@ -10,6 +10,7 @@ use super::{
     crawlability::is_missing,
     evidence::{list, pages, with},
     phrases::is_generic_anchor,
+    told::Rest,
 };
 use crate::{
     graph::{State, flag},
@@ -45,6 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "orphan-page",
+        rests: &[Rest::Crawl],
         title: "Orphan page",
         scope: Scope::Graph,
         needs_audit: true,
@@ -56,6 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "single-inlink",
+        rests: &[Rest::Crawl],
         title: "Only one page links here",
         scope: Scope::Graph,
         description: "Exactly one page links to this indexable page.",

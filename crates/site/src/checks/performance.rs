@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Category::Performance, Check, Page, Scope, Site, Test};
+use super::{Category::Performance, Check, Page, Scope, Site, Test, told::Rest};
 use crate::page::HtmlFacts;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -62,6 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http1-only",
+        rests: &[Rest::Home],
         title: "No HTTP/2",
         scope: Scope::Site,
         description: "The server speaks HTTP/1.1 only over https, although HTTP/2 was offered.",

@@ -7,6 +7,7 @@ use super::{
     Category::Redirects,
     Check, Page, Scope, Site, Test, addresses, context, dates,
     evidence::{list, with},
+    told::Rest,
 };
 use crate::{
     graph::{Hops, Index, State},
@@ -78,6 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "redirect-mass-home",
+        rests: &[Rest::Crawl],
         title: "Many URLs redirect to the home page",
         scope: Scope::Graph,
         needs_audit: true,

@@ -9,6 +9,7 @@ use super::{
     crawlability::is_missing,
     evidence::{list, with},
     external_links::is_refusal,
+    told::Rest,
 };
 use crate::{
     page::HtmlFacts,
@@ -86,6 +87,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "llms-txt-broken-link",
+        rests: &[Rest::Llms],
         title: "llms.txt names pages that are not there",
         scope: Scope::Site,
         description: "A link of /llms.txt does not answer 200.",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Category::Security, Check, Page, Scope, Site, Test, dates, evidence::list};
+use super::{Category::Security, Check, Page, Scope, Site, Test, dates, evidence::list, told::Rest};
 use crate::page::{Form, HtmlFacts, PageFacts, Resource};
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
@@ -31,6 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "tls-expiring",
+        rests: &[Rest::Home],
         title: "Certificate expires soon",
         scope: Scope::Site,
         description: "The certificate of the site is valid for less than 14 days.",
@@ -78,6 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hsts-missing",
+        rests: &[Rest::Home],
         title: "No Strict-Transport-Security",
         scope: Scope::Site,
         description: "The home page sends no Strict-Transport-Security with a max-age above 0.",
@@ -88,6 +90,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "csp-missing",
+        rests: &[Rest::Home],
         title: "No Content-Security-Policy",
         scope: Scope::Site,
         description: "The home page sends no Content-Security-Policy, neither as header nor as meta.",
@@ -98,6 +101,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "nosniff-missing",
+        rests: &[Rest::Home],
         title: "No nosniff",
         scope: Scope::Site,
         description: "The home page does not send X-Content-Type-Options: nosniff.",
@@ -108,6 +112,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "clickjacking",
+        rests: &[Rest::Home],
         title: "May be framed by anybody",
         scope: Scope::Site,
         description: "The home page sends neither X-Frame-Options nor frame-ancestors.",
@@ -118,6 +123,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "referrer-policy-missing",
+        rests: &[Rest::Home],
         title: "No Referrer-Policy",
         scope: Scope::Site,
         description: "The home page sends no Referrer-Policy, or unsafe-url.",

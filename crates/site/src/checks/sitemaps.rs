@@ -7,6 +7,7 @@ use super::{
     Check, Page, Scope, Site, Test,
     context::path_and_query,
     evidence::{list, with},
+    told::Rest,
 };
 use crate::{
     graph::{State, flag},
@@ -24,6 +25,7 @@ const MOST_BYTES: u64 = 50 << 20;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "sitemap-missing",
+        rests: &[Rest::Sitemaps],
         title: "No sitemap",
         scope: Scope::Site,
         description: "No sitemap was found: neither in robots.txt nor at the usual addresses.",
@@ -34,6 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-not-in-robots",
+        rests: &[Rest::Robots],
         title: "Sitemap not in robots.txt",
         scope: Scope::Site,
         description: "A sitemap exists, but robots.txt does not name it.",
@@ -44,6 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-invalid",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap cannot be read",
         scope: Scope::Site,
         description: "A sitemap is no valid XML, has the wrong namespace, is an HTML page, or is named in robots.txt and does not answer 200.",
@@ -54,6 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-too-large",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap too large",
         scope: Scope::Site,
         description: "A sitemap lists more than 50,000 URLs or has more than 50 MB.",
@@ -64,6 +69,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-error",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap lists an error page",
         scope: Scope::Graph,
         description: "A URL of a sitemap answers 4xx or 5xx.",
@@ -74,6 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-redirect",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap lists a redirect",
         scope: Scope::Graph,
         description: "A URL of a sitemap redirects.",
@@ -84,6 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noindex",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap lists a noindex page",
         scope: Scope::Graph,
         description: "A URL of a sitemap says noindex.",
@@ -94,6 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noncanonical",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap lists a page that is not canonical",
         scope: Scope::Graph,
         description: "A URL of a sitemap names another one as canonical.",
@@ -104,6 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-blocked",
+        rests: &[Rest::Sitemaps, Rest::Robots],
         title: "Sitemap lists a blocked page",
         scope: Scope::Graph,
         description: "robots.txt forbids a URL of a sitemap.",
@@ -114,6 +124,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-foreign",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap lists another site",
         scope: Scope::Site,
         description: "A sitemap lists URLs of another host or scheme.",
@@ -124,6 +135,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "not-in-sitemap",
+        rests: &[Rest::Sitemaps, Rest::Crawl],
         title: "Page missing in the sitemap",
         scope: Scope::Graph,
         needs_audit: true,
@@ -135,6 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-lastmod-bad",
+        rests: &[Rest::Sitemaps],
         title: "Sitemap with wrong dates",
         scope: Scope::Site,
         description: "Values of lastmod are no dates, lie in the future, or are all the same on 20 URLs or more.",
@@ -156,7 +169,12 @@ fn missing(site: &Site<'_>) -> Option<Value> {
         .sitemaps
         .iter()
         .any(|sitemap| sitemap.status == Some(200));
-    if found {
+    // what did not answer may be there
+    if found
+        || Rest::Sitemaps
+            .silence(None, site.origin(), site.context.index)
+            .is_some()
+    {
         return None;
     }
     let tried = list(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Category::Social, Check, Page, Scope, Site, Test, evidence::none};
+use super::{Category::Social, Check, Page, Scope, Site, Test, evidence::none, told::Rest};
 use crate::{page::HtmlFacts, url_key::url_key};
 
 const OGP: &str = "https://ogp.me/";
@@ -40,6 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "favicon-missing",
+        rests: &[Rest::Home],
         title: "No favicon",
         scope: Scope::Site,
         description: "The home page has no rel=icon, and /favicon.ico does not answer 200.",

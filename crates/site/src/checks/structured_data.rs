@@ -7,6 +7,7 @@ use super::{
     Check, Page, Scope, Site, Test, dates,
     evidence::{list, none},
     schema::{Item, says_something, types},
+    told::Rest,
 };
 use crate::page::HtmlFacts;
 
@@ -93,6 +94,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "organization-missing",
+        rests: &[Rest::Home],
         title: "Nobody says who runs the site",
         scope: Scope::Site,
         description: "The home page lacks an Organization or LocalBusiness with name, url, logo and sameAs.",

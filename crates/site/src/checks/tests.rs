@@ -13,7 +13,8 @@ use proptest::prelude::{any, proptest};
 use serde_json::Value;
 
 use super::{
-    Category, Finding, RULESET_VERSION, RecheckMode, Severity, Verdict, evaluate_one, find, registry,
+    Category, Check, Finding, RULESET_VERSION, RecheckMode, Resolution, Severity, Told, Verdict, evaluate,
+    evaluate_one, find, registry,
 };
 use crate::fetch::Cut;
 use world::World;
@@ -78,7 +79,8 @@ fn nothing_is_missed_in_half_a_page() {
         if check.needs_whole {
             let bad = bad.cut(Cut::Time);
             assert_eq!(evidence(&bad.findings(), id), None, "{id}");
-            assert!(matches!(bad.recheck(check), Verdict::NotApplicable), "{id}");
+            assert!(matches!(bad.recheck(check), Verdict::Absent), "{id}");
+            assert_eq!(check.resolution(Told::Beginning), None, "{id}");
         }
     }
     let found = World::new()
@@ -201,7 +203,65 @@ fn absence_is_only_told_after_a_whole_crawl() {
 fn a_page_that_is_gone_is_not_judged_as_a_page() {
     let world = World::new().answer("/p", 404, &[("content-type", "text/html")], "<p>gone");
     let check = find("title-missing").unwrap();
-    assert!(matches!(world.recheck(check), Verdict::NotApplicable));
+    assert!(matches!(world.recheck(check), Verdict::Absent));
+    let told = Told::by(world.facts("/p").as_ref().unwrap());
+    assert_eq!(check.resolution(told), Some(Resolution::PageGone));
+}
+
+#[test]
+fn what_an_answer_proves() {
+    let [title, chain, hsts] =
+        ["title-missing", "redirect-chain", "hsts-missing"].map(|id| find(id).unwrap());
+    let (fixed, gone) = (Some(Resolution::Fixed), Some(Resolution::PageGone));
+    for (status, of_html, of_url) in [
+        (200, fixed, fixed),
+        (404, gone, gone),
+        (410, gone, gone),
+        (403, None, fixed),
+        (401, None, fixed),
+        (408, None, None),
+        (429, None, None),
+        (500, None, None),
+        (503, None, None),
+        (999, None, None),
+    ] {
+        let world = World::new().answer("/p", status, &[("content-type", "text/html")], "<p>x");
+        let told = Told::by(world.facts("/p").as_ref().unwrap());
+        assert_eq!(title.resolution(told), of_html, "{status}");
+        assert_eq!(chain.resolution(told), of_url, "{status}");
+        assert_eq!(hsts.resolution(told), fixed, "{status}");
+    }
+    let other = World::new().answer("/p", 200, &[("content-type", "application/pdf")], "%PDF-1.7");
+    let told = Told::by(other.facts("/p").as_ref().unwrap());
+    assert_eq!(title.resolution(told), Some(Resolution::NotApplicable));
+    for told in [Told::Nothing, Told::Address] {
+        assert_eq!(title.resolution(told), None);
+    }
+    assert_eq!(
+        (title.resolution(Told::Moved), chain.resolution(Told::Moved)),
+        (gone, fixed)
+    );
+}
+
+#[test]
+fn a_check_that_stumbles_costs_nothing_but_itself() {
+    static STUMBLES: Check = Check {
+        id: "stumbles",
+        ..Check::error(Category::Titles, super::Test::Html(|_, _| panic!("on this page")))
+    };
+    let world = World::new().page("/p", "<title></title>");
+    let built = world.build();
+    let mut context = built.context();
+    let checks: Vec<&'static Check> = [&STUMBLES, find("title-missing").unwrap()].into();
+    context.checks = &checks;
+    let mut found = Vec::new();
+    let failed = evaluate(world.facts("/p").as_ref().unwrap(), &context, &mut found);
+    assert_eq!(
+        (ids(&found), failed.len(), failed[0].id),
+        (vec!["title-missing"], 1, "stumbles")
+    );
+    let alone = evaluate_one(&STUMBLES, world.facts("/p").as_ref().unwrap(), &context);
+    assert!(matches!(alone, Verdict::Failed));
 }
 
 #[test]

@@ -66,6 +66,11 @@ impl Pace {
         self.spacing = self.spacing.max(self.usual_spacing);
     }
 
+    /// Time between the starts of two requests, as it is now.
+    pub(super) fn spacing(&self) -> Duration {
+        self.spacing
+    }
+
     /// When the next request may begin; `None` until one in flight ends.
     pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
         (self.in_flight < self.connections).then(|| self.next.map_or(now, |next| next.max(now)))
@@ -164,10 +169,16 @@ impl IndexMut<usize> for Hosts {
     }
 }
 
-/// Seconds of a `Retry-After` header; dates are not read, since they need a clock that agrees.
+/// How long a `Retry-After` header asks to wait. A date is read by the server's own clock, which its answer tells.
 pub(super) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
-    let value = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?;
-    value.trim().parse().ok().map(Duration::from_secs)
+    let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
+    let value = text(http::header::RETRY_AFTER)?;
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = |text| httpdate::parse_http_date(text).ok();
+    let (until, now) = (date(value)?, date(text(http::header::DATE)?)?);
+    Some(until.duration_since(now).unwrap_or_default())
 }
 
 /// Numbers that look random, the same for the same seed (SplitMix64).
@@ -193,6 +204,27 @@ mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn how_long_to_wait() {
+        let day = |time: &str| format!("Sun, 06 Nov 1994 {time} GMT");
+        for (after, date, expected) in [
+            ("120".to_owned(), None, Some(120)),
+            (day("08:49:37"), Some(day("08:49:07")), Some(30)),
+            (day("08:49:37"), Some(day("09:00:00")), Some(0)),
+            (day("08:49:37"), None, None),
+            ("soon".to_owned(), Some(day("08:49:07")), None),
+        ] {
+            let mut headers = http::HeaderMap::new();
+            headers.insert(http::header::RETRY_AFTER, after.parse().unwrap());
+            headers.extend(date.map(|date| (http::header::DATE, date.parse().unwrap())));
+            assert_eq!(
+                retry_after(&headers),
+                expected.map(Duration::from_secs),
+                "{after}"
+            );
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn requests_begin_apart_and_not_too_many_at_once() {

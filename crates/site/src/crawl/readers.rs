@@ -13,7 +13,7 @@ use url::Url;
 
 use super::run::Event;
 use crate::{
-    fetch::Response,
+    fetch::{Cut, Response},
     page::{self, At, Limits, Outcome, PageFacts},
     urls::PageUrls,
 };
@@ -51,7 +51,11 @@ pub(super) fn read(job: Job, limits: &Limits) -> ReadPage {
     }));
     let facts = read.unwrap_or_else(|_| {
         tracing::error!(url = url.as_str(), "reading a page panicked");
-        PageFacts::without_answer(&url, at, Outcome::Status(response.status))
+        PageFacts {
+            // so that nothing is taken for proven
+            cut: Some(Cut::Size),
+            ..PageFacts::without_answer(&url, at, Outcome::Status(response.status))
+        }
     });
     ReadPage { facts, urls, held }
 }

@@ -169,7 +169,8 @@ impl Run {
             until,
             found: Mutex::default(),
         };
-        let delays = (self.config.delay * own as u32, self.config.external_delay);
+        // as the pages are: Crawl-delay and complaints count here too
+        let delays = (self.root_spacing() * own as u32, self.config.external_delay);
         let sender = self.sender.clone();
         self.tasks.spawn(async move {
             let lanes = futures_util::stream::iter(lanes);
@@ -263,7 +264,7 @@ impl Asking {
             let failed = matches!(
                 resource.error,
                 Some(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
-            );
+            ) || matches!(resource.status, Some(429 | 503));
             failures = if failed { failures + 1 } else { 0 };
             self.keep(resource);
         }

@@ -323,6 +323,12 @@ impl Run {
         self.stop.get_or_insert(why);
     }
 
+    /// Time between the starts of two requests to the site, as it is now.
+    pub(super) fn root_spacing(&self) -> Duration {
+        let host = self.root_host.map(|host| self.hosts[host].spacing());
+        host.unwrap_or(self.config.delay)
+    }
+
     fn progress(&self) -> Progress {
         let open = self.fetching + self.reading + self.retries.len() + self.ready.len();
         Progress {
@@ -373,6 +379,7 @@ impl Run {
             variants,
             config,
             permit,
+            scope,
             ..
         } = self;
         let most = config.max_query_variants;
@@ -381,9 +388,13 @@ impl Run {
             .filter_map(|(n, first)| Some((first?.0, n - most)))
             .collect();
         traps.sort_unstable();
+        // what was left out on purpose may hold the only link to a page
+        let left_out = |id: u32| builder.is_internal(UrlId(id)) && !scope.is_crawled(table.key(UrlId(id)));
+        let narrow = !(config.include.is_empty() && config.exclude.is_empty())
+            && (0..table.len() as u32).any(left_out);
         let complete = match &permit {
             Some(permit) => permit.complete && !stopped,
-            None => termination == Termination::Complete,
+            None => termination == Termination::Complete && traps.is_empty() && !narrow,
         };
         let (probes, home) = (origin.probes.clone(), origin.home);
         let index = tokio::task::spawn_blocking(move || {

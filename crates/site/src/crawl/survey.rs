@@ -32,6 +32,8 @@ pub(super) struct Survey {
     pub(super) delay: Duration,
     pub(super) retry_delays: [Duration; 2],
     pub(super) now: Clock,
+    /// Past every cache.
+    fresh: bool,
     next: Instant,
 }
 
@@ -52,6 +54,7 @@ impl Survey {
             delay,
             retry_delays,
             now,
+            fresh: config.again.is_some(),
             next: Instant::now(),
         }
     }
@@ -64,7 +67,7 @@ impl Survey {
                 url,
                 method,
                 body_limit,
-                fresh: false,
+                fresh: self.fresh,
             })
             .await
     }
@@ -82,25 +85,30 @@ impl Survey {
         (at, Err(FetchError::Broken))
     }
 
-    /// Fetches the robots.txt of an origin; failures that may pass are tried again.
-    pub(super) async fn robots(&mut self, origin: &Url) -> File {
+    /// The same; failures that may pass are tried again.
+    async fn follow_patiently(&mut self, url: Url, body_limit: usize) -> (Url, Fetched) {
         let mut delays = self.retry_delays.into_iter();
         loop {
-            let file = self.file(origin, "/robots.txt", robots::SIZE_LIMIT).await;
-            let passing = match file.status {
-                Some(status) => status == 429 || status >= 500,
-                None => file.error != Some(FetchError::Denied),
+            let (end, fetched) = self.follow(url.clone(), FILE_HOPS, body_limit).await;
+            let passing = match &fetched {
+                Ok(answer) => answer.status == 429 || answer.status >= 500,
+                Err(error) => *error != FetchError::Denied,
             };
             match delays.next() {
                 Some(delay) if passing => tokio::time::sleep(delay).await,
-                _ => return file,
+                _ => return (end, fetched),
             }
         }
     }
 
+    /// Fetches the robots.txt of an origin.
+    pub(super) async fn robots(&mut self, origin: &Url) -> File {
+        self.file(origin, "/robots.txt", robots::SIZE_LIMIT).await
+    }
+
     async fn file(&mut self, root: &Url, path: &str, limit: usize) -> File {
         let url = at(root, path);
-        let (url, fetched) = self.follow(url, FILE_HOPS, limit).await;
+        let (url, fetched) = self.follow_patiently(url, limit).await;
         let url = url.as_str().into();
         match fetched {
             Err(error) => File {
@@ -259,15 +267,22 @@ impl Survey {
             origin.sitemaps.push(facts);
         };
         if declared.is_empty() {
+            let mut tried = Vec::new();
             for path in USUAL_SITEMAPS {
+                let Some((facts, urls)) = self.sitemap(at(root, path), false, root).await else {
+                    continue;
+                };
                 // Many sites answer anything with a page; only a sitemap counts as found.
-                if let Some((facts, urls)) = self.sitemap(at(root, path), false, root).await
-                    && (facts.urls > 0 || facts.status == Some(200) && facts.error.is_none())
-                {
+                if facts.urls > 0 || facts.status == Some(200) && facts.error.is_none() {
+                    tried.clear();
                     take(facts, urls);
                     break;
                 }
+                if facts.status != Some(200) {
+                    tried.push(facts);
+                }
             }
+            tried.into_iter().for_each(|facts| take(facts, Vec::new()));
         }
         for url in declared.iter().take(sitemap::FILE_LIMIT) {
             if let Some((facts, urls)) = self.sitemap(url.clone(), true, root).await {
@@ -296,7 +311,7 @@ impl Survey {
 
     async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<(Sitemap, Vec<Box<str>>)> {
         let limit = sitemap::SIZE_LIMIT as usize + 1;
-        let (end, fetched) = self.follow(url, FILE_HOPS, limit).await;
+        let (end, fetched) = self.follow_patiently(url, limit).await;
         let facts = Sitemap {
             url: end.as_str().into(),
             declared,
@@ -346,14 +361,18 @@ impl Survey {
     }
 }
 
-/// The rules, from the copy when the server fails to give any; then the copy is what is known.
+/// The rules, from the copy when the server fails to give any: its text stands with the failure then.
 fn decide(file: &mut File, config: &Config) -> Policy {
     if config.ignore_robots {
         return Policy::Follow(Agent::default());
     }
     match (Policy::of(file), &config.robots_copy) {
         (Policy::Unreachable, Some(copy)) if matches!(Policy::of(copy), Policy::Follow(_)) => {
-            *file = copy.clone();
+            // no text says that there is no copy
+            file.text = match &*copy.text {
+                "" => "# nothing is forbidden\n".into(),
+                text => text.into(),
+            };
             Policy::of(copy)
         }
         (policy, _) => policy,

@@ -327,13 +327,14 @@ fn common_typing_mistakes_are_forgiven() {
 
 #[test]
 fn the_status_decides_before_the_text() {
-    let policy = |status: Option<u16>| {
+    let known = |status: Option<u16>, text: &str| {
         Policy::of(&File {
             status,
-            text: "User-agent: *\nDisallow: /".into(),
+            text: text.into(),
             ..File::default()
         })
     };
+    let policy = |status| known(status, "User-agent: *\nDisallow: /");
     assert!(matches!(policy(Some(200)), Policy::Follow(agent) if agent.forbids("/").is_some()));
     for status in [301, 400, 401, 403, 404, 410] {
         assert!(
@@ -342,7 +343,12 @@ fn the_status_decides_before_the_text() {
         );
     }
     for status in [None, Some(429), Some(500), Some(503)] {
-        assert!(matches!(policy(status), Policy::Unreachable), "{status:?}");
+        assert!(matches!(known(status, ""), Policy::Unreachable), "{status:?}");
+        // a text beside a failure is one of before
+        assert!(
+            matches!(policy(status), Policy::Follow(agent) if agent.forbids("/").is_some()),
+            "{status:?}"
+        );
     }
 }
 

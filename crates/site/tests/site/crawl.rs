@@ -210,6 +210,12 @@ async fn without_an_answer_for_robots_txt_nothing_is_fetched() {
         (ending.termination, memory.pages.len(), ending.progress.blocked),
         (Termination::Complete, 2, 1)
     );
+    let robots = &memory.origin.as_ref().unwrap().robots;
+    assert_eq!(
+        (robots.status, robots.text.len()),
+        (Some(500), 25),
+        "and it is told"
+    );
 }
 
 #[tokio::test]

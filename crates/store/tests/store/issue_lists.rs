@@ -2,14 +2,14 @@
 
 use searchwright_contract::issues::{OccurrenceState, Severity};
 use searchwright_store::{
-    issues::{self, IssueRow, Query, Summary},
+    issues::{self, IssueRow, Newest, Query, Summary},
     occurrences, pages,
 };
 use uuid::Uuid;
 
 use crate::{
     harness::{Place, id, now},
-    issues::{audit_pages, finding, seen, set_state, settle_all, summary},
+    issues::{Proofs, audit_pages, finding, seen, set_state, settle_all, summary},
 };
 
 on_both!(lists_by_impact, occurrences_by_page, evidence_is_each_ones_own,);
@@ -37,13 +37,13 @@ async fn lists_by_impact(place: &Place) {
             .filter(|w| w.4)
             .map(|w| finding(w.0, page))
             .collect();
-        issues::record(tx, scope, audit, found, now(), now()).await?;
+        issues::record(tx, scope, audit, found, Newest::before(now()), now()).await?;
         let summaries = wanted.iter().map(|w| Summary {
             category: w.1.into(),
             severity: w.2.into(),
             ..summary(w.0, w.3)
         });
-        settle_all(tx, scope, audit, true, summaries.collect(), now()).await
+        settle_all(tx, scope, audit, &Proofs::new(), summaries.collect(), now()).await
     })
     .unwrap();
     let list = async |query: Query| -> Vec<Uuid> {
@@ -124,7 +124,7 @@ async fn occurrences_by_page(place: &Place) {
             .collect(),
         all.iter().map(|p| finding(issue, *p)).collect(),
     );
-    audit_pages(&store, scope, audit, seen_all, found, true).await;
+    audit_pages(&store, scope, audit, seen_all, found).await;
     let (ignored, done) = (all[3], all[4]);
     commit!(store.db, |tx| {
         set_state(tx, scope, ignored, OccurrenceState::Ignored).await?;
@@ -158,7 +158,6 @@ async fn occurrences_by_page(place: &Place) {
         id(),
         vec![seen(page, "https://example.com/crowded", Some(200))],
         found,
-        false,
     )
     .await;
     let of_page = occurrences::of_page(&mut store.read().await, scope, page)
@@ -189,7 +188,7 @@ async fn evidence_is_each_ones_own(place: &Place) {
         let seen_all = pages
             .iter()
             .map(|page| seen(*page, &format!("https://example.com/{page}"), Some(200)));
-        audit_pages(&store, scope, id(), seen_all.collect(), found, true).await;
+        audit_pages(&store, scope, id(), seen_all.collect(), found).await;
         let rows = occurrences::list(&mut store.read().await, scope, issue, None, None, 100)
             .await
             .unwrap();

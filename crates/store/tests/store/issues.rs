@@ -1,5 +1,7 @@
 //! Issues: what an audit leaves of each pair of issue and page, and how they are counted and listed.
 
+use std::collections::BTreeMap;
+
 use searchwright_contract::{
     Instant,
     issues::{Occurrence, OccurrenceState},
@@ -8,7 +10,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
-    issues::{self, Finding, Query, Summary, Turned},
+    issues::{self, Finding, Newest, Query, Settled, Summary, Turned},
     occurrences,
     pages::{self, Seen},
     sql,
@@ -22,6 +24,7 @@ on_both!(
     what_was_not_looked_at_is_stale,
     a_page_that_is_gone_takes_its_issues_along,
     what_is_ignored_stays_ignored,
+    what_is_newer_stays,
     another_project_sees_nothing,
 );
 
@@ -82,7 +85,6 @@ pub async fn audit_of_one_page(
         audit,
         vec![seen(page, "https://example.com/", Some(200))],
         vec![finding(issue, page)],
-        true,
     )
     .await
 }
@@ -94,17 +96,28 @@ pub async fn audit_pages(
     audit: Uuid,
     seen: Vec<Seen>,
     found: Vec<Finding>,
-    everywhere: bool,
 ) -> Vec<Turned> {
     commit!(store.db, |tx| {
         let mut issues: Vec<Uuid> = found.iter().map(|f| f.issue).collect();
         issues.dedup();
+        let proofs = proofs(&seen);
         pages::record(tx, scope, audit, seen).await?;
-        issues::record(tx, scope, audit, found, now(), now()).await?;
+        issues::record(tx, scope, audit, found, Newest::before(later(99)), now()).await?;
         let summaries = issues.into_iter().map(|i| summary(i, 1.0)).collect();
-        settle_all(tx, scope, audit, everywhere, summaries, later(9)).await
+        settle_all(tx, scope, audit, &proofs, summaries, later(9)).await
     })
     .unwrap()
+}
+
+/// Why occurrences on pages are over, where that is proven.
+pub type Proofs = BTreeMap<Uuid, &'static str>;
+
+/// By what the pages answered.
+pub fn proofs(seen: &[Seen]) -> Proofs {
+    let by_status = |status| if status == 200 { "fixed" } else { "page_gone" };
+    seen.iter()
+        .filter_map(|seen| Some((seen.id, by_status(seen.page.status_code?))))
+        .collect()
 }
 
 /// Settles every issue, in portions of two pages.
@@ -112,27 +125,28 @@ pub async fn settle_all(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
-    everywhere: bool,
+    proofs: &Proofs,
     summaries: Vec<Summary>,
     now: Instant,
 ) -> Result<Vec<Turned>, Error> {
     issues::announce(tx, scope, summaries, now).await?;
-    let looked = issues::Looked {
-        at_all: true,
-        everywhere,
-        only_gone: false,
-        rule_changed: false,
-    };
     let mut turned = Vec::new();
     for issue in issues::ids(tx, scope).await? {
         let mut after = None;
         loop {
             let unseen = issues::unseen(tx, scope, audit, issue, after, 2).await?;
-            after = unseen.last().copied();
+            after = unseen.last().map(|was| was.page);
             if after.is_none() {
                 break;
             }
-            issues::settle(tx, scope, audit, issue, unseen, looked, now).await?;
+            let mut settled = Settled::default();
+            for was in unseen {
+                match proofs.get(&was.page).filter(|_| was.visited) {
+                    Some(why) => settled.resolved.push((was.page, why)),
+                    None => settled.stale.push(was.page),
+                }
+            }
+            issues::settle(tx, scope, audit, issue, settled, now).await?;
         }
         turned.extend(issues::recount(tx, scope, issue).await?);
     }
@@ -203,7 +217,7 @@ async fn from_open_to_resolved_to_reopened(place: &Place) {
     );
 
     let clean = vec![seen(page, "https://example.com/", Some(200))];
-    let turned = audit_pages(&store, scope, second, clean, vec![], true).await;
+    let turned = audit_pages(&store, scope, second, clean, vec![]).await;
     assert_eq!(
         turned,
         [Turned {
@@ -264,11 +278,8 @@ async fn what_was_not_looked_at_is_stale(place: &Place) {
     let (scope, page, issue) = (store.project().await, id(), id());
     audit_of_one_page(&store, scope, id(), page, issue).await;
     let failed = vec![seen(page, "https://example.com/", None)];
-    for (pages, everywhere) in [(failed.clone(), true), (failed, false), (vec![], false)] {
-        assert_eq!(
-            audit_pages(&store, scope, id(), pages, vec![], everywhere).await,
-            []
-        );
+    for pages in [failed, vec![]] {
+        assert_eq!(audit_pages(&store, scope, id(), pages, vec![]).await, []);
         let stale = only(&store, scope, issue).await;
         assert_eq!(
             (stale.state, stale.stale),
@@ -282,19 +293,11 @@ async fn what_was_not_looked_at_is_stale(place: &Place) {
 
 async fn a_page_that_is_gone_takes_its_issues_along(place: &Place) {
     let store = place.store().await;
-    let (unknown, answered) = (vec![], |page, status| {
-        vec![seen(page, "https://example.com/", Some(status))]
-    });
-    for (status, everywhere, resolution) in [
-        (None, true, "page_gone"),
-        (Some(404), false, "page_gone"),
-        (Some(301), true, "page_gone"),
-        (Some(200), false, "fixed"),
-    ] {
+    for (status, resolution) in [(404, "page_gone"), (301, "page_gone"), (200, "fixed")] {
         let (scope, page, issue) = (store.project().await, id(), id());
         audit_of_one_page(&store, scope, id(), page, issue).await;
-        let pages = status.map_or(unknown.clone(), |status| answered(page, status));
-        let turned = audit_pages(&store, scope, id(), pages, vec![], everywhere).await;
+        let pages = vec![seen(page, "https://example.com/", Some(status))];
+        let turned = audit_pages(&store, scope, id(), pages, vec![]).await;
         assert_eq!(
             turned,
             [Turned {
@@ -302,13 +305,13 @@ async fn a_page_that_is_gone_takes_its_issues_along(place: &Place) {
                 active: false,
                 new: false
             }],
-            "{status:?}"
+            "{status}"
         );
         let gone = only(&store, scope, issue).await;
         assert_eq!(
             (gone.state, gone.resolution.as_deref()),
             (OccurrenceState::Resolved, Some(resolution)),
-            "{status:?}"
+            "{status}"
         );
     }
 }
@@ -346,10 +349,9 @@ async fn what_is_ignored_stays_ignored(place: &Place) {
         id(),
         vec![seen(page, "https://example.com/", Some(200))],
         vec![],
-        true,
     )
     .await;
-    audit_pages(&store, scope, id(), vec![], vec![], true).await;
+    audit_pages(&store, scope, id(), vec![], vec![]).await;
     let ignored = only(&store, scope, issue).await;
     assert_eq!(
         (ignored.state, ignored.reopen_count, ignored.resolution),
@@ -366,6 +368,68 @@ async fn what_is_ignored_stays_ignored(place: &Place) {
             .await
             .unwrap(),
         []
+    );
+}
+
+async fn what_is_newer_stays(place: &Place) {
+    let store = place.store().await;
+    let (scope, page, issue) = (store.project().await, id(), id());
+    let found = move || vec![finding(issue, page)];
+    audit_of_one_page(&store, scope, id(), page, issue).await;
+    let clean = vec![seen(page, "https://example.com/", Some(200))];
+    audit_pages(&store, scope, id(), clean, vec![]).await;
+    let audit = id();
+    // resolved at nine; what an audit saw that began before is older
+    for (began, expected) in [(8, OccurrenceState::Resolved), (9, OccurrenceState::Reopened)] {
+        let newest = Newest::before(later(began));
+        commit!(store.db, |tx| issues::record(
+            tx,
+            scope,
+            audit,
+            found(),
+            newest,
+            later(20)
+        )
+        .await)
+        .unwrap();
+        let now = only(&store, scope, issue).await;
+        assert_eq!(
+            (now.state, now.resolved_at.is_some()),
+            (expected, expected == OccurrenceState::Resolved)
+        );
+    }
+    // an older audit does not become the last one that saw it
+    commit!(store.db, |tx| {
+        let newest = Newest::before(later(99));
+        issues::record(tx, scope, Uuid::nil(), found(), newest, later(30)).await
+    })
+    .unwrap();
+    let now = only(&store, scope, issue).await;
+    assert_eq!(
+        (now.last_seen_audit_id, now.last_checked_at),
+        (audit.to_string(), later(30))
+    );
+    // an audit that has not seen it, because it was seen since: the next one that looks knows it all the same
+    let next = id();
+    let unseen = issues::unseen(&mut store.read().await, scope, next, issue, None, 9)
+        .await
+        .unwrap();
+    assert_eq!(
+        (unseen.len(), unseen[0].visited, unseen[0].checked_at),
+        (1, false, later(30))
+    );
+    commit!(store.db, |tx| {
+        let settled = Settled {
+            newer: vec![page],
+            ..Settled::default()
+        };
+        issues::settle(tx, scope, next, issue, settled, later(40)).await
+    })
+    .unwrap();
+    let now = only(&store, scope, issue).await;
+    assert_eq!(
+        (now.state, now.stale, now.last_seen_audit_id),
+        (OccurrenceState::Reopened, false, next.to_string())
     );
 }
 
@@ -404,7 +468,7 @@ async fn another_project_sees_nothing(place: &Place) {
             .is_empty()
     );
     drop(tx);
-    audit_pages(&store, foreign, id(), vec![], vec![], true).await;
+    audit_pages(&store, foreign, id(), vec![], vec![]).await;
     assert_eq!(
         only(&store, scope, issue).await.state,
         OccurrenceState::Open,

@@ -4,7 +4,7 @@ use searchwright_contract::{Instant, issues::OccurrenceState};
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    issues,
+    issues::{self, Newest},
     occurrences::{self, Actor, Change},
 };
 use uuid::Uuid;
@@ -163,7 +163,15 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
     ] {
         let audit = id();
         commit!(store.db, |tx| {
-            issues::record(tx, scope, audit, vec![finding(issue, page)], began, later(20)).await?;
+            issues::record(
+                tx,
+                scope,
+                audit,
+                vec![finding(issue, page)],
+                Newest::before(began),
+                later(20),
+            )
+            .await?;
             let actor = Actor {
                 id: "audit:1".to_owned(),
                 note: None,

@@ -14,14 +14,14 @@ use searchwright_contract::issues::OccurrenceState::{
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    issues::{self, Turned},
+    issues::{self, Newest, Turned},
     occurrences, pages,
 };
 use uuid::Uuid;
 
 use crate::{
     harness::{Place, Store, id, later, now},
-    issues::{finding, seen, set_state, settle_all, summary},
+    issues::{finding, proofs, seen, set_state, settle_all, summary},
 };
 
 on_both!(follows_the_model,);
@@ -42,12 +42,12 @@ enum Sight {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Audit {
-        everywhere: bool,
-        sights: [Sight; PAGES],
-    },
+    Audit([Sight; PAGES]),
     /// A caller, or a recheck, moves the occurrences of a page.
-    Mark { page: usize, state: OccurrenceState },
+    Mark {
+        page: usize,
+        state: OccurrenceState,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -77,14 +77,14 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Open)
     ];
     prop_oneof![
-        3 => (any::<bool>(), sights).prop_map(|(everywhere, sights)| Step::Audit { everywhere, sights }),
+        3 => sights.prop_map(Step::Audit),
         1 => (0..PAGES, state).prop_map(|(page, state)| Step::Mark { page, state }),
     ]
 }
 
 /// domain.md 1.6, for the transitions that audits make.
 fn model(known: &mut BTreeMap<(usize, usize), Expected>, step: &Step) {
-    let Step::Audit { everywhere, sights } = step else {
+    let Step::Audit(sights) = step else {
         let Step::Mark { page, state } = step else { return };
         for ((_, at), occurrence) in known.iter_mut() {
             if at == page && occurrence.state != Resolved {
@@ -124,7 +124,6 @@ fn model(known: &mut BTreeMap<(usize, usize), Expected>, step: &Step) {
             let resolution = match sight {
                 Sight::Answer(200, _) => Some("fixed"),
                 Sight::Answer(..) => Some("page_gone"),
-                Sight::Unknown if *everywhere => Some("page_gone"),
                 Sight::Unknown | Sight::NoAnswer => None,
             };
             occurrence.stale = resolution.is_none();
@@ -150,8 +149,8 @@ async fn apply(
     all: [Uuid; ISSUES],
 ) -> Vec<Turned> {
     commit!(store.db, |tx| {
-        let (everywhere, sights) = match step {
-            Step::Audit { everywhere, sights } => (everywhere, sights),
+        let sights = match step {
+            Step::Audit(sights) => sights,
             Step::Mark { page, state } => {
                 set_state(tx, scope, pages[page], state).await?;
                 return Ok::<_, Error>(vec![]);
@@ -175,14 +174,15 @@ async fn apply(
                 }
             }
         }
+        let proofs = proofs(&looked);
         pages::record(tx, scope, audit, looked).await?;
-        issues::record(tx, scope, audit, found.clone(), now(), now()).await?;
+        issues::record(tx, scope, audit, found.clone(), Newest::before(later(99)), now()).await?;
         let summaries = all
             .iter()
             .filter(|i| found.iter().any(|f| f.issue == **i))
             .map(|i| summary(*i, 1.0))
             .collect();
-        settle_all(tx, scope, audit, everywhere, summaries, later(1)).await
+        settle_all(tx, scope, audit, &proofs, summaries, later(1)).await
     })
     .unwrap()
 }
@@ -234,7 +234,7 @@ async fn follows_the_model(place: &Place) {
                     .map(|(k, o)| (*k, o.clone()))
                     .collect();
                 assert_eq!(rows, expected, "{context}");
-                if let Step::Audit { .. } = step {
+                if let Step::Audit(_) = step {
                     let now_active = active(&known, issue);
                     let news = turned.iter().find(|t| t.issue == *issue_id);
                     let expected =

@@ -8,7 +8,7 @@ use std::{
 use hashbrown::HashMap;
 use searchwright_contract::{audits::AuditTotals, pages::Page};
 use searchwright_site::{
-    checks::{self, Check, Context, Rules, Severity},
+    checks::{self, Check, Context, Rules, Severity, Told},
     fetch::FetchError,
     graph::{Index, flag},
     origin::Origin,
@@ -25,7 +25,6 @@ use uuid::Uuid;
 
 use super::{
     super::{JobError, batches::unpack},
-    Measured,
     gather::{Evaluated, Gathered, Next, pack},
     names::Names,
 };
@@ -51,8 +50,10 @@ pub(super) struct Sums {
     pub(super) marks: Vec<Mark>,
     /// What they are called.
     pub(super) names: Names,
-    /// See [`Measured`].
-    pub(super) measured: Measured,
+    /// Of pages that are no whole HTML, what their answers tell.
+    pub(super) told: HashMap<Uuid, Told>,
+    /// Checks that failed on some page, or that lack what they rest on.
+    pub(super) unproven: HashSet<&'static str>,
     /// Pages by check, as the halves of their ids.
     pub(super) found: HashMap<&'static str, Vec<u64>>,
 }
@@ -72,6 +73,8 @@ impl Sums {
         }
         self.marks.extend(other.marks);
         self.names.merge(other.names);
+        self.told.extend(other.told);
+        self.unproven.extend(other.unproven);
         for (check, pages) in other.found {
             self.found.entry(check).or_default().extend(pages);
         }
@@ -166,7 +169,12 @@ fn evaluate(
         out.seen.push(seen(index, facts, id));
         sums.marks.push(mark(facts, index, id));
         sums.names.add(index, facts);
-        checks::evaluate(facts, context, &mut found);
+        let failed = checks::evaluate(facts, context, &mut found);
+        sums.unproven.extend(failed.into_iter().map(|check| check.id));
+        let told = Told::by(facts);
+        if told != Told::Whole {
+            sums.told.insert(id, told);
+        }
         let mut counts = Counts::default();
         let rank = f64::from(index.rank(facts.id));
         for finding in found.drain(..) {
@@ -270,7 +278,11 @@ pub(super) fn evaluate_site(
 ) -> Vec<issues::Finding> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let mut found = Vec::new();
-    checks::evaluate_site(home, &context, &mut found);
+    let failed = checks::evaluate_site(home, &context, &mut found);
+    let silence = |check: &&Check| check.silence(home, &shared.origin, &shared.index);
+    let silent = checks::registry().iter().filter(|check| silence(check).is_some());
+    sums.unproven
+        .extend(failed.into_iter().chain(silent).map(|check| check.id));
     let index = &shared.index;
     let (mut findings, mut counts) = (Vec::new(), Counts::default());
     for finding in found {

@@ -1,6 +1,9 @@
 //! What an audit did not find again, and the count of every issue.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, PoisonError},
+};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use searchwright_contract::{Instant, events::EventType};
@@ -8,16 +11,19 @@ use searchwright_site::checks;
 use searchwright_store::{
     Db, Tx,
     access::ProjectScope,
-    events, issues,
+    events,
+    issues::{self, Settled},
     occurrences::{self, Actor},
+    snapshots::half,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     super::{JobError, audit::fenced, worker::Run},
-    Measured, ROWS,
-    evaluate::issue_id,
+    ROWS,
+    evaluate::{issue_id, locked},
+    proofs::{Lookup, Proof},
 };
 
 /// Issues that are settled at once, to share commits.
@@ -25,56 +31,72 @@ const AT_ONCE: usize = 32;
 
 /// Settles issue after issue what the audit did not find again, in portions, so that others never wait
 /// long. Doing it twice changes nothing: the count of an issue and the event that it turned are one
-/// transaction.
+/// transaction. Returns the pages of each issue of which nothing could be told.
 pub(super) async fn settle(
     run: &Run,
     db: &Db,
-    (audit, began): (Uuid, Instant),
-    (looked, measured): (&HashMap<Uuid, issues::Looked>, &Measured),
+    audit: Uuid,
+    proofs: &HashMap<Uuid, Proof<'_>>,
+    began: Instant,
     now: Instant,
-) -> Result<(), JobError> {
+) -> Result<HashMap<Uuid, Vec<u64>>, JobError> {
     let scope = run.leased.scope;
     let ids = issues::ids(&mut db.read().await?, scope).await?;
+    let (lookup, untold) = (&Lookup::default(), Mutex::new(HashMap::new()));
     futures_util::stream::iter(ids)
         .map(Ok)
-        .try_for_each_concurrent(AT_ONCE, |issue| async move {
-            let (mut after, looked) = (None, looked.get(&issue).copied().unwrap_or_default());
-            loop {
-                let unseen = issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
-                let Some(last) = unseen.last().copied() else {
-                    break;
-                };
-                let is_known = |page: &Uuid| measured.get(&issue).is_none_or(|pages| pages.contains(page));
-                let (known, unknown): (Vec<Uuid>, Vec<Uuid>) = unseen.into_iter().partition(is_known);
-                let only_gone = issues::Looked {
-                    only_gone: true,
-                    ..looked
-                };
+        .try_for_each_concurrent(AT_ONCE, |issue| {
+            let untold = &untold;
+            async move {
+                let (mut after, proof) = (None, proofs.get(&issue));
+                loop {
+                    let unseen =
+                        issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
+                    let Some(last) = unseen.last().map(|was| was.page) else {
+                        break;
+                    };
+                    let visited: HashSet<Uuid> = unseen
+                        .iter()
+                        .filter(|was| was.visited)
+                        .map(|was| was.page)
+                        .collect();
+                    let settled = match proof {
+                        Some(proof) => proof.settle(unseen, lookup),
+                        None => Settled {
+                            stale: unseen.into_iter().map(|was| was.page).collect(),
+                            ..Settled::default()
+                        },
+                    };
+                    let pages = settled.stale.iter().chain(&settled.newer);
+                    let pages: Vec<u64> = pages
+                        .filter(|page| visited.contains(page))
+                        .map(|page| half(*page))
+                        .collect();
+                    locked(untold).entry(issue).or_insert_with(Vec::new).extend(pages);
+                    fenced(db, run.leased.clone(), move |tx, scope| {
+                        Box::pin(async move { issues::settle(tx, scope, audit, issue, settled, now).await })
+                    })
+                    .await?;
+                    after = Some(last);
+                }
+                let event = run.engine.clock.id();
                 fenced(db, run.leased.clone(), move |tx, scope| {
                     Box::pin(async move {
-                        issues::settle(tx, scope, audit, issue, known, looked, now).await?;
-                        issues::settle(tx, scope, audit, issue, unknown, only_gone, now).await
+                        let actor = Actor {
+                            id: format!("audit:{audit}"),
+                            name: "audit".to_owned(),
+                            note: None,
+                            at: now,
+                        };
+                        occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+                        recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
                     })
                 })
-                .await?;
-                after = Some(last);
+                .await
             }
-            let event = run.engine.clock.id();
-            fenced(db, run.leased.clone(), move |tx, scope| {
-                Box::pin(async move {
-                    let actor = Actor {
-                        id: format!("audit:{audit}"),
-                        name: "audit".to_owned(),
-                        note: None,
-                        at: now,
-                    };
-                    occurrences::log_audit(tx, scope, issue, began, &actor).await?;
-                    recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
-                })
-            })
-            .await
         })
-        .await
+        .await?;
+    Ok(untold.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Counts the occurrences of an issue, and says if it turned; `by` names what turned it.

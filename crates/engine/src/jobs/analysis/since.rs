@@ -1,17 +1,17 @@
 //! How what an audit found differs from the one before, in numbers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use searchwright_contract::diffs::ChangeCounts;
 use searchwright_site::checks;
 use searchwright_store::{
     Db,
     access::ProjectScope,
-    snapshots::{self, Mark, half},
+    snapshots::{self, Mark},
 };
 use uuid::Uuid;
 
-use super::{Measured, evaluate::issue_id};
+use super::evaluate::issue_id;
 use crate::{changes::merged, jobs::JobError};
 
 /// `None` when nothing is kept of the one before. `pages` and the pages of each issue in `found` are ascending.
@@ -50,37 +50,33 @@ pub(super) async fn since(
     Ok(Some(counts))
 }
 
-/// Of issues that rest on measurements, takes over what the one before had on pages that are still there and were not
-/// measured: that nobody looked is no change.
+/// Takes over what the one before had on pages of which this one could tell nothing: that nobody looked is no change.
 pub(super) async fn carry(
     db: &Db,
     scope: ProjectScope,
     previous: Option<Uuid>,
-    pages: &[Mark],
-    measured: &Measured,
+    untold: HashMap<Uuid, Vec<u64>>,
     found: &mut Vec<(Uuid, Vec<u64>)>,
 ) -> Result<(), JobError> {
     let Some(previous) = previous else {
         return Ok(());
     };
-    let is_there = |page: &u64| {
-        let place = pages.binary_search_by_key(page, |mark| mark.page);
-        place.is_ok_and(|place| pages[place].status == 200)
-    };
-    for (issue, known) in measured {
-        let known: HashSet<u64> = known.iter().map(|page| half(*page)).collect();
-        let mut unknown = snapshots::found(&mut db.read().await?, scope, previous, *issue).await?;
-        unknown.retain(|page| !known.contains(page) && is_there(page));
-        if unknown.is_empty() {
+    let mut places: HashMap<Uuid, usize> = found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+    for (issue, mut untold) in untold {
+        if untold.is_empty() {
             continue;
         }
-        match found.iter_mut().find(|(id, _)| id == issue) {
-            Some((_, pages)) => {
-                pages.append(&mut unknown);
-                pages.sort_unstable();
-            }
-            None => found.push((*issue, unknown)),
-        }
+        let before = snapshots::found(&mut db.read().await?, scope, previous, issue).await?;
+        untold.retain(|page| before.binary_search(page).is_ok());
+        let place = *places.entry(issue).or_insert_with(|| {
+            found.push((issue, Vec::new()));
+            found.len() - 1
+        });
+        let pages = &mut found[place].1;
+        pages.append(&mut untold);
+        pages.sort_unstable();
+        pages.dedup();
     }
+    found.retain(|(_, pages)| !pages.is_empty());
     Ok(())
 }

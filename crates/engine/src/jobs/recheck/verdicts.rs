@@ -4,59 +4,33 @@ use std::collections::{BTreeMap, HashSet};
 
 use searchwright_contract::rechecks::RecheckOutcome;
 use searchwright_site::{
-    checks::{self, Category, Check, Context, RecheckMode, Rules, Verdict, evaluate_one},
+    checks::{self, Category, Check, Context, RecheckMode, Rules, Told, Verdict, evaluate_one},
     crawl::{Batch, Ending, Termination},
     page::{Outcome, PageFacts},
-    url_key::url_key,
 };
 use searchwright_store::{
     issues::Finding,
     rechecks::{Found, Waiting},
 };
 use serde_json::Value;
-use url::Url;
 use uuid::Uuid;
 
 use super::{
-    super::analysis::evaluate::{issue_id, page_id},
+    super::{
+        analysis::{
+            evaluate::{issue_id, page_id},
+            proofs::Lookup,
+        },
+        named::{key, urls},
+    },
     Looked,
 };
-
-/// Addresses of one piece of evidence.
-const MOST_NAMED: usize = 100;
 
 /// Whether robots.txt or a sitemap decides, which are read again then.
 pub(super) fn rests_on_origin(check: &Check) -> bool {
     matches!(check.category, Category::Sitemaps | Category::Ai)
         || check.id.contains("blocked")
         || check.id == "orphan-page"
-}
-
-pub(super) fn key(url: &str) -> Option<String> {
-    Some(url_key(&Url::parse(url).ok()?).into_owned())
-}
-
-/// The addresses that evidence names, as keys.
-pub(super) fn named(evidence: &Value) -> Vec<String> {
-    urls(evidence).into_iter().filter_map(key).collect()
-}
-
-/// The same as they are written.
-fn urls(evidence: &Value) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut waiting = vec![evidence];
-    while let Some(value) = waiting.pop() {
-        match value {
-            Value::String(text) if text.starts_with("http") => found.push(text.as_str()),
-            Value::Array(items) => waiting.extend(items),
-            Value::Object(members) => waiting.extend(members.values()),
-            _ => {}
-        }
-        if found.len() >= MOST_NAMED {
-            break;
-        }
-    }
-    found
 }
 
 pub(super) fn inconclusive(item: &Waiting, why: impl Into<String>) -> Found {
@@ -92,9 +66,10 @@ pub(super) fn evaluate(
         .map(|facts| (ending.index.key(facts.id), facts))
         .collect();
     let home = fetched.iter().find(|facts| facts.id == ending.origin.home);
+    let lookup = Lookup::default();
     let found = waiting
         .iter()
-        .map(|item| outcome(item, &by_key, home, ending, rules, &context))
+        .map(|item| outcome(item, &by_key, home, (ending, &lookup), rules, &context))
         .collect();
     let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.of.1).collect();
     let mut findings = Vec::new();
@@ -137,7 +112,9 @@ fn is_silent(facts: &PageFacts) -> Option<String> {
     match &facts.outcome {
         Outcome::Failed(error) => Some(format!("no answer: {error}")),
         Outcome::Blocked(rule) => Some(format!("forbidden by robots.txt: {rule}")),
-        Outcome::Status(status @ (429 | 500..)) => Some(format!("the server answered {status}")),
+        Outcome::Status(status) if Told::by(facts) == Told::Nothing => {
+            Some(format!("the server answered {status}"))
+        }
         Outcome::Status(_) | Outcome::Redirect { .. } => None,
     }
 }
@@ -146,7 +123,7 @@ fn outcome(
     item: &Waiting,
     by_key: &BTreeMap<&str, &PageFacts>,
     home: Option<&PageFacts>,
-    ending: &Ending,
+    (ending, lookup): (&Ending, &Lookup),
     rules: &Rules,
     context: &Context<'_>,
 ) -> Found {
@@ -185,38 +162,28 @@ fn outcome(
             evidence: Some(with_caches(finding.evidence, facts).to_string()),
             ..inconclusive(item, "")
         },
-        verdict => {
+        Verdict::Failed => inconclusive(item, "the check failed"),
+        Verdict::Absent => {
             if let Some(why) = is_silent(facts) {
                 return inconclusive(item, why);
             }
-            if let Some(why) = silent_target(item, mode, facts, by_key, ending) {
+            if let Some(why) = check.silence(home, &ending.origin, &ending.index) {
                 return inconclusive(item, why);
             }
-            let gone = matches!(
-                facts.outcome,
-                Outcome::Status(404 | 410)
-                    | Outcome::Redirect {
-                        status: 301 | 308,
-                        ..
-                    }
-            );
-            let resolution = match verdict {
-                Verdict::NotApplicable if gone => "page_gone",
-                Verdict::NotApplicable if facts.cut.is_some() => {
-                    return inconclusive(item, "the page could not be read to its end");
-                }
-                // Refused, or sent on for now: what is behind it is not known.
-                Verdict::NotApplicable if facts.status() != Some(200) => {
-                    let status = facts.status().unwrap_or(0);
-                    return inconclusive(item, format!("the page answered {status}"));
-                }
-                Verdict::NotApplicable => "not_applicable",
-                _ => "fixed",
+            if let Some(why) = silent_target(item, mode, facts, by_key, (ending, lookup)) {
+                return inconclusive(item, why);
+            }
+            let Some(resolution) = check.resolution(Told::by(facts)) else {
+                return match facts.status() {
+                    Some(200) | None => inconclusive(item, "the page could not be read to its end"),
+                    // Refused, or sent on for now: what is behind it is not known.
+                    Some(status) => inconclusive(item, format!("the page answered {status}")),
+                };
             };
             Found {
                 outcome: RecheckOutcome::Resolved,
                 detail: facts.status().map(|status| format!("the page answered {status}")),
-                resolution: Some(resolution),
+                resolution: Some(resolution.code()),
                 ..inconclusive(item, "")
             }
         }
@@ -255,23 +222,26 @@ fn silent_target(
     mode: RecheckMode,
     facts: &PageFacts,
     by_key: &BTreeMap<&str, &PageFacts>,
-    ending: &Ending,
+    (ending, lookup): (&Ending, &Lookup),
 ) -> Option<String> {
     if mode != RecheckMode::Targets {
         return None;
     }
     let resources = ending.index.resources();
-    let silent = urls(&item.evidence).into_iter().find_map(|url| {
+    let named = urls(&item.evidence);
+    let silent = named.iter().find_map(|url| {
         let why = resources.get(url)?.silence()?;
         Some(format!("{url}: {why}"))
     });
     if silent.is_some() {
         return silent;
     }
-    named(&item.evidence).iter().find_map(|key| {
-        let target = by_key.get(key.as_str())?;
-        let linked = ending.index.inlinks(target.id).any(|(from, _)| from == facts.id);
-        let why = is_silent(target).filter(|_| linked)?;
+    let index = &ending.index;
+    named.into_iter().filter_map(key).find_map(|key| {
+        let mut silent = lookup.silent(index, &key);
+        silent.find(|target| index.points_at(facts.id, *target))?;
+        let why = by_key.get(key.as_str()).and_then(|target| is_silent(target));
+        let why = why.unwrap_or_else(|| "what it answers is not known".to_owned());
         Some(format!("{key}: {why}"))
     })
 }

@@ -365,6 +365,6 @@ impl World {
             check.scope == super::super::Scope::Site || matches!(check.test, super::super::Test::Site(_));
         let home = built.pages.iter().find(|page| page.id == UrlId(0));
         let page = if site { home } else { self.at_p(&built) };
-        page.map_or(Verdict::NotApplicable, |page| evaluate_one(check, page, &context))
+        page.map_or(Verdict::Absent, |page| evaluate_one(check, page, &context))
     }
 }

@@ -13,6 +13,8 @@ use crate::{
 impl Run {
     /// Learns what is to be known before the first page, from the store if it was learnt before.
     pub(super) async fn begin(&mut self, known: Option<Origin>) {
+        // a very large site has very many
+        let seeds = std::mem::take(&mut self.config.seeds);
         if let Some(known) = known {
             self.gates
                 .insert(known.root.clone(), Gate::Known(self.policy(&known.robots)));
@@ -32,10 +34,10 @@ impl Run {
                     table.mark(id, bits);
                 }
             };
-            self.config
-                .seeds
-                .iter()
-                .for_each(|(url, bits)| given(url, bits & provenance::GIVEN));
+            for (url, bits) in &seeds {
+                given(url, bits & provenance::GIVEN);
+            }
+            drop(seeds);
             let mut listed = |url: &str| given(url, provenance::SITEMAP);
             let surveyed = tokio::select! {
                 surveyed = survey.survey(&self.config, &self.scope, &mut listed) => surveyed,

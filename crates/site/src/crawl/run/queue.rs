@@ -256,6 +256,10 @@ impl Run {
                 match ask(Method::Head, 0).await {
                     // Some servers refuse HEAD in one way or another.
                     Ok(Ok(answer)) if answer.status >= 400 => ask(Method::Get, 1).await,
+                    // /wiki/Node.js is a page
+                    Ok(Ok(answer)) if answer.status == 200 && says_html(&answer) => {
+                        ask(Method::Get, body_limit).await
+                    }
                     head => head,
                 }
             } else {
@@ -293,6 +297,13 @@ impl Run {
             sender.send(event).await.ok();
         });
     }
+}
+
+/// Whatever its name says.
+fn says_html(response: &Response) -> bool {
+    let kind = response.headers.get(http::header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.as_bytes().get(..9));
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/html"))
 }
 
 /// A page that nothing but reading it is left of, in less than a millisecond.
