@@ -213,7 +213,7 @@ async fn without_an_answer_for_robots_txt_nothing_is_fetched() {
     let robots = &memory.origin.as_ref().unwrap().robots;
     assert_eq!(
         (robots.status, robots.text.len()),
-        (Some(500), 25),
+        (Some(500), 26),
         "and it is told"
     );
 }
