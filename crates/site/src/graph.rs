@@ -5,6 +5,7 @@ mod aims;
 mod alike;
 mod builder;
 mod edges;
+mod fragments;
 mod rank;
 #[cfg(test)]
 mod tests;
@@ -13,8 +14,9 @@ mod topics;
 pub(crate) use alike::Group;
 pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
+pub(crate) use fragments::{has_all_ids, named};
 
-use crate::{page::UrlId, resources::Resources, vitals::Vitals};
+use crate::{page::UrlId, resources::Resources, text::sketch::Sketch, vitals::Vitals};
 
 /// What is known of a URL's fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +110,10 @@ pub struct Index {
     /// Temporary redirects that the audit before this one saw too, and since when, milliseconds since the Unix epoch;
     /// sorted.
     pub(crate) temporary: Vec<(u32, i64)>,
+    /// What the home page says, as far as a text can be compared with it.
+    pub(crate) home: Home,
+    /// Parts of pages that links from other pages name and that are not there.
+    missing: fragments::Missing,
     /// Pages that were published for the same keyword.
     pub(crate) aims: aims::Aims,
     /// Core Web Vitals of the pages that were measured; sorted.
@@ -116,6 +122,15 @@ pub struct Index {
     pub(crate) complete: bool,
     /// Paths whose query variants went over the limit: the first URL left out, and how many were.
     pub(crate) traps: Vec<(u32, u32)>,
+}
+
+/// The text of the home page.
+#[derive(Debug, Default)]
+pub(crate) struct Home {
+    /// Of a page that may be indexed and says enough.
+    pub sketch: Option<Sketch>,
+    /// Words of the main text, at most 65,535; 0 when the page is no page.
+    pub words: u16,
 }
 
 /// Which duplicate to look for.
@@ -240,6 +255,11 @@ impl Index {
         sources
             .binary_search_by_key(&page.0, |source| source & 0x7fff_ffff)
             .is_ok()
+    }
+
+    /// Whether a page surely has no part of that name, which some other page links to.
+    pub(crate) fn lacks_fragment(&self, target: UrlId, hash: u64) -> bool {
+        self.missing.has(target, hash)
     }
 
     /// Whether a page names another as its alternate in some language.

@@ -106,7 +106,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "localhost-link",
         title: "Link to a private address",
         scope: Scope::Targets,
-        description: "A link, script, style or frame points to localhost, a private address or a .local name.",
+        description: "A link, form, image, script, style or frame points to localhost, a private address or a .local name.",
         why_it_matters: "It works for nobody but the person who built the page.",
         recommendation: "Replace it with the public URL.",
         source: "https://www.rfc-editor.org/rfc/rfc6761.html",
@@ -116,7 +116,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "staging-host-leak",
         title: "Link to a staging host",
         scope: Scope::Targets,
-        description: "A link, canonical, script or style points to a staging, development or test host of the same domain.",
+        description: "A link, form, image, canonical, alternate, script or style points to a staging, development or test host of the same domain.",
         why_it_matters: "The unfinished copy of the site gets visitors and may be indexed.",
         recommendation: "Replace the host, and protect the staging site with a password.",
         source: DUPLICATES,
@@ -240,12 +240,16 @@ fn url_repetitive_path(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     Some(json!({"path": page.path(), "segment": repeated}))
 }
 
-/// Links and resources that are spelled with a host of their own.
+/// Links and what else a page names, spelled with a host of its own.
 fn absolute(html: &HtmlFacts) -> impl Iterator<Item = &str> {
     let links = html.links.iter().map(|link| link.href);
     let resources = html.resources.iter().map(|resource| &*resource.url);
-    let canonicals = html.canonicals.iter().map(|link| &*link.href);
-    links.chain(resources).chain(canonicals).filter(|url| {
+    let images = html.images.iter().map(|image| &*image.src);
+    let forms = html.forms.iter().map(|form| &*form.action);
+    let heads = html.canonicals.iter().chain(&html.hreflangs);
+    let heads = heads.map(|link| &*link.href);
+    let all = links.chain(resources).chain(images).chain(forms).chain(heads);
+    all.filter(|url| {
         url.starts_with("//")
             || url
                 .get(..4)
@@ -266,18 +270,18 @@ fn localhost_link(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 /// The URL's host is a private address or name, and not the page's own host.
 pub(super) fn is_private(url: &str, own: &str) -> bool {
-    let written = if url.starts_with("//") {
-        host(&format!("http:{url}")).to_owned()
-    } else {
-        host(url).to_owned()
+    let written = host(url);
+    let ends = |end: &str| {
+        let start = written.len().checked_sub(end.len());
+        start.is_some_and(|start| written.as_bytes()[start..].eq_ignore_ascii_case(end.as_bytes()))
     };
     // only what can be private is worth parsing: a name without a dot, a special name, an address
     let maybe = !written.contains('.')
         || written.starts_with('[')
         || written.bytes().all(|b| b.is_ascii_digit() || b == b'.')
         || [".local", ".localhost", ".internal", ".lan"]
-            .iter()
-            .any(|end| written.to_ascii_lowercase().ends_with(end));
+            .into_iter()
+            .any(ends);
     if !maybe || written.eq_ignore_ascii_case(own) {
         return false;
     }
@@ -311,12 +315,8 @@ fn staging_host(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         return None;
     }
     let leaks = |url: &&str| {
-        let there = if let Some(rest) = url.strip_prefix("//") {
-            rest.split(['/', '?', '#', ':']).next().unwrap_or_default()
-        } else {
-            host(url)
-        };
-        is_staging(there) && registrable(there).eq_ignore_ascii_case(registrable(own))
+        let there = host(url);
+        there != own && is_staging(there) && registrable(there).eq_ignore_ascii_case(registrable(own))
     };
     list(
         "links",
@@ -328,11 +328,14 @@ fn is_staging(host: &str) -> bool {
     const LABELS: [&str; 9] = [
         "staging", "stage", "dev", "test", "preview", "preprod", "uat", "qa", "sandbox",
     ];
-    let Some((labels, _)) = host.split_once(registrable(host)) else {
-        return false;
+    let says_so = |labels: &str| {
+        labels.split(['.', '-']).any(|word| {
+            let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+            LABELS.iter().any(|label| word.eq_ignore_ascii_case(label))
+        })
     };
-    let mut words = labels.split(['.', '-']).map(str::to_ascii_lowercase);
-    words.any(|word| LABELS.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit())))
+    // few hosts have such a word at all
+    says_so(host) && host.strip_suffix(registrable(host)).is_some_and(says_so)
 }
 
 fn trailing_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {

@@ -19,6 +19,9 @@ const CANONICAL: &str =
 const MISTAKES: &str =
     "https://developers.google.com/search/blog/2013/04/5-common-mistakes-with-relcanonical";
 
+/// Two texts that share less than this are not the same content.
+const SAME_CONTENT: f64 = 0.5;
+
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "canonical-missing",
@@ -101,7 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests: &[Rest::Robots],
         title: "Canonical blocked by robots.txt",
         scope: Scope::Targets,
-        description: "robots.txt forbids the canonical URL.",
+        description: "robots.txt forbids Googlebot the canonical URL.",
         why_it_matters: "Search engines cannot read the page that is meant.",
         recommendation: "Allow it in robots.txt.",
         source: CANONICAL,
@@ -180,6 +183,11 @@ fn other(page: &Page<'_>) -> Option<UrlId> {
     page.facts.canonical().filter(|target| *target != page.id())
 }
 
+/// The same when it answered 200: what the template of an error page says is not its own.
+fn found(page: &Page<'_>) -> Option<UrlId> {
+    other(page).filter(|target| page.index().status(*target) == Some(200))
+}
+
 fn is_absolute(href: &str) -> bool {
     href.split_once(':').is_some_and(|(scheme, rest)| {
         scheme.bytes().all(|b| b.is_ascii_alphabetic()) && rest.starts_with("//")
@@ -242,7 +250,7 @@ fn header_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn non_200(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let target = other(page)?;
-    let status = page.index().status(target).filter(|status| *status >= 400)?;
+    let status = page.context.error(target)?;
     Some(json!({"target": page.key(target), "status": status}))
 }
 
@@ -253,19 +261,18 @@ fn redirect(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let target = other(page).filter(|target| page.index().has(*target, flag::NOINDEX))?;
+    let target = found(page).filter(|target| page.index().has(*target, flag::NOINDEX))?;
     Some(json!({"target": page.key(target)}))
 }
 
 fn blocked(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let target = other(page).filter(|target| page.index().state(*target) == State::Blocked)?;
-    let path = super::context::path_and_query(page.key(target));
-    let rule = page.context.googlebot.forbids(path).map(ToString::to_string);
-    Some(json!({"target": page.key(target), "rule": rule}))
+    let target = page.key(other(page)?);
+    let rule = page.context.forbids_googlebot(target)?;
+    Some(json!({"target": target, "rule": rule.to_string(), "ruleLine": rule.line}))
 }
 
 fn chain(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let target = other(page)?;
+    let target = found(page)?;
     let next = page.index().canonical(target).filter(|next| *next != target)?;
     Some(json!({"chain": [page.key(page.id()), page.key(target), page.key(next)]}))
 }
@@ -274,15 +281,22 @@ fn to_home(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let home = page.context.origin.home;
     let target = other(page).filter(|target| *target == home && !page.is_home())?;
     let index = page.index();
-    // without the two texts, different titles and headings stand for different content
-    let differs = |own: Option<u64>, there: u64| own.is_none_or(|own| own != there || own == 0);
-    let title = html
-        .titles
-        .iter()
-        .find(|title| !title.is_empty())
-        .map(|title| crate::text::folded_hash(title));
-    let hash = |column: &[u64]| column.get(home.0 as usize).copied().unwrap_or(0);
-    let own_content = html.text_hash != hash(&index.texts) && differs(title, hash(&index.titles));
+    let there = |column: &[u64]| column.get(home.0 as usize).copied().unwrap_or(0);
+    if html.text_hash == there(&index.texts) {
+        return None;
+    }
+    let own_content = match (&html.more.sketch, &index.home.sketch) {
+        (Some(here), Some(there)) => here.similarity(there) < SAME_CONTENT,
+        // a text that is much shorter than another has little in common with it; of two short ones that are about
+        // as long, the titles have to say that they differ
+        _ => {
+            let words = [html.main_words, u32::from(index.home.words)].map(f64::from);
+            let [less, more] = [words[0].min(words[1]), words[0].max(words[1])];
+            let title = html.titles.iter().find(|title| !title.is_empty());
+            let title = title.map_or(0, |title| crate::text::folded_hash(title));
+            less < more * SAME_CONTENT && html.main_words > 0 || title == 0 || title != there(&index.titles)
+        }
+    };
     own_content.then(|| json!({"target": page.key(target)}))
 }
 
@@ -305,7 +319,12 @@ fn http(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn isolated(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let target = other(page).filter(|target| page.context.complete() && page.context.is_internal(*target))?;
     let start = [page.context.origin.home, UrlId(0)];
-    let alone = !start.contains(&target) && page.index().inlinks(target).all(|(from, _)| from == target);
+    // a link to what redirects there leads there too
+    let mut links = page
+        .context
+        .addresses(target)
+        .flat_map(|address| page.index().inlinks(address));
+    let alone = !start.contains(&target) && links.all(|(from, _)| from == target);
     alone.then(|| json!({"target": page.key(target)}))
 }
 

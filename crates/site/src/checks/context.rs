@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     Check, Rules,
     evidence::MOST_PAGES,
+    external_links::is_refusal,
     phrases::Bots,
     schema::{self, Item, Markup},
     thresholds::Thresholds,
@@ -17,7 +18,7 @@ use crate::{
     origin::Origin,
     page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives, not_indexable},
     resources::Resource,
-    robots::{Agent, Robots},
+    robots::{Agent, Robots, Rule},
 };
 
 /// Everything that is the same for all pages of an audit. Made once.
@@ -69,6 +70,30 @@ impl<'a> Context<'a> {
         self.index.has(id, flag::INTERNAL)
     }
 
+    /// The status of a URL that answers with an error; what another site says to programs only is none.
+    pub(super) fn error(&self, id: UrlId) -> Option<u16> {
+        let proven = |status: &u16| *status >= 400 && (self.is_internal(id) || !is_refusal(*status));
+        self.index.status(id).filter(proven)
+    }
+
+    /// Whether a URL is on the host whose robots.txt is known.
+    pub(super) fn is_at_root(&self, url: &str) -> bool {
+        authority(url).eq_ignore_ascii_case(authority(&self.origin.root))
+    }
+
+    /// The rule that keeps Googlebot from a URL; what other hosts say to it is not known.
+    pub(super) fn forbids_googlebot(&self, url: &str) -> Option<&Rule> {
+        if !self.is_at_root(url) {
+            return None;
+        }
+        self.googlebot.forbids(path_and_query(url))
+    }
+
+    /// A URL and what redirects there.
+    pub(super) fn addresses(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
+        std::iter::once(id).chain(self.index.redirected_to(id))
+    }
+
     /// Pages whose links to a URL may be followed; the page itself does not count.
     pub(super) fn followed_inlinks(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         self.index
@@ -79,8 +104,7 @@ impl<'a> Context<'a> {
 
     /// The same, links to what redirects here included; a page may come twice.
     pub(super) fn ways_in(&self, id: UrlId) -> impl Iterator<Item = UrlId> + '_ {
-        let addresses = std::iter::once(id).chain(self.index.redirected_to(id));
-        addresses
+        self.addresses(id)
             .flat_map(|address| self.followed_inlinks(address))
             .filter(move |from| *from != id)
     }
@@ -233,9 +257,12 @@ pub(super) fn path_and_query(url: &str) -> &str {
     rest.split('#').next().unwrap_or_default()
 }
 
-/// Host and port of an absolute URL.
+/// Host and port of an absolute URL; its scheme may be left out.
 pub(super) fn authority(url: &str) -> &str {
-    let after = url.split_once("://").map_or("", |(_, after)| after);
+    let after = url
+        .strip_prefix("//")
+        .or_else(|| Some(url.split_once("://")?.1))
+        .unwrap_or_default();
     let end = after.find(['/', '?', '#']).unwrap_or(after.len());
     let authority = &after[..end];
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
@@ -250,14 +277,43 @@ pub(super) fn host(url: &str) -> &str {
     authority.split(':').next().unwrap_or_default()
 }
 
-/// The part of a host that can be registered, as far as that can be told without the public suffix list: the last
-/// two labels, three below such as `co.uk`.
+/// The part of a host that belongs to one owner, as far as that can be told without the public suffix list: the last
+/// two labels, three below such as `co.uk`, one more than those under which everybody can have a site.
 pub(super) fn registrable(host: &str) -> &str {
+    const SHARED: [&str; 18] = [
+        "github.io",
+        "gitlab.io",
+        "netlify.app",
+        "vercel.app",
+        "pages.dev",
+        "herokuapp.com",
+        "web.app",
+        "firebaseapp.com",
+        "blogspot.com",
+        "wordpress.com",
+        "azurewebsites.net",
+        "cloudfront.net",
+        "s3.amazonaws.com",
+        "myshopify.com",
+        "wixsite.com",
+        "webflow.io",
+        "notion.site",
+        "ghost.io",
+    ];
     const SECOND: [&str; 12] = [
         "ac", "co", "com", "edu", "go", "gov", "gob", "gouv", "ne", "net", "or", "org",
     ];
     if host.starts_with('[') || host.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return host;
+    }
+    let below = |suffix: &&str| {
+        let at = host.len().checked_sub(suffix.len() + 1)?;
+        let (before, end) = host.as_bytes().split_at(at);
+        let same = end[0] == b'.' && end[1..].eq_ignore_ascii_case(suffix.as_bytes());
+        same.then(|| before.iter().rposition(|b| *b == b'.').map_or(0, |dot| dot + 1))
+    };
+    if let Some(start) = SHARED.iter().find_map(below) {
+        return host.get(start..).unwrap_or(host);
     }
     let dots: Vec<usize> = host.rmatch_indices('.').map(|(at, _)| at).take(3).collect();
     let labels = match (dots.first(), dots.get(1)) {
@@ -320,6 +376,8 @@ mod tests {
         assert_eq!(path_and_query("https://e.example"), "/");
         assert_eq!(host("http://u@E.example:8080/x"), "E.example");
         assert_eq!(host("http://[::1]:80/x"), "[::1]");
+        assert_eq!(host("//e.example:80/x?u=https://f.example/"), "e.example");
+        assert_eq!(host("/x"), "");
     }
 
     #[test]
@@ -332,6 +390,13 @@ mod tests {
             ("localhost", "localhost"),
             ("127.0.0.1", "127.0.0.1"),
             ("www.gov.uk", "www.gov.uk"),
+            ("alice.github.io", "alice.github.io"),
+            ("www.alice.GitHub.io", "alice.GitHub.io"),
+            ("github.io", "github.io"),
+            ("a.notgithub.io", "notgithub.io"),
+            ("files.s3.amazonaws.com", "files.s3.amazonaws.com"),
+            ("aws.amazonaws.com", "amazonaws.com"),
+            ("ü.web.app", "ü.web.app"),
         ] {
             assert_eq!(registrable(host), part);
         }

@@ -1,19 +1,23 @@
 //! Can URLs be fetched, and are their answers what they claim to be.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::{
     Category::Crawlability,
     Check, Page, Scope, Site, Test,
-    evidence::{list, none, with},
+    evidence::{MOST, list, none, with},
     told::Rest,
 };
 use crate::{
     fetch::{Cut, FetchError},
-    graph::flag,
-    page::{HtmlFacts, Outcome},
+    graph::{Index, flag},
+    page::{HtmlFacts, Outcome, UrlId},
 };
 
+/// Addresses of a trap that are named.
+const SAMPLES: usize = 5;
 const STATUS: &str = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors";
 
 pub(super) const CHECKS: &[Check] = &[
@@ -190,7 +194,52 @@ fn soft_404(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let depth = page.index().depth(page.id())?;
-    (page.indexable && depth > page.thresholds().depth_max).then(|| json!({"depth": depth}))
+    if !page.indexable || depth <= page.thresholds().depth_max {
+        return None;
+    }
+    let evidence = json!({"depth": depth});
+    Some(match shortest_path(page.index(), page.id()) {
+        Some(path) => {
+            let path: Vec<&str> = path.iter().map(|id| page.key(*id)).collect();
+            with(evidence, "shortestPath", path)
+        }
+        None => evidence,
+    })
+}
+
+/// One of the shortest ways from the start to a page, links and redirects; `None` when it is not found among the first of
+/// its links.
+fn shortest_path(index: &Index, id: UrlId) -> Option<Vec<UrlId>> {
+    /// URLs on the way, and links to each that are looked at: most are found by pages that were read before others.
+    const LONGEST: usize = 32;
+    const LOOKED_AT: usize = 256;
+    let mut path = vec![id];
+    while let Some(at) = path.last().copied()
+        && index.depth(at)? > 0
+    {
+        let depth = index.depth(at)?;
+        let links = index.inlinks(at).take(LOOKED_AT);
+        let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
+        // the same one in every crawl, in whatever order pages were read
+        let key = |id: &UrlId| index.key(*id);
+        let linked = links
+            .filter(|(from, nofollow)| !nofollow && nearer(*from))
+            .map(|(from, _)| from)
+            .min_by_key(key);
+        // a redirect costs no click
+        let redirected = || {
+            let from = index.redirected_to(at).take(LOOKED_AT);
+            from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth))
+                .min_by_key(key)
+        };
+        let before = linked.or_else(redirected)?;
+        if path.len() == LONGEST || path.contains(&before) {
+            return None;
+        }
+        path.push(before);
+    }
+    path.reverse();
+    Some(path)
 }
 
 fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
@@ -242,10 +291,32 @@ fn doctype_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn crawl_trap(site: &Site<'_>) -> Option<Value> {
     let index = site.context.index;
+    if index.traps().len() == 0 {
+        return None;
+    }
+    let mut samples: HashMap<&str, Vec<&str>> = index
+        .traps()
+        .take(MOST)
+        .filter_map(|(id, _)| Some((index.key(id).split('?').next()?, Vec::new())))
+        .collect();
+    let ids = (0..u32::try_from(index.len()).unwrap_or(u32::MAX)).map(UrlId);
+    for key in ids.map(|id| index.key(id)) {
+        if let Some((path, _)) = key.split_once('?')
+            && let Some(samples) = samples.get_mut(path)
+        {
+            // the first ones by name, in whatever order they became known
+            let place = samples.partition_point(|sample| *sample < key);
+            if place < SAMPLES {
+                samples.insert(place, key);
+                samples.truncate(SAMPLES);
+            }
+        }
+    }
     let traps = index.traps().filter_map(|(id, left_out)| {
         let sample = index.key(id);
         let path = sample.split('?').next()?;
-        Some(json!({"path": path, "variantsLeftOut": left_out, "sample": sample}))
+        let samples = samples.get(path);
+        Some(json!({"path": path, "variantsLeftOut": left_out, "sample": sample, "samples": samples}))
     });
     list("traps", traps)
 }

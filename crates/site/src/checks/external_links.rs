@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "broken-external-link",
         title: "Broken link to another site",
         scope: Scope::Targets,
-        description: "A link leads to a page of another site that answers 404, 410 or twice 5xx, or whose host does not exist.",
+        description: "A link leads to a page of another site that answers 404, 410 or twice 5xx, or whose host does not exist; be it by way of redirects.",
         why_it_matters: "Visitors who follow it find nothing, and what the page says there is no longer borne out.",
         recommendation: "Link to where the page has moved or to another source, or remove the link.",
         source: CRAWLABLE,
@@ -68,18 +68,36 @@ fn answered<'h>(
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
+    // where it leads in the end; whoever goes round in circles never learns
+    let end = |id: UrlId| {
+        if index.state(id) != State::Redirect {
+            return id;
+        }
+        let hops = index.hops(id);
+        hops.urls.last().filter(|_| !hops.looped).copied().unwrap_or(id)
+    };
     // every 4xx and 5xx was asked for twice, by HEAD and by GET
     let gone = |id: UrlId, status: u16| {
         matches!(status, 404 | 410)
             || status >= 500 && !is_refusal(status)
             || status == 0 && index.has(id, flag::NO_HOST)
     };
-    let links = answered(page, html, gone).map(|(_, status, found)| {
-        let evidence = link(page, found);
-        match status {
-            0 => with(evidence, "errorKind", "dns"),
-            status => with(evidence, "status", status),
+    let links = answered(page, html, |_, _| true).filter_map(|(id, _, found)| {
+        let end = end(id);
+        let status = index.status(end).unwrap_or(0);
+        if !gone(end, status) {
+            return None;
         }
+        let evidence = match status {
+            0 => with(link(page, found), "errorKind", "dns"),
+            status => with(link(page, found), "status", status),
+        };
+        Some(if end == id {
+            evidence
+        } else {
+            // a recheck asks for what evidence names, unless it is advice as `finalUrl` is
+            with(evidence, "endUrl", page.key(end))
+        })
     });
     list("links", links)
 }

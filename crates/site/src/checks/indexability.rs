@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use super::{
     Category::Indexability,
-    Check, Page, Scope, Site, Test,
-    context::{authority, path_and_query},
-    dates,
+    Check, Page, Scope, Site, Test, dates,
     evidence::{list, with},
     told::Rest,
 };
-use crate::page::{HtmlFacts, Outcome, Rules, not_indexable};
+use crate::{
+    crawl::resources::{base_of, resolve},
+    page::{HtmlFacts, Outcome, Rules, not_indexable},
+};
 
 const ROBOTS_META: &str = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag";
 const ROBOTS_TXT: &str = "https://developers.google.com/search/docs/crawling-indexing/robots/intro";
@@ -216,32 +217,36 @@ fn meta_refresh(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn blocked_page(page: &Page<'_>) -> Option<Value> {
-    if !matches!(page.facts.outcome, Outcome::Blocked(_)) {
+    let total = page.index().inlinks(page.id()).len();
+    if total == 0 {
         return None;
     }
-    let rule = page.context.googlebot.forbids(page.path_and_query())?;
-    let total = page.index().inlinks(page.id()).len();
-    (total > 0).then(|| json!({"rule": rule.to_string(), "ruleLine": rule.line, "inlinks": page.context.inlinks(page.id()), "total": total}))
+    let rule = page.context.forbids_googlebot(&page.facts.url)?;
+    Some(
+        json!({"rule": rule.to_string(), "ruleLine": rule.line, "inlinks": page.context.inlinks(page.id()), "total": total}),
+    )
 }
 
 fn blocked_resource(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let own = authority(&page.facts.url);
+    // most are spelled so that nothing has to be resolved
+    let at_root = html.base.is_none() && page.context.is_at_root(&page.facts.url);
+    let mut base = None;
     let blocked = html
         .resources
         .iter()
         .filter(|r| matches!(&*r.tag, "script" | "link"))
         .filter_map(|resource| {
-            let url = &*resource.url;
-            // the rules of other hosts are in other files
-            let path = if url.starts_with('/') && !url.starts_with("//") {
-                url.split('#').next().unwrap_or_default()
-            } else if authority(url).eq_ignore_ascii_case(own) && url.contains("://") {
-                path_and_query(url)
+            let written = &*resource.url;
+            let rule = if at_root && written.starts_with('/') && !written.starts_with("//") {
+                page.context.googlebot.forbids(written.split('#').next()?)
+            } else if written.starts_with("https://") || written.starts_with("http://") {
+                page.context.forbids_googlebot(written)
             } else {
-                return None;
-            };
-            let rule = page.context.googlebot.forbids(path)?;
-            Some(json!({"resource": url, "rule": rule.to_string()}))
+                let base = base.get_or_insert_with(|| base_of(page.facts, html));
+                let url = resolve(base.as_ref()?, written)?;
+                page.context.forbids_googlebot(url.as_str())
+            }?;
+            Some(json!({"resource": written, "rule": rule.to_string()}))
         });
     list("resources", blocked)
 }

@@ -59,7 +59,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "hreflang-no-self",
         needs_whole: true,
         title: "Alternates without the page itself",
-        description: "The page lists alternates, but not itself among them.",
+        description: "An indexable page lists alternates, but not itself among them.",
         why_it_matters: "Search engines may ignore the set.",
         recommendation: "List every version on every version, itself included.",
         source: HREFLANG,
@@ -88,7 +88,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "hreflang-no-return",
         title: "Alternate does not link back",
         scope: Scope::Targets,
-        description: "An alternate of the page does not name the page as its alternate.",
+        description: "An alternate of an indexable page does not name the page as its alternate.",
         why_it_matters: "Search engines ignore alternates that are not confirmed from the other side.",
         recommendation: "List every version on every version.",
         source: HREFLANG,
@@ -181,7 +181,8 @@ fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn no_self(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if html.hreflangs.iter().any(|link| link.target == Some(page.id())) {
+    // what names another page as the one to be indexed has the head of that page
+    if !page.indexable || html.hreflangs.iter().any(|link| link.target == Some(page.id())) {
         return None;
     }
     list("set", html.hreflangs.iter().map(|link| entry(page, link)))
@@ -225,21 +226,29 @@ fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("pairs", pairs)
 }
 
-/// Alternates that are other pages of the site, each once.
+/// Alternates that are other pages.
+fn all<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, &'h LinkRel)> {
+    let own = page.id();
+    html.hreflangs
+        .iter()
+        .filter_map(move |link| Some((link.target.filter(|id| *id != own)?, link)))
+}
+
+/// The same, each page once. Of those on other sites it is known what they answer.
 fn others<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> Vec<(UrlId, &'h LinkRel)> {
     let mut seen = HashSet::new();
-    let internal = |id: UrlId| id != page.id() && page.context.is_internal(id);
-    let targets = html
-        .hreflangs
-        .iter()
-        .filter_map(|link| Some((link.target.filter(|id| internal(*id))?, link)));
-    targets.filter(|(id, _)| seen.insert(*id)).collect()
+    all(page, html).filter(|(id, _)| seen.insert(*id)).collect()
 }
 
 fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if !page.indexable {
+        return None;
+    }
     let index = page.index();
     // an error page or a redirect has its own check; what was not fetched cannot be told
-    let read = |id: UrlId| index.state(id) == State::Html && index.status(id) == Some(200);
+    let read = |id: UrlId| {
+        page.context.is_internal(id) && index.state(id) == State::Html && index.status(id) == Some(200)
+    };
     let missing = others(page, html)
         .into_iter()
         .filter(|(id, _)| read(*id) && !index.is_alternate(*id, page.id()));
@@ -251,7 +260,7 @@ fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn non_200(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let errors = others(page, html).into_iter().filter_map(|(id, link)| {
-        let status = page.index().status(id).filter(|status| *status >= 400)?;
+        let status = page.context.error(id)?;
         Some(json!({"code": link.rel, "url": page.key(id), "status": status}))
     });
     list("alternates", errors)
@@ -274,7 +283,10 @@ fn redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn not_indexable(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
     let hidden = others(page, html).into_iter().filter_map(|(id, link)| {
-        let reason = if index.has(id, flag::NOINDEX) {
+        // an error page has its own check, whatever its template says
+        let reason = if index.status(id) != Some(200) {
+            return None;
+        } else if index.has(id, flag::NOINDEX) {
             "noindex"
         } else if index.has(id, flag::CANONICALISED) {
             "canonicalised"
@@ -287,11 +299,19 @@ fn not_indexable(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let differs = others(page, html).into_iter().filter_map(|(id, link)| {
+    // a page that stands for several languages, or for x-default too, is asked about each
+    let mut seen = HashSet::new();
+    let differs = all(page, html).filter_map(|(id, link)| {
         let there = page.index().language(id)?;
         let code = language(&link.rel);
-        (code.len() == 2 && code != there)
+        (code.len() == 2 && !is_same_language(&code, there) && seen.insert((id, code)))
             .then(|| json!({"code": link.rel, "url": page.key(id), "lang": there}))
     });
     list("alternates", differs)
+}
+
+/// Norwegian is written in two ways, and has a code for each beside its own.
+fn is_same_language(a: &str, b: &str) -> bool {
+    let norwegian = |one: &str, other: &str| one == "no" && matches!(other, "nb" | "nn");
+    a == b || norwegian(a, b) || norwegian(b, a)
 }

@@ -8,16 +8,15 @@ use super::{
     Category::Links,
     Check, Page, Scope, Test,
     crawlability::is_missing,
-    evidence::{list, pages, with},
+    evidence::{MOST, list, pages, with},
     phrases::is_generic_anchor,
     told::Rest,
 };
 use crate::{
-    graph::{State, flag},
+    graph::{State, flag, has_all_ids, named},
     page::{
         HtmlFacts, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
     },
-    text,
 };
 
 const CRAWLABLE: &str = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable";
@@ -90,7 +89,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "mixed-follow-inlinks",
         title: "Linked with and without nofollow",
         scope: Scope::Graph,
-        description: "Some pages link here with nofollow, others without.",
+        description: "Some pages link here with rel nofollow, others without; pages that say nofollow of all their links do not count.",
         why_it_matters: "The mixture is seldom meant, and has no effect beyond losing some of the links.",
         recommendation: "Remove nofollow from links within the site.",
         source: QUALIFY,
@@ -145,9 +144,9 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "broken-fragment",
         needs_whole: true,
-        title: "Link to a missing part of the page",
+        title: "Link to a missing part of a page",
         scope: Scope::Targets,
-        description: "A link to a #part of its own page names an id that the page does not have.",
+        description: "A link to a #part of its own page, or of another page of the site, names an id that the page does not have.",
         why_it_matters: "Nothing happens when it is followed.",
         recommendation: "Correct the fragment, or give the target that id.",
         source: "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
@@ -195,15 +194,24 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
-    let redirects = page.link_targets(html).filter_map(|(target, found)| {
-        let status = index
-            .status(target)
-            .filter(|status| matches!(status, 301 | 308))?;
-        let last = index.hops(target).urls.last().map(|last| page.key(*last));
-        let evidence = with(link(page, found), "status", status);
-        Some(with(evidence, "finalUrl", last))
-    });
-    list("links", redirects)
+    let redirects = |wanted: fn(u16) -> bool| {
+        page.link_targets(html).filter_map(move |(target, found)| {
+            let status = index.status(target).filter(|status| wanted(*status))?;
+            let last = index.hops(target).urls.last().map(|last| page.key(*last));
+            let evidence = with(link(page, found), "status", status);
+            Some(with(evidence, "finalUrl", last))
+        })
+    };
+    let permanent = list("links", redirects(|status| matches!(status, 301 | 308)))?;
+    // those that are meant to last no longer than they must are right to be linked; they are named beside the others only
+    let passing: Vec<Value> = redirects(|status| matches!(status, 302 | 303 | 307))
+        .take(MOST)
+        .collect();
+    Some(if passing.is_empty() {
+        permanent
+    } else {
+        with(permanent, "temporary", passing)
+    })
 }
 
 fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
@@ -253,7 +261,8 @@ fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let inlinks = page
         .index()
         .inlinks(page.id())
-        .filter(|(from, _)| *from != page.id());
+        // a page that says so of all its links says nothing of this one
+        .filter(|(from, _)| *from != page.id() && !page.index().has(*from, flag::NOFOLLOW));
     let (nofollow, follow): (Vec<_>, Vec<_>) = inlinks.partition(|(_, nofollow)| *nofollow);
     if nofollow.is_empty() || follow.is_empty() {
         return None;
@@ -307,54 +316,30 @@ fn malformed(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn fragment(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let own = html
-        .links
-        .iter()
-        .filter(|link| link.flags & LINK_FRAGMENT != 0 && link.target == Some(page.id()));
-    let mut own = own.peekable();
-    own.peek()?;
-    let ids: HashSet<u64> = html.id_hashes.iter().copied().collect();
-    let missing = own.filter(|link| {
-        let (_, fragment) = link.href.split_once('#').unwrap_or_default();
-        // "top" is the top of every page; text fragments are found by their words
-        let special = fragment.eq_ignore_ascii_case("top")
-            || fragment.starts_with(":~:")
-            || fragment.starts_with(['!', '/']);
-        let fragment = fragment.split(":~:").next().unwrap_or_default();
-        !special
-            && !ids.contains(&text::hash(fragment.as_bytes()))
-            && !ids.contains(&text::hash(&percent_decoded(fragment)))
-    });
-    // with the list of ids cut off nothing can be missed in it
-    if html.id_hashes.len() >= 5_000 {
-        return None;
-    }
-    list("links", missing.map(|found| link(page, found)))
-}
-
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut i = 0;
-    while i < bytes.len() {
-        let digits = bytes
-            .get(i + 1..i + 3)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
-            .filter(|_| bytes[i] == b'%')
-        {
-            Some(byte) => {
-                out.push(byte);
-                i += 3;
-            }
-            None => {
-                out.push(bytes[i]);
-                i += 1;
-            }
+    let mut own: Option<HashSet<u64>> = None;
+    let mut missing = |link: &Link<'_>| {
+        let target = link.target.filter(|_| link.flags & LINK_FRAGMENT != 0)?;
+        let hashes = named(link.href)?;
+        if target != page.id() {
+            return Some(
+                hashes
+                    .iter()
+                    .all(|hash| page.index().lacks_fragment(target, *hash)),
+            );
         }
-    }
-    out
+        if !has_all_ids(page.facts) {
+            return None;
+        }
+        let ids = own.get_or_insert_with(|| html.id_hashes.iter().copied().collect());
+        Some(hashes.iter().all(|hash| !ids.contains(hash)))
+    };
+    list(
+        "links",
+        html.links
+            .iter()
+            .filter(|link| missing(link).unwrap_or_default())
+            .map(|found| link(page, found)),
+    )
 }
 
 fn insecure(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

@@ -16,6 +16,9 @@ use crate::{
 
 const REDIRECTS: &str = "https://developers.google.com/search/docs/crawling-indexing/301-redirects";
 
+/// Redirects one after the other that are more than a detour.
+const MANY_HOPS: usize = 5;
+
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "redirect-chain",
@@ -104,7 +107,9 @@ fn hops(index: &Index, hops: &Hops) -> Value {
 fn chain(page: &Page<'_>) -> Option<Value> {
     let way =
         way(page).filter(|way| !way.looped && way.urls.len() > page.thresholds().chain_hops as usize)?;
-    Some(hops(page.index(), &way))
+    // some that follow redirects, for visitors or to read them, give up soon after
+    let many = way.urls.len() > MANY_HOPS;
+    Some(with(hops(page.index(), &way), "manyHops", many))
 }
 
 fn in_loop(page: &Page<'_>) -> Option<Value> {
@@ -117,7 +122,7 @@ fn to_error(page: &Page<'_>) -> Option<Value> {
     let (index, last) = (page.index(), *way.urls.last()?);
     // it is never fetched, and visitors cannot reach it either
     let private = addresses::is_private(index.key(last), context::host(&page.facts.url));
-    let error = index.status(last).is_some_and(|status| status >= 400);
+    let error = page.context.error(last).is_some();
     (error || private).then(|| with(hops(index, &way), "privateAddress", private))
 }
 

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::{
     Category::Sitemaps,
     Check, Page, Scope, Site, Test,
-    context::path_and_query,
     evidence::{list, with},
     told::Rest,
 };
 use crate::{
-    graph::{State, flag},
+    graph::flag,
     origin::Sitemap,
     page::{HtmlFacts, Outcome},
+    sitemap::FILE_LIMIT,
 };
 
 const BUILD: &str = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap";
@@ -116,7 +116,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests: &[Rest::Sitemaps, Rest::Robots],
         title: "Sitemap lists a blocked page",
         scope: Scope::Graph,
-        description: "robots.txt forbids a URL of a sitemap.",
+        description: "robots.txt forbids Googlebot a URL of a sitemap.",
         why_it_matters: "Search engines are invited and turned away.",
         recommendation: "Allow the URL, or remove it from the sitemap.",
         source: BUILD,
@@ -139,7 +139,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: "Page missing in the sitemap",
         scope: Scope::Graph,
         needs_audit: true,
-        description: "An indexable page is in none of the site's sitemaps.",
+        description: "An indexable page is in none of the site's sitemaps, all of which could be read.",
         why_it_matters: "Search engines learn of it and of its changes later.",
         recommendation: "Add it.",
         source: BUILD,
@@ -223,13 +223,27 @@ fn listed(page: &Page<'_>) -> bool {
     page.index().has(page.id(), flag::IN_SITEMAP)
 }
 
+/// What a sitemap says of the page, with its address where there is only one that it can be.
+fn of_sitemap(page: &Page<'_>, evidence: Value) -> Value {
+    let mut files = page
+        .context
+        .origin
+        .sitemaps
+        .iter()
+        .filter(|sitemap| readable(sitemap) && !sitemap.index);
+    match (files.next(), files.next()) {
+        (Some(only), None) => with(evidence, "sitemap", &*only.url),
+        _ => evidence,
+    }
+}
+
 fn url_error(page: &Page<'_>) -> Option<Value> {
     let Outcome::Status(status) = page.facts.outcome else {
         return None;
     };
     // a login or a rate limit is no error of the page
     (listed(page) && status >= 400 && !matches!(status, 401 | 403 | 429))
-        .then(|| json!({"url": page.key(page.id()), "status": status}))
+        .then(|| of_sitemap(page, json!({"url": page.key(page.id()), "status": status})))
 }
 
 fn url_redirect(page: &Page<'_>) -> Option<Value> {
@@ -242,11 +256,16 @@ fn url_redirect(page: &Page<'_>) -> Option<Value> {
         .urls
         .last()
         .map(|last| page.key(*last));
-    listed(page).then(|| json!({"url": page.key(page.id()), "status": status, "final": last}))
+    listed(page).then(|| {
+        of_sitemap(
+            page,
+            json!({"url": page.key(page.id()), "status": status, "final": last}),
+        )
+    })
 }
 
 fn url_noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    (listed(page) && page.directives.noindex()).then(|| json!({"url": page.key(page.id())}))
+    (listed(page) && page.directives.noindex()).then(|| of_sitemap(page, json!({"url": page.key(page.id())})))
 }
 
 fn url_noncanonical(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
@@ -254,17 +273,17 @@ fn url_noncanonical(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         .facts
         .canonical()
         .filter(|canonical| *canonical != page.id() && listed(page))?;
-    Some(json!({"url": page.key(page.id()), "canonical": page.key(canonical)}))
+    let evidence = json!({"url": page.key(page.id()), "canonical": page.key(canonical)});
+    Some(of_sitemap(page, evidence))
 }
 
 fn url_blocked(page: &Page<'_>) -> Option<Value> {
-    let Outcome::Blocked(rule) = &page.facts.outcome else {
+    if !listed(page) {
         return None;
-    };
-    let blocked = listed(page) && page.index().state(page.id()) == State::Blocked;
-    let googlebot = page.context.googlebot.forbids(path_and_query(&page.facts.url));
-    let rule = googlebot.map_or_else(|| rule.to_string(), ToString::to_string);
-    blocked.then(|| json!({"url": page.key(page.id()), "rule": rule}))
+    }
+    let rule = page.context.forbids_googlebot(&page.facts.url)?;
+    let evidence = json!({"url": page.key(page.id()), "rule": rule.to_string(), "ruleLine": rule.line});
+    Some(of_sitemap(page, evidence))
 }
 
 fn foreign(site: &Site<'_>) -> Option<Value> {
@@ -280,14 +299,17 @@ fn foreign(site: &Site<'_>) -> Option<Value> {
 }
 
 fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let sitemaps = page
-        .context
-        .origin
-        .sitemaps
-        .iter()
-        .any(|sitemap| readable(sitemap) && !sitemap.index);
-    (page.indexable && sitemaps && page.context.complete() && !listed(page))
+    (page.indexable && !listed(page) && page.context.complete() && all_read(&page.context.origin.sitemaps))
         .then(|| json!({"url": page.key(page.id())}))
+}
+
+/// There are sitemaps, and every URL of theirs is known.
+fn all_read(sitemaps: &[Sitemap]) -> bool {
+    sitemaps.iter().any(|sitemap| !sitemap.index)
+        && sitemaps.len() < FILE_LIMIT
+        && sitemaps
+            .iter()
+            .all(|sitemap| readable(sitemap) && sitemap.urls <= MOST_URLS)
 }
 
 fn lastmod(site: &Site<'_>) -> Option<Value> {

@@ -290,6 +290,66 @@ proptest! {
 }
 
 #[test]
+fn evidence_names_more_than_the_page() {
+    let of = |world: &World, id: &str| evidence(&world.findings(), id).unwrap();
+    let at = |path: &str| format!("https://www.example.com{path}");
+    // a way of links, and of a redirect that costs no click
+    let deep = World::new()
+        .page("/", "<a href=/a>x</a>")
+        .depth("/", 0)
+        .page("/a", "<a href=/b>x</a><a href=/p rel=nofollow>y</a>")
+        .redirect("/b", 301, "/c")
+        .depth("/b", 2)
+        .page("/c", "<a href=/d>x</a>")
+        .depth("/c", 2)
+        .page("/d", "<a href=/p>x</a>")
+        .depth("/d", 3)
+        .page("/p", "x")
+        .depth("/p", 4);
+    assert_eq!(
+        of(&deep, "depth-high")["shortestPath"],
+        serde_json::json!(["/", "/a", "/b", "/c", "/d", "/p"].map(at))
+    );
+    let trap = (0..8)
+        .rev()
+        .fold(World::new(), |world, i| world.page(&format!("/t?a={i}"), "x"));
+    let trap = trap.page("/other?a=1", "x").trap("/t?a=8", 12);
+    let seen = of(&trap, "crawl-trap-suspected");
+    assert_eq!(
+        seen["traps"][0]["samples"],
+        serde_json::json!(["/t?a=0", "/t?a=1", "/t?a=2", "/t?a=3", "/t?a=4"].map(at))
+    );
+    let listed = World::new().answer("/p", 404, &[], "").sitemap(&["/p"]);
+    assert_eq!(of(&listed, "sitemap-url-error")["sitemap"], at("/sitemap.xml"));
+    let moved = World::new()
+        .page("/p", "<a href=/x>x</a><a href=/y>y</a>")
+        .redirect("/x", 301, "/")
+        .redirect("/y", 302, "/");
+    let seen = of(&moved, "link-to-redirect");
+    assert_eq!(
+        (&seen["total"], &seen["temporary"][0]["linkUrl"]),
+        (&Value::from(1), &Value::from(at("/y")))
+    );
+    let chain = |hops: usize| {
+        let world = World::new().redirect("/p", 301, "/1");
+        (1..hops).fold(world, |world, i| {
+            world.redirect(&format!("/{i}"), 301, &format!("/{}", i + 1))
+        })
+    };
+    assert_eq!(of(&chain(4), "redirect-chain")["manyHops"], false);
+    assert_eq!(of(&chain(5), "redirect-chain")["manyHops"], true);
+    let gone = World::new()
+        .page("/p", "<a href=https://other.example/>x</a>")
+        .redirect("https://other.example/", 301, "https://other.example/y")
+        .answer("https://other.example/y", 404, &[], "");
+    let seen = of(&gone, "broken-external-link");
+    assert_eq!(
+        (&seen["links"][0]["status"], &seen["links"][0]["endUrl"]),
+        (&Value::from(404), &Value::from("https://other.example/y"))
+    );
+}
+
+#[test]
 fn evidence_of_one_check_is_that_of_the_audit() {
     let world = World::new().page("/p", "<title>x</title><title>y</title>");
     let check = find("title-multiple").unwrap();

@@ -4,9 +4,10 @@
 use std::panic::resume_unwind;
 
 use super::{
-    Index, State, alike,
+    Home, Index, State, alike,
     edges::{Edges, Kind},
     flag,
+    fragments::Fragments,
     rank::ranks,
     topics::Topics,
 };
@@ -24,8 +25,7 @@ const NONE: u32 = u32::MAX;
 const SOFT_404_WORDS: u32 = 200;
 
 /// How servers say "not found" with a status of 200; folded, found in the title or first heading.
-const NOT_FOUND: [&str; 24] = [
-    "404",
+const NOT_FOUND: [&str; 23] = [
     "not found",
     "page not found",
     "does not exist",
@@ -75,6 +75,9 @@ pub struct IndexBuilder {
     /// Of indexable pages.
     sketches: Vec<(u32, Sketch)>,
     topics: Topics,
+    fragments: Fragments,
+    /// Of the main text of each page.
+    words: Vec<u16>,
     /// The rest of some page is missing, and links that stand in it.
     cut: bool,
 }
@@ -108,6 +111,7 @@ impl IndexBuilder {
         index.canonicals[id] = canonical.map_or(NONE, |c| c.0);
         let directives = directives(page);
         let mut bits = index.flags[id] & flag::INTERNAL;
+        self.words[id] = html_200.map_or(0, |html| html.main_words.min(u32::from(u16::MAX)) as u16);
         for (flag, set) in [
             (flag::INDEXABLE, not_indexable(page).is_none()),
             (flag::NOINDEX, directives.noindex()),
@@ -144,6 +148,8 @@ impl IndexBuilder {
         }
         index.flags[id] = bits;
         self.cut |= html_200.is_some() && page.cut.is_some();
+        let is_internal = |id: UrlId| has(&self.index.flags, id, flag::INTERNAL);
+        self.fragments.add(page, is_internal);
         self.add_edges(page, directives.nofollow());
     }
 
@@ -195,10 +201,7 @@ impl IndexBuilder {
     }
 
     pub(crate) fn is_internal(&self, id: UrlId) -> bool {
-        self.index
-            .flags
-            .get(id.0 as usize)
-            .is_some_and(|f| f & flag::INTERNAL != 0)
+        has(&self.index.flags, id, flag::INTERNAL)
     }
 
     /// What the page of a URL points at.
@@ -222,6 +225,7 @@ impl IndexBuilder {
     }
 
     fn resize(&mut self, length: usize) {
+        self.words.resize(length, 0);
         let index = &mut self.index;
         index.states.resize(length, State::Known);
         index.statuses.resize(length, 0);
@@ -244,6 +248,8 @@ impl IndexBuilder {
         let length = table.len();
         self.resize(length);
         let mut index = self.index;
+        // first, because what it was told from takes more room than what is missing
+        index.missing = self.fragments.missing();
         index.depths = ends.depths;
         index.depths.resize(length, u16::MAX);
         for id in 0..length {
@@ -260,6 +266,11 @@ impl IndexBuilder {
         index.complete = ends.complete && !self.cut;
         mark_soft_404s(&mut index, ends.probes, ends.home);
         index.redirected = redirected(&index);
+        let home = self.sketches.iter().find(|(id, _)| *id == ends.home.0);
+        index.home = Home {
+            sketch: home.map(|(_, sketch)| *sketch),
+            words: self.words.get(ends.home.0 as usize).copied().unwrap_or(0),
+        };
         // a page of the site that was judged a soft 404 in the meantime is like no other
         let counts = |id: u32| index.flags[id as usize] & (flag::INTERNAL | flag::SOFT_404) == flag::INTERNAL;
         self.sketches.retain(|(id, _)| counts(*id));
@@ -286,6 +297,10 @@ impl IndexBuilder {
         (index.groups, index.near, index.topics) = (groups, near, topics);
         index
     }
+}
+
+fn has(flags: &[u16], id: UrlId, flag: u16) -> bool {
+    flags.get(id.0 as usize).is_some_and(|flags| flags & flag != 0)
 }
 
 /// Primary language of a tag when it has two letters.
@@ -321,13 +336,72 @@ fn alternates(edges: &Edges, length: usize) -> Vec<(u32, u32)> {
 
 fn says_not_found(text: &str) -> bool {
     let folded = crate::text::folded(text);
-    NOT_FOUND.iter().any(|phrase| match *phrase {
-        // A number stands alone: 4048 is not 404.
-        "404" => folded
-            .split(|c: char| !c.is_alphanumeric())
-            .any(|word| word == "404"),
-        phrase => folded.contains(phrase),
-    })
+    NOT_FOUND.iter().any(|phrase| folded.contains(phrase)) || folded.contains("404") && says_404(&folded)
+}
+
+/// Words before the number of an error, or behind it.
+const ERROR: [&str; 20] = [
+    "error",
+    "errors",
+    "fehler",
+    "erreur",
+    "errore",
+    "erro",
+    "fout",
+    "fel",
+    "feil",
+    "fejl",
+    "virhe",
+    "błąd",
+    "chyba",
+    "hiba",
+    "hata",
+    "ошибка",
+    "помилка",
+    "http",
+    "status",
+    "oops",
+];
+/// Words behind it.
+const PAGE: [&str; 9] = [
+    "page",
+    "not",
+    "seite",
+    "nicht",
+    "pagina",
+    "página",
+    "sorry",
+    "страница",
+    "strona",
+];
+
+/// The number of the error, and not of a car, an area or a house: alone between marks, or with a word for what it is at
+/// the beginning or the end.
+fn says_404(folded: &str) -> bool {
+    let words = |part: &str| {
+        let words = part.split(|c: char| !c.is_alphanumeric());
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let is_error = |pair: &[String]| {
+        let [a, b] = [&*pair[0], &*pair[1]];
+        ERROR.contains(&a) && b == "404" || a == "404" && (ERROR.contains(&b) || PAGE.contains(&b))
+    };
+    let all = words(folded);
+    let alone = |part: &str| {
+        let part = words(part);
+        part.len() == 1 && part[0] == "404"
+    };
+    let marks = [" - ", " – ", " — ", " | ", " · ", ": ", "! ", "» "];
+    let parts = marks.iter().fold(vec![folded], |parts, mark| {
+        parts.into_iter().flat_map(|part| part.split(mark)).collect()
+    });
+    let pairs = all.windows(2);
+    parts.into_iter().any(alone)
+        || pairs.clone().next().is_some_and(is_error)
+        || pairs.last().is_some_and(is_error)
 }
 
 /// Pages that answer what a made-up URL answers. A site whose made-up URLs answer with its home page

@@ -244,24 +244,33 @@ fn soft_404s_are_told_by_words_and_by_probe() {
         with(3, "Seite nicht gefunden", 20, 10),
         with(4, "Whatever", 900, 11),
         with(5, "Peugeot 4048", 10, 12),
+        with(6, "404 Area Code", 10, 13),
+        with(7, "The Peugeot 404 | Cars", 10, 14),
+        with(8, "Example – 404", 10, 15),
+        with(9, "404", 10, 16),
+        with(10, "Error: 404!", 10, 17),
+        with(11, "404 page of Example", 10, 18),
+        with(12, "Rooms: 404 of them", 10, 19),
+        with(13, "Erreur HTTP 404", 10, 20),
+        with(14, "Peugeot 404", 10, 21),
     ];
     let soft = |probes: &[Probe]| {
         let index = index_with(&pages, probes);
-        (0..6)
+        (0..15)
             .filter(|id| index.has(UrlId(*id), flag::SOFT_404))
             .collect::<Vec<_>>()
     };
-    assert_eq!(soft(&[]), [1, 3]);
+    assert_eq!(soft(&[]), [1, 3, 8, 9, 10, 11, 13]);
     let probe = |text, status| Probe {
         text,
         status,
         ..Probe::default()
     };
-    assert_eq!(soft(&[probe(11, 200)]), [1, 3, 4]);
-    assert_eq!(soft(&[probe(11, 404)]), [1, 3]);
+    assert_eq!(soft(&[probe(11, 200)]), [1, 3, 4, 8, 9, 10, 11, 13]);
+    assert_eq!(soft(&[probe(11, 404)]), soft(&[]));
     assert_eq!(
         soft(&[probe(7, 200)]),
-        [1, 3],
+        soft(&[]),
         "a site that answers everything with its home page"
     );
 }

@@ -1,7 +1,7 @@
 //! Checks that compare pages, or follow links and redirects.
 
 use super::{Case, World};
-use crate::fetch::FetchError;
+use crate::{fetch::FetchError, origin::Sitemap};
 
 const TEXT: &str = "<p>One text that stands on two pages.";
 
@@ -128,6 +128,18 @@ fn links() -> Vec<Case> {
             |w| w.page("/x", "x"),
             |w| w.page("/x", "<meta name=robots content=noindex>"),
         ),
+        to(
+            "broken-fragment",
+            "<a href=/x#part>x</a>",
+            |w| w.page("/x", "<p id=other>x"),
+            |w| w.page("/x", "<p id=part>x"),
+        ),
+        to(
+            "broken-fragment",
+            "<a href=/x#%C3%A4>x</a><a href=/z#a>z</a>",
+            |w| w.page("/x", "<p>x"),
+            |w| w.page("/x", "<a name=ä>x").redirect("/z", 301, "/x"),
+        ),
         Case {
             id: "orphan-page",
             bad: World::new()
@@ -188,6 +200,15 @@ fn links() -> Vec<Case> {
                 .page("/q", "<a href=/p rel=nofollow>x</a><a href=/p>y</a>"),
         },
         Case {
+            id: "mixed-follow-inlinks",
+            bad: World::new()
+                .page("/p", "x")
+                .page("/q", "<a href=/p rel=ugc>x</a>"),
+            good: World::new()
+                .page("/p", "x")
+                .page("/q", "<meta name=robots content=nofollow><a href=/p>x</a>"),
+        },
+        Case {
             id: "depth-high",
             bad: World::new().page("/p", "x").depth("/p", 4),
             good: World::new().page("/p", "x").depth("/p", 3),
@@ -223,6 +244,22 @@ fn external_links() -> Vec<Case> {
             |w| w.fails(OTHER, FetchError::Timeout),
         ),
         case(
+            "broken-external-link",
+            |w| {
+                w.redirect(OTHER, 301, "https://other.example/y")
+                    .redirect("https://other.example/y", 302, "https://other.example/z")
+                    .answer("https://other.example/z", 404, &[], "")
+            },
+            |w| {
+                w.redirect(OTHER, 301, "https://other.example/y").answer(
+                    "https://other.example/y",
+                    403,
+                    &[],
+                    "",
+                )
+            },
+        ),
+        case(
             "external-link-unverified",
             |w| w.answer(OTHER, 999, &[], ""),
             |w| w.answer(OTHER, 404, &[], "").answer("/y", 403, &[], ""),
@@ -236,6 +273,7 @@ fn external_links() -> Vec<Case> {
 }
 
 fn canonicals() -> Vec<Case> {
+    let words = |word: &str| (0..80).map(|i| format!("{word}{i} ")).collect::<String>();
     let body = canonical("/x");
     let case = |id, bad: fn(World) -> World, good: fn(World) -> World| to(id, &body, bad, good);
     vec![
@@ -243,6 +281,12 @@ fn canonicals() -> Vec<Case> {
             "canonical-non-200",
             |w| w.answer("/x", 404, &[], ""),
             |w| w.page("/x", "x"),
+        ),
+        to(
+            "canonical-non-200",
+            "<link rel=canonical href=https://other.example/x>",
+            |w| w.answer("https://other.example/x", 410, &[], ""),
+            |w| w.answer("https://other.example/x", 403, &[], ""),
         ),
         case(
             "canonical-redirect",
@@ -254,11 +298,49 @@ fn canonicals() -> Vec<Case> {
             |w| w.page("/x", "<meta name=robots content=noindex>"),
             |w| w.page("/x", "x"),
         ),
-        case("canonical-blocked", |w| w.blocked("/x"), |w| w.page("/x", "x")),
+        case(
+            "canonical-noindex",
+            |w| w.page("/x", "<meta name=robots content=none>"),
+            |w| {
+                let html = [("content-type", "text/html")];
+                w.answer("/x", 404, &html, "<meta name=robots content=noindex>")
+            },
+        ),
+        case(
+            "canonical-blocked",
+            |w| w.blocked("/x").robots("User-agent: *\nDisallow: /x"),
+            |w| {
+                w.blocked("/x")
+                    .robots("User-agent: SearchwrightBot\nDisallow: /x")
+            },
+        ),
+        case(
+            "canonical-blocked",
+            // our own robot may, Google's may not
+            |w| w.page("/x", "x").robots("User-agent: Googlebot\nDisallow: /x"),
+            |w| w.page("/x", "x").robots("User-agent: Googlebot\nDisallow: /y"),
+        ),
+        to(
+            "canonical-blocked",
+            "<link rel=canonical href=https://www.example.com/x>",
+            |w| w.robots("User-agent: *\nDisallow: /"),
+            |w| {
+                w.robots("User-agent: *\nDisallow: /")
+                    .origin(|o| o.root = "https://shop.example.com".into())
+            },
+        ),
         case(
             "canonical-chain",
             |w| w.page("/x", "<link rel=canonical href=/y>"),
             |w| w.page("/x", "<link rel=canonical href=/x>"),
+        ),
+        case(
+            "canonical-chain",
+            |w| w.page("/x", "<link rel=canonical href=/y>"),
+            |w| {
+                let html = [("content-type", "text/html")];
+                w.answer("/x", 404, &html, "<link rel=canonical href=/y>")
+            },
         ),
         Case {
             id: "canonical-to-home",
@@ -270,6 +352,38 @@ fn canonicals() -> Vec<Case> {
                 .page("/p", &format!("<title>Home</title>{}{TEXT}", canonical("/"))),
         },
         Case {
+            id: "canonical-to-home",
+            // a template with one title and one canonical for all pages
+            bad: World::new()
+                .page("/", &format!("<title>Home</title><p>{}", words("home")))
+                .page(
+                    "/p",
+                    &format!("<title>Home</title>{}<p>{}", canonical("/"), words("own")),
+                ),
+            good: World::new()
+                .page("/", &format!("<title>Home</title><p>{}", words("home")))
+                .page(
+                    "/p",
+                    &format!(
+                        "<title>Filtered</title>{}<p>{} sorted by price",
+                        canonical("/"),
+                        words("home")
+                    ),
+                ),
+        },
+        Case {
+            id: "canonical-to-home",
+            bad: World::new()
+                .page("/", &format!("<title>Home</title><p>{}", words("home")))
+                .page("/p", &format!("<title>Home</title>{}{TEXT}", canonical("/"))),
+            good: World::new()
+                .page("/", &format!("<title>Home</title>{TEXT}"))
+                .page(
+                    "/p",
+                    &format!("<title>Home</title>{}{TEXT} Or three.", canonical("/")),
+                ),
+        },
+        Case {
             id: "canonical-isolated",
             bad: World::new()
                 .page("/", "<a href=/p>x</a>")
@@ -279,6 +393,19 @@ fn canonicals() -> Vec<Case> {
                 .page("/", "<a href=/p>x</a><a href=/x>y</a>")
                 .page("/p", &body)
                 .page("/x", "x"),
+        },
+        Case {
+            id: "canonical-isolated",
+            bad: World::new()
+                .page("/", "<a href=/p>x</a><a href=/old>y</a>")
+                .page("/p", &body)
+                .page("/x", "x")
+                .redirect("/old", 301, "/y"),
+            good: World::new()
+                .page("/", "<a href=/p>x</a><a href=/old>y</a>")
+                .page("/p", &body)
+                .page("/x", "x")
+                .redirect("/old", 301, "/x"),
         },
         Case {
             id: "link-to-noncanonical",
@@ -305,10 +432,65 @@ fn alternates() -> Vec<Case> {
             |w| w.answer("/x", 404, &[], ""),
             |w| w.page("/x", "x"),
         ),
+        to(
+            "hreflang-non-200",
+            "<link rel=alternate hreflang=de href=https://example.de/>",
+            |w| w.answer("https://example.de/", 404, &[], ""),
+            |w| w.answer("https://example.de/", 429, &[], ""),
+        ),
         case(
             "hreflang-redirect",
             |w| w.redirect("/x", 302, "/y"),
             |w| w.page("/x", "x"),
+        ),
+        to(
+            "hreflang-redirect",
+            "<link rel=alternate hreflang=de href=https://example.de/>",
+            |w| w.redirect("https://example.de/", 301, "https://www.example.de/"),
+            |w| w.page("https://example.de/", "x"),
+        ),
+        Case {
+            id: "hreflang-no-return",
+            bad: World::new().page("/p", body).page("/x", "<p>x"),
+            // of other sites only the headers are read
+            good: World::new()
+                .page("/p", "<link rel=alternate hreflang=de href=https://example.de/>")
+                .page("https://example.de/", "x"),
+        },
+        Case {
+            id: "hreflang-no-return",
+            bad: World::new().page("/p", body).page("/x", "<p>x"),
+            good: World::new()
+                .page("/p", &(canonical("/q") + body))
+                .page("/x", "<p>x"),
+        },
+        Case {
+            id: "hreflang-no-self",
+            bad: World::new().page("/p", "<link rel=alternate hreflang=de href=/x>"),
+            good: World::new().page(
+                "/p",
+                "<meta name=robots content=noindex><link rel=alternate hreflang=de href=/x>",
+            ),
+        },
+        case(
+            "hreflang-not-indexable",
+            |w| w.page("/x", "<meta name=robots content=noindex>"),
+            |w| {
+                let html = [("content-type", "text/html")];
+                w.answer("/x", 404, &html, "<meta name=robots content=noindex>")
+            },
+        ),
+        to(
+            "hreflang-lang-mismatch",
+            "<link rel=alternate hreflang=x-default href=/x><link rel=alternate hreflang=en href=/x>",
+            |w| w.page("/x", "<html lang=fr>"),
+            |w| w.page("/x", "<html lang=en>"),
+        ),
+        to(
+            "hreflang-lang-mismatch",
+            "<link rel=alternate hreflang=no href=/x><link rel=alternate hreflang=nn href=/y>",
+            |w| w.page("/x", "<html lang=nb>").page("/y", "<html lang=nb>"),
+            |w| w.page("/x", "<html lang=nb>").page("/y", "<html lang=no>"),
         ),
         case(
             "hreflang-not-indexable",
@@ -363,6 +545,15 @@ fn redirects() -> Vec<Case> {
             good: World::new().redirect("/p", 302, "http://8.8.8.8/latest/"),
         },
         Case {
+            id: "redirect-to-error",
+            bad: World::new()
+                .redirect("/p", 301, "https://other.example/x")
+                .answer("https://other.example/x", 404, &[], ""),
+            good: World::new()
+                .redirect("/p", 301, "https://other.example/x")
+                .answer("https://other.example/x", 999, &[], ""),
+        },
+        Case {
             id: "redirect-downgrade",
             bad: World::new().redirect("/p", 301, "http://www.example.com/a"),
             good: one(),
@@ -386,6 +577,15 @@ fn redirects() -> Vec<Case> {
 }
 
 fn sitemaps() -> Vec<Case> {
+    fn more(world: World, change: fn(&mut Sitemap)) -> World {
+        let mut sitemap = Sitemap {
+            url: "https://www.example.com/more.xml".into(),
+            status: Some(200),
+            ..Sitemap::default()
+        };
+        change(&mut sitemap);
+        world.origin(|origin| origin.sitemaps.push(sitemap))
+    }
     let listed = |world: World| world.sitemap(&["/", "/p"]);
     vec![
         Case {
@@ -410,8 +610,13 @@ fn sitemaps() -> Vec<Case> {
         },
         Case {
             id: "sitemap-url-blocked",
-            bad: listed(World::new().blocked("/p")),
-            good: World::new().blocked("/p"),
+            bad: listed(World::new().blocked("/p")).robots("User-agent: *\nDisallow: /p"),
+            good: World::new().blocked("/p").robots("User-agent: *\nDisallow: /p"),
+        },
+        Case {
+            id: "sitemap-url-blocked",
+            bad: listed(World::new().page("/p", "x")).robots("User-agent: Googlebot\nDisallow: /p"),
+            good: listed(World::new().blocked("/p")).robots("User-agent: SearchwrightBot\nDisallow: /p"),
         },
         Case {
             id: "not-in-sitemap",
@@ -422,6 +627,19 @@ fn sitemaps() -> Vec<Case> {
             id: "not-in-sitemap",
             bad: World::new().page("/p", "x").sitemap(&["/"]),
             good: World::new().page("/p", "x"),
+        },
+        Case {
+            id: "not-in-sitemap",
+            bad: more(World::new().page("/p", "x").sitemap(&["/"]), |_| ()),
+            // what cannot be read may list it
+            good: more(World::new().page("/p", "x").sitemap(&["/"]), |sitemap| {
+                (sitemap.status, sitemap.error) = (Some(503), Some("status 503".into()));
+            }),
+        },
+        Case {
+            id: "not-in-sitemap",
+            bad: more(World::new().page("/p", "x").sitemap(&["/"]), |s| s.urls = 50_000),
+            good: more(World::new().page("/p", "x").sitemap(&["/"]), |s| s.urls = 50_001),
         },
     ]
 }
@@ -441,6 +659,29 @@ fn robots() -> Vec<Case> {
             good: World::new()
                 .blocked("/p")
                 .robots("User-agent: SearchwrightBot\nDisallow: /p"),
+        },
+        Case {
+            id: "robots-blocked-page",
+            bad: page("x").robots("User-agent: Googlebot\nDisallow: /p"),
+            good: page("x")
+                .robots("User-agent: Googlebot\nDisallow: /p")
+                .origin(|o| o.root = "https://shop.example.com".into()),
+        },
+        Case {
+            id: "robots-blocked-resource",
+            bad: page("<base href=/assets/><script src=a.js></script>").robots(rules),
+            good: page("<base href=/other/><script src=a.js></script><script src=//cdn.example/assets/a.js></script>")
+                .robots(rules),
+        },
+        Case {
+            id: "robots-blocked-resource",
+            bad: page("<link rel=stylesheet href=//www.example.com/assets/a.css>").robots(rules),
+            good: page("<base href=https://cdn.example/><script src=/assets/a.js></script>").robots(rules),
+        },
+        Case {
+            id: "robots-blocked-resource",
+            bad: page("<script src=assets/a.js?u=https://x.example/></script>").robots(rules),
+            good: page("<script src=/js/a.js?u=https://x.example/assets/></script>").robots(rules),
         },
         Case {
             id: "robots-blocked-resource",

@@ -385,6 +385,11 @@ fn bodies() -> Vec<Case> {
             "<a href=#%C3%A4>x</a><a href=#top>y</a><a href=/p#c>z</a><p id=ä><a name=c>",
         ),
         page(
+            "broken-fragment",
+            "<a href=#a>x</a><p id=b>",
+            "<a href=#a>x</a><div id=root></div><script src=/a.js></script>",
+        ),
+        page(
             "http-internal-link",
             "<a href=http://www.example.com/x>x</a>",
             "<a href=http://other.example/>x</a>",
@@ -413,6 +418,26 @@ fn bodies() -> Vec<Case> {
             "localhost-link",
             "<script src=//127.0.0.1/a.js></script>",
             "<script src=//localhost.example/a.js></script>",
+        ),
+        page(
+            "localhost-link",
+            "<img src=http://10.0.0.1/a.png>",
+            "<img src=http://11.0.0.1/a.png>",
+        ),
+        page(
+            "localhost-link",
+            "<form action=http://shop.Local/></form>",
+            "<form action=http://shop.local.example/></form>",
+        ),
+        page(
+            "staging-host-leak",
+            "<link rel=alternate hreflang=de href=//stage.example.com/p>",
+            "<link rel=alternate hreflang=de href=//backstage.example.com/p>",
+        ),
+        page(
+            "staging-host-leak",
+            "<img src=https://test2.example.com/a.png>",
+            "<img src=https://cdn.test.example/a.png><img src=https://test.github.io/a.png>",
         ),
         page(
             "staging-host-leak",
