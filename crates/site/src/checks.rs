@@ -66,7 +66,7 @@ use crate::{
 
 /// Version of the conditions below. The major number rises when a check's condition changes its meaning,
 /// the minor one when checks are added. Ids are retired, never reused.
-pub const RULESET_VERSION: &str = "1.3.0";
+pub const RULESET_VERSION: &str = "2.0.0";
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -21,7 +21,10 @@ mod tags;
 mod tokens;
 mod unseen;
 
-pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable};
+pub(crate) use headers::is_frame_ancestors;
+pub(crate) use prose::FILLER;
+
+pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};
 pub use language::Detected;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
 pub use more::More;
@@ -236,7 +239,7 @@ pub struct HtmlFacts {
     pub head_ended_by: Option<Box<str>>,
     /// The first 80 characters of the source when it does not begin with a doctype.
     pub opening: Option<Box<str>>,
-    /// Headings in order.
+    /// Headings in order; of those beyond the list the first h1s that say something.
     pub headings: Vec<Heading>,
     /// Headings in all (the list is cut).
     pub headings_total: u32,
@@ -264,7 +267,8 @@ pub struct HtmlFacts {
     pub resources: Vec<Resource>,
     /// External scripts and stylesheets in all.
     pub resources_total: u32,
-    /// Scripts, styles, frames, media and images whose URL begins with `http:`.
+    /// Scripts, styles, frames, plugins, media and images whose URL begins with `http:`, or comes to by the page's base:
+    /// 20 that browsers block, and 20 images and media.
     pub insecure: Vec<Resource>,
     /// Such URLs in all.
     pub insecure_total: u32,
@@ -280,15 +284,15 @@ pub struct HtmlFacts {
     pub plugins: Vec<Box<str>>,
     /// Values of `id` and `a[name]`, hashed, for fragment checks; cut at 5,000.
     pub id_hashes: Vec<u64>,
-    /// Elements.
+    /// Elements, those in templates left out.
     pub elements: u32,
     /// Deepest nesting seen.
     pub max_depth: u32,
-    /// `data-nosnippet` on body, main or article.
+    /// `data-nosnippet` on, in or around the main text so that it covers nine tenths of it.
     pub main_nosnippet: bool,
     /// The source mentions an author or byline outside JSON-LD.
     pub byline: bool,
-    /// `<blockquote>` and `<q>`.
+    /// `<blockquote>` and `<q>`, and one more for quotation marks in the main text.
     pub quotations: u32,
     /// The main text holds a digit.
     pub numbers: bool,
@@ -310,7 +314,7 @@ pub struct HtmlFacts {
     pub paragraphs: u32,
     /// Paragraphs of more than 150 words.
     pub long_paragraphs: u32,
-    /// Placeholder or unrendered template text found, as written.
+    /// Unrendered template text found, as written, and filler text, lower case, with what follows it.
     pub placeholders: Vec<Box<str>>,
     /// An element that single-page applications mount on, with scripts: `#root`, `#app`, `#__next`, `#__nuxt`.
     pub spa_root: bool,
@@ -395,6 +399,13 @@ pub struct Resource {
     pub url: Box<str>,
 }
 
+impl Resource {
+    /// An image, sound or video: browsers may show it over http too.
+    pub(crate) fn is_passive(&self) -> bool {
+        matches!(&*self.tag, "img" | "audio" | "video" | "source" | "track")
+    }
+}
+
 /// One form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Form {
@@ -407,7 +418,7 @@ pub struct Form {
 /// One JSON-LD block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JsonLd {
-    /// The block, cut to 16 KiB; empty when it was longer.
+    /// The block; empty when it has more than 64 KiB, or the blocks of the page together more than 128 KiB.
     pub source: Box<str>,
     /// Parse error with line and column; `None` when it parses.
     pub error: Option<Box<str>>,

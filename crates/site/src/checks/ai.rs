@@ -300,8 +300,12 @@ fn is_question(heading: &Heading) -> bool {
         "что ",
         "jak ",
     ];
-    let folded = text::folded(&heading.text);
-    folded.ends_with(QUESTION_MARKS) || WORDS.iter().any(|word| folded.starts_with(word))
+    if heading.text.ends_with(QUESTION_MARKS) {
+        return true;
+    }
+    // no more than the longest of the words
+    let folded = text::folded(text::cut(&heading.text, 12));
+    WORDS.iter().any(|word| folded.starts_with(word))
 }
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
@@ -317,9 +321,10 @@ fn no_question(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn no_answer(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let thresholds = page.thresholds();
     let answered = thresholds.answer_min_words..=thresholds.answer_max_words;
-    let open = html.headings.iter().filter(|heading| {
-        heading.text.ends_with(QUESTION_MARKS) && !answered.contains(&heading.answer_words)
-    });
+    let open = html
+        .headings
+        .iter()
+        .filter(|heading| !answered.contains(&heading.answer_words) && is_question(heading));
     list(
         "headings",
         open.map(
@@ -329,9 +334,10 @@ fn no_answer(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn long_paragraphs(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let share = (html.long_paragraphs * 100).checked_div(html.paragraphs)?;
-    (share > page.thresholds().long_paragraphs_percent)
-        .then(|| json!({"share": share, "long": html.long_paragraphs, "paragraphs": html.paragraphs}))
+    let (long, all) = (u64::from(html.long_paragraphs), u64::from(html.paragraphs));
+    let share = || (long as f64 * 1_000.0 / all as f64).round() / 10.0;
+    (long * 100 > all * u64::from(page.thresholds().long_paragraphs_percent))
+        .then(|| json!({"share": share(), "long": long, "paragraphs": all}))
 }
 
 fn no_evidence(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -340,8 +346,7 @@ fn no_evidence(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .iter()
         .filter(|link| link.target.is_some_and(|id| !page.context.is_internal(id)))
         .count();
-    let marked = html.excerpt.contains(['“', '„', '«']);
-    let none = external == 0 && !html.numbers && html.quotations == 0 && !marked;
+    let none = external == 0 && !html.numbers && html.quotations == 0;
     (none && is_long_article(page, html))
         .then(|| json!({"outboundLinks": 0, "numbers": 0, "quotations": 0, "words": html.main_words}))
 }
@@ -350,7 +355,7 @@ fn no_author(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let items = page.items(html);
     let article = items.iter().find(|item| item.is_article())?;
     let named = article.has("author") || article.has("creator") || html.byline;
-    (!named).then(|| json!({"type": article.types.first()}))
+    (!named).then(|| json!({"type": article.article()}))
 }
 
 fn names(site: &Site<'_>) -> Option<Value> {

@@ -9,7 +9,10 @@ use super::{
     evidence::{list, pages, with},
     schema,
 };
-use crate::{graph::Same, page::HtmlFacts};
+use crate::{
+    graph::Same,
+    page::{FILLER, HtmlFacts},
+};
 
 const HELPFUL: &str = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content";
 const DATES: &str = "https://developers.google.com/search/docs/appearance/publication-dates";
@@ -114,26 +117,78 @@ fn is_template(text: &str) -> bool {
 }
 
 fn lorem_ipsum(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let filler = html.placeholders.iter().find(|text| !is_template(text))?;
-    Some(json!({"phrase": filler, "excerpt": html.excerpt}))
+    let found = html.placeholders.iter().find(|text| !is_template(text))?;
+    // what was found begins with the phrase
+    let phrase = FILLER.into_iter().find(|phrase| found.starts_with(phrase));
+    Some(json!({"phrase": phrase, "excerpt": found}))
 }
 
-/// What a template leaves behind when it is not filled in. The bare words count only where they stand alone, as in
-/// "undefined | Shop": there are articles about undefined behaviour.
+/// What a template leaves behind when it is not filled in.
 fn leftover(text: &str) -> bool {
     let between = |open: &str, close: &str| {
         text.split_once(open)
             .is_some_and(|(_, rest)| rest.contains(close))
     };
-    let alone = |word: &str| {
-        if !text.contains(word) {
-            return false;
-        }
-        text.split(['|', '–', '—', ':', '·', '»', '«', ',', '/'])
-            .flat_map(|part| part.split(" - "))
-            .any(|part| part.trim() == word)
-    };
-    between("{{", "}}") || text.contains("[object Object]") || alone("undefined") || alone("NaN")
+    between("{{", "}}")
+        || text.contains("[object Object]")
+        || ["undefined", "NaN"]
+            .iter()
+            .any(|word| text.contains(word) && is_nothing(text, word))
+}
+
+/// Whether a bare word stands for what was not there. There are articles about undefined behaviour: it counts alone, as in
+/// "undefined | Shop" or "Hello, undefined!", twice in a row, at the end of a greeting, and where an amount would stand.
+fn is_nothing(text: &str, word: &str) -> bool {
+    const GREETINGS: [&str; 8] = [
+        "hello", "hi", "hey", "dear", "welcome", "hallo", "hola", "bonjour",
+    ];
+    const PROGRAMS: [&str; 7] = [
+        "javascript",
+        "typescript",
+        "ecmascript",
+        "typeof",
+        "pandas",
+        "numpy",
+        "python",
+    ];
+    const AMOUNTS: [&str; 10] = ["%", "€", "$", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF"];
+    let folded = text.to_lowercase();
+    // with a capital it is a number in German
+    let null = text
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| word == "null");
+    if null || PROGRAMS.iter().any(|program| folded.contains(program)) {
+        return false;
+    }
+    let ends =
+        |c: char| matches!(c, '!' | '?' | '.' | '…' | ',' | ';' | '(' | ')' | '*') || c.is_whitespace();
+    let alone = text
+        .split(['|', '–', '—', ':', '·', '»', '«', ',', '/'])
+        .flat_map(|part| part.split(" - "))
+        .any(|part| part.trim_matches(ends) == word);
+    let is_amount = |text: &str| AMOUNTS.contains(&text);
+    let mut words = text.split_whitespace().peekable();
+    let mut before = "";
+    let in_place = std::iter::from_fn(|| {
+        let written = words.next()?;
+        let bare = written.trim_matches(ends);
+        let last = written.ends_with(ends) || words.peek().is_none();
+        let after = words.peek().map_or("", |next| next.trim_matches(ends));
+        let around = bare.strip_prefix(word).or_else(|| bare.strip_suffix(word));
+        let found = around.is_some_and(|around| match around {
+            "" => {
+                after == word
+                    || is_amount(before)
+                    || is_amount(after)
+                    || last && GREETINGS.contains(&&*before.to_lowercase())
+            }
+            around => is_amount(around),
+        });
+        before = bare;
+        Some(found)
+    })
+    .any(|found| found);
+    alone || in_place
 }
 
 fn template(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -193,7 +248,7 @@ fn date_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .items(html)
         .iter()
         .find(|item| item.is_article() && !item.has("datePublished"))?;
-    Some(json!({"type": undated.types.first()}))
+    Some(json!({"type": undated.article()}))
 }
 
 #[cfg(test)]
@@ -208,6 +263,13 @@ mod tests {
             "Price: NaN",
             "Shop - undefined",
             "[object Object] x",
+            "Hello, undefined!",
+            "Welcome undefined, here is your cart",
+            "Price from NaN EUR",
+            "Null Zinsen ab NaN €",
+            "Only NaN% left",
+            "Oak desk for €NaN.",
+            "undefined undefined, our staff",
         ] {
             assert!(leftover(text), "{text}");
         }
@@ -216,6 +278,11 @@ mod tests {
             "NaN in JavaScript",
             "{{ open",
             "Not undefined",
+            "NaN - JavaScript | MDN",
+            "null, undefined, and when to use them",
+            "Hello, undefined behaviour",
+            "The borders were left undefined.",
+            "NaNs explained",
         ] {
             assert!(!leftover(text), "{text}");
         }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     crawl::resources::{base_of, resolve},
-    page::{HtmlFacts, Outcome, Rules, not_indexable},
+    page::{HtmlFacts, Outcome, Rules, not_indexable, refresh},
 };
 
 const ROBOTS_META: &str = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag";
@@ -202,18 +202,8 @@ fn head_in_body(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn meta_refresh(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let meta = html.metas.iter().find(|meta| &*meta.name == "=refresh")?;
-    let (delay, target) = meta.content.split_once([';', ','])?;
-    let target = target.trim();
-    let url = target
-        .get(..3)
-        .filter(|word| word.eq_ignore_ascii_case("url"))
-        .map_or(target, |_| target[3..].trim_start());
-    let url = url
-        .strip_prefix('=')
-        .unwrap_or(url)
-        .trim()
-        .trim_matches(['"', '\'']);
-    (!url.is_empty()).then(|| json!({"delay": delay.trim(), "target": url}))
+    let (delay, target) = refresh(&meta.content)?;
+    Some(json!({"delay": delay, "target": target}))
 }
 
 fn blocked_page(page: &Page<'_>) -> Option<Value> {

@@ -17,6 +17,24 @@ const REGIONS: &str = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd 
     sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug \
     um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw";
 
+/// Regions that language tags may name beside: reserved for exceptions, retired, or for private use.
+const OTHER_REGIONS: &str = "ac an bu cp cs dd dg dy ea fx ic nh nt su ta tp yd yu zr aa zz";
+
+/// A region of a language tag, lower case; the United Kingdom is `gb`.
+fn is_region(part: &str) -> bool {
+    let listed = || {
+        [REGIONS, OTHER_REGIONS]
+            .iter()
+            .any(|list| list.split(' ').any(|known| known == part))
+    };
+    let private = || matches!(part.as_bytes(), [b'x', b'a'..=b'z'] | [b'q', b'm'..=b'z']);
+    match part.len() {
+        2 => listed() || private(),
+        3 => part.bytes().all(|b| b.is_ascii_digit()),
+        _ => false,
+    }
+}
+
 /// A two-letter code of ISO 639-1, lower case.
 fn is_language(code: &str) -> bool {
     code.len() == 2 && LANGUAGES.split(' ').any(|known| known == code)
@@ -40,7 +58,8 @@ pub(super) fn is_hreflang(code: &str) -> bool {
     region && parts.next().is_none()
 }
 
-/// A well-formed language tag of BCP 47 (RFC 5646, section 2.1) whose language, when it has two letters, exists.
+/// A language tag of BCP 47 (RFC 5646, section 2.1) whose region and language exist; of a language with three letters
+/// only the form is looked at. Four letters are reserved, and of five to eight none was ever registered.
 pub(super) fn is_language_tag(tag: &str) -> bool {
     let tag = tag.to_ascii_lowercase();
     let mut parts = tag.split('-').peekable();
@@ -54,7 +73,7 @@ pub(super) fn is_language_tag(tag: &str) -> bool {
     }
     let known = match language.len() {
         2 => is_language(language),
-        3..=8 => letters(language),
+        3 => letters(language),
         _ => false,
     };
     if !known {
@@ -64,9 +83,7 @@ pub(super) fn is_language_tag(tag: &str) -> bool {
         parts.next_if(|part| part.len() == 3 && letters(part));
     }
     parts.next_if(|part| part.len() == 4 && letters(part));
-    parts.next_if(|part| {
-        part.len() == 2 && letters(part) || part.len() == 3 && part.bytes().all(|b| b.is_ascii_digit())
-    });
+    parts.next_if(|part| is_region(part));
     while parts
         .next_if(|part| {
             word(part) && (part.len() >= 5 || part.len() == 4 && part.as_bytes()[0].is_ascii_digit())
@@ -119,6 +136,8 @@ mod tests {
             "sr-Latn-RS",
             "haw",
             "de-DE-x-y-z",
+            "sq-XK",
+            "sr-CS",
         ] {
             assert!(is_language_tag(tag), "{tag}");
         }
@@ -133,6 +152,11 @@ mod tests {
             "de--DE",
             "en-a",
             "english-language-of-the-page",
+            "english",
+            "deutsch",
+            "engl",
+            "en-UK",
+            "en-eu",
         ] {
             assert!(!is_language_tag(tag), "{tag}");
         }

@@ -60,14 +60,28 @@ fn viewport(html: &HtmlFacts) -> Option<&str> {
     metas.find(|content| !content.is_empty())
 }
 
-/// A property of the viewport, lower case.
-fn property(content: &str, name: &str) -> Option<String> {
-    content.split([',', ';']).find_map(|part| {
-        let (key, value) = part.split_once('=')?;
-        key.trim()
-            .eq_ignore_ascii_case(name)
-            .then(|| value.trim().to_ascii_lowercase())
+/// The properties of a viewport, parted by commas, semicolons or white space as browsers do.
+fn properties(content: &str) -> impl Iterator<Item = (&str, &str)> {
+    let parts = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | ';');
+    let mut rest = content;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c| parts(c) || c == '=');
+        let (key, after) = rest.split_at(rest.find(|c| parts(c) || c == '=')?);
+        let Some(value) = after.trim_ascii_start().strip_prefix('=') else {
+            rest = after;
+            return Some((key, ""));
+        };
+        let value = value.trim_ascii_start();
+        let end = value.find(parts).unwrap_or(value.len());
+        rest = &value[end..];
+        Some((key, &value[..end]))
     })
+}
+
+/// A property of the viewport, lower case; the last of several counts.
+fn property(content: &str, name: &str) -> Option<String> {
+    let values = properties(content).filter(|(key, _)| key.eq_ignore_ascii_case(name));
+    values.last().map(|(_, value)| value.to_ascii_lowercase())
 }
 
 fn missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -92,4 +106,28 @@ fn zoom_off(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn plugin(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("plugins", html.plugins.iter().map(|plugin| &**plugin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::properties;
+
+    #[test]
+    fn properties_are_parted_as_browsers_do() {
+        for content in [
+            "width=device-width, initial-scale=1",
+            "width=device-width initial-scale=1",
+            " width = device-width;initial-scale =1,",
+            "width=device-width\n,;initial-scale= 1",
+        ] {
+            let found: Vec<_> = properties(content).collect();
+            assert_eq!(
+                found,
+                [("width", "device-width"), ("initial-scale", "1")],
+                "{content}"
+            );
+        }
+        assert_eq!(properties("= minimal-ui, x=").last(), Some(("x", "")));
+        assert_eq!(properties(" ,= ").count(), 0);
+    }
 }

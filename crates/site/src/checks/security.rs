@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Category::Security, Check, Page, Scope, Site, Test, dates, evidence::list, told::Rest};
-use crate::page::{Form, HtmlFacts, PageFacts, Resource};
+use crate::{
+    crawl::resources::base_of,
+    page::{Form, HtmlFacts, PageFacts, Resource, is_frame_ancestors},
+};
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
 const MIXED: &str = "https://web.dev/articles/what-is-mixed-content";
@@ -160,36 +163,49 @@ fn not_redirected(site: &Site<'_>) -> Option<Value> {
     (secure && plain.status == 200).then(|| json!({"httpUrl": plain.url, "status": plain.status}))
 }
 
-fn insecure(page: &Page<'_>, html: &HtmlFacts, wanted: impl Fn(&str) -> bool) -> Option<Value> {
+fn insecure(page: &Page<'_>, html: &HtmlFacts, passive: bool) -> Option<Value> {
     if !page.is_https() {
         return None;
     }
-    let found = html.insecure.iter().filter(|resource| wanted(&resource.tag));
+    let found = html
+        .insecure
+        .iter()
+        .filter(|resource| resource.is_passive() == passive);
     list(
         "resources",
         found.map(|Resource { tag, url }| json!({"tag": tag, "src": url})),
     )
 }
 
-fn is_passive(tag: &str) -> bool {
-    matches!(tag, "img" | "audio" | "video" | "source" | "track")
-}
-
 fn mixed_active(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    insecure(page, html, |tag| !is_passive(tag))
+    insecure(page, html, false)
 }
 
 fn mixed_passive(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    insecure(page, html, is_passive)
+    insecure(page, html, true)
 }
 
 fn form(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let plain_base = html
+        .base
+        .as_ref()
+        .filter(|_| page.is_https())
+        .and_then(|_| base_of(page.facts, html))
+        .filter(|base| base.scheme() == "http");
+    // without an action a form is sent to its page, whatever the base is
+    let by_base = |action: &str| {
+        let url = plain_base
+            .as_ref()
+            .filter(|_| !action.is_empty())
+            .and_then(|base| base.join(action).ok());
+        url.is_some_and(|url| url.scheme() == "http")
+    };
     let exposed = |form: &&Form| {
         let plain = form
             .action
             .get(..5)
             .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"));
-        plain || form.password && !page.is_https()
+        plain || by_base(&form.action) || form.password && !page.is_https()
     };
     list(
         "forms",
@@ -240,7 +256,9 @@ fn nosniff(site: &Site<'_>) -> Option<Value> {
             .headers
             .content_type_options
             .as_deref()
-            .is_some_and(|value| value.eq_ignore_ascii_case("nosniff"))
+            // sent twice it still counts, by what comes first
+            .and_then(|value| value.split(',').next())
+            .is_some_and(|value| value.trim().eq_ignore_ascii_case("nosniff"))
     };
     site.home_header(set, |facts| json!({"value": facts.headers.content_type_options}))
 }
@@ -252,7 +270,7 @@ fn clickjacking(site: &Site<'_>) -> Option<Value> {
             .headers
             .csp
             .as_deref()
-            .is_some_and(|csp| csp.to_ascii_lowercase().contains("frame-ancestors"));
+            .is_some_and(|csp| csp.split([',', ';']).any(is_frame_ancestors));
         framed || facts.headers.frame_options.is_some()
     };
     site.home_header(protected, |_| json!({}))

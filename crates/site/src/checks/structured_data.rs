@@ -6,7 +6,7 @@ use super::{
     Category::StructuredData,
     Check, Page, Scope, Site, Test, dates,
     evidence::{list, none},
-    schema::{Item, says_something, types},
+    schema::{Item, Markup, is_local_business, is_organization, says_something, types},
     told::Rest,
 };
 use crate::page::HtmlFacts;
@@ -120,10 +120,34 @@ fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     none()
 }
 
+/// Events that people go to; of broadcasts, deliveries and courses Google asks something else.
+const EVENTS: &[&str] = &[
+    "Event",
+    "BusinessEvent",
+    "ChildrensEvent",
+    "ComedyEvent",
+    "ConferenceEvent",
+    "DanceEvent",
+    "EducationEvent",
+    "ExhibitionEvent",
+    "Festival",
+    "FoodEvent",
+    "Hackathon",
+    "LiteraryEvent",
+    "MusicEvent",
+    "PerformingArtsEvent",
+    "SaleEvent",
+    "ScreeningEvent",
+    "SocialEvent",
+    "SportsEvent",
+    "TheaterEvent",
+    "VisualArtsEvent",
+];
+
 /// What Google requires of a type; one of several is written with bars.
 const REQUIRED: &[(&[&str], &[&str])] = &[
     (&["Product"], &["name", "offers|review|aggregateRating"]),
-    (&["Event"], &["name", "startDate", "location"]),
+    (EVENTS, &["name", "startDate", "location"]),
     (
         &["JobPosting"],
         &[
@@ -137,15 +161,27 @@ const REQUIRED: &[(&[&str], &[&str])] = &[
     (&["Recipe"], &["name", "image"]),
     (&["VideoObject"], &["name", "thumbnailUrl", "uploadDate"]),
     (&["BreadcrumbList"], &["itemListElement"]),
-    (&["LocalBusiness", "Restaurant", "Store"], &["name", "address"]),
+    (&[LOCAL_BUSINESS], &["name", "address"]),
     (&["Review"], &["itemReviewed", "author", "reviewRating"]),
 ];
+
+const LOCAL_BUSINESS: &str = "LocalBusiness";
+
+/// An object of a type or, of businesses, of one below it. A vacation rental has rules of its own.
+fn is_kind(item: &Item, name: &str) -> bool {
+    let is_business = |of: &String| is_local_business(of) && of != "VacationRental";
+    if name == LOCAL_BUSINESS {
+        item.types.iter().any(is_business)
+    } else {
+        item.is(name)
+    }
+}
 
 fn required(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let incomplete = page.items(html).iter().filter_map(|item| {
         let (names, properties) = REQUIRED
             .iter()
-            .find(|(names, _)| names.iter().any(|name| item.is(name)))?;
+            .find(|(names, _)| names.iter().any(|name| is_kind(item, name)))?;
         let lacks = |property: &&&str| !property.split('|').any(|one| item.has(one));
         let mut missing: Vec<String> = properties
             .iter()
@@ -155,7 +191,9 @@ fn required(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         if names.contains(&"BreadcrumbList") {
             missing.extend(crumbs(item));
         }
-        (!missing.is_empty()).then(|| json!({"type": item.types.first(), "missing": missing}))
+        let kind = item.types.iter().find(|kind| names.contains(&kind.as_str()));
+        let kind = kind.or_else(|| item.types.iter().find(|kind| is_local_business(kind)));
+        (!missing.is_empty()).then(|| json!({"type": kind, "missing": missing}))
     });
     list("objects", incomplete)
 }
@@ -191,16 +229,19 @@ fn crumbs(list: &Item) -> Vec<String> {
 }
 
 /// A property of the author, looked up by @id where it is a reference.
-fn author_has(items: &[Item], author: &Value, name: &str) -> bool {
+fn author_has(markup: &Markup, author: &Value, name: &str) -> bool {
     match author {
-        Value::Array(authors) => authors.iter().any(|author| author_has(items, author, name)),
+        Value::Array(authors) => authors.iter().any(|author| author_has(markup, author, name)),
         Value::String(text) => name == "name" && !text.trim().is_empty(),
         Value::Object(properties) => {
             let there = |properties: &Map<String, Value>| properties.get(name).is_some_and(says_something);
             let id = properties.get("@id");
             there(properties)
-                || items
+                || id.is_some() && markup.unread
+                || markup
+                    .items
                     .iter()
+                    .chain(&markup.nested)
                     .any(|item| id.is_some() && item.properties.get("@id") == id && there(&item.properties))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -208,8 +249,8 @@ fn author_has(items: &[Item], author: &Value, name: &str) -> bool {
 }
 
 fn recommended(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let items = page.items(html);
-    let article = items.iter().find(|item| item.is_article())?;
+    let markup = page.markup(html);
+    let article = markup.items.iter().find(|item| item.is_article())?;
     let mut missing: Vec<&str> = ["headline", "image", "datePublished", "dateModified"]
         .into_iter()
         .filter(|name| !article.has(name))
@@ -217,9 +258,9 @@ fn recommended(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let author = article.properties.get("author").unwrap_or(&Value::Null);
     missing.extend(["author.name", "author.url"].into_iter().filter(|name| {
         let (_, property) = name.split_once('.').unwrap_or_default();
-        !author_has(items, author, property)
+        !author_has(markup, author, property)
     }));
-    (!missing.is_empty()).then(|| json!({"type": article.types.first(), "missing": missing}))
+    (!missing.is_empty()).then(|| json!({"type": article.article(), "missing": missing}))
 }
 
 fn date_invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -290,7 +331,7 @@ fn duplicates(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .filter(|name| {
             let mut ids: Vec<Option<&Value>> = items
                 .iter()
-                .filter(|item| item.is(name))
+                .filter(|item| item.is_top && item.is(name))
                 .map(|item| item.properties.get("@id"))
                 .collect();
             // without an id every object is another one
@@ -317,23 +358,27 @@ fn breadcrumb(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             .and_then(Value::as_object)
             .is_some_and(|crumbs| types(crumbs).iter().any(|t| t == "BreadcrumbList"))
     };
-    let there = page
-        .items(html)
+    let markup = page.markup(html);
+    let there = markup
+        .items
         .iter()
         .any(|item| item.is("BreadcrumbList") || nested(item));
-    (!there).then(|| json!({"pathDepth": depth}))
+    (!there && !markup.unread).then(|| json!({"pathDepth": depth}))
 }
 
 fn organization(site: &Site<'_>) -> Option<Value> {
     let (page, html) = site.home_html()?;
     let wanted = ["name", "url", "logo", "sameAs"];
-    let organizations = page.items(html).iter().filter(|item| {
-        item.types.iter().any(|name| {
-            name.ends_with("Organization")
-                || name.ends_with("Business")
-                || matches!(name.as_str(), "Corporation" | "Store" | "Restaurant")
-        })
-    });
+    let markup = page.markup(html);
+    // what microdata says of it is not kept
+    if markup.unread || html.item_types.iter().any(|name| is_organization(name)) {
+        return None;
+    }
+    let organizations = markup
+        .items
+        .iter()
+        .chain(&markup.nested)
+        .filter(|item| item.types.iter().any(|name| is_organization(name)));
     let lacking = |item: &Item| {
         wanted
             .into_iter()

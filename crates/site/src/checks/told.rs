@@ -154,9 +154,10 @@ impl Index {
         }
     }
 
-    /// Whether a page links, redirects or refers to a URL as its canonical or alternate.
+    /// Whether a page links, redirects or refers to a URL as its canonical or alternate, be it by way of redirects.
     pub fn points_at(&self, page: UrlId, target: UrlId) -> bool {
         self.is_linked(page, target)
+            || self.redirected_to(target).any(|from| self.is_linked(page, from))
             || self.is_alternate(page, target)
             || self.canonical(page) == Some(target)
             || self.hops(page).urls.contains(&target)

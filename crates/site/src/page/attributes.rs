@@ -9,7 +9,7 @@ use super::{
 use crate::text;
 
 /// Longest URL kept as written, in characters; what is longer is a `data:` URL or an attack.
-const HREF: usize = 2_048;
+pub(super) const HREF: usize = 2_048;
 
 /// The attributes of a start tag.
 #[derive(Clone, Copy)]

@@ -200,9 +200,61 @@ pub fn not_indexable(page: &PageFacts) -> Option<NotIndexable> {
     }
 }
 
+/// Seconds and address of a `<meta http-equiv="refresh">`, as the HTML standard reads them ("shared declarative refresh
+/// steps"): commas, semicolons and white space part them alike. `None` when it only reloads the page, or is ignored.
+pub fn refresh(content: &str) -> Option<(&str, &str)> {
+    let content = content.trim_ascii_start();
+    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+    let (delay, rest) = content.split_at(digits);
+    if delay.is_empty() && !rest.starts_with('.') {
+        return None;
+    }
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if !rest.starts_with(|c: char| matches!(c, ';' | ',') || c.is_ascii_whitespace()) {
+        return None;
+    }
+    let rest = rest.trim_ascii_start();
+    let rest = rest.strip_prefix([';', ',']).unwrap_or(rest).trim_ascii();
+    let named = rest
+        .get(..3)
+        .filter(|word| word.eq_ignore_ascii_case("url"))
+        .and_then(|_| rest[3..].trim_ascii_start().strip_prefix('='));
+    let url = named.map_or(rest, str::trim_ascii_start);
+    let url = match url.strip_prefix(['"', '\'']) {
+        Some(quoted) => {
+            let quote = char::from(url.as_bytes()[0]);
+            quoted.split(quote).next().unwrap_or_default()
+        }
+        None => url,
+    };
+    let url = url.trim_ascii();
+    (!url.is_empty()).then_some((delay, url))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Rules, for_googlebot};
+    use super::{Rules, for_googlebot, refresh};
+
+    #[test]
+    fn refreshes_are_read_as_browsers_do() {
+        for (content, found) in [
+            ("5; URL=/x", Some(("5", "/x"))),
+            ("0 url=/x", Some(("0", "/x"))),
+            ("0,/x", Some(("0", "/x"))),
+            (" 0.5 ; Url = '/x y' z", Some(("0", "/x y"))),
+            (".5;\"/x", Some(("", "/x"))),
+            ("1;url /x", Some(("1", "url /x"))),
+            ("300", None),
+            ("0;", None),
+            ("0;url=", None),
+            ("0;url=''", None),
+            ("url=/x", None),
+            ("0url=/x", None),
+            ("", None),
+        ] {
+            assert_eq!(refresh(content), found, "{content}");
+        }
+    }
 
     fn rules(value: &str) -> Rules {
         let mut rules = Rules::default();

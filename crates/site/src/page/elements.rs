@@ -6,18 +6,23 @@ use serde::de::IgnoredAny;
 
 use super::{
     Form, Image, JsonLd, Link, LinkRel, Meta, REL_NOFOLLOW, Resource, UrlId,
-    attributes::Attributes,
+    attributes::{Attributes, HREF},
     reader::{LIST, OpenLink, Reader, TEXT},
     tags::Tag,
     tokens::Start,
 };
 use crate::text;
 
-/// Longest JSON-LD block kept, in bytes.
-const JSON: usize = 16 << 10;
-/// Metas that decide about a page are kept up to here even where others filled the list.
-const VITAL_METAS: usize = 2 * LIST;
-/// Insecure URLs kept.
+/// Longest JSON-LD block kept, in bytes. The graph that a plugin writes for an article has 30,000 of them.
+const JSON: usize = 64 << 10;
+/// Bytes of JSON-LD kept of a page.
+const ALL_JSON: usize = 128 << 10;
+/// Metas of cards are kept up to here even where others filled the list, and beyond it those that decide about a page.
+const CARD_METAS: usize = 2 * LIST;
+const VITAL_METAS: usize = 3 * LIST;
+/// Metas of cards of one name that are kept where the list is full: there are pages with a hundred `og:image`.
+const SAME_METAS: usize = 5;
+/// Insecure URLs kept, as many of what browsers block as of images and media.
 const INSECURE: usize = 20;
 /// What an empty JSON-LD block is told to be.
 pub(super) const EMPTY_JSON: &str = "empty block";
@@ -29,7 +34,10 @@ impl<'a> Reader<'a, '_> {
             Tag::A => self.anchor(start, attributes),
             Tag::Area if attributes.has("href") => self.hyperlink(start, attributes),
             Tag::Img => self.image(start, attributes),
-            Tag::Html => self.out.lang = attributes.get("lang").map(|lang| text::cut(&lang, 80).into()),
+            // a second one only adds what the first did not say
+            Tag::Html if self.out.lang.is_none() => {
+                self.out.lang = attributes.get("lang").map(|lang| text::cut(&lang, 80).into());
+            }
             Tag::Title if !start.foreign => self.title(),
             Tag::Meta => self.meta(attributes),
             Tag::Link => self.link_element(attributes),
@@ -42,17 +50,18 @@ impl<'a> Reader<'a, '_> {
                     || has_modern(attributes);
                 self.resource(start.tag, attributes.url("src"));
             }
-            Tag::Iframe | Tag::Audio | Tag::Video | Tag::Source | Tag::Track => {
+            Tag::Iframe | Tag::Audio | Tag::Source | Tag::Track => {
                 self.resource(start.tag, attributes.url("src"));
+            }
+            Tag::Video => {
+                self.resource(start.tag, attributes.url("src"));
+                self.insecure("video", &attributes.url("poster").unwrap_or_default());
             }
             Tag::Object | Tag::Embed | Tag::Applet => self.plugin(start.tag, attributes),
             Tag::Form => self.form(attributes.url("action").unwrap_or_default()),
             Tag::Input if attributes.is("type", "password") => self.password(),
             Tag::Blockquote | Tag::Q => self.out.quotations += 1,
             _ => {}
-        }
-        if matches!(start.tag, Tag::Body | Tag::Main | Tag::Article) {
-            self.out.main_nosnippet |= attributes.has("data-nosnippet");
         }
     }
 
@@ -63,8 +72,10 @@ impl<'a> Reader<'a, '_> {
         self.finish_link();
         if attributes.has("href") || start.foreign && attributes.has("xlink:href") {
             self.hyperlink(start, attributes);
-        } else if !["name", "id", "role"].iter().any(|name| attributes.has(name)) {
-            // a name or an id makes it a target; a role makes it some other control
+        } else if !attributes.has("role")
+            && (attributes.has("onclick") || !attributes.has("name") && !attributes.has("id"))
+        {
+            // a name or an id makes it a target, unless a click does something; a role makes it some other control
             self.uncrawlable(start.source);
         }
     }
@@ -202,23 +213,34 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn meta(&mut self, attributes: Attributes<'_, 'a>) {
-        let name = match (
-            attributes.get("name"),
-            attributes.get("property"),
-            attributes.get("http-equiv"),
-        ) {
-            (Some(name), ..) | (None, Some(name), _) => name.to_ascii_lowercase(),
-            (None, None, Some(name)) => format!("={}", name.to_ascii_lowercase()),
-            (None, None, None) => return,
-        };
+        // one element may say the same to several readers: `<meta name="image" property="og:image">`
+        let [name, property] = ["name", "property"].map(|name| attributes.get(name));
+        let same = matches!((&name, &property), (Some(a), Some(b)) if a.eq_ignore_ascii_case(b));
+        for name in [name, property.filter(|_| !same)].into_iter().flatten() {
+            self.named_meta(name.to_ascii_lowercase(), attributes);
+        }
+        if let Some(name) = attributes.get("http-equiv") {
+            self.named_meta(format!("={}", name.to_ascii_lowercase()), attributes);
+        }
+    }
+
+    fn named_meta(&mut self, name: String, attributes: Attributes<'_, 'a>) {
         if self.in_body && matches!(name.as_str(), "robots" | "googlebot" | "description") {
             self.in_wrong_place(&format!("meta {name}"));
         }
-        let vital = matches!(
-            name.as_str(),
-            "robots" | "googlebot" | "description" | "viewport" | "=refresh"
-        );
-        if self.out.metas.len() < if vital { VITAL_METAS } else { LIST } {
+        let kept = self.out.metas.len();
+        let has_room = kept < LIST
+            || match name.as_str() {
+                "robots" | "googlebot" | "description" | "viewport" | "referrer" => kept < VITAL_METAS,
+                "=refresh" | "=content-security-policy" => kept < VITAL_METAS,
+                "article:published_time" | "article:modified_time" => kept < VITAL_METAS,
+                card if card.starts_with("og:") || card.starts_with("twitter:") => {
+                    let same = self.out.metas.iter().filter(|meta| *meta.name == *card);
+                    kept < CARD_METAS && same.count() < SAME_METAS
+                }
+                _ => false,
+            };
+        if has_room {
             let content = attributes.get("content").unwrap_or_default();
             let content = text::cut(&text::squeeze(&content), TEXT).into();
             self.out.metas.push(Meta {
@@ -327,18 +349,26 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn insecure(&mut self, tag: &str, url: &str) {
-        if !url
+        let written = url
             .get(..5)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
-        {
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"));
+        let by_base = if written {
+            None
+        } else {
+            self.resolver.downgraded(url)
+        };
+        if !written && by_base.is_none() {
             return;
         }
         self.out.insecure_total += 1;
-        if self.out.insecure.len() < INSECURE {
-            self.out.insecure.push(Resource {
-                tag: tag.into(),
-                url: url.into(),
-            });
+        let resource = Resource {
+            tag: tag.into(),
+            url: by_base.map_or_else(|| url.into(), |url| text::cut(url.as_str(), HREF).into()),
+        };
+        // a gallery over http hides no script
+        let like = |other: &&Resource| other.is_passive() == resource.is_passive();
+        if self.out.insecure.iter().filter(like).count() < INSECURE {
+            self.out.insecure.push(resource);
         }
     }
 
@@ -355,6 +385,7 @@ impl<'a> Reader<'a, '_> {
         let url = attributes
             .url(if tag == Tag::Object { "data" } else { "src" })
             .unwrap_or_default();
+        self.insecure(tag.name(), &url);
         let path = url
             .split(['?', '#'])
             .next()
@@ -403,16 +434,17 @@ fn push_some<T>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// Puts the text of a JSON-LD block in its place.
-pub(super) fn fill_json_ld(block: &mut JsonLd, source: &str) {
+/// Puts the text of a JSON-LD block in its place, the last one, if there is room for it.
+pub(super) fn fill_json_ld(blocks: &mut [JsonLd], source: &str) {
+    let kept: usize = blocks.iter().map(|block| block.source.len()).sum();
     let source = source.trim();
-    if source.is_empty() {
+    let Some(block) = blocks.last_mut().filter(|_| !source.is_empty()) else {
         return;
-    }
+    };
     block.error = serde_json::from_str::<IgnoredAny>(source)
         .err()
         .map(|error| error.to_string().into());
-    if source.len() <= JSON {
+    if source.len() <= JSON && kept + source.len() <= ALL_JSON {
         block.source = source.into();
     }
 }

@@ -4,9 +4,12 @@ use http::{HeaderMap, HeaderName, header};
 use url::Url;
 
 use super::{HeaderFacts, Intern, LinkRel};
+use crate::text;
 
 /// Header values are kept up to this many bytes; a policy can be long, a hostile header longer.
 const LONGEST: usize = 4_096;
+/// Characters kept of who may frame a page.
+const FRAMING: usize = 200;
 /// Headers of caches on the way.
 const CACHES: [&str; 4] = ["age", "cf-cache-status", "via", "x-cache"];
 /// Values kept of a header that may come many times.
@@ -29,7 +32,7 @@ pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> H
         retry_after: one(header::RETRY_AFTER),
         cache_control: one(header::CACHE_CONTROL),
         hsts: one(header::STRICT_TRANSPORT_SECURITY),
-        csp: one(header::CONTENT_SECURITY_POLICY),
+        csp: policies(headers),
         frame_options: one(header::X_FRAME_OPTIONS),
         content_type_options: one(header::X_CONTENT_TYPE_OPTIONS),
         referrer_policy: one(header::REFERRER_POLICY),
@@ -58,6 +61,40 @@ impl HeaderFacts {
             || says("cf-cache-status", &["hit", "stale", "updating", "revalidated"]);
         (hit || age.is_some()).then_some(age)
     }
+}
+
+/// All Content-Security-Policies, which hold together, as one value. Who may frame the page is kept even of a long one.
+fn policies(headers: &HeaderMap) -> Option<Box<str>> {
+    let values: Vec<_> = headers
+        .get_all(header::CONTENT_SECURITY_POLICY)
+        .iter()
+        .take(MOST_VALUES)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()))
+        .collect();
+    if values.is_empty() {
+        return None;
+    }
+    let all = values.join(", ");
+    let kept = text(all.as_bytes());
+    let framing = |policy: &str| {
+        policy
+            .split([',', ';'])
+            .find(|part| is_frame_ancestors(part))
+            .map(|part| text::cut(part.trim(), FRAMING).to_owned())
+    };
+    if all.len() > LONGEST
+        && framing(&kept).is_none()
+        && let Some(framing) = framing(&all)
+    {
+        return Some(format!("{kept}; {framing}").into());
+    }
+    Some(kept)
+}
+
+/// A directive that says who may frame the page.
+pub(crate) fn is_frame_ancestors(directive: &str) -> bool {
+    let name = directive.split_ascii_whitespace().next();
+    name.is_some_and(|name| name.eq_ignore_ascii_case("frame-ancestors"))
 }
 
 fn text(value: &[u8]) -> Box<str> {
@@ -152,6 +189,33 @@ mod tests {
             ["/page", "https://x.example/"]
         );
         assert_eq!(seen.0, ["https://e.example/page", "https://x.example/"]);
+    }
+
+    #[test]
+    fn every_policy_is_kept() {
+        let csp = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append("content-security-policy", HeaderValue::from_str(value).unwrap());
+            }
+            let url = Url::parse("https://e.example/").unwrap();
+            read(&headers, &url, &mut Seen::default()).csp
+        };
+        assert_eq!(csp(&[]), None);
+        assert_eq!(
+            csp(&["default-src 'self'", "frame-ancestors 'none'"]).as_deref(),
+            Some("default-src 'self', frame-ancestors 'none'")
+        );
+        let long = format!(
+            "script-src {}; Frame-Ancestors 'self'; x",
+            "'sha256-x' ".repeat(500)
+        );
+        let kept = csp(&[&long]).unwrap();
+        assert!(
+            kept.len() < 4_200 && kept.ends_with("; Frame-Ancestors 'self'"),
+            "{kept}"
+        );
+        assert!(csp(&[&long.replace("Frame-", "Former-")]).unwrap().len() <= 4_096);
     }
 
     #[test]

@@ -10,21 +10,10 @@ use crate::url_key::Base;
 
 /// Ways people mistype `http://` and `https://`, and addresses without a scheme: as written they are
 /// paths of the site itself.
-const MISTYPED: [&str; 14] = [
-    "http//",
-    "https//",
-    "http:///",
-    "https:///",
-    "htp:",
-    "htps:",
-    "htpp:",
-    "htpps:",
-    "htttp",
-    "hhttp",
-    "ttp:",
-    "ttps:",
-    "://",
-    "www.",
+const MISTYPED: [&str; 25] = [
+    "http//", "https//", "http;", "https;", "htp:", "htps:", "htpp:", "htpps:", "htt:", "htts:", "httsp:",
+    "httpp:", "httpps:", "httpss:", "htttp", "hhttp", "hhtp:", "hhtps:", "hppt:", "hppts:", "hpps:", "ttp:",
+    "ttps:", "://", "www.",
 ];
 
 /// Resolves the links of one page.
@@ -54,6 +43,14 @@ impl<'u> Resolver<'u> {
             self.short = Base::new(&base);
             self.base = Cow::Owned(base);
         }
+    }
+
+    /// What a relative URL stands for, when the page is on https and its base is not.
+    pub fn downgraded(&self, url: &str) -> Option<Url> {
+        if url.is_empty() || self.base.scheme() != "http" || self.page.scheme() != "https" {
+            return None;
+        }
+        self.base.join(url).ok().filter(|url| url.scheme() == "http")
     }
 
     /// Id of the target of a link as written, and flags of [`super::Link`].
@@ -110,24 +107,21 @@ fn is_mistyped(href: &str) -> bool {
     ) {
         return false;
     }
-    let starts = |prefix: &str| {
-        href.get(..prefix.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    let after = |text: &'_ str, prefix: &str| {
+        let start = text.get(..prefix.len())?;
+        start.eq_ignore_ascii_case(prefix).then_some(prefix.len())
     };
-    let after = |scheme: &str| starts(scheme).then(|| &href[scheme.len()..]);
-    let one_slash = after("http:")
-        .or_else(|| after("https:"))
-        .is_some_and(|rest| !rest.starts_with("//"));
-    let twice = after("http://")
-        .or_else(|| after("https://"))
-        .is_some_and(|rest| {
-            let rest = rest.to_ascii_lowercase();
-            rest.starts_with("http:")
-                || rest.starts_with("https:")
-                || rest.starts_with("http//")
-                || rest.starts_with("https//")
+    let scheme = after(href, "https:").or_else(|| after(href, "http:"));
+    if let Some(scheme) = scheme {
+        // one slash, three, or the scheme twice
+        return href[scheme..].strip_prefix("//").is_none_or(|rest| {
+            rest.starts_with('/')
+                || ["http:", "https:", "http//", "https//"]
+                    .iter()
+                    .any(|again| after(rest, again).is_some())
         });
-    one_slash || twice || MISTYPED.iter().any(|prefix| starts(prefix))
+    }
+    MISTYPED.iter().any(|prefix| after(href, prefix).is_some())
 }
 
 #[cfg(test)]
@@ -199,6 +193,15 @@ mod tests {
                 LINK_MALFORMED,
             ),
             ("http://[::1", None, LINK_MALFORMED),
+            ("hhtps://f.example", None, LINK_MALFORMED),
+            ("HTT://f.example", None, LINK_MALFORMED),
+            ("hppts://f.example", None, LINK_MALFORMED),
+            (
+                "http;//f.example",
+                Some("https://e.example/a/http;//f.example"),
+                LINK_MALFORMED,
+            ),
+            ("htt/x", Some("https://e.example/a/htt/x"), 0),
             ("http://a b/", None, LINK_MALFORMED),
             ("https.html", Some("https://e.example/a/https.html"), 0),
             ("wwwx", Some("https://e.example/a/wwwx"), 0),

@@ -38,6 +38,11 @@ impl Open {
         u32::try_from(self.deepest).unwrap_or(u32::MAX)
     }
 
+    /// How many are open.
+    pub fn depth(&self) -> usize {
+        self.stack.len()
+    }
+
     /// The element that what follows stands in.
     pub fn innermost(&self) -> Option<Tag> {
         self.stack.last().copied()
@@ -62,10 +67,15 @@ impl Open {
             Tag::Dd | Tag::Dt => self.find(|t| matches!(t, Tag::Dd | Tag::Dt), ends_list),
             Tag::Td | Tag::Th => self.find(
                 |t| matches!(t, Tag::Td | Tag::Th),
-                |t| matches!(t, Tag::Tr | Tag::Table),
+                |t| matches!(t, Tag::Tr | Tag::Table | Tag::Template),
             ),
-            Tag::Tr => self.find(|t| t == Tag::Tr, |t| t == Tag::Table || is_group(t)),
-            Tag::Tbody | Tag::Thead | Tag::Tfoot => self.find(is_group, |t| t == Tag::Table),
+            Tag::Tr => self.find(
+                |t| t == Tag::Tr,
+                |t| matches!(t, Tag::Table | Tag::Template) || is_group(t),
+            ),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot => {
+                self.find(is_group, |t| matches!(t, Tag::Table | Tag::Template))
+            }
             Tag::Option | Tag::Optgroup => usize::from(self.stack.last() == Some(&Tag::Option)),
             Tag::A => usize::from(self.stack.last() == Some(&Tag::A)),
             _ if tag.heading_level().is_some() => {
@@ -103,7 +113,10 @@ impl Open {
             if *open == tag || heading && open.heading_level().is_some() {
                 return i + 1;
             }
-            let stops = if table {
+            let stops = if tag == Tag::Template {
+                // it ends with everything in it
+                false
+            } else if table {
                 matches!(open, Tag::Table | Tag::Template | Tag::Html)
             } else if tag.is_special() || tag.closes_paragraph() {
                 open.is_barrier()
@@ -169,6 +182,8 @@ mod tests {
             ("p table p /p", "table"),
             ("p button p", "p button p"),
             ("body div /body", "body div"),
+            ("table tr td template td tr td", "table tr td template td tr td"),
+            ("table tr td template tr td p /template", "table tr td"),
         ] {
             assert_eq!(open(source), expected, "{source}");
         }

@@ -11,6 +11,8 @@ const IN_MAIN: u8 = 1;
 const IN_ARTICLE: u8 = 2;
 /// Navigation, header, footer, aside: on every page the same, so no part of what this one says.
 const IN_CHROME: u8 = 4;
+/// No snippet may show it.
+const HIDDEN: u8 = 8;
 
 /// Bytes of a document that space is reserved for at once.
 const MOST_RESERVED: usize = 256 << 10;
@@ -24,11 +26,13 @@ const MOST_PLACEHOLDERS: usize = 20;
 const MOST_LOOKED_AT: usize = 200;
 /// Words of a text that is compared with others.
 const LEAST_SKETCHED: u32 = 50;
+/// Bytes kept of what follows filler text.
+const AFTER_FILLER: usize = 60;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
 /// Text that a designer meant to replace.
-const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
+pub(crate) const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
 static FILLER_FINDERS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| FILLER.map(Finder::new));
 
 /// Visible text with what each part of it stands in.
@@ -110,7 +114,12 @@ impl Prose {
         } else {
             0
         };
-        self.place = main | article | chrome;
+        self.place = main | article | chrome | self.place & HIDDEN;
+    }
+
+    /// No snippet may show what follows, or it may again.
+    pub fn hide(&mut self, hidden: bool) {
+        self.place = self.place & !HIDDEN | if hidden { HIDDEN } else { 0 };
     }
 
     /// Navigation, header, footer or aside.
@@ -144,6 +153,7 @@ impl Prose {
         };
         let (mut all, mut main) = (Words::default(), Words::default());
         let mut main_text = String::with_capacity(self.text.len() + 1);
+        let mut hidden = 0;
         for (i, (start, place)) in self.parts.iter().enumerate() {
             let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
             let part = self.text.get(*start..end).unwrap_or_default();
@@ -154,6 +164,7 @@ impl Prose {
                 main.join(words);
                 text::boundary(&mut main_text);
                 main_text.push_str(part.trim());
+                hidden += if place & HIDDEN != 0 { part.trim().len() } else { 0 };
             }
         }
         facts.words = all.total();
@@ -161,6 +172,8 @@ impl Prose {
         main_text.truncate(main_text.trim_end().len());
         facts.excerpt = text::cut(&main_text, EXCERPT).into();
         facts.main_text = self.lines(is_main, most).into();
+        facts.main_nosnippet = !main_text.is_empty() && hidden * 10 >= main_text.len() * 9;
+        facts.quotations += u32::from(has_quotation(&main_text));
         facts.numbers = main_text.bytes().fold(false, |any, b| any | b.is_ascii_digit());
         let folded = text::folded_case(main_text);
         facts.text_hash = if folded.is_empty() {
@@ -231,8 +244,10 @@ impl Prose {
 
     fn find_placeholders(&self, folded: &str, found: &mut Vec<Box<str>>) {
         for (filler, finder) in FILLER.iter().zip(&*FILLER_FINDERS) {
-            if finder.find(folded.as_bytes()).is_some() {
-                found.push((*filler).into());
+            if let Some(at) = finder.find(folded.as_bytes()) {
+                // with what follows, by which the place can be found
+                let end = folded.floor_char_boundary(at + filler.len() + AFTER_FILLER);
+                found.push(folded[at..end].trim_end().into());
             }
         }
         let brackets = memchr2_iter(b'{', b'[', self.text.as_bytes());
@@ -253,6 +268,13 @@ impl Prose {
             }
         }
     }
+}
+
+/// Quotation marks that are not straight: “ „ «.
+fn has_quotation(text: &str) -> bool {
+    let text = text.as_bytes();
+    memchr2_iter(0xe2, 0xc2, text)
+        .any(|at| matches!(text[at..], [0xe2, 0x80, 0x9c | 0x9e, ..] | [0xc2, 0xab, ..]))
 }
 
 /// Whether a paragraph is long. Of a short one it can be seen without counting: a word has a byte, and another one that

@@ -23,6 +23,8 @@ pub(super) const LIST: usize = 50;
 pub(super) const TEXT: usize = 500;
 /// Characters kept of a link's text.
 const ANCHOR: usize = 80;
+/// First-level headings kept even where others filled the list: they say what the page is about.
+const H1S: usize = 5;
 /// `id`s kept for fragment checks.
 const IDS: usize = 5_000;
 
@@ -87,6 +89,8 @@ pub(super) struct Reader<'a, 'u> {
     /// Where the last heading's text ended, while it has no answer.
     answer_from: Option<usize>,
     code: Option<usize>,
+    /// How many elements are open inside the one whose text no snippet may show, itself included.
+    nosnippet: Option<usize>,
     picture_has_img: bool,
     /// The open picture has a source in a modern format.
     pub(super) picture_is_modern: bool,
@@ -122,6 +126,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             paragraph: None,
             answer_from: None,
             code: None,
+            nosnippet: None,
             picture_has_img: false,
             picture_is_modern: false,
             json_open: false,
@@ -178,7 +183,6 @@ impl<'a, 'u> Reader<'a, 'u> {
     fn start(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
         let tag = start.tag;
         self.started = true;
-        self.out.elements += 1;
         if !start.foreign {
             for _ in 0..self.open.closed_by_start(tag) {
                 if let Some(closed) = self.open.pop() {
@@ -186,24 +190,33 @@ impl<'a, 'u> Reader<'a, 'u> {
                 }
             }
         }
+        let inert = self.open.has(Tag::Template);
         if tag == Tag::Tr && self.open.innermost() == Some(Tag::Table) {
             // nobody writes it, and every browser puts it there
-            self.out.elements += 1;
+            self.out.elements += u32::from(!inert);
             self.open.push(Tag::Tbody);
         }
-        let inert = self.open.has(Tag::Template);
-        if !self.in_body && !inert {
-            self.leave_head(tag, start.name);
-        }
-        self.break_words(tag);
+        let mut nosnippet = false;
         if !inert {
-            self.ids_and_types(attributes);
+            self.out.elements += 1;
+            if !self.in_body {
+                self.leave_head(tag, start.name);
+            }
+            self.break_words(tag);
+            nosnippet = self.common_attributes(attributes);
             self.meaning(start, attributes);
         }
         let repeated = matches!(tag, Tag::Html | Tag::Body | Tag::Head) && self.open.has(tag);
         if !start.empty && !repeated {
             self.open.push(tag);
-            self.opened(tag, start);
+            if !inert {
+                self.opened(tag, start);
+            }
+            // what stands within a line is a part of the text, not all of it
+            if nosnippet && self.nosnippet.is_none() && tag.breaks_words() {
+                self.nosnippet = Some(self.open.depth());
+                self.prose.hide(true);
+            }
         }
     }
 
@@ -216,7 +229,9 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.out.head_ended_by = Some(text::cut(name, 40).to_ascii_lowercase().into());
     }
 
-    fn ids_and_types(&mut self, attributes: Attributes<'_, 'a>) {
+    /// What any element may say; whether no snippet may show its text.
+    fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> bool {
+        let mut nosnippet = false;
         for attribute in attributes.0 {
             let is = |name: &str| attribute.name.eq_ignore_ascii_case(name);
             match attribute.name.len() {
@@ -230,9 +245,11 @@ impl<'a, 'u> Reader<'a, 'u> {
                 6 if is("typeof") => self.item_type(attribute.value),
                 8 if is("itemtype") => self.item_type(attribute.value),
                 9 if is("itemscope") => self.out.microdata = true,
+                14 => nosnippet |= is("data-nosnippet"),
                 _ => {}
             }
         }
+        nosnippet
     }
 
     fn item_type(&mut self, types: &str) {
@@ -284,12 +301,14 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 
     fn end(&mut self, tag: Tag) {
-        self.break_words(tag);
-        match tag {
-            Tag::Body | Tag::Html => self.in_body = true,
-            // not when something around it ends: browsers go on with the link behind that
-            Tag::A => self.finish_link(),
-            _ => {}
+        if !self.open.has(Tag::Template) {
+            self.break_words(tag);
+            match tag {
+                Tag::Body | Tag::Html => self.in_body = true,
+                // not when something around it ends: browsers go on with the link behind that
+                Tag::A => self.finish_link(),
+                _ => {}
+            }
         }
         for _ in 0..self.open.closed_by_end(tag) {
             if let Some(closed) = self.open.pop() {
@@ -300,6 +319,16 @@ impl<'a, 'u> Reader<'a, 'u> {
 
     /// An element ended, by its end tag or without.
     fn closed(&mut self, tag: Tag) {
+        if self.open.has(Tag::Template) {
+            return;
+        }
+        if self
+            .nosnippet
+            .take_if(|depth| *depth > self.open.depth())
+            .is_some()
+        {
+            self.prose.hide(false);
+        }
         match tag {
             Tag::P => self.finish_paragraph(),
             Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
@@ -324,6 +353,9 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 
     fn text(&mut self, source: &'a str, kind: Text) {
+        if self.open.has(Tag::Template) {
+            return;
+        }
         match kind {
             Text::Escapable(Tag::Title) => {
                 if let Some(title) = self.out.titles.last_mut() {
@@ -343,9 +375,6 @@ impl<'a, 'u> Reader<'a, 'u> {
             return;
         }
         self.started = true;
-        if self.open.has(Tag::Template) {
-            return;
-        }
         if !self.in_body {
             self.in_body = true;
             self.out.head_ended_by = Some("text".into());
@@ -400,7 +429,10 @@ impl<'a, 'u> Reader<'a, 'u> {
         };
         self.out.headings_total += 1;
         self.answer_from = None;
-        if self.out.headings.len() < LIST {
+        let kept = &self.out.headings;
+        let is_h1 = || heading.level == 1 && !text.is_empty();
+        let h1s = || kept.iter().filter(|h| h.level == 1 && !h.text.is_empty()).count();
+        if kept.len() < LIST || kept.len() < LIST + H1S && is_h1() && h1s() < H1S {
             let text = text::cut(&text, TEXT).into();
             self.out.headings.push(Heading {
                 level: heading.level,
@@ -437,11 +469,9 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 
     fn json_ld(&mut self, source: &str) {
-        if std::mem::take(&mut self.json_open)
-            && let Some(block) = self.out.json_ld.last_mut()
-        {
+        if std::mem::take(&mut self.json_open) {
             self.authors_in_json += authors(source);
-            elements::fill_json_ld(block, source);
+            elements::fill_json_ld(&mut self.out.json_ld, source);
         }
     }
 
@@ -469,10 +499,14 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 }
 
-/// Mentions of an author: rel, itemprop, class or meta name alike.
+/// Mentions of an author: rel, itemprop, class or meta name alike. Scripts speak of authority and authorization too.
 fn authors(source: &str) -> usize {
-    AUTHORS
-        .iter()
-        .map(|word| word.find_iter(source.as_bytes()).count())
-        .sum()
+    const OTHERS: [&[u8]; 4] = [b"ity", b"iz", b"is", b"ing"];
+    let source = source.as_bytes();
+    let is_other = |end: usize| OTHERS.iter().any(|other| source[end..].starts_with(other));
+    let mentions = |word: &Finder<'_>| {
+        let ends = word.find_iter(source).map(|at| at + word.needle().len());
+        ends.filter(|end| !is_other(*end)).count()
+    };
+    AUTHORS.iter().map(mentions).sum()
 }

@@ -72,7 +72,7 @@ fn llms(origin: &mut Origin, status: u16, text: &str) {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    [hosts(), headers(), files(), markup()]
+    [hosts(), headers(), files(), markup(), mended()]
         .into_iter()
         .flatten()
         .collect()
@@ -288,6 +288,64 @@ fn markup() -> Vec<Case> {
             "entity-inconsistent",
             &site_name("Example Shop"),
             &site_name("EXAMPLE"),
+        ),
+    ]
+}
+
+/// What was once seen wrongly.
+fn mended() -> Vec<Case> {
+    let json_ld = |json: &str| format!("<script type=application/ld+json>{json}</script>");
+    let whole = r#""name": "x", "url": "/", "logo": "/l.png", "sameAs": ["https://x.example/"]"#;
+    let publisher = |properties: &str| {
+        json_ld(&format!(
+            r#"{{"@type": "WebSite", "publisher": {{"@type": "Organization", {properties}}}}}"#
+        ))
+    };
+    let filler = "'sha256-x' ".repeat(500);
+    vec![
+        home(
+            "organization-missing",
+            &publisher(r#""name": "x""#),
+            &publisher(whole),
+        ),
+        home(
+            "organization-missing",
+            &json_ld(&format!(r#"{{"@type": "Person", {whole}}}"#)),
+            &json_ld(&format!(r#"{{"@type": "OnlineStore", {whole}}}"#)),
+        ),
+        home(
+            "organization-missing",
+            "<div itemscope itemtype=https://schema.org/Product></div>",
+            "<div itemscope itemtype=https://schema.org/Hotel></div>",
+        ),
+        home(
+            "organization-missing",
+            &json_ld(r#"{"@type": "Organization", "@id": "x", "name": "x"}"#),
+            &(json_ld(r#"{"@type": "Organization", "@id": "x", "name": "x", "url": "/"}"#)
+                + &json_ld(
+                    r#"{"@type": "WebPage", "about": {"@id": "x", "@type": "Organization", "logo": "l", "sameAs": "s"}}"#,
+                )),
+        ),
+        header(
+            "nosniff-missing",
+            &[("x-content-type-options", "x, nosniff")],
+            &[("x-content-type-options", "nosniff, nosniff")],
+        ),
+        header(
+            "clickjacking",
+            &[("content-security-policy", "report-uri /frame-ancestors")],
+            &[
+                ("content-security-policy", "default-src 'self'"),
+                ("content-security-policy", "frame-ancestors 'none'"),
+            ],
+        ),
+        header(
+            "clickjacking",
+            &[("content-security-policy", &filler)],
+            &[(
+                "content-security-policy",
+                &format!("script-src {filler}; frame-ancestors 'self'"),
+            )],
         ),
     ]
 }

@@ -109,3 +109,13 @@ pub(super) fn cases() -> Vec<Case> {
         ),
     ]
 }
+
+#[test]
+fn filler_is_shown_where_it_stands() {
+    let text = "<p>Ours is the best. ".repeat(30) + "<h2>About</h2><p>Lorem Ipsum dolor sit amet.";
+    let found = World::new().page("/p", &text).findings();
+    assert_eq!(
+        super::evidence(&found, "lorem-ipsum").unwrap(),
+        serde_json::json!({"phrase": "lorem ipsum", "excerpt": "lorem ipsum dolor sit amet."})
+    );
+}
