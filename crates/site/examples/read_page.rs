@@ -178,17 +178,19 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
     let mut builder = IndexBuilder::default();
     builder.add(&facts);
     (0..urls.len() as u32).for_each(|id| builder.set_internal(UrlId(id)));
+    let mut origin = Origin {
+        home: id,
+        ..Origin::default()
+    };
+    origin.robots.text =
+        "User-agent: *\nDisallow: /search\nDisallow: /*?sort=\n\nUser-agent: GPTBot\nDisallow: /\n".into();
     let ends = Ends {
         depths: vec![0],
-        probes: &[],
-        home: id,
+        origin: &origin,
         traps: Vec::new(),
         complete: true,
     };
     let index = builder.finish(urls, ends);
-    let mut origin = Origin::default();
-    origin.robots.text =
-        "User-agent: *\nDisallow: /search\nDisallow: /*?sort=\n\nUser-agent: GPTBot\nDisallow: /\n".into();
     let rules = Rules::default();
     let context = Context::new(&index, &origin, &rules, 0);
     let mut found = Vec::new();

@@ -147,6 +147,11 @@ impl Agent {
         self.decides(path).filter(|rule| !rule.allow)
     }
 
+    /// Some path is forbidden.
+    pub(crate) fn forbids_anything(&self) -> bool {
+        self.rules.iter().any(|rule| !rule.allow)
+    }
+
     /// The rule that decides about `path`; `None` when none matches, which allows it.
     pub fn decides(&self, path: &str) -> Option<&Rule> {
         if self.rules.is_empty() || path == "/robots.txt" {

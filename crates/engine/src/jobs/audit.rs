@@ -26,6 +26,7 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
+    named::key,
     page_keywords,
     page_links::Batches,
     temporary_redirects, vitals,
@@ -212,7 +213,8 @@ async fn seeds(run: &Run, db: &Db, most: u32) -> Result<Vec<(String, u8)>, JobEr
     let scope = run.leased.scope;
     let posts = posts::published_urls(&mut db.read().await?, scope, most).await?;
     let pages = pages::seeds(&mut db.read().await?, scope, most).await?;
-    let posts = posts.into_iter().map(|url| (url, provenance::POST));
+    // without what was added to follow visitors: the page is fetched as its own links name it
+    let posts = posts.iter().filter_map(|url| Some((key(url)?, provenance::POST)));
     Ok(posts
         .chain(pages.into_iter().map(|url| (url, provenance::PREVIOUS)))
         .collect())

@@ -16,7 +16,7 @@ use crate::{
     crawl::resources::{base_of, needs, resolve},
     graph::{Index, State, flag},
     origin::Origin,
-    page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives, not_indexable},
+    page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives},
     resources::Resource,
     robots::{Agent, Robots, Rule},
 };
@@ -142,7 +142,7 @@ impl<'a> Page<'a> {
             facts,
             context,
             directives: directives(facts),
-            indexable: not_indexable(facts).is_none(),
+            indexable: context.index.has(facts.id, flag::INDEXABLE),
             markup: OnceCell::new(),
             targets: OnceCell::new(),
             external: OnceCell::new(),

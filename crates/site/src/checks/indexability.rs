@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     crawl::resources::{base_of, resolve},
-    page::{HtmlFacts, Outcome, Rules, not_indexable, refresh},
+    page::{HtmlFacts, NotIndexable, Outcome, Rules, not_indexable, refresh},
 };
 
 const ROBOTS_META: &str = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag";
@@ -130,7 +130,7 @@ fn homepage_not_indexable(site: &Site<'_>) -> Option<Value> {
     if matches!(home.facts.outcome, Outcome::Failed(_)) {
         return None;
     }
-    let reason = not_indexable(home.facts)?;
+    let reason = not_indexable(home.facts).or((!home.indexable).then_some(NotIndexable::Blocked))?;
     Some(json!({"reason": reason.code(), "status": home.facts.status(), "homeUrl": home.facts.url}))
 }
 

@@ -209,6 +209,22 @@ fn a_page_that_is_gone_is_not_judged_as_a_page() {
 }
 
 #[test]
+fn what_googlebot_may_not_read_is_in_no_index() {
+    let world = World::new().page("/p", "<title>x</title>");
+    let robots = "User-agent: *\nAllow: /\n\nUser-agent: Googlebot\nDisallow: /p\n";
+    for (world, expected) in [
+        (world.clone().robots("User-agent: *\nDisallow: /q\n"), true),
+        (world.robots(robots), false),
+    ] {
+        let found = world.findings();
+        assert_eq!(evidence(&found, "canonical-missing").is_some(), expected);
+        let built = world.build();
+        let page = world.facts("/p").unwrap().id;
+        assert_eq!(built.index.has(page, crate::graph::flag::INDEXABLE), expected);
+    }
+}
+
+#[test]
 fn what_an_answer_proves() {
     let [title, chain, hsts] =
         ["title-missing", "redirect-chain", "hsts-missing"].map(|id| find(id).unwrap());

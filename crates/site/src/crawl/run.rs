@@ -396,20 +396,16 @@ impl Run {
             Some(permit) => permit.complete && !stopped,
             None => termination == Termination::Complete && traps.is_empty() && !narrow,
         };
-        let (probes, home) = (origin.probes.clone(), origin.home);
         let index = tokio::task::spawn_blocking(move || {
-            builder.finish(
-                table,
-                Ends {
-                    depths: frontier.into_depths(),
-                    probes: &probes,
-                    home,
-                    traps,
-                    complete,
-                },
-            )
+            let ends = Ends {
+                depths: frontier.into_depths(),
+                origin: &origin,
+                traps,
+                complete,
+            };
+            (builder.finish(table, ends), origin)
         });
-        let mut index = index
+        let (mut index, origin) = index
             .await
             .inspect_err(|error| tracing::error!(%error, "cannot finish the index"))
             .ok()?;

@@ -13,8 +13,9 @@ use super::{
 };
 use crate::{
     fetch::FetchError,
-    origin::Probe,
+    origin::{Origin, Probe},
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
+    robots::Robots,
     text::{folded_hash, sketch::Sketch},
     urls::{UrlTable, provenance},
 };
@@ -56,10 +57,8 @@ const NOT_FOUND: [&str; 23] = [
 pub struct Ends<'a> {
     /// Clicks from the start URL by id; missing or `u16::MAX` when not reached by links.
     pub depths: Vec<u16>,
-    /// What made-up URLs answered.
-    pub probes: &'a [Probe],
-    /// The page the start URL ends at.
-    pub home: UrlId,
+    /// What is known of the site beside its pages: what made-up URLs answered, where the start URL ends, robots.txt.
+    pub origin: &'a Origin,
     /// Query traps: first URL left out, how many were.
     pub traps: Vec<(u32, u32)>,
     /// Every known URL of the site was fetched.
@@ -264,15 +263,17 @@ impl IndexBuilder {
         (index.keys, index.key_ends, index.provenance) = table.into_columns();
         index.traps = ends.traps;
         index.complete = ends.complete && !self.cut;
-        mark_soft_404s(&mut index, ends.probes, ends.home);
+        mark_soft_404s(&mut index, &ends.origin.probes, ends.origin.home);
+        mark_blocked(&mut index, ends.origin);
         index.redirected = redirected(&index);
-        let home = self.sketches.iter().find(|(id, _)| *id == ends.home.0);
+        let home = self.sketches.iter().find(|(id, _)| *id == ends.origin.home.0);
         index.home = Home {
             sketch: home.map(|(_, sketch)| *sketch),
-            words: self.words.get(ends.home.0 as usize).copied().unwrap_or(0),
+            words: self.words.get(ends.origin.home.0 as usize).copied().unwrap_or(0),
         };
         // a page of the site that was judged a soft 404 in the meantime is like no other
-        let counts = |id: u32| index.flags[id as usize] & (flag::INTERNAL | flag::SOFT_404) == flag::INTERNAL;
+        let asked = flag::INTERNAL | flag::INDEXABLE | flag::SOFT_404;
+        let counts = |id: u32| index.flags[id as usize] & asked == flag::INTERNAL | flag::INDEXABLE;
         self.sketches.retain(|(id, _)| counts(*id));
         self.topics.retain(counts);
         // what links tell and what texts tell takes equally long
@@ -419,6 +420,24 @@ fn mark_soft_404s(index: &mut Index, probes: &[Probe], home: UrlId) {
             if index.statuses[id] == 200 && same(index, id, probe) {
                 index.flags[id] |= flag::SOFT_404;
             }
+        }
+    }
+}
+
+/// Pages that robots.txt keeps from Googlebot, though not from us, are in no index.
+fn mark_blocked(index: &mut Index, origin: &Origin) {
+    let googlebot = Robots::parse(&origin.robots.text).agent("Googlebot");
+    if !googlebot.forbids_anything() {
+        return;
+    }
+    let root = format!("{}/", origin.root);
+    for id in 0..index.states.len() {
+        if index.flags[id] & flag::INDEXABLE == 0 {
+            continue;
+        }
+        let path = index.key(UrlId(id as u32)).strip_prefix(&*root);
+        if path.is_some_and(|path| googlebot.forbids(&format!("/{path}")).is_some()) {
+            index.flags[id] &= !flag::INDEXABLE;
         }
     }
 }

@@ -2,7 +2,7 @@ use url::Url;
 
 use super::{rank::percentiles, *};
 use crate::{
-    origin::Probe,
+    origin::{Origin, Probe},
     page::{At, HtmlFacts, Link, LinkRel, Meta, Outcome, PageFacts, REL_NOFOLLOW},
     urls::{UrlTable, provenance},
 };
@@ -45,11 +45,10 @@ fn facts(page: &mut PageFacts) -> &mut HtmlFacts {
     page.html.as_mut().unwrap()
 }
 
-fn ends(probes: &[Probe]) -> Ends<'_> {
+fn ends(origin: &Origin) -> Ends<'_> {
     Ends {
         depths: vec![0],
-        probes,
-        home: UrlId(0),
+        origin,
         traps: Vec::new(),
         complete: true,
     }
@@ -65,7 +64,11 @@ fn index_with(pages: &[PageFacts], probes: &[Probe]) -> Index {
     }
     pages.iter().for_each(|p| builder.add(p));
     table.mark(UrlId(0), provenance::SITEMAP);
-    builder.finish(table, ends(probes))
+    let origin = Origin {
+        probes: probes.to_vec(),
+        ..Origin::default()
+    };
+    builder.finish(table, ends(&origin))
 }
 
 fn index(pages: &[PageFacts]) -> Index {

@@ -12,7 +12,7 @@ use searchwright_site::{
     fetch::FetchError,
     graph::{Index, flag},
     origin::Origin,
-    page::{Outcome, PageFacts, UrlId, not_indexable},
+    page::{NotIndexable, Outcome, PageFacts, UrlId, not_indexable},
     score::{self, Counts, Scores},
     text::{folded_hash, hash},
 };
@@ -259,7 +259,8 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
             non_indexable_reason: if indexable {
                 None
             } else {
-                not_indexable(facts).map(|why| why.code().to_owned())
+                let why = not_indexable(facts).unwrap_or(NotIndexable::Blocked);
+                Some(why.code().to_owned())
             },
             title: html.and_then(|h| h.titles.first()).map(ToString::to_string),
             word_count: html.map(|h| h.main_words),

@@ -305,8 +305,7 @@ impl World {
         pages.iter().for_each(|page| builder.add(page));
         let ends = Ends {
             depths,
-            probes: &self.origin.probes,
-            home: self.origin.home,
+            origin: &self.origin,
             traps,
             complete: self.complete,
         };
