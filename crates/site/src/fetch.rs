@@ -28,6 +28,8 @@ pub struct Request {
     pub body_limit: usize,
     /// Bypass caches on the way (`Cache-Control: no-cache`), as a recheck must.
     pub fresh: bool,
+    /// It is shown as a picture, whatever its name says: servers choose the format by what is accepted.
+    pub picture: bool,
 }
 
 /// Why a body ends before its end.

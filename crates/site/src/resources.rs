@@ -3,10 +3,15 @@
 
 pub mod dimensions;
 
+use std::collections::HashSet;
+
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 
-use crate::fetch::{FetchError, Fetched};
+use crate::{
+    fetch::{FetchError, Fetched},
+    text::hash,
+};
 
 /// What a resource is needed for; bits of one byte.
 pub mod purpose {
@@ -108,17 +113,47 @@ impl Resource {
 
 /// All that were asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Resources(Vec<Resource>);
+pub struct Resources {
+    /// By URL.
+    asked: Vec<Resource>,
+    /// Hashes of the URLs of those that were left out, sorted.
+    left_out: Vec<u64>,
+    /// There were more than are counted.
+    full: bool,
+}
 
 impl Resources {
-    pub(crate) fn new(mut resources: Vec<Resource>) -> Self {
-        resources.sort_unstable_by(|a, b| a.url.cmp(&b.url));
-        Self(resources)
+    /// Hashes of the URLs of those that were wanted; `full` says that there were more.
+    pub(crate) fn new(mut asked: Vec<Resource>, wanted: &[u64], full: bool) -> Self {
+        asked.sort_unstable_by(|a, b| a.url.cmp(&b.url));
+        let hashes: HashSet<u64> = asked
+            .iter()
+            .map(|resource| hash(resource.url.as_bytes()))
+            .collect();
+        let left_out = wanted.iter().filter(|wanted| !hashes.contains(wanted));
+        let mut left_out: Vec<u64> = left_out.copied().collect();
+        left_out.sort_unstable();
+        Self {
+            asked,
+            left_out,
+            full,
+        }
+    }
+
+    /// Why it is not known what a page gets that may need this; `None` when that is known, or no page needs it any more.
+    pub fn silence(&self, url: &str) -> Option<String> {
+        match self.get(url) {
+            Some(resource) => resource.silence(),
+            None if self.full || self.left_out.binary_search(&hash(url.as_bytes())).is_ok() => {
+                Some("was not asked for".to_owned())
+            }
+            None => None,
+        }
     }
 
     /// None were asked for.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.asked.is_empty()
     }
 
     /// One of them.
@@ -128,16 +163,18 @@ impl Resources {
 
     /// Where one of them lies.
     pub(crate) fn find(&self, url: &str) -> Option<usize> {
-        self.0.binary_search_by(|resource| (*resource.url).cmp(url)).ok()
+        self.asked
+            .binary_search_by(|resource| (*resource.url).cmp(url))
+            .ok()
     }
 
     pub(crate) fn at(&self, place: usize) -> Option<&Resource> {
-        self.0.get(place)
+        self.asked.get(place)
     }
 
     /// All of them, by URL.
     pub fn iter(&self) -> impl Iterator<Item = &Resource> {
-        self.0.iter()
+        self.asked.iter()
     }
 }
 
@@ -162,6 +199,20 @@ mod tests {
         }
         assert_eq!(of(None, Some(FetchError::Dns)), None);
         assert_eq!(of(None, Some(FetchError::Timeout)).as_deref(), Some("timed out"));
+    }
+
+    #[test]
+    fn what_was_left_out_is_not_known() {
+        let asked = || vec![Resource::new("https://a.example/x", 1, Err(FetchError::Dns))];
+        let wanted = ["x", "y"].map(|name| hash(format!("https://a.example/{name}").as_bytes()));
+        let known = |full, name| {
+            let resources = Resources::new(asked(), &wanted, full);
+            resources.silence(&format!("https://a.example/{name}")).is_none()
+        };
+        assert!(known(false, "x"));
+        assert!(!known(false, "y"), "it was wanted and not asked for");
+        assert!(known(false, "z"), "no page needs it");
+        assert!(!known(true, "z"), "a page may");
     }
 
     #[test]

@@ -122,6 +122,7 @@ async fn see(
         url: url.clone(),
         body_limit: LARGEST,
         fresh: true,
+        picture: false,
     };
     let Ok(response) = client.fetch(request).await else {
         return Ok((None, vec!["not_reachable"]));

@@ -113,4 +113,15 @@ async fn an_audit_resolves_nothing_by_silence(database: &str) {
         state(&occurrence(&bench, "title-missing", "/d").await),
         ("open", false, "")
     );
+
+    // what robots.txt said an hour ago is good for today, and its failure is told
+    site.put("/robots.txt", 500, "ill");
+    let last = audit(&bench).await;
+    assert_eq!(last["status"], "completed", "{last:#}");
+    let robots = occurrence(&bench, "robots-unavailable", "/").await;
+    assert_eq!(robots["evidence"]["status"], 500);
+    assert_eq!(
+        state(&occurrence(&bench, "robots-missing", "/").await),
+        ("open", true, "")
+    );
 }

@@ -117,7 +117,22 @@ impl Rest {
     }
 }
 
+/// What pages need beside themselves: checks about that.
+const OF_RESOURCES: [&str; 6] = [
+    "image-broken",
+    "image-large",
+    "image-legacy-format",
+    "no-cache-header",
+    "og-image-broken",
+    "og-image-small",
+];
+
 impl Check {
+    /// It is about what pages need beside themselves.
+    pub fn is_of_resources(&self) -> bool {
+        OF_RESOURCES.contains(&self.id)
+    }
+
     /// Why nothing can be told of the problem, wherever it was; `None` when it can.
     pub fn silence(&self, home: Option<&PageFacts>, origin: &Origin, index: &Index) -> Option<&'static str> {
         self.rests

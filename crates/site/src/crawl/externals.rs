@@ -132,6 +132,7 @@ impl Run {
                     method,
                     body_limit: 1,
                     fresh,
+                    picture: false,
                 };
                 let fetched = AssertUnwindSafe(fetcher.fetch(request)).catch_unwind().await;
                 let fetched = fetched.unwrap_or(Err(FetchError::Broken));

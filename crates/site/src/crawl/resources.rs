@@ -45,6 +45,8 @@ pub(super) struct Collector {
     seen: HashSet<u64>,
     places: HashMap<Box<str>, usize>,
     wanted: Vec<(Url, u8)>,
+    /// Pages need more than that.
+    overflown: bool,
 }
 
 impl Collector {
@@ -143,8 +145,9 @@ impl Run {
         if self.resources.is_some() && self.permit.is_none() || self.config.max_resources == 0 {
             return Some(());
         }
+        self.collector.overflown = self.collector.is_full();
         self.add_llms_links();
-        let wanted = std::mem::take(&mut self.collector.wanted);
+        let wanted = self.collector.wanted.clone();
         let (mut lanes, own): (BTreeMap<(String, usize), Vec<_>>, _) =
             (BTreeMap::new(), self.config.connections.max(1));
         for (place, (url, purposes)) in wanted.into_iter().enumerate() {
@@ -204,7 +207,13 @@ impl Run {
 
     /// All that are known, for the index.
     pub(super) fn all_resources(&mut self) -> Resources {
-        Resources::new(self.resources.take().unwrap_or_default())
+        let wanted = self.collector.wanted.iter();
+        let wanted: Vec<u64> = wanted
+            .map(|(url, _)| text::hash(url.as_str().as_bytes()))
+            .collect();
+        let asked = self.resources.take().unwrap_or_default();
+        let full = self.collector.overflown || self.collector.is_full();
+        Resources::new(asked, &wanted, full)
     }
 
     fn add_llms_links(&mut self) {
@@ -287,6 +296,7 @@ impl Asking {
                 method,
                 body_limit,
                 fresh: self.fresh,
+                picture: purposes & (purpose::IMAGE | purpose::CARD) != 0,
             };
             let fetched = self.fetcher.fetch(request).await;
             match &fetched {

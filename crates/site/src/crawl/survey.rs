@@ -68,6 +68,7 @@ impl Survey {
                 method,
                 body_limit,
                 fresh: self.fresh,
+                picture: false,
             })
             .await
     }

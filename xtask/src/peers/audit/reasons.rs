@@ -46,12 +46,6 @@ const fn theirs(check: &'static str, peer: &'static str, sign: &'static str, why
 
 /// Every known difference.
 pub(super) const REASONS: &[Reason] = &[
-    theirs(
-        "broken-fragment",
-        "linkinator",
-        "missing fragments on other pages only",
-        "the check looks at links of a page to itself",
-    ),
     ours(
         "heading-skip",
         "html-validate",

@@ -51,7 +51,6 @@ async function links() {
   for (const check of ["broken-internal-link", "http-4xx", "broken-fragment"]) note(check, "linkinator");
   const linksToSkip = async (url) => !url.startsWith(origin);
   const checker = new LinkChecker();
-  const own = new Set();
   const { links } = await checker.check({ path: start, recurse: true, checkFragments: true, concurrency: 8, linksToSkip });
   for (const { url, status, state, parent } of links) {
     if (state !== "BROKEN" || !url.startsWith(origin)) continue;
@@ -60,10 +59,8 @@ async function links() {
       note("http-4xx", "linkinator", url.split("#")[0]);
     } else if (status === 200) {
       note("broken-fragment", "linkinator", parent);
-      if (url.split("#")[0] === parent) own.add(parent);
     }
   }
-  for (const url of verdicts.get("broken-fragment linkinator").fails) if (!own.has(url)) sign("missing fragments on other pages only", url);
 }
 
 const AUDITS = {

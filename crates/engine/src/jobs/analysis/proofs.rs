@@ -117,8 +117,8 @@ impl Proof<'_> {
         let Proofs { index, project, .. } = self.proofs;
         let resources = index.resources();
         urls(&evidence).into_iter().any(|url| {
-            if let Some(resource) = resources.get(url) {
-                return resource.silence().is_some();
+            if check.is_of_resources() {
+                return resources.silence(url).is_some();
             }
             let Some(key) = key(url) else { return false };
             let mut ids = lookup.silent(index, &key).peekable();

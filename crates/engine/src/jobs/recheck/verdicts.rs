@@ -170,7 +170,7 @@ fn outcome(
             if let Some(why) = check.silence(home, &ending.origin, &ending.index) {
                 return inconclusive(item, why);
             }
-            if let Some(why) = silent_target(item, mode, facts, by_key, (ending, lookup)) {
+            if let Some(why) = silent_target(check, item, facts, by_key, (ending, lookup)) {
                 return inconclusive(item, why);
             }
             let Some(resolution) = check.resolution(Told::by(facts)) else {
@@ -218,23 +218,22 @@ fn with_caches(mut evidence: Value, facts: &PageFacts) -> Value {
 
 /// Why what the page still points at says nothing, for a check about what it points at.
 fn silent_target(
+    check: &Check,
     item: &Waiting,
-    mode: RecheckMode,
     facts: &PageFacts,
     by_key: &BTreeMap<&str, &PageFacts>,
     (ending, lookup): (&Ending, &Lookup),
 ) -> Option<String> {
-    if mode != RecheckMode::Targets {
+    if check.recheck_mode() != RecheckMode::Targets {
         return None;
     }
     let resources = ending.index.resources();
     let named = urls(&item.evidence);
-    let silent = named.iter().find_map(|url| {
-        let why = resources.get(url)?.silence()?;
-        Some(format!("{url}: {why}"))
-    });
-    if silent.is_some() {
-        return silent;
+    if check.is_of_resources() {
+        return named.into_iter().find_map(|url| {
+            let why = resources.silence(url)?;
+            Some(format!("{url}: {why}"))
+        });
     }
     let index = &ending.index;
     named.into_iter().filter_map(key).find_map(|key| {

@@ -197,7 +197,7 @@ impl Fetch for Guarded {
                 Method::Head => reqwest::Method::HEAD,
             };
             // what browsers send for a picture: servers choose its format by it
-            let accept = if is_picture(&request.url) {
+            let accept = if request.picture || is_picture(&request.url) {
                 "image/avif,image/webp,image/*,*/*;q=0.8"
             } else {
                 "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

@@ -97,6 +97,7 @@ async fn get_up_to(client: &Guarded, url: &str, body_limit: usize) -> Fetched {
             method: Method::Get,
             body_limit,
             fresh: false,
+            picture: false,
         })
         .await
 }
@@ -330,6 +331,7 @@ async fn the_request_says_who_asks_and_what_it_can_read() {
         method: Method::Head,
         body_limit: 10,
         fresh: true,
+        picture: true,
     };
     client.fetch(request).await.unwrap();
     let head = seen.await.unwrap();
@@ -338,6 +340,7 @@ async fn the_request_says_who_asks_and_what_it_can_read() {
         "user-agent: searchwrightbot/1.0 (+http://localhost/bot)",
         "accept-encoding: gzip, br",
         "cache-control: no-cache",
+        "accept: image/avif,image/webp,image/*,*/*;q=0.8",
     ] {
         assert!(head.contains(&format!("\r\n{line}\r\n")), "{head}");
     }

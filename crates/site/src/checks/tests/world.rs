@@ -310,7 +310,7 @@ impl World {
             complete: self.complete,
         };
         let mut index = builder.finish(table, ends);
-        index.resources = Resources::new(self.resources.clone());
+        index.resources = Resources::new(self.resources.clone(), &[], false);
         if self.again {
             let before: Vec<_> = index
                 .temporary_redirects()

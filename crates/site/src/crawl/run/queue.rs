@@ -249,6 +249,7 @@ impl Run {
                     method,
                     body_limit,
                     fresh,
+                    picture: false,
                 };
                 AssertUnwindSafe(fetcher.fetch(request)).catch_unwind()
             };
