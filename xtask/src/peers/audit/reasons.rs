@@ -46,6 +46,12 @@ const fn theirs(check: &'static str, peer: &'static str, sign: &'static str, why
 
 /// Every known difference.
 pub(super) const REASONS: &[Reason] = &[
+    theirs(
+        "broken-fragment",
+        "linkinator",
+        "more than 5,000 links",
+        "of the rest of a page's links only those to other pages than before are kept",
+    ),
     ours(
         "heading-skip",
         "html-validate",

@@ -41,6 +41,7 @@ async function validate() {
     const report = await validator.validateString(source);
     if (!/<html/i.test(source)) sign("no html tag", url);
     if (source.match(/<h1[\s>]/gi)?.length > 1) sign("several h1", url);
+    if (source.match(/<a\s/gi)?.length > 5000) sign("more than 5,000 links", url);
     for (const message of report.results.flatMap((result) => result.messages))
       for (const [rule, said, check] of RULES)
         if (message.ruleId === rule && said.test(message.message)) note(check, "html-validate", url);
