@@ -34,7 +34,7 @@ words! {
         IssueOpened = "issue.opened",
         /// An issue occurs nowhere any more.
         IssueResolved = "issue.resolved",
-        /// A resolved issue occurs again.
+        /// An issue occurs again where it was resolved, on so many pages as `occurrences` says.
         IssueReopened = "issue.reopened",
         /// Tracked prompts were asked.
         VisibilityRunCompleted = "visibility.run_completed",
@@ -152,6 +152,9 @@ pub struct IssueData {
     /// The recheck that found it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recheck_id: Option<String>,
+    /// Pages where it was resolved and occurs again; of `issue.reopened` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurrences: Option<u64>,
 }
 
 /// `data` of an event about a place to publish.

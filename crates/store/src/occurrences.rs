@@ -219,24 +219,26 @@ pub async fn log(tx: &mut Tx, scope: ProjectScope, changes: &[Change], actor: &A
     Ok(())
 }
 
-/// Brings what an audit changed of an issue since it began to the ledger, once however often it is done.
+/// Brings what an audit changed of an issue since it began to the ledger, once however often it is done. How many that were
+/// resolved it has brought there as something else.
 pub async fn log_audit(
     tx: &mut Tx,
     scope: ProjectScope,
     issue: Uuid,
     began: Instant,
     actor: &Actor,
-) -> Result<()> {
-    sql("INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
+) -> Result<u64> {
+    let from: Vec<Option<String>> = sql("INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
          SELECT project_id, issue_id, page_id, changed_at, state, was, $3 FROM occurrences
-         WHERE project_id = $1 AND issue_id = $2 AND was IS NOT NULL AND changed_at >= $4 ON CONFLICT DO NOTHING")
+         WHERE project_id = $1 AND issue_id = $2 AND was IS NOT NULL AND changed_at >= $4 ON CONFLICT DO NOTHING RETURNING from_state")
     .bind(scope.project())
     .bind(issue)
     .bind(actor.id.clone())
     .bind(began)
-    .run(tx)
+    .all(tx, |c| c.take())
     .await?;
-    Ok(())
+    let resolved = from.iter().filter(|from| from.as_deref() == Some("resolved"));
+    Ok(resolved.count() as u64)
 }
 
 /// Opens what was ignored until now; the projects it was in.

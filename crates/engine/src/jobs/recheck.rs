@@ -267,8 +267,9 @@ async fn finish(
             };
             issues::record(tx, scope, audit, findings, newest, now).await?;
             for (issue, event) in touched.into_iter().zip(events) {
-                occurrences::log_audit(tx, scope, issue, now, &rechecks::actor(id, now)).await?;
-                analysis::recount(tx, scope, issue, event, json!({ "recheckId": id }), now).await?;
+                let again = occurrences::log_audit(tx, scope, issue, now, &rechecks::actor(id, now)).await?;
+                let by = json!({ "recheckId": id });
+                analysis::recount(tx, scope, (issue, again), event, by, now).await?;
             }
             rechecks::finish(tx, scope, id, status, new as u32, now).await
         })

@@ -116,8 +116,18 @@ async fn an_audit_resolves_nothing_by_silence(database: &str) {
 
     // what robots.txt said an hour ago is good for today, and its failure is told
     site.put("/robots.txt", 500, "ill");
+    site.put("/a", 200, &page("", &["/", "/d"]));
     let last = audit(&bench).await;
     assert_eq!(last["status"], "completed", "{last:#}");
+    // an issue that was there all the time recurs on a page
+    let events = bench.get("P/events?event=issue.reopened&limit=100").await.json();
+    let again = events["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["data"]["checkId"] == "title-missing");
+    let again: Vec<&Value> = again.map(|event| &event["data"]["occurrences"]).collect();
+    assert_eq!(again, [1], "{events:#}");
     let robots = occurrence(&bench, "robots-unavailable", "/").await;
     assert_eq!(robots["evidence"]["status"], 500);
     assert_eq!(

@@ -1,6 +1,9 @@
 //! What the functions of checks are given.
 
-use std::cell::OnceCell;
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::HashMap,
+};
 
 use serde_json::Value;
 
@@ -42,6 +45,8 @@ pub struct Context<'a> {
     pub(super) user_bots: Bots,
     /// Rules for the robots that gather training data.
     pub(super) training_bots: Bots,
+    /// Of pages on the ways to others, the one before on the way from the start.
+    pub(super) steps_back: RefCell<HashMap<UrlId, Option<UrlId>>>,
 }
 
 impl<'a> Context<'a> {
@@ -58,6 +63,7 @@ impl<'a> Context<'a> {
             search_bots: Bots::search(&robots),
             user_bots: Bots::user(&robots),
             training_bots: Bots::training(&robots),
+            steps_back: RefCell::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Category::Crawlability,
-    Check, Page, Scope, Site, Test,
+    Check, Context, Page, Scope, Site, Test,
     evidence::{MOST, list, none, with},
     told::Rest,
 };
@@ -198,7 +198,7 @@ fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         return None;
     }
     let evidence = json!({"depth": depth});
-    Some(match shortest_path(page.index(), page.id()) {
+    Some(match shortest_path(page.context, page.id()) {
         Some(path) => {
             let path: Vec<&str> = path.iter().map(|id| page.key(*id)).collect();
             with(evidence, "shortestPath", path)
@@ -209,30 +209,21 @@ fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 
 /// One of the shortest ways from the start to a page, links and redirects; `None` when it is not found among the first of
 /// its links.
-fn shortest_path(index: &Index, id: UrlId) -> Option<Vec<UrlId>> {
-    /// URLs on the way, and links to each that are looked at: most are found by pages that were read before others.
+fn shortest_path(context: &Context<'_>, id: UrlId) -> Option<Vec<UrlId>> {
+    /// URLs on the way.
     const LONGEST: usize = 32;
-    const LOOKED_AT: usize = 256;
+    let index = context.index;
     let mut path = vec![id];
     while let Some(at) = path.last().copied()
         && index.depth(at)? > 0
     {
-        let depth = index.depth(at)?;
-        let links = index.inlinks(at).take(LOOKED_AT);
-        let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
-        // the same one in every crawl, in whatever order pages were read
-        let key = |id: &UrlId| index.key(*id);
-        let linked = links
-            .filter(|(from, nofollow)| !nofollow && nearer(*from))
-            .map(|(from, _)| from)
-            .min_by_key(key);
-        // a redirect costs no click
-        let redirected = || {
-            let from = index.redirected_to(at).take(LOOKED_AT);
-            from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth))
-                .min_by_key(key)
+        let before = if at == id {
+            step_back(index, at)?
+        } else {
+            // most ways lead over the same few pages
+            let mut steps = context.steps_back.borrow_mut();
+            (*steps.entry(at).or_insert_with(|| step_back(index, at)))?
         };
-        let before = linked.or_else(redirected)?;
         if path.len() == LONGEST || path.contains(&before) {
             return None;
         }
@@ -240,6 +231,26 @@ fn shortest_path(index: &Index, id: UrlId) -> Option<Vec<UrlId>> {
     }
     path.reverse();
     Some(path)
+}
+
+/// A URL one click nearer to the start that leads here, or that redirects here.
+fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
+    /// Links that are looked at, and compared: most are found by pages that were read before others.
+    const LOOKED_AT: usize = 256;
+    const COMPARED: usize = 32;
+    let depth = index.depth(at)?;
+    let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
+    // the same one in every crawl, in whatever order pages were read
+    let key = |id: &UrlId| index.key(*id);
+    let links = index.inlinks(at).take(LOOKED_AT);
+    let linked = links.filter(|(from, nofollow)| !nofollow && nearer(*from));
+    let linked = linked.map(|(from, _)| from).take(COMPARED).min_by_key(key);
+    linked.or_else(|| {
+        // a redirect costs no click
+        let from = index.redirected_to(at).take(LOOKED_AT);
+        from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth))
+            .min_by_key(key)
+    })
 }
 
 fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {

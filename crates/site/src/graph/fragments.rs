@@ -6,8 +6,8 @@ use crate::{
     text,
 };
 
-/// Ids of all pages together, 64 MB; of pages that are read later nothing is said.
-const IDS_LIMIT: usize = 1 << 24;
+/// Ids of all pages together, 32 MB; of pages that are read later nothing is said.
+const IDS_LIMIT: usize = 1 << 23;
 /// Different parts that links name, 64 MB and a quarter; what is named later is not looked for.
 const WANTS_LIMIT: usize = 1 << 23;
 /// The list of a page's ids is cut here.

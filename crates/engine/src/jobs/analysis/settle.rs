@@ -88,8 +88,9 @@ pub(super) async fn settle(
                             note: None,
                             at: now,
                         };
-                        occurrences::log_audit(tx, scope, issue, began, &actor).await?;
-                        recount(tx, scope, issue, event, json!({ "auditId": audit }), now).await
+                        let again = occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+                        let by = json!({ "auditId": audit });
+                        recount(tx, scope, (issue, again), event, by, now).await
                     })
                 })
                 .await
@@ -99,28 +100,31 @@ pub(super) async fn settle(
     Ok(untold.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Counts the occurrences of an issue, and says if it turned; `by` names what turned it.
+/// Counts the occurrences of an issue, and says if it turned, or occurs `again` on so many pages; `by` names what turned it.
 pub(in crate::jobs) async fn recount(
     tx: &mut Tx,
     scope: ProjectScope,
-    issue: Uuid,
+    (issue, again): (Uuid, u64),
     event: Uuid,
     by: Value,
     now: Instant,
 ) -> searchwright_store::Result<()> {
-    let Some(turned) = issues::recount(tx, scope, issue).await? else {
-        return Ok(());
-    };
-    let kind = match (turned.active, turned.new) {
-        (true, true) => EventType::IssueOpened,
-        (true, false) => EventType::IssueReopened,
-        (false, _) => EventType::IssueResolved,
+    let turned = issues::recount(tx, scope, issue).await?;
+    let kind = match turned.map(|turned| (turned.active, turned.new)) {
+        Some((true, true)) => EventType::IssueOpened,
+        Some((true, false)) => EventType::IssueReopened,
+        Some((false, _)) => EventType::IssueResolved,
+        None if again > 0 => EventType::IssueReopened,
+        None => return Ok(()),
     };
     let mut all = checks::registry().iter();
     let check = all.find(|check| issue_id(scope.project(), check.id) == issue);
     let mut data = json!({ "issueId": issue, "checkId": check.map(|check| check.id) });
     if let (Some(data), Value::Object(by)) = (data.as_object_mut(), by) {
         data.extend(by);
+        if kind == EventType::IssueReopened {
+            data.insert("occurrences".to_owned(), again.into());
+        }
     }
     events::write(tx, scope, event, kind, &data, now).await
 }
