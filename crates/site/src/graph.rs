@@ -6,6 +6,7 @@ mod alike;
 mod builder;
 mod edges;
 mod fragments;
+mod not_found;
 mod rank;
 #[cfg(test)]
 mod tests;

@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 use self::{
     stored::OVERLAY,
-    verdicts::{Pages, evaluate, inconclusive, rests_on_origin},
+    verdicts::{Pages, evaluate, inconclusive},
 };
 use super::{
     JobError, analysis,
@@ -132,7 +132,7 @@ async fn look(
             continue;
         }
         let Some(page) = key(&item.url) else { continue };
-        site |= mode == RecheckMode::Site || rests_on_origin(check);
+        site |= mode == RecheckMode::Site || check.rests_on_origin();
         if mode == RecheckMode::Targets {
             again.with_targets.insert(page.clone());
             again

@@ -101,7 +101,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "canonical-blocked",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "Canonical blocked by robots.txt",
         scope: Scope::Targets,
         description: "robots.txt forbids Googlebot the canonical URL.",
@@ -149,7 +149,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "canonical-isolated",
-        rests: &[Rest::Crawl],
+        rests_on: &[Rest::Crawl],
         title: "Nothing links to the canonical",
         scope: Scope::Graph,
         description: "No page links to the canonical URL.",

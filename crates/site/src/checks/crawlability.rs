@@ -107,7 +107,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "crawl-trap-suspected",
-        rests: &[Rest::Crawl],
+        rests_on: &[Rest::Crawl],
         title: "Endless query variants",
         scope: Scope::Graph,
         needs_audit: true,

@@ -19,7 +19,7 @@ const ROBOTS_TXT: &str = "https://developers.google.com/search/docs/crawling-ind
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "homepage-not-indexable",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "Home page cannot be indexed",
         scope: Scope::Site,
         description: "The page that the start URL ends at cannot be in the index.",
@@ -102,7 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocked-page",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "Linked page blocked by robots.txt",
         scope: Scope::Graph,
         description: "robots.txt forbids Googlebot a URL that pages link to.",
@@ -113,7 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocked-resource",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "Scripts or styles blocked by robots.txt",
         scope: Scope::Targets,
         description: "robots.txt forbids Googlebot a script or stylesheet of the page.",

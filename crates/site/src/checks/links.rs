@@ -45,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "orphan-page",
-        rests: &[Rest::Crawl],
+        rests_on: &[Rest::Crawl],
         title: "Orphan page",
         scope: Scope::Graph,
         needs_audit: true,
@@ -57,7 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "single-inlink",
-        rests: &[Rest::Crawl],
+        rests_on: &[Rest::Crawl],
         title: "Only one page links here",
         scope: Scope::Graph,
         description: "Exactly one page links to this indexable page.",

@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http1-only",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "No HTTP/2",
         scope: Scope::Site,
         description: "The server speaks HTTP/1.1 only over https, although HTTP/2 was offered.",

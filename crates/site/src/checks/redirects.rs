@@ -82,7 +82,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "redirect-mass-home",
-        rests: &[Rest::Crawl],
+        rests_on: &[Rest::Crawl],
         title: "Many URLs redirect to the home page",
         scope: Scope::Graph,
         needs_audit: true,

@@ -87,7 +87,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "llms-txt-broken-link",
-        rests: &[Rest::Llms],
+        rests_on: &[Rest::Llms],
         title: "llms.txt names pages that are not there",
         scope: Scope::Site,
         description: "A link of /llms.txt does not answer 200.",

@@ -12,7 +12,7 @@ const CREATE: &str = "https://developers.google.com/search/docs/crawling-indexin
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "robots-missing",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "No robots.txt",
         scope: Scope::Site,
         description: "/robots.txt answers 4xx.",
@@ -23,7 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-unavailable",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "robots.txt unavailable",
         scope: Scope::Site,
         description: "/robots.txt answers 5xx, or not at all.",
@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-invalid",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "Errors in robots.txt",
         scope: Scope::Site,
         description: "robots.txt has an unknown directive, a rule before any user-agent, a relative sitemap, or is an HTML page.",
@@ -45,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-too-large",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "robots.txt too large",
         scope: Scope::Site,
         description: "robots.txt has more than 500 KiB.",
@@ -56,7 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocks-all",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "robots.txt forbids everything",
         scope: Scope::Site,
         description: "robots.txt forbids the root of the site to all crawlers or to Googlebot.",

@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "tls-expiring",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "Certificate expires soon",
         scope: Scope::Site,
         description: "The certificate of the site is valid for less than 14 days.",
@@ -82,7 +82,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hsts-missing",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "No Strict-Transport-Security",
         scope: Scope::Site,
         description: "The home page sends no Strict-Transport-Security with a max-age above 0.",
@@ -93,7 +93,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "csp-missing",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "No Content-Security-Policy",
         scope: Scope::Site,
         description: "The home page sends no Content-Security-Policy, neither as header nor as meta.",
@@ -104,7 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "nosniff-missing",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "No nosniff",
         scope: Scope::Site,
         description: "The home page does not send X-Content-Type-Options: nosniff.",
@@ -115,7 +115,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "clickjacking",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "May be framed by anybody",
         scope: Scope::Site,
         description: "The home page sends neither X-Frame-Options nor frame-ancestors.",
@@ -126,7 +126,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "referrer-policy-missing",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "No Referrer-Policy",
         scope: Scope::Site,
         description: "The home page sends no Referrer-Policy, or unsafe-url.",

@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 50 << 20;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "sitemap-missing",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "No sitemap",
         scope: Scope::Site,
         description: "No sitemap was found: neither in robots.txt nor at the usual addresses.",
@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-not-in-robots",
-        rests: &[Rest::Robots],
+        rests_on: &[Rest::Robots],
         title: "Sitemap not in robots.txt",
         scope: Scope::Site,
         description: "A sitemap exists, but robots.txt does not name it.",
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-invalid",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap cannot be read",
         scope: Scope::Site,
         description: "A sitemap is no valid XML, has the wrong namespace, is an HTML page, or is named in robots.txt and does not answer 200.",
@@ -58,7 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-too-large",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap too large",
         scope: Scope::Site,
         description: "A sitemap lists more than 50,000 URLs or has more than 50 MB.",
@@ -69,7 +69,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-error",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap lists an error page",
         scope: Scope::Graph,
         description: "A URL of a sitemap answers 4xx or 5xx.",
@@ -80,7 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-redirect",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap lists a redirect",
         scope: Scope::Graph,
         description: "A URL of a sitemap redirects.",
@@ -91,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noindex",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap lists a noindex page",
         scope: Scope::Graph,
         description: "A URL of a sitemap says noindex.",
@@ -102,7 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noncanonical",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap lists a page that is not canonical",
         scope: Scope::Graph,
         description: "A URL of a sitemap names another one as canonical.",
@@ -113,7 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-blocked",
-        rests: &[Rest::Sitemaps, Rest::Robots],
+        rests_on: &[Rest::Sitemaps, Rest::Robots],
         title: "Sitemap lists a blocked page",
         scope: Scope::Graph,
         description: "robots.txt forbids Googlebot a URL of a sitemap.",
@@ -124,7 +124,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-foreign",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap lists another site",
         scope: Scope::Site,
         description: "A sitemap lists URLs of another host or scheme.",
@@ -135,7 +135,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "not-in-sitemap",
-        rests: &[Rest::Sitemaps, Rest::Crawl],
+        rests_on: &[Rest::Sitemaps, Rest::Crawl],
         title: "Page missing in the sitemap",
         scope: Scope::Graph,
         needs_audit: true,
@@ -147,7 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-lastmod-bad",
-        rests: &[Rest::Sitemaps],
+        rests_on: &[Rest::Sitemaps],
         title: "Sitemap with wrong dates",
         scope: Scope::Site,
         description: "Values of lastmod are no dates, lie in the future, or are all the same on 20 URLs or more.",

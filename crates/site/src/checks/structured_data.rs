@@ -94,7 +94,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "organization-missing",
-        rests: &[Rest::Home],
+        rests_on: &[Rest::Home],
         title: "Nobody says who runs the site",
         scope: Scope::Site,
         description: "The home page lacks an Organization or LocalBusiness with name, url, logo and sameAs.",

@@ -135,9 +135,16 @@ impl Check {
 
     /// Why nothing can be told of the problem, wherever it was; `None` when it can.
     pub fn silence(&self, home: Option<&PageFacts>, origin: &Origin, index: &Index) -> Option<&'static str> {
-        self.rests
+        self.rests_on
             .iter()
-            .find_map(|rests| rests.silence(home, origin, index))
+            .find_map(|rest| rest.silence(home, origin, index))
+    }
+
+    /// What lies beside the pages decides: robots.txt, sitemaps or llms.txt.
+    pub fn rests_on_origin(&self) -> bool {
+        self.rests_on
+            .iter()
+            .any(|rest| matches!(rest, Rest::Robots | Rest::Sitemaps | Rest::Llms))
     }
 
     /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when

@@ -8,12 +8,13 @@ use super::{
     edges::{Edges, Kind},
     flag,
     fragments::Fragments,
+    not_found,
     rank::ranks,
     topics::Topics,
 };
 use crate::{
     fetch::FetchError,
-    origin::{Origin, Probe},
+    origin::Origin,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
     robots::Robots,
     text::{folded_hash, sketch::Sketch},
@@ -21,36 +22,6 @@ use crate::{
 };
 
 const NONE: u32 = u32::MAX;
-
-/// Pages of fewer words may be soft 404s by what they say.
-const SOFT_404_WORDS: u32 = 200;
-
-/// How servers say "not found" with a status of 200; folded, found in the title or first heading.
-const NOT_FOUND: [&str; 23] = [
-    "not found",
-    "page not found",
-    "does not exist",
-    "nicht gefunden",
-    "page introuvable",
-    "non trouvée",
-    "no encontrada",
-    "no se encuentra",
-    "non trovata",
-    "não encontrada",
-    "niet gevonden",
-    "nie znaleziono",
-    "не найдена",
-    "не знайдено",
-    "hittades inte",
-    "ikke fundet",
-    "ikke funnet",
-    "ei löytynyt",
-    "nenalezena",
-    "bulunamadı",
-    "見つかりません",
-    "找不到",
-    "찾을 수 없",
-];
 
 /// What is only known when the crawl ends.
 #[derive(Debug)]
@@ -136,7 +107,7 @@ impl IndexBuilder {
             index.h1s[id] = h1.map_or(0, folded_hash);
             index.texts[id] = html.text_hash;
             index.languages[id] = html.lang.as_deref().and_then(language).unwrap_or_default();
-            if html.main_words < SOFT_404_WORDS && [title, h1].into_iter().flatten().any(says_not_found) {
+            if not_found::says_so(html.main_words, [title, h1]) {
                 bits |= flag::SOFT_404;
             }
             if bits & flag::INDEXABLE != 0 {
@@ -263,7 +234,7 @@ impl IndexBuilder {
         (index.keys, index.key_ends, index.provenance) = table.into_columns();
         index.traps = ends.traps;
         index.complete = ends.complete && !self.cut;
-        mark_soft_404s(&mut index, &ends.origin.probes, ends.origin.home);
+        not_found::mark(&mut index, &ends.origin.probes, ends.origin.home);
         mark_blocked(&mut index, ends.origin);
         index.redirected = redirected(&index);
         let home = self.sketches.iter().find(|(id, _)| *id == ends.origin.home.0);
@@ -333,95 +304,6 @@ fn alternates(edges: &Edges, length: usize) -> Vec<(u32, u32)> {
             .map(move |(to, _)| (page, to))
     };
     (0..length as u32).flat_map(of).collect()
-}
-
-fn says_not_found(text: &str) -> bool {
-    let folded = crate::text::folded(text);
-    NOT_FOUND.iter().any(|phrase| folded.contains(phrase)) || folded.contains("404") && says_404(&folded)
-}
-
-/// Words before the number of an error, or behind it.
-const ERROR: [&str; 20] = [
-    "error",
-    "errors",
-    "fehler",
-    "erreur",
-    "errore",
-    "erro",
-    "fout",
-    "fel",
-    "feil",
-    "fejl",
-    "virhe",
-    "błąd",
-    "chyba",
-    "hiba",
-    "hata",
-    "ошибка",
-    "помилка",
-    "http",
-    "status",
-    "oops",
-];
-/// Words behind it.
-const PAGE: [&str; 9] = [
-    "page",
-    "not",
-    "seite",
-    "nicht",
-    "pagina",
-    "página",
-    "sorry",
-    "страница",
-    "strona",
-];
-
-/// The number of the error, and not of a car, an area or a house: alone between marks, or with a word for what it is at
-/// the beginning or the end.
-fn says_404(folded: &str) -> bool {
-    let words = |part: &str| {
-        let words = part.split(|c: char| !c.is_alphanumeric());
-        words
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let is_error = |pair: &[String]| {
-        let [a, b] = [&*pair[0], &*pair[1]];
-        ERROR.contains(&a) && b == "404" || a == "404" && (ERROR.contains(&b) || PAGE.contains(&b))
-    };
-    let all = words(folded);
-    let alone = |part: &str| {
-        let part = words(part);
-        part.len() == 1 && part[0] == "404"
-    };
-    let marks = [" - ", " – ", " — ", " | ", " · ", ": ", "! ", "» "];
-    let parts = marks.iter().fold(vec![folded], |parts, mark| {
-        parts.into_iter().flat_map(|part| part.split(mark)).collect()
-    });
-    let pairs = all.windows(2);
-    parts.into_iter().any(alone)
-        || pairs.clone().next().is_some_and(is_error)
-        || pairs.last().is_some_and(is_error)
-}
-
-/// Pages that answer what a made-up URL answers. A site whose made-up URLs answer with its home page
-/// tells nothing about the rest.
-fn mark_soft_404s(index: &mut Index, probes: &[Probe], home: UrlId) {
-    let same = |index: &Index, id: usize, probe: &Probe| {
-        probe.text != 0 && index.texts[id] == probe.text
-            || probe.text == 0 && probe.title != 0 && index.titles[id] == probe.title && index.texts[id] == 0
-    };
-    for probe in probes.iter().filter(|p| p.status == 200) {
-        if index.texts.get(home.0 as usize).is_some() && same(index, home.0 as usize, probe) {
-            continue;
-        }
-        for id in 0..index.states.len() {
-            if index.statuses[id] == 200 && same(index, id, probe) {
-                index.flags[id] |= flag::SOFT_404;
-            }
-        }
-    }
 }
 
 /// Pages that robots.txt keeps from Googlebot, though not from us, are in no index.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use searchwright_contract::rechecks::RecheckOutcome;
 use searchwright_site::{
-    checks::{self, Category, Check, Context, RecheckMode, Rules, Told, Verdict, evaluate_one},
+    checks::{self, Check, Context, RecheckMode, Rules, Told, Verdict, evaluate_one},
     crawl::{Batch, Ending, Termination},
     page::{Outcome, PageFacts},
 };
@@ -25,13 +25,6 @@ use super::{
     },
     Looked,
 };
-
-/// Whether robots.txt or a sitemap decides, which are read again then.
-pub(super) fn rests_on_origin(check: &Check) -> bool {
-    matches!(check.category, Category::Sitemaps | Category::Ai)
-        || check.id.contains("blocked")
-        || check.id == "orphan-page"
-}
 
 pub(super) fn inconclusive(item: &Waiting, why: impl Into<String>) -> Found {
     Found {
