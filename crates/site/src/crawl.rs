@@ -7,6 +7,7 @@
 
 mod again;
 mod batch;
+mod earlier;
 mod externals;
 mod pace;
 mod readers;
@@ -32,6 +33,7 @@ use crate::{
 };
 
 pub use again::Again;
+pub use earlier::Earlier;
 pub use resume::{Resume, ResumeError};
 pub use single::{Reading, Unread, read_page};
 
@@ -90,6 +92,8 @@ pub struct Config {
     pub seed: u64,
     /// Fetch only this of a crawl that is resumed, past every cache.
     pub again: Option<Again>,
+    /// What an earlier crawl read; pages are asked for only if they have changed since. `None` asks for all of them whole.
+    pub earlier: Option<Arc<dyn Earlier>>,
 }
 
 impl Config {
@@ -124,6 +128,7 @@ impl Config {
             batch_pages: 256,
             seed: 0,
             again: None,
+            earlier: None,
         }
     }
 }

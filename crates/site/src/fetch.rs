@@ -30,6 +30,19 @@ pub struct Request {
     pub fresh: bool,
     /// It is shown as a picture, whatever its name says: servers choose the format by what is accepted.
     pub picture: bool,
+    /// Ask for the page only if it is another than the one these belong to; 304 says that it is not.
+    pub unless: Option<Box<Validators>>,
+}
+
+/// By what a server tells whether a page is still the one that was read (RFC 9110 section 8.8): as it sent them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// `ETag`, weak ones too: what they leave open, a byte here or there, is nothing that checks look at.
+    pub etag: Option<Box<str>>,
+    /// `Last-Modified`.
+    pub last_modified: Option<Box<str>>,
+    /// When the page was read whole, in milliseconds since the Unix epoch.
+    pub read_at_ms: i64,
 }
 
 /// Why a body ends before its end.

@@ -17,6 +17,7 @@ mod prose;
 mod raw_text;
 mod read;
 mod reader;
+mod reuse;
 mod tags;
 mod tokens;
 mod unseen;
@@ -29,12 +30,14 @@ pub use language::Detected;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
 pub use more::More;
 pub use read::read;
+pub(crate) use reuse::SLOW_MS;
+pub use reuse::{READER, unchanged};
 pub use unseen::Unseen;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::fetch::{Cut, FetchError};
+use crate::fetch::{Cut, FetchError, Validators};
 
 /// Index of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -76,6 +79,10 @@ pub struct PageFacts {
     pub looks_html: bool,
     /// Present when the body is HTML, whatever the status.
     pub html: Option<Box<HtmlFacts>>,
+    /// By what its server may be asked whether it has changed; `None` where it has to be read anew. Stored apart: only the
+    /// next audit needs it.
+    #[serde(skip)]
+    pub validators: Option<Box<Validators>>,
 }
 
 impl PageFacts {
@@ -94,6 +101,7 @@ impl PageFacts {
             headers: HeaderFacts::default(),
             looks_html: false,
             html: None,
+            validators: None,
         }
     }
 

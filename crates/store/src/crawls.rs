@@ -13,6 +13,8 @@ pub struct Packed {
     pub texts: Option<Vec<u8>>,
     /// What other texts are compared with; `None` where it is not kept.
     pub sketches: Option<Vec<u8>>,
+    /// By what its pages can be asked for only if they have changed; `None` where none of them can.
+    pub validators: Option<Vec<u8>>,
 }
 
 /// Saves a batch.
@@ -26,7 +28,33 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, ba
         .bind(batch.sketches)
         .run(tx)
         .await?;
+    if let Some(validators) = batch.validators {
+        sql("INSERT INTO crawl_validators (project_id, audit_id, number, data) VALUES ($1, $2, $3, $4)")
+            .bind(scope.project())
+            .bind(audit)
+            .bind(number)
+            .bind(validators)
+            .run(tx)
+            .await?;
+    }
     Ok(())
+}
+
+/// Numbers of batches from this one on, at most so many, with what their pages can be asked by.
+pub async fn validators(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    from: u32,
+    most: u32,
+) -> Result<Vec<(u32, Vec<u8>)>> {
+    sql("SELECT number, data FROM crawl_validators WHERE project_id = $1 AND audit_id = $2 AND number >= $3 ORDER BY number LIMIT $4")
+        .bind(scope.project())
+        .bind(audit)
+        .bind(from)
+        .bind(most)
+        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .await
 }
 
 /// A batch; `None` after the last.
@@ -83,6 +111,7 @@ pub async fn sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u8>>> 
 pub async fn forget_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
     for text in [
         "DELETE FROM crawl_batches WHERE project_id = $1 AND audit_id <> $2",
+        "DELETE FROM crawl_validators WHERE project_id = $1 AND audit_id <> $2",
         "DELETE FROM page_links WHERE project_id = $1 AND audit_id <> $2",
     ] {
         sql(text).bind(scope.project()).bind(audit).run(tx).await?;

@@ -51,6 +51,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     23 "0023_oauth_apps",
     24 "0024_kept_connections",
     25 "0025_page_names",
+    26 "0026_crawl_validators",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -1,7 +1,14 @@
 //! An audit: crawl the website, evaluate the checks, settle what was found before. Resumes after a crash
 //! with the batches that were saved; writing twice what was written once changes nothing.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use searchwright_contract::{
     Code, Instant, Problem,
@@ -11,13 +18,12 @@ use searchwright_contract::{
 use searchwright_site::{
     crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination},
     fetch::FetchError,
-    origin::File,
-    urls::provenance,
 };
 use searchwright_store::{
-    Db, Tx, audits, crawls, events,
+    Db, Tx, audits,
+    crawls::{self, Packed},
+    events,
     jobs::{self, End, Leased},
-    pages, posts,
 };
 use serde_json::json;
 use url::Url;
@@ -26,7 +32,6 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
-    named::key,
     page_keywords,
     page_links::Batches,
     temporary_redirects, vitals,
@@ -36,6 +41,9 @@ use crate::{
     failure::{Failure, defect},
     providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
 };
+
+mod before;
+mod earlier;
 
 /// How long what robots.txt says is used (RFC 9309 section 2.4: a day).
 pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
@@ -186,51 +194,22 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     Ok(config)
 }
 
-/// robots.txt as the audit before this one has seen it, as long as that may be used (RFC 9309 section 2.4).
-async fn robots_copy(run: &Run, db: &Db, audit: &Audit) -> Result<Option<File>, JobError> {
-    let scope = run.leased.scope;
-    let previous = audit.previous_audit_id.as_ref();
-    let Some(previous) = previous.and_then(|id| Uuid::try_parse(id).ok()) else {
-        return Ok(None);
-    };
-    let seen = audits::get(&mut db.read().await?, scope, previous)
-        .await?
-        .started_at;
-    let age = run.engine.clock.now().millis() - seen.map_or(0, |at| at.millis());
-    if age >= ORIGIN_LASTS_MILLIS {
-        return Ok(None);
-    }
-    let first = crawls::load(&mut db.read().await?, scope, previous, 0).await?;
-    let Some(first) = first else { return Ok(None) };
-    let (origin, ..) = unpack(&first)?;
-    // a copy is not copied on
-    let answered = |file: &File| file.status.is_some_and(|status| status < 500 && status != 429);
-    Ok(origin.map(|origin| origin.robots).filter(answered))
-}
-
-/// What is known from before, so that a page that nothing links to any more is seen to be there or gone.
-async fn seeds(run: &Run, db: &Db, most: u32) -> Result<Vec<(String, u8)>, JobError> {
-    let scope = run.leased.scope;
-    let posts = posts::published_urls(&mut db.read().await?, scope, most).await?;
-    let pages = pages::seeds(&mut db.read().await?, scope, most).await?;
-    // without what was added to follow visitors: the page is fetched as its own links name it
-    let posts = posts.iter().filter_map(|url| Some((key(url)?, provenance::POST)));
-    Ok(posts
-        .chain(pages.into_iter().map(|url| (url, provenance::PREVIOUS)))
-        .collect())
-}
-
 async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Batches), JobError> {
     let mut config = config(run, audit)?;
-    config.seeds = seeds(run, db, config.max_pages).await?;
-    config.robots_copy = robots_copy(run, db, audit).await?;
+    config.seeds = before::seeds(run, db, config.max_pages).await?;
+    config.robots_copy = before::robots_copy(run, db, audit).await?;
     let fetcher = crawler(&run.settings)?;
-    let (resume, next, batches) = saved(db, run.leased.scope, audit_id, &config).await?;
+    let (scope, reader) = (run.leased.scope, earlier::reader(&run.settings.user_agent));
+    let (resume, next, batches) = saved(db, scope, audit_id, &config).await?;
+    let count = Arc::new(AtomicU32::new(next));
+    config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
     let mut sink = Saving {
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
         next,
+        count,
+        reader,
         batches,
         room: Vec::new(),
     };
@@ -308,6 +287,9 @@ struct Saving {
     leased: Leased,
     audit: Uuid,
     next: u32,
+    /// The same for those who want to know.
+    count: Arc<AtomicU32>,
+    reader: u64,
     batches: Batches,
     /// See [`pack`].
     room: Vec<u8>,
@@ -331,7 +313,11 @@ impl Sink for Saving {
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         self.batches.note_pages(&batch.pages, number);
-        let packed = pack(batch, number, &mut self.room).map_err(stopped)?;
+        let validators = earlier::pack(&batch, self.reader).map_err(stopped)?;
+        let packed = Packed {
+            validators,
+            ..pack(batch, number, &mut self.room).map_err(stopped)?
+        };
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),
@@ -340,6 +326,7 @@ impl Sink for Saving {
             blocked: p.blocked.into(),
         };
         self.next += 1;
+        self.count.store(self.next, Relaxed);
         fenced(&self.db, self.leased.clone(), move |tx, scope| {
             Box::pin(async move {
                 crawls::save(tx, scope, audit, number, packed).await?;

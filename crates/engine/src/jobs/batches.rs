@@ -80,6 +80,7 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
         data,
         texts,
         sketches,
+        validators: None,
     })
 }
 

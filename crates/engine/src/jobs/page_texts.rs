@@ -13,9 +13,14 @@ use crate::failure::defect;
 /// Batches whose texts are kept: some 2,000 pages, those nearest to the start, which is what a site is about.
 const MOST_BATCHES: u32 = 8;
 
+/// Whether the texts of a batch are kept.
+pub(super) const fn are_kept(number: u32) -> bool {
+    number < MOST_BATCHES
+}
+
 /// The texts of a batch as they are stored, if they are kept.
 pub(super) fn pack(batch: &Batch, number: u32) -> Result<Option<Vec<u8>>, JobError> {
-    if number >= MOST_BATCHES {
+    if !are_kept(number) {
         return Ok(None);
     }
     let texts: Vec<(UrlId, &str)> = batch

@@ -123,6 +123,7 @@ async fn see(
         body_limit: LARGEST,
         fresh: true,
         picture: false,
+        unless: None,
     };
     let Ok(response) = client.fetch(request).await else {
         return Ok((None, vec!["not_reachable"]));

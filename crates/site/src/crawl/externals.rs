@@ -133,6 +133,7 @@ impl Run {
                     body_limit: 1,
                     fresh,
                     picture: false,
+                    unless: None,
                 };
                 let fetched = AssertUnwindSafe(fetcher.fetch(request)).catch_unwind().await;
                 let fetched = fetched.unwrap_or(Err(FetchError::Broken));

@@ -13,7 +13,7 @@ use url::Url;
 
 use super::run::Event;
 use crate::{
-    fetch::{Cut, Response},
+    fetch::{Cut, Response, Validators},
     page::{self, At, Limits, Outcome, PageFacts},
     urls::PageUrls,
 };
@@ -45,19 +45,37 @@ pub(super) fn read(job: Job, limits: &Limits) -> ReadPage {
         mut urls,
     } = job;
     let held = response.body.len();
-    // A page that the reader stumbles over must not stop the crawl.
-    let read = catch_unwind(AssertUnwindSafe(|| {
+    let facts = or_cut(&url, at, response.status, || {
         page::read(&response, &url, at, &mut urls, limits)
-    }));
-    let facts = read.unwrap_or_else(|_| {
+    });
+    ReadPage { facts, urls, held }
+}
+
+/// A page that the reader stumbles over must not stop the crawl.
+fn or_cut(url: &Url, at: At, status: u16, read: impl FnOnce() -> PageFacts) -> PageFacts {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         tracing::error!(url = url.as_str(), "reading a page panicked");
         PageFacts {
             // so that nothing is taken for proven
             cut: Some(Cut::Size),
-            ..PageFacts::without_answer(&url, at, Outcome::Status(response.status))
+            ..PageFacts::without_answer(url, at, Outcome::Status(status))
         }
+    })
+}
+
+/// What an earlier crawl read is read of the page again, after a 304.
+pub(super) fn still(
+    facts: PageFacts,
+    known: &Validators,
+    answer: &Response,
+    url: &Url,
+    at: At,
+    mut urls: PageUrls,
+) -> ReadPage {
+    let facts = or_cut(url, at, 200, || {
+        page::unchanged(facts, known, answer, url, at, &mut urls)
     });
-    ReadPage { facts, urls, held }
+    ReadPage { facts, urls, held: 0 }
 }
 
 #[derive(Default)]

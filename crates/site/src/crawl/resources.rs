@@ -297,6 +297,7 @@ impl Asking {
                 body_limit,
                 fresh: self.fresh,
                 picture: purposes & (purpose::IMAGE | purpose::CARD) != 0,
+                unless: None,
             };
             let fetched = self.fetcher.fetch(request).await;
             match &fetched {

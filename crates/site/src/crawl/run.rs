@@ -1,6 +1,7 @@
 //! The one task that decides. It never waits for a socket or a parser: it hands out work, takes what
 //! came of it, and saves in between.
 
+mod ask;
 mod begin;
 mod intake;
 mod probe;
@@ -40,6 +41,8 @@ use crate::{
 
 /// See [`Run::doubts`].
 const DOUBTS: u32 = 100;
+/// See [`Run::useless`].
+const USELESS: u32 = 10;
 
 /// What comes back to the deciding task.
 #[derive(Debug)]
@@ -104,6 +107,8 @@ pub(super) struct Run {
     dice: Dice,
     /// Slow first bytes that may still be asked for again; a site that is slow throughout is not asked twice for all.
     doubts: Arc<AtomicU32>,
+    /// Answers of 304 that may still come to nothing, before pages are asked for whole at once.
+    useless: Arc<AtomicU32>,
     pub(super) tasks: JoinSet<()>,
     pub(super) sender: mpsc::Sender<Event>,
     events: mpsc::Receiver<Event>,
@@ -181,6 +186,7 @@ pub(super) async fn run(
         root_host: None,
         dice: Dice(config.seed),
         doubts: Arc::new(AtomicU32::new(DOUBTS)),
+        useless: Arc::new(AtomicU32::new(USELESS)),
         tasks: JoinSet::new(),
         sender,
         events,

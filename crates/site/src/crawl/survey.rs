@@ -69,6 +69,7 @@ impl Survey {
                 body_limit,
                 fresh: self.fresh,
                 picture: false,
+                unless: None,
             })
             .await
     }

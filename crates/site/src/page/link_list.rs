@@ -97,6 +97,15 @@ impl Links {
         self.entries.iter_mut().map(|entry| &mut entry.target)
     }
 
+    /// Gives each its target anew, by its href.
+    pub(super) fn resolve(&mut self, mut target: impl FnMut(&str) -> Option<UrlId>) {
+        let Self { text, entries } = self;
+        for entry in entries {
+            let href = text.get(entry.href.0 as usize..entry.href.1 as usize);
+            entry.target = target(href.unwrap_or_default());
+        }
+    }
+
     fn keep(&mut self, text: &str) -> Span {
         let start = self.text.len();
         match (u32::try_from(start), u32::try_from(start + text.len())) {

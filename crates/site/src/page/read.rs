@@ -5,6 +5,7 @@ use url::Url;
 
 use super::{
     At, HeaderFacts, Intern, Limits, Outcome, PageFacts, charset, headers, links::Resolver, reader::Reader,
+    reuse,
 };
 use crate::{fetch::Response, text};
 
@@ -22,7 +23,7 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
         facts.charset = used;
         Box::new(facts)
     });
-    PageFacts {
+    let mut facts = PageFacts {
         outcome,
         ttfb_ms: u32::try_from(response.ttfb.as_millis()).unwrap_or(u32::MAX),
         wire_bytes: response.wire_bytes,
@@ -32,7 +33,9 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
         looks_html,
         html,
         ..PageFacts::without_answer(url, at, Outcome::Status(response.status))
-    }
+    };
+    facts.validators = reuse::validators(&facts, response);
+    facts
 }
 
 fn outcome(response: &Response, url: &Url, intern: &mut dyn Intern) -> Outcome {

@@ -361,6 +361,7 @@ async fn batches_are_whole_and_numbered(place: &Place) {
                 data: batch(number),
                 texts: Some(texts(number)),
                 sketches: None,
+                validators: (number != 1).then(|| texts(number)),
             }
         )
         .await)
@@ -370,6 +371,7 @@ async fn batches_are_whole_and_numbered(place: &Place) {
         data: Vec::new(),
         texts: Some(Vec::new()),
         sketches: None,
+        validators: None,
     };
     let twice = commit!(store.db, |tx| crawls::save(tx, scope, new, 2, empty).await);
     assert!(matches!(twice, Err(Error::Duplicate(_))), "{twice:?}");
@@ -383,6 +385,14 @@ async fn batches_are_whole_and_numbered(place: &Place) {
         let kept = crawls::texts(&mut store.read().await, scope, new, number).await;
         assert_eq!(kept.unwrap(), Some(texts(number)));
     }
+    let validators = async |audit, from, most| {
+        crawls::validators(&mut store.read().await, scope, audit, from, most)
+            .await
+            .unwrap()
+    };
+    assert_eq!(validators(new, 0, 9).await, [(0, texts(0)), (2, texts(2))]);
+    assert_eq!(validators(new, 0, 1).await, [(0, texts(0))]);
+    assert_eq!(validators(new, 1, 1).await, [(2, texts(2))]);
     let none = crawls::texts(&mut store.read().await, scope, new, 3).await;
     assert_eq!(none.unwrap(), None);
     assert_eq!(load(scope, new, 3).await, None);
@@ -392,4 +402,6 @@ async fn batches_are_whole_and_numbered(place: &Place) {
     commit!(store.db, |tx| crawls::forget_others(tx, scope, new).await).unwrap();
     assert_eq!(load(scope, old, 0).await, None);
     assert!(load(scope, new, 2).await.is_some());
+    assert_eq!(validators(old, 0, 9).await, []);
+    assert_eq!(validators(new, 0, 9).await.len(), 2);
 }

@@ -209,6 +209,12 @@ impl Fetch for Guarded {
                 headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
                 headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
             }
+            if let Some(known) = request.unless {
+                // one that is no header value was none of its server's either
+                let value = |text: Option<Box<str>>| HeaderValue::from_str(&text?).ok();
+                headers.extend(value(known.etag).map(|etag| (header::IF_NONE_MATCH, etag)));
+                headers.extend(value(known.last_modified).map(|date| (header::IF_MODIFIED_SINCE, date)));
+            }
             self.perform(asked, request.body_limit).await
         })
     }

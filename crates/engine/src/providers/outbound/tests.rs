@@ -98,6 +98,7 @@ async fn get_up_to(client: &Guarded, url: &str, body_limit: usize) -> Fetched {
             body_limit,
             fresh: false,
             picture: false,
+            unless: None,
         })
         .await
 }

@@ -1,21 +1,24 @@
 //! What is fetched next: retries that are due, then the frontier, past robots.txt and the pace of the
 //! host.
 
-use std::{panic::AssertUnwindSafe, sync::atomic::Ordering::Relaxed, time::Duration};
+use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 use tokio::time::Instant;
 use url::Url;
 
-use super::{Event, Gate, Run, Wake, Work};
+use super::{
+    Event, Gate, Run, Wake, Work,
+    ask::{Ask, Asked},
+};
 use crate::{
     crawl::{
         Termination,
-        readers::{Job, read},
-        scope::{is_media, origin},
+        readers::{Job, read, still},
+        scope::origin,
         survey::{Survey, path},
     },
-    fetch::{FetchError, Method, Request, Response},
+    fetch::Response,
     graph::State,
     page::{At, Outcome, PageFacts, UrlId},
     robots::Policy,
@@ -27,9 +30,6 @@ const READING: usize = 32;
 const READING_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a page that is read where it arrived.
 const SMALL_PAGE: usize = 256 * 1024;
-/// A first byte later than this is asked for once more before it counts: a moment in which the server or this machine
-/// was busy says nothing of the page.
-const SLOW: Duration = Duration::from_millis(800);
 /// Known pages gone through before other tasks get a turn.
 const REPLAYS: usize = 512;
 
@@ -236,75 +236,49 @@ impl Run {
     }
 
     fn start(&mut self, mut work: Work) {
-        let (fetcher, sender) = (self.fetcher.clone(), self.sender.clone());
-        let (body_limit, fresh) = (self.config.body_limit, self.permit.is_some());
         self.fetching += 1;
         work.attempts = work.attempts.saturating_add(1);
         let (at, urls, limits) = (self.at(&work), self.table.page(work.id), self.limits);
-        let (now, doubts) = (self.now.clone(), self.doubts.clone());
+        // What is said of the site is read off its start page, above all off its headers, of which a 304 says little.
+        let start = work.id.0 == 0 || work.id == self.origin.home;
+        let ask = Ask {
+            fetcher: self.fetcher.clone(),
+            url: work.url.clone(),
+            body_limit: self.config.body_limit,
+            fresh: self.permit.is_some(),
+            doubts: self.doubts.clone(),
+            earlier: self.config.earlier.clone().filter(|_| !start),
+            useless: self.useless.clone(),
+            now: self.now.clone(),
+        };
+        let sender = self.sender.clone();
         self.tasks.spawn(async move {
-            let ask = |method, body_limit| {
-                let request = Request {
-                    url: work.url.clone(),
-                    method,
-                    body_limit,
-                    fresh,
-                    picture: false,
-                };
-                AssertUnwindSafe(fetcher.fetch(request)).catch_unwind()
+            let asked = ask.page().await;
+            let at = At {
+                fetched_at_ms: (ask.now)(),
+                ..at
             };
-            let fetched = if is_media(&work.url) {
-                match ask(Method::Head, 0).await {
-                    // Some servers refuse HEAD in one way or another.
-                    Ok(Ok(answer)) if answer.status >= 400 => ask(Method::Get, 1).await,
-                    // /wiki/Node.js is a page
-                    Ok(Ok(answer)) if answer.status == 200 && says_html(&answer) => {
-                        ask(Method::Get, body_limit).await
-                    }
-                    head => head,
+            let event = match asked {
+                Asked::Unchanged(facts, known, answer) => {
+                    let page = still(*facts, &known, &answer, &ask.url, at, urls);
+                    Event::FetchedAndRead(work, page.facts.wire_bytes, Box::new(page))
                 }
-            } else {
-                let mut fetched = ask(Method::Get, body_limit).await;
-                if let Ok(Ok(answer)) = &mut fetched
-                    && answer.status == 200
-                    && answer.ttfb > SLOW
-                    && doubts
-                        .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
-                        .is_ok()
-                    && let Ok(Ok(again)) = ask(Method::Get, 1).await
-                {
-                    answer.ttfb = answer.ttfb.min(again.ttfb);
-                }
-                fetched
-            };
-            let event = match fetched.unwrap_or(Err(FetchError::Broken)) {
                 // Read where it arrived: handing a small page to another thread costs more than reading it.
-                Ok(response) if is_small_page(&response) => {
+                Asked::Answer(Ok(response)) if is_small_page(&response) => {
                     let wire_bytes = response.wire_bytes;
-                    let at = At {
-                        fetched_at_ms: now(),
-                        ..at
-                    };
                     let job = Job {
                         response,
-                        url: work.url.clone(),
+                        url: ask.url,
                         at,
                         urls,
                     };
                     Event::FetchedAndRead(work, wire_bytes, Box::new(read(job, &limits)))
                 }
-                other => Event::Fetched(work, other),
+                Asked::Answer(other) => Event::Fetched(work, other),
             };
             sender.send(event).await.ok();
         });
     }
-}
-
-/// Whatever its name says.
-fn says_html(response: &Response) -> bool {
-    let kind = response.headers.get(http::header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.as_bytes().get(..9));
-    kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/html"))
 }
 
 /// A page that nothing but reading it is left of, in less than a millisecond.

@@ -1,0 +1,279 @@
+//! What the audit before read, for a crawl that asks servers only for pages that have changed since. In memory is where each
+//! page lies, 16 bytes of it (16 MB of a million, which no audit exceeds), and the few batches that are being read: pages come
+//! in much the same order as last time.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
+
+use searchwright_contract::audits::Audit;
+use searchwright_site::{
+    crawl::{self, Batch},
+    fetch::Validators,
+    page::{PageFacts, READER},
+    text::hash,
+};
+use searchwright_store::{Db, access::ProjectScope, crawls};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+use url::Url;
+use uuid::Uuid;
+
+use super::super::{JobError, batches::unpack, page_texts};
+use crate::failure::{Failure, defect};
+
+/// Batches whose validators are read at once when an audit begins.
+const PORTION: u32 = 256;
+/// Batches of validators that are kept, some 20 kB each.
+const LISTS: usize = 16;
+/// Batches of facts that are kept: as many as the crawl itself has under way.
+const BATCHES: usize = 3;
+
+/// By what the pages of a batch can be asked for, as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    /// Who read them; see [`reader`].
+    reader: u64,
+    /// By the hash of the URL, ascending.
+    pages: Vec<(u64, Validators)>,
+}
+
+/// Who reads pages: the version of the reader, and the name that servers are told, to which they may answer differently.
+pub(super) fn reader(user_agent: &str) -> u64 {
+    hash(format!("{READER} {user_agent}").as_bytes())
+}
+
+fn place(url: &str) -> u64 {
+    hash(url.as_bytes())
+}
+
+/// The stored form of those of a batch.
+pub(super) fn pack(batch: &Batch, reader: u64) -> Result<Option<Vec<u8>>, JobError> {
+    let pages = batch.pages.iter().filter_map(|page| {
+        let validators = page.facts.validators.as_deref()?;
+        Some((place(&page.facts.url), validators.clone()))
+    });
+    let mut pages: Vec<_> = pages.collect();
+    if pages.is_empty() {
+        return Ok(None);
+    }
+    pages.sort_unstable_by_key(|(place, _)| *place);
+    let plain = postcard::to_stdvec(&Saved { reader, pages }).map_err(|e| defect("validators", e))?;
+    Ok(Some(lz4_flex::compress_prepend_size(&plain)))
+}
+
+fn read_list(data: &[u8]) -> Result<Saved, Failure> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved validators", e))?;
+    postcard::from_bytes(&plain).map_err(|e| defect("saved validators", e))
+}
+
+/// Some batches, those used last.
+struct Recent<T> {
+    most: usize,
+    batches: Vec<(u32, T)>,
+}
+
+impl<T> Recent<T> {
+    const fn new(most: usize) -> Self {
+        Self {
+            most,
+            batches: Vec::new(),
+        }
+    }
+
+    fn has(&mut self, number: u32) -> bool {
+        let at = self.batches.iter().position(|(kept, _)| *kept == number);
+        if let Some(at) = at {
+            self.batches[at..].rotate_left(1);
+        }
+        at.is_some()
+    }
+
+    fn put(&mut self, number: u32, batch: T) {
+        if self.batches.len() == self.most {
+            self.batches.remove(0);
+        }
+        self.batches.push((number, batch));
+    }
+
+    fn last(&mut self) -> Option<&mut T> {
+        self.batches.last_mut().map(|(_, batch)| batch)
+    }
+}
+
+/// A page that was read, and whether its text is with it.
+type Read = (PageFacts, bool);
+
+/// Pages of an audit by their URLs.
+pub(super) struct Earlier {
+    db: Db,
+    scope: ProjectScope,
+    audit: Uuid,
+    /// The batch of each page by the hash of its URL, ascending.
+    places: Vec<(u64, u32)>,
+    /// Batches that the audit under way has saved: beyond the first ones it keeps no texts.
+    saved: Arc<AtomicU32>,
+    lists: Mutex<Recent<Vec<(u64, Validators)>>>,
+    batches: Mutex<Recent<HashMap<u64, Read>>>,
+}
+
+impl fmt::Debug for Earlier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Earlier")
+            .field("audit", &self.audit)
+            .field("pages", &self.places.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the audit before this one read, if anything of it can be used again.
+pub(super) async fn of(
+    db: &Db,
+    scope: ProjectScope,
+    audit: &Audit,
+    reader: u64,
+    saved: Arc<AtomicU32>,
+) -> Result<Option<Arc<dyn crawl::Earlier>>, JobError> {
+    let previous = audit.previous_audit_id.as_ref();
+    let Some(previous) = previous.and_then(|id| Uuid::try_parse(id).ok()) else {
+        return Ok(None);
+    };
+    let (mut places, mut from) = (Vec::new(), 0);
+    loop {
+        let lists = crawls::validators(&mut db.read().await?, scope, previous, from, PORTION).await?;
+        let Some((last, _)) = lists.last() else { break };
+        from = last + 1;
+        let found = tokio::task::spawn_blocking(move || found(&lists, reader));
+        places.append(&mut found.await.map_err(|e| defect("validators", e))??);
+    }
+    if places.is_empty() {
+        return Ok(None);
+    }
+    places.sort_unstable();
+    places.shrink_to_fit();
+    Ok(Some(Arc::new(Earlier {
+        db: db.clone(),
+        scope,
+        audit: previous,
+        places,
+        saved,
+        lists: Mutex::new(Recent::new(LISTS)),
+        batches: Mutex::new(Recent::new(BATCHES)),
+    })))
+}
+
+/// Where pages are that this reader has read.
+fn found(lists: &[(u32, Vec<u8>)], reader: u64) -> Result<Vec<(u64, u32)>, Failure> {
+    let mut places = Vec::new();
+    for (number, data) in lists {
+        let list = read_list(data)?;
+        if list.reader == reader {
+            places.extend(list.pages.iter().map(|(place, _)| (*place, *number)));
+        }
+    }
+    Ok(places)
+}
+
+impl Earlier {
+    fn batch(&self, place: u64) -> Option<u32> {
+        let at = self.places.partition_point(|(known, _)| *known < place);
+        let (known, number) = self.places.get(at)?;
+        (*known == place).then_some(*number)
+    }
+
+    /// The audit under way keeps the text of what it fetches now.
+    fn keeps_texts(&self) -> bool {
+        page_texts::are_kept(self.saved.load(Relaxed))
+    }
+
+    async fn find_validators(&self, url: &str) -> Result<Option<Validators>, JobError> {
+        let place = place(url);
+        let Some(number) = self.batch(place) else {
+            return Ok(None);
+        };
+        // its text would be missing
+        if self.keeps_texts() && !page_texts::are_kept(number) {
+            return Ok(None);
+        }
+        let mut lists = self.lists.lock().await;
+        if !lists.has(number) {
+            let mut tx = self.db.read().await?;
+            let found = crawls::validators(&mut tx, self.scope, self.audit, number, 1).await?;
+            let data = found.first().filter(|(found, _)| *found == number);
+            let list = data.map(|(_, data)| read_list(data)).transpose()?;
+            lists.put(number, list.map_or_else(Vec::new, |list| list.pages));
+        }
+        let list = lists.last().map_or(&[][..], |list| list);
+        let at = list.binary_search_by_key(&place, |(place, _)| *place);
+        Ok(at.ok().map(|at| list[at].1.clone()))
+    }
+
+    async fn find_facts(&self, url: &str) -> Result<Option<PageFacts>, JobError> {
+        let place = place(url);
+        let Some(number) = self.batch(place) else {
+            return Ok(None);
+        };
+        let mut batches = self.batches.lock().await;
+        if !batches.has(number) {
+            let batch = self.load(number).await?;
+            batches.put(number, batch);
+        }
+        let found = batches.last().and_then(|batch| batch.remove(&place));
+        Ok(found
+            .filter(|(_, with_text)| *with_text || !self.keeps_texts())
+            .map(|(facts, _)| facts))
+    }
+
+    async fn load(&self, number: u32) -> Result<HashMap<u64, Read>, JobError> {
+        let data = crawls::load(&mut self.db.read().await?, self.scope, self.audit, number).await?;
+        let Some(data) = data else {
+            return Ok(HashMap::new());
+        };
+        let mut texts = if page_texts::are_kept(number) {
+            page_texts::load(&self.db, self.scope, self.audit, number).await?
+        } else {
+            HashMap::new()
+        };
+        let read = tokio::task::spawn_blocking(move || {
+            let (_, _, pages) = unpack(&data)?;
+            let whole = pages.into_iter().filter(|page| page.html_200().is_some());
+            let read = whole.map(|mut page| {
+                let text = texts.remove(&page.id);
+                let with_text = text.is_some();
+                if let (Some(html), Some(text)) = (&mut page.html, text) {
+                    html.main_text = text.into();
+                }
+                (place(&page.url), (page, with_text))
+            });
+            Ok::<_, Failure>(read.collect())
+        });
+        Ok(read.await.map_err(|e| defect("saved batch", e))??)
+    }
+}
+
+/// What cannot be read is fetched.
+fn or_none<T>(found: Result<Option<T>, JobError>) -> Option<T> {
+    found.unwrap_or_else(|error| {
+        tracing::warn!(?error, "cannot read what the last audit read");
+        None
+    })
+}
+
+impl crawl::Earlier for Earlier {
+    fn validators(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<Validators>> + Send + '_>> {
+        let url = url.as_str().to_owned();
+        Box::pin(async move { or_none(self.find_validators(&url).await) })
+    }
+
+    fn facts(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<PageFacts>> + Send + '_>> {
+        let url = url.as_str().to_owned();
+        Box::pin(async move { or_none(self.find_facts(&url).await) })
+    }
+}
