@@ -30,6 +30,9 @@ pub enum Answer {
 /// A header that says after how many milliseconds the answer began; else after one.
 pub const SLOWNESS: &str = "x-slowness";
 
+/// A header that is the `ETag` of a 304 that has nothing to do with the page.
+pub const LIE: &str = "x-lie";
+
 /// URLs answer what they are told to, in turn, the last answer again and again; others answer 404.
 #[derive(Default)]
 pub struct Site {
@@ -39,6 +42,8 @@ pub struct Site {
     pub log: Mutex<Vec<String>>,
     /// Makes answers come back in another order.
     pub shuffle: u64,
+    /// Pages that answer 200 have an `ETag`, and are not sent to who has them.
+    pub etags: bool,
 }
 
 pub fn html(body: impl Into<String>) -> Answer {
@@ -106,14 +111,29 @@ impl Fetch for Site {
             *n += 1;
             *n - 1
         };
-        let method = if request.method == Method::Head {
-            "HEAD"
-        } else {
-            "GET"
+        let method = match (request.method, &request.unless) {
+            (Method::Head, _) => "HEAD",
+            (Method::Get, None) => "GET",
+            (Method::Get, Some(_)) => "ASK",
         };
         self.log.lock().unwrap().push(format!("{method} {url}"));
         let answers = self.answers.get(&url);
-        let answer = answers.map_or(status(404), |answers| answers[n.min(answers.len() - 1)].clone());
+        let mut answer = answers.map_or(status(404), |answers| answers[n.min(answers.len() - 1)].clone());
+        if self.etags
+            && let Answer::Is(200, headers, body) = &mut answer
+        {
+            let etag = format!("\"{:x}\"", searchwright_site::text::hash(body.as_bytes()));
+            let unless = request.unless.as_ref().and_then(|unless| unless.etag.as_deref());
+            // a lie is told to whoever has anything
+            let lie = headers.iter().find(|(name, _)| *name == LIE && unless.is_some());
+            if let Some((_, lie)) = lie {
+                answer = Answer::Is(304, vec![("etag", lie.clone())], String::new());
+            } else if unless == Some(&etag) {
+                answer = Answer::Is(304, vec![("etag", etag)], String::new());
+            } else {
+                headers.push(("etag", etag));
+            }
+        }
         let turns = url.bytes().fold(self.shuffle, |h, b| {
             (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
         }) % 7;

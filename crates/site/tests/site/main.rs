@@ -4,6 +4,7 @@
 
 mod again;
 mod crawl;
+mod earlier;
 mod fake;
 mod resources;
 mod resume;

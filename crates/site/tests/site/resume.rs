@@ -9,7 +9,7 @@ use super::fake::{Answer, Memory, Site, config, html, picture, redirect, run_wit
 
 /// What a page of the made-up site is.
 #[derive(Clone, Debug)]
-enum Kind {
+pub enum Kind {
     Page {
         links: Vec<(usize, bool)>,
         canonical: Option<usize>,
@@ -27,7 +27,7 @@ fn name(i: usize) -> String {
     }
 }
 
-fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
+pub fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
     let mut site = site();
     site.shuffle = shuffle;
     let urls: String = listed
@@ -74,7 +74,7 @@ fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
     site
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
+pub fn kind() -> impl Strategy<Value = Kind> {
     let page = || 0_usize..16;
     prop_oneof![
         6 => (proptest::collection::vec((page(), proptest::bool::weighted(0.8)), 0..5), proptest::option::weighted(0.2, page()), proptest::option::weighted(0.2, page()))
@@ -125,7 +125,7 @@ async fn all_deaths(kinds: &[Kind], listed: &[usize], config: Config) -> Result<
     Ok(())
 }
 
-fn block_on(run: impl Future<Output = Result<(), TestCaseError>>) -> Result<(), TestCaseError> {
+pub fn block_on(run: impl Future<Output = Result<(), TestCaseError>>) -> Result<(), TestCaseError> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
