@@ -136,14 +136,19 @@ impl Frontier {
         true
     }
 
-    /// Queues URLs that no link leads to, with those found through them later; call when idle. They have
-    /// no depth, but rounds are counted against the depth limit. False when there is none, or the limit
-    /// is reached.
+    /// Queues URLs that no link leads to within the depth limit, with those found through them later; call when idle. They
+    /// have no depth, but rounds are counted against the depth limit. False when there is none, or the limit is reached.
     pub fn seed(&mut self, urls: impl Iterator<Item = UrlId>) -> bool {
-        self.level = if self.linked { 0 } else { self.level + 1 };
+        let first = self.linked;
+        self.level = if first { 0 } else { self.level + 1 };
         self.linked = false;
         for id in urls {
-            if self.place_of(id) == Place::None {
+            let waits = match self.place_of(id) {
+                Place::None => true,
+                Place::Beyond => first,
+                Place::Taken => false,
+            };
+            if waits {
                 let place = if self.level > self.max_depth {
                     Place::Beyond
                 } else {
@@ -161,6 +166,11 @@ impl Frontier {
     /// Whether the URL was queued, or left out because of its depth.
     pub fn is_placed(&self, id: UrlId) -> bool {
         self.place_of(id) != Place::None
+    }
+
+    /// Whether the URL was left out because of its depth.
+    pub fn is_beyond(&self, id: UrlId) -> bool {
+        self.place_of(id) == Place::Beyond
     }
 
     /// Clicks from the start URL.

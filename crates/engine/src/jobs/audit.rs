@@ -200,7 +200,8 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
     config.robots_copy = before::robots_copy(run, db, audit).await?;
     let fetcher = crawler(&run.settings)?;
     let (scope, reader) = (run.leased.scope, earlier::reader(&run.settings.user_agent));
-    let (resume, next, batches) = saved(db, scope, audit_id, &config).await?;
+    let elapsed = before::elapsed(audit, run.engine.clock.now(), config.max_duration);
+    let (resume, next, batches) = saved(db, scope, audit_id, &config, elapsed).await?;
     let count = Arc::new(AtomicU32::new(next));
     config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
     let mut sink = Saving {
@@ -250,6 +251,7 @@ async fn saved(
     scope: searchwright_store::access::ProjectScope,
     audit: Uuid,
     config: &Config,
+    elapsed: Duration,
 ) -> Result<(Option<Resume>, u32, Batches), JobError> {
     let mut batches = Batches::default();
     let mut origin = None;
@@ -263,7 +265,7 @@ async fn saved(
         return Ok((None, 0, batches));
     }
     tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
-    let mut resume = Resume::new(config, origin, Duration::ZERO);
+    let mut resume = Resume::new(config, origin, elapsed);
     for number in 0..count {
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;

@@ -57,6 +57,7 @@ mod queries;
 mod rechecks;
 mod silence;
 mod smuggling;
+mod unchanged;
 mod usage;
 mod vitals;
 mod webhook_receivers;

@@ -2,7 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use axum::{
@@ -31,6 +35,27 @@ pub struct Website {
     asked: Arc<Mutex<Vec<String>>>,
     /// Sent with every page.
     pub headers: Arc<Mutex<Vec<(&'static str, &'static str)>>>,
+    /// Pages say what they may be asked by, and answer 304 to who asks so; those below `/lies` mean another page.
+    pub validates: Arc<AtomicBool>,
+}
+
+/// When every page was changed last, as far as its server says.
+const CHANGED: &str = "Wed, 18 Nov 2020 02:00:00 GMT";
+
+/// The validators of a page, and whether it was asked for by them.
+fn validated(path: &str, body: &str, asked: &http::HeaderMap) -> (http::HeaderMap, bool) {
+    let mut headers = http::HeaderMap::new();
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    let etag = format!("W/\"{:x}\"", hasher.finish());
+    let is = |name, value: &str| asked.get(name).is_some_and(|asked| asked == value);
+    let (by_etag, by_date) = (is("if-none-match", &etag), is("if-modified-since", CHANGED));
+    // one page has nothing but its date
+    if !path.ends_with("/dated") {
+        headers.insert("etag", etag.parse().unwrap());
+    }
+    headers.insert("last-modified", CHANGED.parse().unwrap());
+    (headers, by_date && (by_etag || path.ends_with("/dated")))
 }
 
 impl Website {
@@ -52,10 +77,15 @@ async fn answer(State(site): State<Website>, request: Request) -> Response {
         .headers()
         .get("cache-control")
         .is_some_and(|v| v == "no-cache");
-    site.asked
-        .lock()
-        .unwrap()
-        .push(format!("{path}{}", if fresh { " fresh" } else { "" }));
+    let conditional = request
+        .headers()
+        .keys()
+        .any(|name| name == "if-none-match" || name == "if-modified-since");
+    site.asked.lock().unwrap().push(format!(
+        "{path}{}{}",
+        if fresh { " fresh" } else { "" },
+        if conditional { " if" } else { "" }
+    ));
     let pages = site.pages.lock().unwrap();
     match pages.get(&path) {
         Some((status, body)) => {
@@ -63,6 +93,20 @@ async fn answer(State(site): State<Website>, request: Request) -> Response {
             headers.insert("content-type", "text/html; charset=utf-8".parse().unwrap());
             for (name, value) in site.headers.lock().unwrap().iter() {
                 headers.insert(*name, value.parse().unwrap());
+            }
+            if *status == 200 && site.validates.load(Relaxed) {
+                let (validators, same) = validated(&path, body, request.headers());
+                headers.extend(validators);
+                if conditional && path.starts_with("/lies") {
+                    headers.insert("etag", "\"another\"".parse().unwrap());
+                    return (http::StatusCode::NOT_MODIFIED, headers).into_response();
+                }
+                if same {
+                    // as Apache does
+                    headers.remove("content-type");
+                    headers.remove("last-modified");
+                    return (http::StatusCode::NOT_MODIFIED, headers).into_response();
+                }
             }
             let status = http::StatusCode::from_u16(*status).unwrap();
             (status, headers, body.clone()).into_response()

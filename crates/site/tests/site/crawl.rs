@@ -310,14 +310,16 @@ async fn limits_cut_the_crawl_and_say_so() {
         (Termination::MaxBytes, true)
     );
 
-    let deep = (0..10).fold(site(), |site, i| {
-        site.with(
-            &if i == 0 { "/".into() } else { format!("/d{i}") },
-            links(&[&format!("/d{}", i + 1)]),
-        )
-    });
+    let deep = || {
+        (0..10).fold(site(), |site, i| {
+            site.with(
+                &if i == 0 { "/".into() } else { format!("/d{i}") },
+                links(&[&format!("/d{}", i + 1)]),
+            )
+        })
+    };
     let (_, memory, ending) = run(
-        deep,
+        deep(),
         Config {
             max_depth: 3,
             ..config()
@@ -330,6 +332,34 @@ async fn limits_cut_the_crawl_and_say_so() {
             ["/", "/d1", "/d2", "/d3"].map(String::from).into(),
             Termination::MaxDepth
         )
+    );
+    // what is known from elsewhere is asked for wherever links place it, and what it leads to
+    let seeded = Config {
+        max_depth: 3,
+        seeds: vec![("https://example.com/d8".to_owned(), provenance::PREVIOUS)],
+        ..config()
+    };
+    let (_, memory, ending) = run(deep(), seeded.clone()).await;
+    let mut expected = ["/", "/d1", "/d2", "/d3", "/d8", "/d9", "/d10"]
+        .map(String::from)
+        .to_vec();
+    assert_eq!(
+        (memory.paths(), ending.termination),
+        (expected.clone(), Termination::MaxDepth)
+    );
+    let near = Config {
+        seeds: vec![("https://example.com/d4".to_owned(), provenance::PREVIOUS)],
+        ..seeded
+    };
+    let (_, memory, ending) = run(deep(), near).await;
+    expected = (0..=8)
+        .map(|i| if i == 0 { "/".to_owned() } else { format!("/d{i}") })
+        .collect();
+    assert_eq!(memory.paths()[..5], expected[..5]);
+    assert_eq!(
+        ending.index.depth(memory.id("/d4")),
+        None,
+        "no link within the limit leads there"
     );
 
     let queries: Vec<String> = (0..80).map(|i| format!("/list?page={i:02}")).collect();

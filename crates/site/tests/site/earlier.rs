@@ -32,7 +32,11 @@ impl Known {
     fn of(memory: &Memory) -> Self {
         let pages = memory.pages.iter().map(|page| &page.facts);
         Self {
-            pages: Mutex::new(pages.map(|facts| (facts.url.to_string(), facts.clone())).collect()),
+            pages: Mutex::new(
+                pages
+                    .map(|facts| (facts.url.to_string(), facts.clone()))
+                    .collect(),
+            ),
             loses: false,
         }
     }
@@ -83,7 +87,10 @@ fn small() -> Site {
     site()
         .with("/", links(&["/a", "/b"]))
         .with("/a", links(&["/c", "/moved"]))
-        .with("/b", html("<title>B</title><p>Some words of b.<a href=/c#x>c</a>"))
+        .with(
+            "/b",
+            html("<title>B</title><p>Some words of b.<a href=/c#x>c</a>"),
+        )
         .with("/c", html("<p id=x>Some words of c."))
         .with("/moved", super::fake::redirect(301, "/c"))
 }
@@ -93,8 +100,15 @@ async fn pages_that_have_not_changed_are_not_sent() {
     let (before, _) = crawl(&with_etags(small()), config()).await;
     let site = with_etags(small());
     let (after, ending) = crawl_again(&site, Known::of(&before)).await;
-    assert_eq!(asked(&site, "ASK "), ["/a", "/b", "/c"], "the start page is read whole");
-    assert_eq!(asked(&site, "GET ").iter().filter(|path| **path == "/a").count(), 0);
+    assert_eq!(
+        asked(&site, "ASK "),
+        ["/a", "/b", "/c"],
+        "the start page is read whole"
+    );
+    assert_eq!(
+        asked(&site, "GET ").iter().filter(|path| **path == "/a").count(),
+        0
+    );
     let (plain, expected) = crawl(&with_etags(small()), config()).await;
     assert_eq!(picture(&after, &ending), picture(&plain, &expected));
     let facts = |memory: &Memory| {
@@ -112,7 +126,10 @@ async fn a_page_that_has_changed_is_read_anew() {
         site()
             .with("/", links(&["/a", "/b"]))
             .with("/a", links(&["/new"]))
-            .with("/b", html("<title>B</title><p>Some words of b.<a href=/c#x>c</a>"))
+            .with(
+                "/b",
+                html("<title>B</title><p>Some words of b.<a href=/c#x>c</a>"),
+            )
             .with("/new", links(&["/"]))
     };
     let site = with_etags(changed());
@@ -120,7 +137,11 @@ async fn a_page_that_has_changed_is_read_anew() {
     let (plain, expected) = crawl(&with_etags(changed()), config()).await;
     assert_eq!(picture(&after, &ending), picture(&plain, &expected));
     assert_eq!(asked(&site, "ASK "), ["/a", "/b", "/c"]);
-    assert_eq!(asked(&site, "GET ").iter().filter(|path| **path == "/a").count(), 0, "asked once");
+    assert_eq!(
+        asked(&site, "GET ").iter().filter(|path| **path == "/a").count(),
+        0,
+        "asked once"
+    );
     assert_eq!(after.page("/c").facts.status(), Some(404));
 }
 
@@ -150,9 +171,9 @@ async fn servers_that_lie_are_not_asked_for_long() {
             Answer::Is(200, headers, text)
         };
         let site = site().with("/", links(&all));
-        names
-            .iter()
-            .fold(site, |site, name| site.with(name, page(format!("<p>{text} {name}"))))
+        names.iter().fold(site, |site, name| {
+            site.with(name, page(format!("<p>{text} {name}")))
+        })
     };
     let (before, _) = crawl(&with_etags(lying("old")), config()).await;
     let site = with_etags(lying("new"));
@@ -166,7 +187,13 @@ async fn servers_that_lie_are_not_asked_for_long() {
 
 #[tokio::test]
 async fn a_304_that_nobody_asked_for_is_a_304() {
-    let site = || with_etags(site().with("/", links(&["/a"])).with("/a", super::fake::status(304)));
+    let site = || {
+        with_etags(
+            site()
+                .with("/", links(&["/a"]))
+                .with("/a", super::fake::status(304)),
+        )
+    };
     let (before, _) = crawl(&site(), config()).await;
     let (after, _) = crawl_again(&site(), Known::of(&before)).await;
     for memory in [before, after] {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use searchwright_site::crawl::{Config, ResumeError};
+use searchwright_site::crawl::{Config, Resume, ResumeError, Termination};
 
 use super::fake::{Answer, Memory, Site, config, html, picture, redirect, run_with, site};
 
@@ -184,4 +184,42 @@ fn rows_that_do_not_belong_together_are_refused() {
         resume.url(&memory.urls[0]),
         Err(ResumeError::Order(memory.urls[0].id))
     );
+}
+
+#[test]
+fn the_time_before_a_death_counts() {
+    let page = |to| Kind::Page {
+        links: vec![(to, true)],
+        canonical: None,
+        hreflang: None,
+    };
+    let kinds: Vec<Kind> = (1..16).map(page).collect();
+    block_on(async {
+        let config = Config {
+            batch_pages: 1,
+            ..config()
+        };
+        let mut memory = Memory {
+            dies_after: Some(3),
+            ..Memory::default()
+        };
+        let site = Arc::new(build(&kinds, &[], 0));
+        assert!(run_with(&site, config.clone(), &mut memory, None).await.is_err());
+        memory.dies_after = None;
+        let saved = memory.pages.len();
+        let mut resume = Resume::new(&config, memory.origin.clone(), config.max_duration);
+        memory.urls.iter().for_each(|url| resume.url(url).unwrap());
+        memory
+            .pages
+            .iter()
+            .for_each(|page| resume.page(&page.facts).unwrap());
+        let ending = run_with(&site, config, &mut memory, Some(resume)).await.unwrap();
+        assert_eq!(ending.termination, Termination::MaxDuration);
+        assert!(
+            memory.pages.len() <= saved + 1,
+            "what was under way, and nothing more"
+        );
+        Ok(())
+    })
+    .unwrap();
 }

@@ -1,6 +1,8 @@
 //! What is known of a site before it is crawled again.
 
-use searchwright_contract::audits::Audit;
+use std::time::Duration;
+
+use searchwright_contract::{Instant, audits::Audit};
 use searchwright_site::{origin::File, urls::provenance};
 use searchwright_store::{Db, audits, crawls, pages, posts};
 use uuid::Uuid;
@@ -9,6 +11,15 @@ use super::{
     super::{JobError, batches::unpack, named::key, worker::Run},
     ORIGIN_LASTS_MILLIS,
 };
+
+/// What is left at least to an audit that goes on, so that it finds its place among what it had saved.
+const LEFT: Duration = Duration::from_secs(60);
+
+/// How long an audit has been going on, interruptions included: its longest time counts from its start.
+pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duration {
+    let since = audit.started_at.map_or(0, |at| now.millis() - at.millis());
+    Duration::from_millis(u64::try_from(since).unwrap_or(0)).min(longest.saturating_sub(LEFT))
+}
 
 /// robots.txt as the audit before this one has seen it, as long as that may be used (RFC 9309 section 2.4).
 pub(super) async fn robots_copy(run: &Run, db: &Db, audit: &Audit) -> Result<Option<File>, JobError> {

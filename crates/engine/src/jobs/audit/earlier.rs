@@ -151,7 +151,7 @@ pub(super) async fn of(
         let Some((last, _)) = lists.last() else { break };
         from = last + 1;
         let found = tokio::task::spawn_blocking(move || found(&lists, reader));
-        places.append(&mut found.await.map_err(|e| defect("validators", e))??);
+        places.append(&mut found.await.map_err(|e| defect("validators", e))?);
     }
     if places.is_empty() {
         return Ok(None);
@@ -169,16 +169,17 @@ pub(super) async fn of(
     })))
 }
 
-/// Where pages are that this reader has read.
-fn found(lists: &[(u32, Vec<u8>)], reader: u64) -> Result<Vec<(u64, u32)>, Failure> {
+/// Where pages are that this reader has read; others may have written lists of another form.
+fn found(lists: &[(u32, Vec<u8>)], reader: u64) -> Vec<(u64, u32)> {
     let mut places = Vec::new();
     for (number, data) in lists {
-        let list = read_list(data)?;
-        if list.reader == reader {
+        if let Ok(list) = read_list(data)
+            && list.reader == reader
+        {
             places.extend(list.pages.iter().map(|(place, _)| (*place, *number)));
         }
     }
-    Ok(places)
+    places
 }
 
 impl Earlier {
@@ -275,5 +276,66 @@ impl crawl::Earlier for Earlier {
     fn facts(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<PageFacts>> + Send + '_>> {
         let url = url.as_str().to_owned();
         Box::pin(async move { or_none(self.find_facts(&url).await) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_site::{
+        crawl::Page,
+        page::{At, Outcome},
+    };
+
+    use super::*;
+
+    fn batch(urls: &[&str]) -> Batch {
+        let page = |url: &&str| Page {
+            facts: PageFacts {
+                validators: url.ends_with("v").then(|| {
+                    Box::new(Validators {
+                        etag: Some("\"a\"".into()),
+                        last_modified: None,
+                        read_at_ms: 1,
+                    })
+                }),
+                ..PageFacts::without_answer(&Url::parse(url).unwrap(), At::default(), Outcome::Status(200))
+            },
+            depth: None,
+        };
+        Batch {
+            pages: urls.iter().map(page).collect(),
+            ..Batch::default()
+        }
+    }
+
+    #[test]
+    fn only_what_the_same_reader_read_is_found() {
+        let packed = |urls: &[&str], agent| pack(&batch(urls), reader(agent)).unwrap();
+        let (a, b) = ("https://e.example/a?v", "https://e.example/b?v");
+        let lists = [
+            (3, packed(&[a, "https://e.example/none", b], "one").unwrap()),
+            (4, packed(&["https://e.example/c?v"], "two").unwrap()),
+            (5, b"what another release wrote".to_vec()),
+        ];
+        let mut expected = vec![(place(a), 3), (place(b), 3)];
+        expected.sort_unstable();
+        assert_eq!(found(&lists, reader("one")), expected);
+        assert_eq!(found(&lists, reader("two")).len(), 1);
+        assert_eq!(found(&lists, reader("three")), []);
+        assert_eq!(packed(&["https://e.example/none"], "one"), None);
+    }
+
+    #[test]
+    fn what_was_used_last_is_kept() {
+        let mut recent = Recent::new(2);
+        for number in [1, 2] {
+            assert!(!recent.has(number));
+            recent.put(number, number * 10);
+        }
+        assert!(recent.has(1));
+        assert_eq!(recent.last(), Some(&mut 10));
+        recent.put(3, 30);
+        assert_eq!([1, 2, 3].map(|number| recent.has(number)), [true, false, true]);
+        assert_eq!(recent.last(), Some(&mut 30));
     }
 }

@@ -23,6 +23,7 @@ use crate::{
     page::{At, Outcome, PageFacts, UrlId},
     robots::Policy,
     text,
+    urls::provenance,
 };
 
 /// Pages waiting for a parser, and their bytes, beyond which no fetch begins.
@@ -184,7 +185,8 @@ impl Run {
         Next::Again
     }
 
-    /// Queues what is known and reached by no link. False when there is nothing.
+    /// Queues what is known and reached by no link, or by too many: what is known from elsewhere is asked for however deep
+    /// it lies. False when there is nothing.
     fn seed(&mut self) -> bool {
         let Self {
             table,
@@ -195,8 +197,10 @@ impl Run {
         } = self;
         let mut seeds = Vec::new();
         for id in (0..table.len() as u32).map(UrlId) {
-            let wanted = table.provenance(id) != 0 && builder.is_internal(id) && !frontier.is_placed(id);
-            if wanted && scope.is_crawled(table.key(id)) {
+            let given = table.provenance(id) & provenance::GIVEN != 0;
+            let waits = !frontier.is_placed(id) || given && frontier.is_beyond(id);
+            let wanted = table.provenance(id) != 0 && builder.is_internal(id);
+            if waits && wanted && scope.is_crawled(table.key(id)) {
                 seeds.push(id);
             }
         }
