@@ -170,7 +170,7 @@ fn rows_that_do_not_belong_together_are_refused() {
         Ok(())
     })
     .unwrap();
-    let mut resume = searchwright_site::crawl::Resume::new(&config, None, std::time::Duration::ZERO);
+    let mut resume = Resume::new(&config, None, std::time::Duration::ZERO);
     assert_eq!(
         resume.page(&memory.pages[0].facts),
         Err(ResumeError::Page(memory.pages[0].facts.id))

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use searchwright_site::fetch::{Cut, Fetch, FetchError, Fetched, Method, Request};
+use searchwright_site::fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Validators};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -333,6 +333,11 @@ async fn the_request_says_who_asks_and_what_it_can_read() {
         body_limit: 10,
         fresh: true,
         picture: true,
+        unless: Some(Box::new(Validators {
+            etag: Some("w/\"a\"".into()),
+            last_modified: Some("wed, 18 nov 2020 02:00:00 gmt".into()),
+            read_at_ms: 0,
+        })),
     };
     client.fetch(request).await.unwrap();
     let head = seen.await.unwrap();
@@ -341,6 +346,8 @@ async fn the_request_says_who_asks_and_what_it_can_read() {
         "user-agent: searchwrightbot/1.0 (+http://localhost/bot)",
         "accept-encoding: gzip, br",
         "cache-control: no-cache",
+        "if-none-match: w/\"a\"",
+        "if-modified-since: wed, 18 nov 2020 02:00:00 gmt",
         "accept: image/avif,image/webp,image/*,*/*;q=0.8",
     ] {
         assert!(head.contains(&format!("\r\n{line}\r\n")), "{head}");

@@ -51,7 +51,8 @@ impl Ask {
         }
         if let Some(known) = self.known().await {
             match self.whole(Some(known.clone())).await {
-                Ok(answer) if answer.status == 304 => {
+                // some servers refuse the question, which none may: RFC 9110 section 13.1.2 has no 412 for a GET
+                Ok(answer) if matches!(answer.status, 304 | 400 | 412) => {
                     if let Some(facts) = self.facts(&known, &answer).await {
                         return Asked::Unchanged(facts, known, answer);
                     }
@@ -81,7 +82,7 @@ impl Ask {
 
     /// The facts that a 304 says are still right.
     async fn facts(&self, known: &Validators, answer: &Response) -> Option<Box<PageFacts>> {
-        if answer.ttfb > SLOW || !known.are_meant_by(&answer.headers) {
+        if answer.status != 304 || answer.ttfb > SLOW || !known.are_meant_by(&answer.headers) {
             return None;
         }
         let earlier = self.earlier.as_ref()?;

@@ -251,7 +251,12 @@ impl Run {
             body_limit: self.config.body_limit,
             fresh: self.permit.is_some(),
             doubts: self.doubts.clone(),
-            earlier: self.config.earlier.clone().filter(|_| !start),
+            // nor is a server that failed asked a second question
+            earlier: self
+                .config
+                .earlier
+                .clone()
+                .filter(|_| !start && work.attempts == 1),
             useless: self.useless.clone(),
             now: self.now.clone(),
         };
