@@ -69,12 +69,21 @@ async fn everything(bench: &Bench) -> Value {
     assert_eq!(started.status, 202, "{started:?}");
     let job = until_ended(bench, started.json()["job"]["id"].as_str().unwrap()).await;
     assert_eq!(job["status"], "succeeded", "{job:#}");
+    // places are those of the pages that came first
+    let keywords = job["result"]["keywords"].as_array().unwrap().iter();
+    let keywords = keywords.map(|keyword| {
+        json!([
+            keyword["keyword"],
+            keyword["score"].as_f64().unwrap().round(),
+            keyword["intent"]
+        ])
+    });
     settled(json!({
         "audit": audit,
         "issues": issues,
         "occurrences": occurrences,
         "pages": details,
-        "keywords": job["result"],
+        "keywords": keywords.collect::<Vec<_>>(),
     }))
 }
 
@@ -156,7 +165,11 @@ async fn audits_of_what_has_not_changed(database: &str) {
         ["/a if", "/b if", "/c if", "/d if", "/dated if"],
         "once each, and not the home page"
     );
-    assert!(!second["keywords"].to_string().is_empty());
+    assert!(
+        second["keywords"].to_string().contains("standing oak desk"),
+        "which only texts say: {:#}",
+        second["keywords"]
+    );
 
     // by what the second kept of the first
     audit(&bench).await;
@@ -241,9 +254,9 @@ async fn what_changed_is_read(database: &str) {
 async fn texts_are_there_for_every_page_that_needs_one() {
     let (bench, site) = bench("").await;
     site.validates.store(true, Relaxed);
-    let many: Vec<String> = (0..2_400).map(|n| format!("/n/{n:04}")).collect();
+    let many: Vec<String> = (0..2_100).map(|n| format!("/n/{n:04}")).collect();
     let all: Vec<&str> = many.iter().map(String::as_str).collect();
-    let hubs: Vec<String> = (0..24).map(|n| format!("/hub/{n:02}")).collect();
+    let hubs: Vec<String> = (0..21).map(|n| format!("/hub/{n:02}")).collect();
     let titled = |title: &str, links: &[&str]| page(&format!("<title>{title}</title>"), links);
     for (hub, links) in hubs.iter().zip(all.chunks(100)) {
         site.put(hub, 200, &titled(hub, links));
@@ -261,11 +274,11 @@ async fn texts_are_there_for_every_page_that_needs_one() {
     };
     run().await;
     // the last one is among the first now
-    home.push("/n/2399");
+    home.push("/n/2099");
     site.put("/", 200, &titled("Home", &home));
     let asked = run().await;
-    assert!(asked.contains(&"/n/2399".to_owned()));
+    assert!(asked.contains(&"/n/2099".to_owned()));
     assert!(asked.contains(&"/n/0000 if".to_owned()));
     let conditional = asked.iter().filter(|asked| asked.ends_with(" if")).count();
-    assert!(conditional > 1_900, "{conditional}");
+    assert!(conditional > 500, "{conditional}");
 }
