@@ -247,6 +247,11 @@ impl Run {
     /// Waits for what happens next, and takes it in. `None` when a batch could not be handed over.
     pub(super) async fn turn(&mut self, until: Option<Instant>) -> Option<()> {
         let now = Instant::now();
+        // before the events, of which there may be more at any time
+        if now >= self.deadline {
+            self.stop(Termination::MaxDuration);
+            return Some(());
+        }
         let due = self.pending.due();
         let save = due.is_some_and(|due| due <= now);
         let soonest = until

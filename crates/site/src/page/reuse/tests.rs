@@ -292,3 +292,44 @@ fn every_part_of_the_facts_is_stored_somewhere() {
     };
     assert_eq!(again, facts);
 }
+
+/// A page with something of everything that is kept.
+const ALL: &str = r##"<!doctype html><html lang=en><head><meta charset=utf-8><title>Oak desks &amp; chairs</title>
+<meta name=description content="Desks of oak."><meta name=robots content="max-snippet:5"><meta property=og:title content=Desks>
+<link rel=canonical href=/desks><link rel=alternate hreflang=de href=/de><link rel=next href="?page=2"><link rel=icon href=/i.ico>
+<script type=application/ld+json>{"@type":"Article","headline":"Beds of pine","author":{"name":"Ann"}}</script>
+<script src=http://cdn.example/a.js></script></head><body id=top><header><nav><a href=/>Home</a></nav></header>
+<main><article><h1>Oak desks</h1><p>How high is a desk? It has 72 centimetres, “more or less”, says Ann.</p><h2>Price</h2>
+<p>It costs 1.299,00 €. {{ price }} Lorem ipsum dolor sit amet.</p><a href="../a b?b=1&amp;a=2#part" rel=nofollow title=x>Read <b>on</b></a>
+<a href="mailto:a@b.example">Mail</a><a href="htp://x">bad</a><a onclick=x()>click</a><a name=old></a><code><a href=/c>c()</a></code>
+<img src=/a.png alt="A desk" width=5 height=5><img src=http://e.example/b.jpg loading=lazy>
+<picture><source srcset=/c.webp type=image/webp><img src=/c.jpg alt></picture><picture></picture>
+<div itemscope itemtype="https://schema.org/Product">x</div><blockquote data-nosnippet>Quoted</blockquote>
+<form action=http://e.example/in><input type=password></form><object type=application/x-shockwave-flash></object>
+<table><tr><td>cell</table></article></main><footer>By Ann</footer><title>Second</title></body></html>"##;
+
+#[test]
+fn the_reader_has_another_name_when_it_reads_otherwise() {
+    let long = format!(
+        "{}{}",
+        ALL,
+        "<p>Sixty words of no great importance stand here. ".repeat(12)
+    );
+    let cjk = "<html lang=de><meta charset=utf-8><p>".to_owned() + &"木の机はとても長く使えます。".repeat(20);
+    let mut all = Vec::new();
+    for body in [ALL, &long, &cjk, "<p>plain", ""] {
+        let facts = read_as(
+            &response(200, &[("content-type", "text/html; charset=utf-8")], body),
+            0,
+            NOW,
+        )
+        .0;
+        let more = facts.html.as_ref().map(|html| (&html.more, &html.main_text));
+        all.extend(postcard::to_stdvec(&(&facts, more)).unwrap());
+    }
+    assert_eq!(
+        (READER, crate::text::hash(&all)),
+        (1, 10_711_797_045_423_657_185),
+        "reading makes something else of the same bytes: raise READER, so that nothing of before is used again, and put both numbers here"
+    );
+}
