@@ -62,7 +62,7 @@ pub struct PageFacts {
     pub attempts: u8,
     /// When, in milliseconds since the Unix epoch; passed in by the caller.
     pub fetched_at_ms: i64,
-    /// Milliseconds to the first byte.
+    /// Milliseconds to the first byte; where that was slow, the median of two answers.
     pub ttfb_ms: u32,
     /// Body on the wire, bytes.
     pub wire_bytes: u64,
