@@ -113,6 +113,8 @@ pub struct Index {
     pub(crate) temporary: Vec<(u32, i64)>,
     /// What the home page says, as far as a text can be compared with it.
     pub(crate) home: Home,
+    /// Pages that say what made-up URLs answer, and how alike they are, percent; sorted.
+    pub(crate) not_found: Vec<(u32, u8)>,
     /// Parts of pages that links from other pages name and that are not there.
     missing: fragments::Missing,
     /// Pages that were published for the same keyword.
@@ -323,6 +325,12 @@ impl Index {
     /// URLs of the site that redirect for the time being: with 302, 303 or 307.
     pub fn temporary_redirects(&self) -> impl Iterator<Item = UrlId> + '_ {
         let ids = (0..self.len() as u32).map(UrlId);
+    /// How alike a page is to what a made-up URL answers, percent, when that is nearly the same.
+    pub(crate) fn like_not_found(&self, id: UrlId) -> Option<u8> {
+        let place = self.not_found.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
+        Some(self.not_found[place].1)
+    }
+
         ids.filter(|id| {
             self.has(*id, flag::INTERNAL)
                 && self.state(*id) == State::Redirect

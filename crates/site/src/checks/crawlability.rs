@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "soft-404",
         title: "Not found with status 200",
-        description: "A page looks like the site's answer to URLs that do not exist, but answers 200.",
+        description: "A page answers 200 and says in fewer than 200 words that it was not found, or its main text is the site's answer to URLs that do not exist, of which at least nine word runs in ten are the same.",
         why_it_matters: "Search engines spend their visits on pages that are not there.",
         recommendation: "Answer 404 or 410, or put content on the page.",
         source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors",
@@ -188,8 +188,18 @@ fn http_no_response(page: &Page<'_>) -> Option<Value> {
 }
 
 fn soft_404(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let judged = page.index().has(page.id(), flag::SOFT_404) && !page.is_home();
-    judged.then(|| json!({"title": html.titles.first(), "words": html.main_words}))
+    if !page.index().has(page.id(), flag::SOFT_404) || page.is_home() {
+        return None;
+    }
+    let seen = json!({"title": html.titles.first(), "words": html.main_words});
+    Some(match page.index().like_not_found(page.id()) {
+        Some(percent) => with(
+            with(seen, "method", "probe"),
+            "similarity",
+            f64::from(percent) / 100.0,
+        ),
+        None => with(seen, "method", "phrase"),
+    })
 }
 
 fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {

@@ -248,7 +248,8 @@ impl Survey {
             url: asked,
             status,
             title,
-            text: html.map_or(0, |h| h.text_hash),
+            text: html.as_ref().map_or(0, |h| h.text_hash),
+            sketch: html.and_then(|h| h.more.sketch),
         })
     }
 
