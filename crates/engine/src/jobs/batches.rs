@@ -37,6 +37,8 @@ struct Later {
 struct Latest {
     /// Of what made-up URLs answered, if that changed.
     probes: Vec<Option<Sketch>>,
+    /// Of URLs with a day, their place among those of the batch.
+    days: Vec<(u32, u16)>,
 }
 
 /// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
@@ -79,6 +81,10 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
     let probes = batch.origin.iter().flat_map(|origin| &origin.probes);
     let latest = Latest {
         probes: probes.map(|probe| probe.sketch).collect(),
+        days: (0..)
+            .zip(batch.discovered.iter().map(|url| url.day))
+            .filter(|(_, day)| *day > 0)
+            .collect(),
     };
     let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
     room.clear();
@@ -126,6 +132,11 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
             probe.sketch = sketch;
         }
     }
+    for (place, day) in latest.days {
+        if let Some(url) = saved.1.get_mut(place as usize) {
+            url.day = day;
+        }
+    }
     Ok((saved, resources))
 }
 
@@ -143,7 +154,7 @@ mod tests {
     use searchwright_site::{
         crawl::Page,
         origin::Probe,
-        page::{At, HtmlFacts, Outcome, Unseen},
+        page::{At, HtmlFacts, Outcome, Unseen, UrlId},
     };
     use url::Url;
 
@@ -176,7 +187,17 @@ mod tests {
             sketch: Sketch::of("what a made-up URL answers"),
             ..Probe::default()
         }];
+        let url = |id: u32, day: u16| Discovered {
+            id: UrlId(id),
+            key: "https://example.com/".into(),
+            url: "https://example.com/".into(),
+            depth: None,
+            provenance: 2,
+            internal: true,
+            day,
+        };
         Batch {
+            discovered: vec![url(0, 0), url(1, 20_000)],
             origin: Some(origin),
             resources: Some(Vec::new()),
             pages: vec![page(None), page(Some(html)), page(Some(HtmlFacts::default()))],
@@ -187,9 +208,10 @@ mod tests {
     #[test]
     fn what_goes_in_comes_out() {
         let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-        let ((origin, _, pages), resources) =
+        let ((origin, discovered, pages), resources) =
             unpack_whole(&pack(batch(), 0, &mut Vec::new()).unwrap().data).unwrap();
         assert_eq!((origin, pages), (batch().origin, expected));
+        assert_eq!(discovered, batch().discovered);
         assert_eq!(resources, Some(Vec::new()));
     }
 

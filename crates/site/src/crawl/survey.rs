@@ -12,7 +12,7 @@ use crate::{
     origin::{File, More, Origin, Probe, Sitemap, Variant},
     page::{self, At, Limits},
     robots::{self, Agent, Policy, Robots},
-    sitemap,
+    sitemap::{self, Listing},
     text::folded_hash,
     urls::UrlTable,
 };
@@ -147,7 +147,7 @@ impl Survey {
         &mut self,
         config: &Config,
         scope: &Scope,
-        listed: &mut (dyn FnMut(&str) + Send),
+        listed: &mut Listed<'_>,
     ) -> Surveyed {
         let mut robots = self.robots(&config.start).await;
         let mut policy = decide(&mut robots, config);
@@ -253,42 +253,43 @@ impl Survey {
         })
     }
 
-    async fn sitemaps(&mut self, root: &Url, origin: &mut Origin, listed: &mut (dyn FnMut(&str) + Send)) {
+    async fn sitemaps(&mut self, root: &Url, origin: &mut Origin, listed: &mut Listed<'_>) {
         let declared: Vec<Url> = Robots::parse(&origin.robots.text)
             .sitemaps
             .iter()
             .filter_map(|s| root.join(s).ok())
             .collect();
         let mut parts = Vec::new();
-        let mut take = |facts: Sitemap, urls: Vec<Box<str>>| {
-            if facts.index {
-                parts.extend(urls.iter().filter_map(|url| root.join(url).ok()));
+        let mut take = |listing: Listing| {
+            if listing.facts.index {
+                parts.extend(listing.urls.iter().filter_map(|url| root.join(url).ok()));
             } else {
-                urls.iter().for_each(|url| listed(url));
+                tell(&listing, listed);
             }
-            origin.sitemaps.push(facts);
+            origin.sitemaps.push(listing.facts);
         };
         if declared.is_empty() {
             let mut tried = Vec::new();
             for path in USUAL_SITEMAPS {
-                let Some((facts, urls)) = self.sitemap(at(root, path), false, root).await else {
+                let Some(listing) = self.sitemap(at(root, path), false, root).await else {
                     continue;
                 };
+                let facts = &listing.facts;
                 // Many sites answer anything with a page; only a sitemap counts as found.
                 if facts.urls > 0 || facts.status == Some(200) && facts.error.is_none() {
                     tried.clear();
-                    take(facts, urls);
+                    take(listing);
                     break;
                 }
                 if facts.status != Some(200) {
-                    tried.push(facts);
+                    tried.push(listing);
                 }
             }
-            tried.into_iter().for_each(|facts| take(facts, Vec::new()));
+            tried.into_iter().for_each(&mut take);
         }
         for url in declared.iter().take(sitemap::FILE_LIMIT) {
-            if let Some((facts, urls)) = self.sitemap(url.clone(), true, root).await {
-                take(facts, urls);
+            if let Some(listing) = self.sitemap(url.clone(), true, root).await {
+                take(listing);
             }
         }
         let mut asked: HashSet<Url> = declared.into_iter().collect();
@@ -300,21 +301,22 @@ impl Survey {
             if !asked.insert(url.clone()) {
                 continue;
             }
-            if let Some((mut facts, urls)) = self.sitemap(url, named, root).await {
-                if facts.index {
-                    facts.error.get_or_insert("an index named by an index".into());
+            if let Some(mut listing) = self.sitemap(url, named, root).await {
+                if listing.facts.index {
+                    let why = "an index named by an index";
+                    listing.facts.error.get_or_insert(why.into());
                 } else {
-                    urls.iter().for_each(|url| listed(url));
+                    tell(&listing, listed);
                 }
-                origin.sitemaps.push(facts);
+                origin.sitemaps.push(listing.facts);
             }
         }
     }
 
-    async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<(Sitemap, Vec<Box<str>>)> {
+    async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<Listing> {
         let limit = sitemap::SIZE_LIMIT as usize + 1;
         let (end, fetched) = self.follow_patiently(url, limit).await;
-        let facts = Sitemap {
+        let mut facts = Sitemap {
             url: end.as_str().into(),
             declared,
             ..Sitemap::default()
@@ -322,44 +324,48 @@ impl Survey {
         let answer = match fetched {
             Ok(answer) => answer,
             Err(error) => {
-                return Some((
-                    Sitemap {
-                        error: Some(error.to_string().into()),
-                        ..facts
-                    },
-                    Vec::new(),
-                ));
+                facts.error = Some(error.to_string().into());
+                return Some(Listing {
+                    facts,
+                    ..Listing::default()
+                });
             }
         };
-        let status = Some(answer.status);
+        facts.status = Some(answer.status);
         if answer.status != 200 {
-            let error = Some(format!("status {}", answer.status).into());
-            return Some((
-                Sitemap {
-                    status,
-                    error,
-                    ..facts
-                },
-                Vec::new(),
-            ));
+            facts.error = Some(format!("status {}", answer.status).into());
+            return Some(Listing {
+                facts,
+                ..Listing::default()
+            });
         }
         let (root, now_ms) = (root.clone(), (self.now)());
         let read =
             tokio::task::spawn_blocking(move || (sitemap::read(&answer.body, &root, now_ms), answer.cut));
-        let (listing, cut) = read.await.ok()?;
-        let mut facts = Sitemap {
+        let (mut listing, cut) = read.await.ok()?;
+        listing.facts = Sitemap {
             url: facts.url,
             declared,
-            status,
+            status: facts.status,
             ..listing.facts
         };
         match cut {
-            Some(Cut::Size) => facts.error = Some("larger than 50 MiB".into()),
-            Some(Cut::Ratio) => facts.error = Some("inflates more than 100:1".into()),
-            Some(Cut::Time) => facts.error = Some("took too long".into()),
+            Some(Cut::Size) => listing.facts.error = Some("larger than 50 MiB".into()),
+            Some(Cut::Ratio) => listing.facts.error = Some("inflates more than 100:1".into()),
+            Some(Cut::Time) => listing.facts.error = Some("took too long".into()),
             None => {}
         }
-        Some((facts, listing.urls))
+        Some(listing)
+    }
+}
+
+/// Takes a URL of a sitemap as written, and the day it was last changed, 0 for none.
+type Listed<'l> = dyn FnMut(&str, u16) + Send + 'l;
+
+fn tell(listing: &Listing, listed: &mut Listed<'_>) {
+    let days = listing.days.iter().copied().chain(std::iter::repeat(0));
+    for (url, day) in listing.urls.iter().zip(days) {
+        listed(url, day);
     }
 }
 

@@ -123,14 +123,19 @@ fn says_404(folded: &str) -> bool {
 /// that is a template without its contents, as of an application that fills it in the browser.
 pub fn mark(index: &mut Index, probes: &[Probe], sketches: &[(u32, Sketch)], home: UrlId) {
     let is_page = |id: &usize| {
-        index.statuses[*id] == 200 && index.states[*id] == State::Html && index.flags[*id] & flag::INTERNAL != 0
+        index.statuses[*id] == 200
+            && index.states[*id] == State::Html
+            && index.flags[*id] & flag::INTERNAL != 0
     };
     let pages = (0..index.states.len()).filter(is_page).count();
     let mut found = Vec::new();
     for probe in probes.iter().filter(|p| p.status == 200) {
         let same = |id: usize| {
             probe.text != 0 && index.texts[id] == probe.text
-                || probe.text == 0 && probe.title != 0 && index.titles[id] == probe.title && index.texts[id] == 0
+                || probe.text == 0
+                    && probe.title != 0
+                    && index.titles[id] == probe.title
+                    && index.texts[id] == 0
         };
         let near = sketches.iter().filter_map(|(id, sketch)| {
             let similarity = probe.sketch?.similarity(sketch);

@@ -608,7 +608,20 @@ fn sitemaps() -> Vec<Case> {
         world.origin(|origin| origin.sitemaps.push(sitemap))
     }
     let listed = |world: World| world.sitemap(&["/", "/p"]);
+    let article = |day| {
+        let article = r#"<script type=application/ld+json>{"@type": "Article", "datePublished": "2023-01-01"}</script>"#;
+        World::new()
+            .page("/p", article)
+            .sitemap(&["/", "/p"])
+            .changed("/p", day)
+    };
     vec![
+        Case {
+            id: "content-stale",
+            // in May 2023, and in October 2024
+            bad: article(19_500),
+            good: article(20_000),
+        },
         Case {
             id: "sitemap-url-error",
             bad: listed(World::new().answer("/p", 404, &[], "")),

@@ -34,6 +34,8 @@ pub(super) struct World {
     root: &'static str,
     entries: Vec<(String, Entry)>,
     sitemap: Vec<String>,
+    /// Paths, and the days when the sitemap says that they were last changed.
+    days: Vec<(String, u16)>,
     previous: Vec<String>,
     depths: HashMap<String, u16>,
     traps: Vec<(String, u32)>,
@@ -106,6 +108,7 @@ impl World {
             root: "https://www.example.com",
             entries: Vec::new(),
             sitemap: Vec::new(),
+            days: Vec::new(),
             previous: Vec::new(),
             depths: HashMap::new(),
             traps: Vec::new(),
@@ -180,6 +183,12 @@ impl World {
             urls: paths.len() as u32,
             ..Sitemap::default()
         }];
+        self
+    }
+
+    /// The sitemap says so, in days since the Unix epoch.
+    pub fn changed(mut self, path: &str, day: u16) -> Self {
+        self.days.push((path.to_owned(), day));
         self
     }
 
@@ -283,6 +292,10 @@ impl World {
                 let id = table.insert(&url_key(&self.url(path)), None).unwrap();
                 table.mark(id, bit);
             }
+        }
+        for (path, day) in &self.days {
+            let id = table.insert(&url_key(&self.url(path)), None).unwrap();
+            table.changed_on(id, *day);
         }
         let traps = self
             .traps
