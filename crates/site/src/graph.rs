@@ -121,6 +121,8 @@ pub struct Index {
     missing: fragments::Missing,
     /// Pages that were published for the same keyword.
     pub(crate) aims: aims::Aims,
+    /// What the project calls its brand; the crawl does not know it.
+    pub(crate) brand: Option<Box<str>>,
     /// Core Web Vitals of the pages that were measured; sorted.
     pub(crate) vitals: Vec<(UrlId, Vitals)>,
     /// The crawl saw every URL it knew: orphans and absences may be told.
@@ -357,6 +359,11 @@ impl Index {
     pub(crate) fn temporary_since(&self, id: UrlId) -> Option<i64> {
         let place = self.temporary.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
         Some(self.temporary[place].1)
+    }
+
+    /// Takes in what the project calls its brand.
+    pub fn brand(&mut self, name: Option<&str>) {
+        self.brand = name.map(Into::into);
     }
 
     /// Whether two pages have the same main text.

@@ -26,6 +26,7 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
+    brand_name,
     named::key,
     page_keywords,
     page_links::Batches,
@@ -93,6 +94,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
     page_keywords::note(db, run.leased.scope, &mut ending.index).await?;
+    brand_name::note(db, run.leased.scope, &mut ending.index).await?;
     let vitals = vitals::note(run, db, &mut ending).await?;
     let audited = analysis::Audited {
         id: audit_id,

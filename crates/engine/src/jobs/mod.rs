@@ -3,6 +3,7 @@
 mod analysis;
 pub mod audit;
 mod batches;
+mod brand_name;
 pub(crate) mod generate_post;
 mod keyword_clusters;
 pub(crate) mod keyword_generation;

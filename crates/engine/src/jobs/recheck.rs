@@ -35,6 +35,7 @@ use super::{
     JobError, analysis,
     audit::{self, ORIGIN_LASTS_MILLIS, fenced},
     batches::pack,
+    brand_name,
     named::{key, urls},
     page_keywords, rescore,
     worker::Run,
@@ -171,6 +172,7 @@ async fn look(
         return Err(run.interrupted().await);
     }
     page_keywords::note(db, scope, &mut ending.index).await?;
+    brand_name::note(db, scope, &mut ending.index).await?;
     let fetched = sink
         .0
         .iter()

@@ -45,6 +45,7 @@ pub(super) struct World {
     /// The audit before saw the same redirects.
     again: bool,
     vitals: Option<Vitals>,
+    brand: Option<&'static str>,
     pub origin: Origin,
 }
 
@@ -117,6 +118,7 @@ impl World {
             resources: Vec::new(),
             again: false,
             vitals: None,
+            brand: None,
             origin,
         }
     }
@@ -229,6 +231,12 @@ impl World {
         self
     }
 
+    /// What the project calls its brand.
+    pub fn brand(mut self, name: &'static str) -> Self {
+        self.brand = Some(name);
+        self
+    }
+
     /// What was measured of `/p`.
     pub fn measured(mut self, vitals: Vitals) -> Self {
         self.vitals = Some(vitals);
@@ -331,6 +339,7 @@ impl World {
                 .collect();
             index.redirected_before(before);
         }
+        index.brand(self.brand);
         if let Some(vitals) = &self.vitals {
             let page = pages.iter().find(|page| page.url.ends_with("/p")).unwrap();
             index.measured(vec![(page.id, vitals.clone())]);
