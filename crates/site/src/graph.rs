@@ -121,6 +121,8 @@ pub struct Index {
     missing: fragments::Missing,
     /// Pages that were published for the same keyword.
     pub(crate) aims: aims::Aims,
+    /// URLs that gave no answer in the audit before this one either; sorted.
+    pub(crate) silent: Vec<u32>,
     /// What the project calls its brand; the crawl does not know it.
     pub(crate) brand: Option<Box<str>>,
     /// Core Web Vitals of the pages that were measured; sorted.
@@ -359,6 +361,17 @@ impl Index {
     pub(crate) fn temporary_since(&self, id: UrlId) -> Option<i64> {
         let place = self.temporary.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
         Some(self.temporary[place].1)
+    }
+
+    /// Takes in which URLs gave no answer in the audit before this one, be it that theirs did not end in time.
+    pub fn silent_before(&mut self, urls: impl IntoIterator<Item = UrlId>) {
+        self.silent = urls.into_iter().map(|id| id.0).collect();
+        self.silent.sort_unstable();
+    }
+
+    /// Whether a URL gave no answer in the audit before this one.
+    pub fn was_silent(&self, id: UrlId) -> bool {
+        self.silent.binary_search(&id.0).is_ok()
     }
 
     /// Takes in what the project calls its brand.

@@ -186,21 +186,33 @@ const FILES: [&str; 27] = [
     "txt", "pdf", "zip", "gz", "mp3", "mp4", "webm", "ogg", "woff", "woff2", "ttf", "otf", "csv",
 ];
 
+/// Found on what gave no answer, which proves little when it happens once.
+pub const NO_RESPONSE: &str = "http-no-response";
+
+/// Whether what a check found on a page counts; `was_silent` says that the page gave no answer in the audit before either.
+pub fn is_counted(check: &Check, was_silent: bool) -> bool {
+    check.id != NO_RESPONSE || was_silent
+}
+
 /// Whether a URL of the site is one of the pages that are scored: HTML that answered, or an error where a page
-/// should have been. Redirects, what robots.txt forbids and what gave no answer say nothing about quality.
-pub fn is_scored(page: &PageFacts) -> bool {
+/// should have been, be it no answer in this audit and the one before (`was_silent`). Redirects, what robots.txt forbids
+/// and what gave no answer once say nothing about quality.
+pub fn is_scored(page: &PageFacts, was_silent: bool) -> bool {
     match page.outcome {
         // to be asked later says nothing either
         Outcome::Status(408 | 425 | 429) => false,
         Outcome::Status(_) if page.html.is_some() => true,
-        Outcome::Status(400..) => {
-            let path = page.url.split(['?', '#']).next().unwrap_or_default();
-            let name = path.rsplit('/').next().unwrap_or_default();
-            let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
-            !end.is_some_and(|end| FILES.contains(&end.as_str()))
-        }
-        Outcome::Status(_) | Outcome::Redirect { .. } | Outcome::Failed(_) | Outcome::Blocked(_) => false,
+        Outcome::Status(400..) => !is_file(&page.url),
+        Outcome::Failed(_) => was_silent && !is_file(&page.url),
+        Outcome::Status(_) | Outcome::Redirect { .. } | Outcome::Blocked(_) => false,
     }
+}
+
+fn is_file(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
+    end.is_some_and(|end| FILES.contains(&end.as_str()))
 }
 
 #[cfg(test)]
@@ -208,7 +220,7 @@ mod tests {
     use proptest::prelude::{ProptestConfig, any, proptest};
     use url::Url;
 
-    use super::{Counts, Score, Scores, band, is_scored};
+    use super::{Counts, Score, Scores, band, is_counted, is_scored};
     use crate::{
         checks::{Category, Check, Rules, Settings, Severity, find, registry},
         fetch::FetchError,
@@ -266,7 +278,7 @@ mod tests {
                 "title-missing",
                 "h1-missing",
                 "title-short",
-                "http-no-response",
+                "external-link-unverified",
             ]));
             scores.set_site(found(&["sitemap-missing"]));
             let mut clean = Scores::default();
@@ -305,9 +317,9 @@ mod tests {
 
     #[test]
     fn pages_are_what_visitors_would_read() {
-        assert!(is_scored(&page("/a", Outcome::Status(200), true)));
-        assert!(is_scored(&page("/a", Outcome::Status(404), false)));
-        assert!(is_scored(&page("/v1.2/a", Outcome::Status(500), false)));
+        assert!(is_scored(&page("/a", Outcome::Status(200), true), false));
+        assert!(is_scored(&page("/a", Outcome::Status(404), false), false));
+        assert!(is_scored(&page("/v1.2/a", Outcome::Status(500), false), false));
         let redirect = Outcome::Redirect {
             status: 301,
             location: None,
@@ -318,8 +330,22 @@ mod tests {
             ("/a", Outcome::Failed(FetchError::Timeout)),
             ("/a", Outcome::Blocked("x".into())),
         ] {
-            assert!(!is_scored(&page(path, outcome, false)), "{path}");
+            assert!(!is_scored(&page(path, outcome, false), false), "{path}");
         }
+    }
+
+    #[test]
+    fn no_answer_counts_when_there_was_none_before() {
+        let silent = page("/a", Outcome::Failed(FetchError::Timeout), false);
+        assert!(is_scored(&silent, true) && !is_scored(&silent, false));
+        let blocked = page("/a", Outcome::Blocked("x".into()), false);
+        assert!(!is_scored(&blocked, true));
+        let [silence, title] = ["http-no-response", "title-missing"].map(|id| find(id).unwrap());
+        assert!(is_counted(silence, true) && !is_counted(silence, false) && is_counted(title, false));
+        let found = counts([silence], &Rules::default());
+        let mut scores = Scores::default();
+        scores.add(&found);
+        assert_eq!(scores.health().score, Some(95));
     }
 
     proptest! {
@@ -374,7 +400,8 @@ mod tests {
 
         #[test]
         fn an_image_is_never_scored(name in "[a-z.]{1,8}", end in "(jpg|PNG|svg|webp)", query in "(\\?v=1)?", status in 200_u16..600) {
-            assert!(!is_scored(&page(&format!("/x/{name}.{end}{query}"), Outcome::Status(status), false)));
+            assert!(!is_scored(&page(&format!("/x/{name}.{end}{query}"), Outcome::Status(status), false), false));
+            assert!(!is_scored(&page(&format!("/x/{name}.{end}{query}"), Outcome::Failed(FetchError::Timeout), false), true));
         }
     }
 }

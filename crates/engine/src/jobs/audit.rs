@@ -30,7 +30,7 @@ use super::{
     named::key,
     page_keywords,
     page_links::Batches,
-    temporary_redirects, vitals,
+    silences, temporary_redirects, vitals,
     worker::Run,
 };
 use crate::{
@@ -93,6 +93,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     }
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
+    silences::note(db, run.leased.scope, audit, &mut ending.index).await?;
     page_keywords::note(db, run.leased.scope, &mut ending.index).await?;
     brand_name::note(db, run.leased.scope, &mut ending.index).await?;
     let vitals = vitals::note(run, db, &mut ending).await?;

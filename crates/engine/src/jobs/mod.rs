@@ -15,6 +15,7 @@ mod page_texts;
 pub(crate) mod publish;
 pub(crate) mod recheck;
 mod rescore;
+mod silences;
 mod steps;
 mod temporary_redirects;
 mod verify_publication;

@@ -51,12 +51,10 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "http-no-response",
         title: "No answer",
-        description: "A URL gave no answer in any attempt: its name did not resolve, or the connection failed or timed out; or its answer did not end in time.",
+        description: "A URL gave no answer in any attempt: its name did not resolve, or the connection failed or timed out; or its answer did not end in time. It counts for the health score where it was so in the audit before too.",
         why_it_matters: "If it is so for search engines too, the page leaves the index. One failure proves little.",
         recommendation: "Check the hosting and its limits, then recheck.",
         source: STATUS,
-        // inconclusive: the fault may be on our side of the network
-        scored: false,
         ..Check::warning(Crawlability, Test::Url(http_no_response))
     },
     Check {
@@ -174,7 +172,9 @@ fn http_no_response(page: &Page<'_>) -> Option<Value> {
             FetchError::Certificate(fault) => json!(format!("certificate_{}", fault.code())),
             other => json!(other),
         };
-        json!({"errorKind": kind, "attempts": page.facts.attempts, "inconclusive": true})
+        // once, the fault may be on our side of the network
+        let inconclusive = !page.index().was_silent(page.id());
+        json!({"errorKind": kind, "attempts": page.facts.attempts, "inconclusive": inconclusive})
     };
     match &page.facts.outcome {
         Outcome::Failed(error) => Some(evidence(error)),

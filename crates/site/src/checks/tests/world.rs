@@ -225,7 +225,7 @@ impl World {
         self
     }
 
-    /// The audit before, a day ago, saw the same redirects.
+    /// The audit before, a day ago, saw the same redirects, and had no answer from the same pages.
     pub fn again(mut self) -> Self {
         self.again = true;
         self
@@ -338,6 +338,10 @@ impl World {
                 .map(|id| (id, NOW - 86_400_000))
                 .collect();
             index.redirected_before(before);
+            let silent = pages
+                .iter()
+                .filter(|page| matches!(page.outcome, Outcome::Failed(_)));
+            index.silent_before(silent.map(|page| page.id));
         }
         index.brand(self.brand);
         if let Some(vitals) = &self.vitals {
