@@ -37,7 +37,7 @@ use super::{
     batches::pack,
     brand_name,
     named::{key, urls},
-    page_keywords, rescore, silences,
+    page_keywords, rescore, silences, temporary_redirects,
     worker::Run,
 };
 use crate::{failure::defect, rules};
@@ -171,6 +171,7 @@ async fn look(
     if ending.termination == Termination::Cancelled {
         return Err(run.interrupted().await);
     }
+    temporary_redirects::note_again(db, scope, &audit, &mut ending.index).await?;
     silences::note(db, scope, &audit, &mut ending.index).await?;
     page_keywords::note(db, scope, &mut ending.index).await?;
     brand_name::note(db, scope, &mut ending.index).await?;

@@ -108,6 +108,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Crawl],
         title: "Endless query variants",
         scope: Scope::Graph,
+        // its page is the start page: only a crawl tells how many variants it meets
         needs_audit: true,
         description: "A path has more variants by query than the crawl follows.",
         why_it_matters: "Filters and calendars without end use up the visits that other pages need.",
