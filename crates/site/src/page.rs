@@ -11,6 +11,7 @@ mod headers;
 mod language;
 mod link_list;
 mod links;
+mod microdata;
 mod more;
 mod open;
 mod prose;
@@ -27,6 +28,7 @@ pub(crate) use prose::FILLER;
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};
 pub use language::Detected;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
+pub use microdata::Strange;
 pub use more::More;
 pub use read::read;
 pub use unseen::Unseen;
@@ -321,6 +323,9 @@ pub struct HtmlFacts {
     /// What came later. No part of the stored form of these facts, which is as it ever was: it is stored behind them.
     #[serde(skip)]
     pub more: More,
+    /// Names in microdata that schema.org does not have; stored behind that.
+    #[serde(skip)]
+    pub strange: Strange,
 }
 
 /// Where the charset came from.

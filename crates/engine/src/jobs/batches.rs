@@ -3,9 +3,9 @@
 
 use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
-    crawl::{Batch, Discovered},
+    crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
-    page::{More, PageFacts},
+    page::{More, PageFacts, Strange},
     resources::Resource,
     text::sketch::Sketch,
 };
@@ -39,6 +39,8 @@ struct Latest {
     probes: Vec<Option<Sketch>>,
     /// Of URLs with a day, their place among those of the batch.
     days: Vec<(u32, u16)>,
+    /// Of pages with any, their place, and names in their microdata that schema.org does not have.
+    strange: Vec<(u32, Strange)>,
 }
 
 /// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
@@ -79,7 +81,12 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
         resources: batch.resources.take(),
     };
     let probes = batch.origin.iter().flat_map(|origin| &origin.probes);
+    let strange = |(place, page): (u32, &Page)| {
+        let strange = &page.facts.html.as_ref()?.strange;
+        (!strange.is_empty()).then(|| (place, strange.clone()))
+    };
     let latest = Latest {
+        strange: (0..).zip(&batch.pages).filter_map(strange).collect(),
         probes: probes.map(|probe| probe.sketch).collect(),
         days: (0..)
             .zip(batch.discovered.iter().map(|url| url.day))
@@ -132,6 +139,15 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
             probe.sketch = sketch;
         }
     }
+    for (place, strange) in latest.strange {
+        if let Some(html) = saved
+            .2
+            .get_mut(place as usize)
+            .and_then(|page| page.html.as_mut())
+        {
+            html.strange = strange;
+        }
+    }
     for (place, day) in latest.days {
         if let Some(url) = saved.1.get_mut(place as usize) {
             url.day = day;
@@ -152,7 +168,6 @@ fn behind<'b, T: Deserialize<'b>>(rest: &'b [u8]) -> Result<(Option<T>, &'b [u8]
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
-        crawl::Page,
         origin::Probe,
         page::{At, HtmlFacts, Outcome, Unseen, UrlId},
     };
@@ -179,6 +194,10 @@ mod tests {
         let html = HtmlFacts {
             more,
             words: 7,
+            strange: Strange {
+                types: vec!["Produkt".into()],
+                properties: Vec::new(),
+            },
             ..HtmlFacts::default()
         };
         let mut origin = Origin::default();
