@@ -179,6 +179,7 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     config.max_depth = audit.config.max_depth;
     config.include.clone_from(&audit.config.include);
     config.exclude.clone_from(&audit.config.exclude);
+    config.include_subdomains = audit.config.include_subdomains;
     (config.connections, config.delay) = if is_own {
         (settings.connections_to_allowed, Duration::ZERO)
     } else {

@@ -594,6 +594,48 @@ async fn the_origin_is_surveyed() {
 }
 
 #[tokio::test]
+async fn subdomains_belong_to_the_site_when_asked_for() {
+    let at_blog = |path: &str| format!("https://blog.example.com{path}");
+    let build = || {
+        let home = html("<a href=https://blog.example.com/>x</a><a href=https://other.example/>y</a>");
+        site()
+            .with("/", home)
+            .with("/robots.txt", text("User-agent: *\nDisallow: /a"))
+            .with(&at_blog("/robots.txt"), text("User-agent: *\nDisallow: /b"))
+            .with(&at_blog("/"), links(&["/a", "/b"]))
+            .with(&at_blog("/a"), links(&[]))
+            .with(&at_blog("/b"), links(&[]))
+    };
+    let (_, alone, _) = run(build(), config()).await;
+    assert!(
+        alone
+            .urls
+            .iter()
+            .all(|url| !url.internal || !url.key.contains("blog"))
+    );
+    let wide = Config {
+        include_subdomains: true,
+        ..config()
+    };
+    let (_, memory, ending) = run(build(), wide).await;
+    let found = |path: &str| &memory.page(&at_blog(path)).facts.outcome;
+    assert_eq!(
+        (found("/"), found("/a")),
+        (&Outcome::Status(200), &Outcome::Status(200))
+    );
+    assert!(
+        matches!(found("/b"), Outcome::Blocked(_)),
+        "by the rules of its own host"
+    );
+    assert_eq!(ending.index.depth(memory.id(&at_blog("/a"))), Some(2));
+    assert!(
+        !ending
+            .index
+            .has(memory.id("https://other.example/"), flag::INTERNAL)
+    );
+}
+
+#[tokio::test]
 async fn each_origin_has_its_own_robots_txt() {
     let site = site()
         .with("/", links(&["http://example.com/a", "http://example.com/b"]))
