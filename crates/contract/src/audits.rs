@@ -67,6 +67,9 @@ operation! {
         /// No URLs whose path and query match one of these patterns.
         #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
         exclude: Option<Vec<String>>,
+        /// Whether subdomains of the project's domain other than `www.` belong to the site too, each with a robots.txt of
+        /// its own; false unless given.
+        include_subdomains: Option<bool>,
     }
 }
 
@@ -212,6 +215,9 @@ pub struct AuditConfig {
     /// Not these URLs.
     #[serde(default)]
     pub exclude: Vec<String>,
+    /// Subdomains belong to the site.
+    #[serde(default)]
+    pub include_subdomains: bool,
 }
 
 /// URLs of an audit by what became of them.

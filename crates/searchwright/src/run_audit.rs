@@ -39,6 +39,9 @@ pub struct RunAudit {
     /// No URLs whose path and query match one of these patterns.
     #[arg(long)]
     exclude: Option<Vec<String>>,
+    /// Subdomains other than www. belong to the site too, each with a robots.txt of its own.
+    #[arg(long)]
+    include_subdomains: bool,
     /// A threshold or a severity of this audit: title-min=20, severity.CHECK_ID=off; more than once for more.
     #[arg(long, value_name = "NAME=VALUE")]
     check: Vec<String>,
@@ -115,6 +118,7 @@ async fn audit(server: &serve::Server, target: &Url, run: &RunAudit, json: bool)
         max_depth: run.max_depth,
         include: run.include.clone(),
         exclude: run.exclude.clone(),
+        include_subdomains: Some(run.include_subdomains),
     };
     let started = client.call(&start).await?;
     let audit = follow::audit(&client, started.audit).await?;

@@ -97,6 +97,7 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
         max_depth: None,
         include: None,
         exclude: None,
+        include_subdomains: None,
     };
     let started = client.call(&start).await?;
     let audit = follow::audit(&client, started.audit).await?;

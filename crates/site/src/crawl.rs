@@ -148,6 +148,10 @@ pub struct Discovered {
     pub provenance: u8,
     /// On the site being crawled.
     pub internal: bool,
+    /// When a sitemap says that it was last changed, in days since the Unix epoch; 0 when none does. No part of the stored
+    /// form, which is as it ever was: it is stored behind it.
+    #[serde(skip)]
+    pub day: u16,
 }
 
 /// A page that was fetched, failed or is blocked.

@@ -17,7 +17,7 @@ pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
 pub(crate) use fragments::{has_all_ids, named};
 
-use crate::{page::UrlId, resources::Resources, text::sketch::Sketch, vitals::Vitals};
+use crate::{page::UrlId, resources::Resources, sitemap::DAY_MS, text::sketch::Sketch, vitals::Vitals};
 
 /// What is known of a URL's fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Index {
     pub(crate) states: Vec<State>,
     /// Bits of [`crate::urls::provenance`].
     pub(crate) provenance: Vec<u8>,
+    /// Days since the Unix epoch when sitemaps say that URLs were last changed, 0 when none does; as long as needed.
+    pub(crate) days: Vec<u16>,
     /// HTTP status, 0 when there is none.
     pub(crate) statuses: Vec<u16>,
     /// See [`flag`].
@@ -111,12 +113,18 @@ pub struct Index {
     /// Temporary redirects that the audit before this one saw too, and since when, milliseconds since the Unix epoch;
     /// sorted.
     pub(crate) temporary: Vec<(u32, i64)>,
+    /// Pages that say what made-up URLs answer, and how alike they are, percent; sorted.
+    pub(crate) not_found: Vec<(u32, u8)>,
     /// What the home page says, as far as a text can be compared with it.
     pub(crate) home: Home,
     /// Parts of pages that links from other pages name and that are not there.
     missing: fragments::Missing,
     /// Pages that were published for the same keyword.
     pub(crate) aims: aims::Aims,
+    /// URLs that gave no answer in the audit before this one either; sorted.
+    pub(crate) silent: Vec<u32>,
+    /// What the project calls its brand; the crawl does not know it.
+    pub(crate) brand: Option<Box<str>>,
     /// Core Web Vitals of the pages that were measured; sorted.
     pub(crate) vitals: Vec<(UrlId, Vitals)>,
     /// The crawl saw every URL it knew: orphans and absences may be told.
@@ -182,6 +190,12 @@ impl Index {
     /// Why it is known: bits of [`crate::urls::provenance`].
     pub fn provenance(&self, id: UrlId) -> u8 {
         self.provenance[id.0 as usize]
+    }
+
+    /// The day when a sitemap says that it was last changed, in milliseconds since the Unix epoch.
+    pub fn changed_ms(&self, id: UrlId) -> Option<i64> {
+        let day = self.days.get(id.0 as usize).filter(|day| **day > 0)?;
+        Some(i64::from(*day) * DAY_MS)
     }
 
     /// HTTP status, `None` without an answer.
@@ -315,6 +329,12 @@ impl Index {
         self.topics.of(id)
     }
 
+    /// How alike a page is to what a made-up URL answers, percent, when that is nearly the same.
+    pub(crate) fn like_not_found(&self, id: UrlId) -> Option<u8> {
+        let place = self.not_found.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
+        Some(self.not_found[place].1)
+    }
+
     /// What pages need beside themselves, as far as it was asked for.
     pub fn resources(&self) -> &Resources {
         &self.resources
@@ -341,6 +361,22 @@ impl Index {
     pub(crate) fn temporary_since(&self, id: UrlId) -> Option<i64> {
         let place = self.temporary.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
         Some(self.temporary[place].1)
+    }
+
+    /// Takes in which URLs gave no answer in the audit before this one, be it that theirs did not end in time.
+    pub fn silent_before(&mut self, urls: impl IntoIterator<Item = UrlId>) {
+        self.silent = urls.into_iter().map(|id| id.0).collect();
+        self.silent.sort_unstable();
+    }
+
+    /// Whether a URL gave no answer in the audit before this one.
+    pub fn was_silent(&self, id: UrlId) -> bool {
+        self.silent.binary_search(&id.0).is_ok()
+    }
+
+    /// Takes in what the project calls its brand.
+    pub fn brand(&mut self, name: Option<&str>) {
+        self.brand = name.map(Into::into);
     }
 
     /// Whether two pages have the same main text.

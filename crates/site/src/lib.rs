@@ -19,3 +19,4 @@ pub mod text;
 pub mod url_key;
 pub mod urls;
 pub mod vitals;
+mod vocabulary;

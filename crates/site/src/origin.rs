@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     fetch::{Fault, FetchError},
     page::UrlId,
+    text::sketch::Sketch,
 };
 
 /// Everything site-scope checks read. Gathered once per audit, stored with it.
@@ -57,6 +58,9 @@ pub struct Probe {
     pub title: u64,
     /// Hash of the folded main text; 0 when absent.
     pub text: u64,
+    /// Of a main text of at least 50 words. No part of the stored form of these facts: it is stored behind them.
+    #[serde(skip)]
+    pub sketch: Option<Sketch>,
 }
 
 /// A text file at a well-known place.

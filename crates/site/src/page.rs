@@ -11,6 +11,7 @@ mod headers;
 mod language;
 mod link_list;
 mod links;
+mod microdata;
 mod more;
 mod open;
 mod prose;
@@ -28,6 +29,7 @@ pub(crate) use prose::FILLER;
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};
 pub use language::Detected;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
+pub use microdata::Strange;
 pub use more::More;
 pub use read::read;
 pub(crate) use reuse::SLOW_MS;
@@ -65,7 +67,7 @@ pub struct PageFacts {
     pub attempts: u8,
     /// When, in milliseconds since the Unix epoch; passed in by the caller.
     pub fetched_at_ms: i64,
-    /// Milliseconds to the first byte.
+    /// Milliseconds to the first byte; where that was slow, the median of two answers.
     pub ttfb_ms: u32,
     /// Body on the wire, bytes.
     pub wire_bytes: u64,
@@ -329,6 +331,9 @@ pub struct HtmlFacts {
     /// What came later. No part of the stored form of these facts, which is as it ever was: it is stored behind them.
     #[serde(skip)]
     pub more: More,
+    /// Names in microdata that schema.org does not have; stored behind that.
+    #[serde(skip)]
+    pub strange: Strange,
 }
 
 /// Where the charset came from.

@@ -28,8 +28,10 @@ const FOREIGN_LIMIT: usize = 20;
 /// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
 const RATIO: u64 = 100;
 const HTML: &str = "an HTML page, not a sitemap";
+/// A day of `lastmod`.
+pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Clocks differ: a `lastmod` counts as future from a day ahead.
-const FUTURE_SLACK_MS: i64 = 24 * 60 * 60 * 1000;
+const FUTURE_SLACK_MS: i64 = DAY_MS;
 
 /// What a sitemap file says.
 #[derive(Debug, Default)]
@@ -38,6 +40,9 @@ pub struct Listing {
     pub facts: Sitemap,
     /// The URLs listed, as written but trimmed, at most [`URL_LIMIT`]; of sitemaps when `facts.index`.
     pub urls: Vec<Box<str>>,
+    /// Of each, when it was last changed, in days since the Unix epoch; 0 for no date or an impossible one. The last ones
+    /// without a date may be missing, and all are where every date is the same: that says when the file was made.
+    pub days: Vec<u16>,
 }
 
 /// Reads a sitemap, sitemap index or text sitemap, gzip or not. `root` tells which URLs are foreign,
@@ -60,6 +65,8 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
         now_ms,
         first_date: String::new(),
         dates_differ: false,
+        day: 0,
+        listed: false,
     };
     let mut reader = BufReader::with_capacity(64 * 1024, counted);
     let outcome = scan.document(&mut reader);
@@ -67,6 +74,9 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
     let facts = &mut scan.listing.facts;
     facts.bytes = counted.read;
     facts.lastmod_identical = facts.lastmod[0] >= 20 && !scan.dates_differ;
+    if facts.lastmod_identical {
+        scan.listing.days.clear();
+    }
     if let Err(problem) = outcome {
         let problem = if counted.read > limit {
             "larger than 50 MiB".to_owned()
@@ -126,6 +136,10 @@ struct Scan<'a> {
     now_ms: i64,
     first_date: String,
     dates_differ: bool,
+    /// Of the entry that is being read; 0 while it has none.
+    day: u16,
+    /// The URL of that entry is the last of the list.
+    listed: bool,
 }
 
 /// Which text is being collected.
@@ -196,6 +210,9 @@ impl Scan<'_> {
                         "lastmod" if depth == 2 && !prefixed => Field::LastMod,
                         _ => Field::None,
                     };
+                    if depth == 1 {
+                        (self.day, self.listed) = (0, false);
+                    }
                     value.clear();
                     depth += u32::from(!empty);
                 }
@@ -254,6 +271,17 @@ impl Scan<'_> {
         }
         if facts.urls <= URL_LIMIT {
             self.listing.urls.push(text.into());
+            self.listed = true;
+            self.date();
+        }
+    }
+
+    /// Notes the date of the entry, which may stand before its URL or behind it.
+    fn date(&mut self) {
+        if self.listed && self.day > 0 {
+            let Listing { urls, days, .. } = &mut self.listing;
+            days.resize(urls.len(), 0);
+            days.last_mut().into_iter().for_each(|day| *day = self.day);
         }
     }
 
@@ -265,13 +293,14 @@ impl Scan<'_> {
             Some(at) if at > self.now_ms.saturating_add(FUTURE_SLACK_MS) => {
                 facts.lastmod[2] = facts.lastmod[2].saturating_add(1);
             }
-            Some(_) => {}
+            Some(at) => self.day = u16::try_from(at / DAY_MS).unwrap_or(0),
         }
         if facts.lastmod[0] == 1 {
             self.first_date.push_str(text);
         } else {
             self.dates_differ |= self.first_date != text;
         }
+        self.date();
     }
 }
 

@@ -54,6 +54,8 @@ pub struct UrlTable {
     raws: String,
     raw_ends: Vec<(u32, u32)>,
     provenance: Vec<u8>,
+    /// See [`UrlTable::day`]; as long as the last URL with a day needs.
+    days: Vec<u16>,
     most: usize,
 }
 
@@ -68,6 +70,7 @@ impl UrlTable {
             raws: String::new(),
             raw_ends: Vec::new(),
             provenance: Vec::new(),
+            days: Vec::new(),
             most: most.min(2_000_000_000),
         }
     }
@@ -106,6 +109,23 @@ impl UrlTable {
     /// Adds reasons why a URL is known.
     pub fn mark(&mut self, id: UrlId, bits: u8) {
         self.provenance[id.0 as usize] |= bits;
+    }
+
+    /// When a sitemap says that it was last changed, in days since the Unix epoch; 0 when none does.
+    pub fn day(&self, id: UrlId) -> u16 {
+        self.days.get(id.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// Notes that day; of several the latest counts.
+    pub fn changed_on(&mut self, id: UrlId, day: u16) {
+        let at = id.0 as usize;
+        if day == 0 {
+            return;
+        }
+        if self.days.len() <= at {
+            self.days.resize(at + 1, 0);
+        }
+        self.days[at] = self.days[at].max(day);
     }
 
     /// Id of a key that is known.
@@ -157,9 +177,9 @@ impl UrlTable {
         });
     }
 
-    /// The keys, their ends, and why each is known, for the index of the crawl.
-    pub(crate) fn into_columns(self) -> (String, Vec<u32>, Vec<u8>) {
-        (self.keys, self.key_ends, self.provenance)
+    /// The keys, their ends, why each is known, and the days, for the index of the crawl.
+    pub(crate) fn into_columns(self) -> (String, Vec<u32>, Vec<u8>, Vec<u16>) {
+        (self.keys, self.key_ends, self.provenance, self.days)
     }
 
     fn find(&self, hash: u64, key: &str) -> Option<UrlId> {

@@ -32,9 +32,10 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
+    brand_name,
     page_keywords,
     page_links::Batches,
-    temporary_redirects, vitals,
+    silences, temporary_redirects, vitals,
     worker::Run,
 };
 use crate::{
@@ -100,7 +101,9 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     }
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
+    silences::note(db, run.leased.scope, audit, &mut ending.index).await?;
     page_keywords::note(db, run.leased.scope, &mut ending.index).await?;
+    brand_name::note(db, run.leased.scope, &mut ending.index).await?;
     let vitals = vitals::note(run, db, &mut ending).await?;
     let audited = analysis::Audited {
         id: audit_id,
@@ -184,6 +187,7 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     config.max_depth = audit.config.max_depth;
     config.include.clone_from(&audit.config.include);
     config.exclude.clone_from(&audit.config.exclude);
+    config.include_subdomains = audit.config.include_subdomains;
     (config.connections, config.delay) = if is_own {
         (settings.connections_to_allowed, Duration::ZERO)
     } else {

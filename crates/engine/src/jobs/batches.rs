@@ -3,10 +3,11 @@
 
 use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
-    crawl::{Batch, Discovered},
+    crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
-    page::{More, PageFacts},
+    page::{More, PageFacts, Strange},
     resources::Resource,
+    text::sketch::Sketch,
 };
 use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,17 @@ struct Later {
     origin: Option<origin::More>,
     /// What pages need beside themselves, when it was asked for.
     resources: Option<Vec<Resource>>,
+}
+
+/// What is stored behind that, which is as it ever was too.
+#[derive(Default, Serialize, Deserialize)]
+struct Latest {
+    /// Of what made-up URLs answered, if that changed.
+    probes: Vec<Option<Sketch>>,
+    /// Of URLs with a day, their place among those of the batch.
+    days: Vec<(u32, u16)>,
+    /// Of pages with any, their place, and names in their microdata that schema.org does not have.
+    strange: Vec<(u32, Strange)>,
 }
 
 /// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
@@ -68,11 +80,25 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
         origin: batch.origin.as_ref().map(|origin| origin.more.clone()),
         resources: batch.resources.take(),
     };
+    let probes = batch.origin.iter().flat_map(|origin| &origin.probes);
+    let strange = |(place, page): (u32, &Page)| {
+        let strange = &page.facts.html.as_ref()?.strange;
+        (!strange.is_empty()).then(|| (place, strange.clone()))
+    };
+    let latest = Latest {
+        strange: (0..).zip(&batch.pages).filter_map(strange).collect(),
+        probes: probes.map(|probe| probe.sketch).collect(),
+        days: (0..)
+            .zip(batch.discovered.iter().map(|url| url.day))
+            .filter(|(_, day)| *day > 0)
+            .collect(),
+    };
     let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
     room.clear();
     let plain = Room(std::mem::take(room));
     let plain = serialize_with_flavor(&(&batch.origin, &batch.discovered, pages), plain)
         .and_then(|plain| serialize_with_flavor(&later, Room(plain)))
+        .and_then(|plain| serialize_with_flavor(&latest, Room(plain)))
         .map_err(|e| defect("batch", e))?;
     let data = lz4_flex::compress_prepend_size(&plain);
     *room = plain;
@@ -95,8 +121,9 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
     let (mut saved, rest): (Saved, _) =
         postcard::take_from_bytes(&plain).map_err(|e| defect("saved batch", e))?;
-    if !rest.is_empty() {
-        let (later, _): (Later, _) = postcard::take_from_bytes(rest).map_err(|e| defect("saved batch", e))?;
+    let (later, rest): (Option<Later>, _) = behind(rest)?;
+    let (latest, _): (Option<Latest>, _) = behind(rest)?;
+    if let Some(later) = later {
         for (page, more) in saved.2.iter_mut().zip(later.pages) {
             if let (Some(html), Some(more)) = (&mut page.html, more) {
                 html.more = more;
@@ -107,14 +134,43 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
         }
         resources = later.resources;
     }
+    let latest: Latest = latest.unwrap_or_default();
+    if let Some(origin) = &mut saved.0 {
+        for (probe, sketch) in origin.probes.iter_mut().zip(latest.probes) {
+            probe.sketch = sketch;
+        }
+    }
+    for (place, strange) in latest.strange {
+        if let Some(html) = saved
+            .2
+            .get_mut(place as usize)
+            .and_then(|page| page.html.as_mut())
+        {
+            html.strange = strange;
+        }
+    }
+    for (place, day) in latest.days {
+        if let Some(url) = saved.1.get_mut(place as usize) {
+            url.day = day;
+        }
+    }
     Ok((saved, resources))
+}
+
+/// What comes next, and what is behind it; nothing where a batch of an older release ends.
+fn behind<'b, T: Deserialize<'b>>(rest: &'b [u8]) -> Result<(Option<T>, &'b [u8]), Failure> {
+    if rest.is_empty() {
+        return Ok((None, rest));
+    }
+    let (next, rest) = postcard::take_from_bytes(rest).map_err(|e| defect("saved batch", e))?;
+    Ok((Some(next), rest))
 }
 
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
-        crawl::Page,
-        page::{At, HtmlFacts, Outcome, Unseen},
+        origin::Probe,
+        page::{At, HtmlFacts, Outcome, Unseen, UrlId},
     };
     use url::Url;
 
@@ -139,11 +195,29 @@ mod tests {
         let html = HtmlFacts {
             more,
             words: 7,
+            strange: Strange {
+                types: vec!["Produkt".into()],
+                properties: Vec::new(),
+            },
             ..HtmlFacts::default()
         };
         let mut origin = Origin::default();
         origin.more.http1_only = true;
+        origin.probes = vec![Probe {
+            sketch: Sketch::of("what a made-up URL answers"),
+            ..Probe::default()
+        }];
+        let url = |id: u32, day: u16| Discovered {
+            id: UrlId(id),
+            key: "https://example.com/".into(),
+            url: "https://example.com/".into(),
+            depth: None,
+            provenance: 2,
+            internal: true,
+            day,
+        };
         Batch {
+            discovered: vec![url(0, 0), url(1, 20_000)],
             origin: Some(origin),
             resources: Some(Vec::new()),
             pages: vec![page(None), page(Some(html)), page(Some(HtmlFacts::default()))],
@@ -154,9 +228,10 @@ mod tests {
     #[test]
     fn what_goes_in_comes_out() {
         let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-        let ((origin, _, pages), resources) =
+        let ((origin, discovered, pages), resources) =
             unpack_whole(&pack(batch(), 0, &mut Vec::new()).unwrap().data).unwrap();
         assert_eq!((origin, pages), (batch().origin, expected));
+        assert_eq!(discovered, batch().discovered);
         assert_eq!(resources, Some(Vec::new()));
     }
 
@@ -168,5 +243,21 @@ mod tests {
         assert_eq!(read.len(), 3);
         let html = read[1].html.as_ref().unwrap();
         assert_eq!((html.words, &html.more), (7, &More::default()));
+    }
+
+    #[test]
+    fn a_batch_of_the_form_before_is_read() {
+        let batch = batch();
+        let pages: Vec<&PageFacts> = batch.pages.iter().map(|page| &page.facts).collect();
+        let later = Later {
+            pages: vec![None; 3],
+            origin: batch.origin.as_ref().map(|origin| origin.more.clone()),
+            resources: None,
+        };
+        let plain = postcard::to_stdvec(&(&batch.origin, Vec::<Discovered>::new(), pages));
+        let plain = [plain.unwrap(), postcard::to_stdvec(&later).unwrap()].concat();
+        let (origin, _, _) = unpack(&lz4_flex::compress_prepend_size(&plain)).unwrap();
+        let origin = origin.unwrap();
+        assert!(origin.more.http1_only && origin.probes[0].sketch.is_none());
     }
 }

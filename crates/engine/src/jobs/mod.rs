@@ -3,6 +3,7 @@
 mod analysis;
 pub mod audit;
 mod batches;
+mod brand_name;
 pub(crate) mod generate_post;
 mod keyword_clusters;
 pub(crate) mod keyword_generation;
@@ -14,6 +15,7 @@ mod page_texts;
 pub(crate) mod publish;
 pub(crate) mod recheck;
 mod rescore;
+mod silences;
 mod steps;
 mod temporary_redirects;
 mod verify_publication;

@@ -35,8 +35,9 @@ use super::{
     JobError, analysis,
     audit::{self, ORIGIN_LASTS_MILLIS, fenced},
     batches::pack,
+    brand_name,
     named::{key, urls},
-    page_keywords, rescore,
+    page_keywords, rescore, silences, temporary_redirects,
     worker::Run,
 };
 use crate::{failure::defect, rules};
@@ -170,7 +171,10 @@ async fn look(
     if ending.termination == Termination::Cancelled {
         return Err(run.interrupted().await);
     }
+    temporary_redirects::note_again(db, scope, &audit, &mut ending.index).await?;
+    silences::note(db, scope, &audit, &mut ending.index).await?;
     page_keywords::note(db, scope, &mut ending.index).await?;
+    brand_name::note(db, scope, &mut ending.index).await?;
     let fetched = sink
         .0
         .iter()

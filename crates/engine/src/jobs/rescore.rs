@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use searchwright_contract::{Instant, audits::AuditTotals};
 use searchwright_site::{
     checks::{self, Scope, Severity},
-    score::{Counts, Scores},
+    score::{Counts, Scores, is_counted},
 };
-use searchwright_store::{Tx, audits, occurrences, pages};
+use searchwright_store::{Tx, audits, occurrences, pages, snapshots::half};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -16,6 +16,7 @@ use super::{
     Job, JobError,
     analysis::{by_category, evaluate::issue_id},
     audit::fenced,
+    silences,
     worker::Run,
 };
 use crate::{Engine, rules};
@@ -50,6 +51,8 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         return Ok(None);
     }
     let project = scope.project();
+    let record = audits::get(&mut db.read().await?, scope, audit).await?;
+    let silent = silences::before(db, scope, &record).await?;
     let rules = rules::of(&mut db.read().await?, scope, audit).await?;
     let all: HashMap<Uuid, &'static checks::Check> = checks::registry()
         .iter()
@@ -69,7 +72,7 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         }
         if check.scope == Scope::Site {
             site.count(check, &rules);
-        } else if is_scored {
+        } else if is_scored && is_counted(check, silent.contains(&half(page))) {
             found.entry(page).or_default().count(check, &rules);
         }
     })

@@ -14,12 +14,34 @@ use uuid::Uuid;
 
 use super::{JobError, analysis::evaluate::page_id};
 
-/// Notes in the index which of its temporary redirects the audit before saw too, and since when they have been seen in
-/// every one.
+/// Notes in the index of an audit which of its temporary redirects the one before saw too, and since when they have been
+/// seen in every one.
 pub(super) async fn note(
     db: &Db,
     scope: ProjectScope,
     audit: &Audit,
+    index: &mut Index,
+) -> Result<(), JobError> {
+    look_back(db, scope, audit.previous_audit_id.clone(), 1, index).await
+}
+
+/// The same in what a recheck has made of the crawl of an audit, which is no audit itself: that one and the one before
+/// have to have seen the redirect.
+pub(super) async fn note_again(
+    db: &Db,
+    scope: ProjectScope,
+    audit: &Audit,
+    index: &mut Index,
+) -> Result<(), JobError> {
+    look_back(db, scope, Some(audit.id.clone()), 2, index).await
+}
+
+/// Goes back from an audit; at least so many have to have seen a redirect.
+async fn look_back(
+    db: &Db,
+    scope: ProjectScope,
+    mut previous: Option<String>,
+    least: usize,
     index: &mut Index,
 ) -> Result<(), JobError> {
     let project = scope.project();
@@ -28,7 +50,7 @@ pub(super) async fn note(
         .map(|id| (half(page_id(project, index.key(id))), id))
         .collect();
     let mut since = HashMap::new();
-    let mut previous = audit.previous_audit_id.clone();
+    let mut seen = 0;
     while let Some(id) = previous.take().filter(|_| !open.is_empty()) {
         let Ok(id) = Uuid::try_parse(&id) else { break };
         let mut tx = db.read().await?;
@@ -44,7 +66,10 @@ pub(super) async fn note(
             .collect();
         open.retain(|page, _| temporary.contains(page));
         let began = before.started_at.unwrap_or(before.requested_at).millis();
-        since.extend(open.values().map(|id| (*id, began)));
+        seen += 1;
+        if seen >= least {
+            since.extend(open.values().map(|id| (*id, began)));
+        }
         previous = before.previous_audit_id;
     }
     index.redirected_before(since);

@@ -143,6 +143,7 @@ impl Handle<StartAudit> for Engine {
                 max_depth: operation.max_depth.unwrap_or(DEFAULT_MAX_DEPTH),
                 include: operation.include.unwrap_or_default(),
                 exclude: operation.exclude.unwrap_or_default(),
+                include_subdomains: operation.include_subdomains.unwrap_or_default(),
             },
             ruleset_version: checks::RULESET_VERSION,
         };

@@ -34,9 +34,10 @@ async fn one_at_a_time(database: &str) {
     assert_eq!(
         (
             &started["audit"]["config"]["maxPages"],
-            &started["audit"]["config"]["include"][0]
+            &started["audit"]["config"]["include"][0],
+            &started["audit"]["config"]["includeSubdomains"]
         ),
-        (&json!(5), &json!("/blog/*"))
+        (&json!(5), &json!("/blog/*"), &json!(false))
     );
     let at_once = futures_util::future::join_all((0..6).map(|_| bench.post("P/audits", json!({})))).await;
     for again in at_once {
@@ -68,6 +69,7 @@ async fn one_at_a_time(database: &str) {
         json!({ "include": ["x"] }),
         json!({ "exclude": [""] }),
         json!({ "maxDepth": 101 }),
+        json!({ "includeSubdomains": "yes" }),
     ] {
         bench
             .post("P/audits", bad)

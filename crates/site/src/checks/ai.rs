@@ -157,8 +157,8 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Home],
         title: "The site has several names",
         scope: Scope::Site,
-        description: "On the home page, the name of the Organization and og:site_name differ.",
-        why_it_matters: "Engines cannot tell that both are the same brand.",
+        description: "The name of the Organization on the home page, its og:site_name and the name in the project's brand data are not the same.",
+        why_it_matters: "Engines cannot tell that all are the same brand.",
         recommendation: "Use one name everywhere.",
         source: "https://developers.google.com/search/docs/appearance/site-names",
         ..Check::notice(Ai, Test::Site(names))
@@ -360,17 +360,20 @@ fn no_author(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn names(site: &Site<'_>) -> Option<Value> {
     let (page, html) = site.home_html()?;
-    let organization = page
-        .items(html)
-        .iter()
-        .find(|item| item.is("Organization"))?
-        .text("name")?;
-    let site_name = html
-        .metas
-        .iter()
-        .find(|meta| &*meta.name == "og:site_name")
-        .map(|meta| &*meta.content)?;
-    let differ = text::folded(organization) != text::folded(site_name);
-    let values = list("values", [organization, site_name])?;
-    differ.then(|| with(values, "sources", json!(["Organization.name", "og:site_name"])))
+    let organization = page.items(html).iter().find(|item| item.is("Organization"));
+    let site_name = html.metas.iter().find(|meta| &*meta.name == "og:site_name");
+    let names = [
+        (
+            "Organization.name",
+            organization.and_then(|item| item.text("name")),
+        ),
+        ("og:site_name", site_name.map(|meta| &*meta.content)),
+        ("brand data", site.context.index.brand.as_deref()),
+    ];
+    let names = names.map(|(source, name)| Some((source, name.filter(|name| !name.trim().is_empty())?)));
+    let (sources, names): (Vec<_>, Vec<_>) = names.into_iter().flatten().unzip();
+    let first = text::folded(names.first()?);
+    let differ = names.iter().any(|name| text::folded(name) != first);
+    let values = list("values", names)?;
+    differ.then(|| with(values, "sources", sources))
 }

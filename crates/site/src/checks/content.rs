@@ -8,6 +8,7 @@ use super::{
     dates::{self, MONTH_MS},
     evidence::{list, pages, with},
     schema,
+    told::Rest,
 };
 use crate::{
     graph::Same,
@@ -70,7 +71,9 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "content-stale",
         title: "Old article",
-        description: "The newest date of an article is older than 24 months.",
+        // where a fix may be told, and nowhere else
+        rests_on: &[Rest::Sitemaps],
+        description: "The newest date of an article, in its markup or its sitemap, is older than 24 months.",
         why_it_matters: "Readers and answer engines prefer what is kept up to date.",
         recommendation: "Look through it, update it, and say so in dateModified.",
         source: DATES,
@@ -235,12 +238,15 @@ fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .metas
         .iter()
         .filter(|meta| matches!(&*meta.name, "article:modified_time" | "article:published_time"));
-    let dates = marked.chain(metas.map(|meta| &*meta.content));
-    let (newest, date) = dates
-        .filter_map(|date| Some((dates::iso_ms(date)?, date)))
-        .max()?;
+    let said = marked.chain(metas.map(|meta| &*meta.content));
+    let said = said.filter_map(|date| Some((dates::iso_ms(date)?, date))).max();
+    let listed = page.index().changed_ms(page.id());
+    let newest = said.map(|(at, _)| at).max(listed)?;
     let months = (page.context.now_ms - newest) / MONTH_MS;
-    (months > i64::from(page.thresholds().stale_months)).then(|| json!({"date": date, "months": months}))
+    let date = said.filter(|(at, _)| *at == newest);
+    let date = date.map_or_else(|| dates::day(newest), |(_, date)| date.to_owned());
+    (months > i64::from(page.thresholds().stale_months))
+        .then(|| json!({"date": date, "months": months, "inSitemap": listed.map(dates::day)}))
 }
 
 fn date_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

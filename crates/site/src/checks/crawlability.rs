@@ -51,18 +51,16 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "http-no-response",
         title: "No answer",
-        description: "A URL gave no answer in any attempt: its name did not resolve, or the connection failed or timed out; or its answer did not end in time.",
+        description: "A URL gave no answer in any attempt: its name did not resolve, or the connection failed or timed out; or its answer did not end in time. It counts for the health score where it was so in the audit before too.",
         why_it_matters: "If it is so for search engines too, the page leaves the index. One failure proves little.",
         recommendation: "Check the hosting and its limits, then recheck.",
         source: STATUS,
-        // inconclusive: the fault may be on our side of the network
-        scored: false,
         ..Check::warning(Crawlability, Test::Url(http_no_response))
     },
     Check {
         id: "soft-404",
         title: "Not found with status 200",
-        description: "A page looks like the site's answer to URLs that do not exist, but answers 200.",
+        description: "A page answers 200 and says in fewer than 200 words that it was not found, or its main text is the site's answer to URLs that do not exist, of which at least nine word runs in ten are the same.",
         why_it_matters: "Search engines spend their visits on pages that are not there.",
         recommendation: "Answer 404 or 410, or put content on the page.",
         source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors",
@@ -110,6 +108,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Crawl],
         title: "Endless query variants",
         scope: Scope::Graph,
+        // its page is the start page: only a crawl tells how many variants it meets
         needs_audit: true,
         description: "A path has more variants by query than the crawl follows.",
         why_it_matters: "Filters and calendars without end use up the visits that other pages need.",
@@ -174,7 +173,9 @@ fn http_no_response(page: &Page<'_>) -> Option<Value> {
             FetchError::Certificate(fault) => json!(format!("certificate_{}", fault.code())),
             other => json!(other),
         };
-        json!({"errorKind": kind, "attempts": page.facts.attempts, "inconclusive": true})
+        // once, the fault may be on our side of the network
+        let inconclusive = !page.index().was_silent(page.id());
+        json!({"errorKind": kind, "attempts": page.facts.attempts, "inconclusive": inconclusive})
     };
     match &page.facts.outcome {
         Outcome::Failed(error) => Some(evidence(error)),
@@ -188,8 +189,18 @@ fn http_no_response(page: &Page<'_>) -> Option<Value> {
 }
 
 fn soft_404(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let judged = page.index().has(page.id(), flag::SOFT_404) && !page.is_home();
-    judged.then(|| json!({"title": html.titles.first(), "words": html.main_words}))
+    if !page.index().has(page.id(), flag::SOFT_404) || page.is_home() {
+        return None;
+    }
+    let seen = json!({"title": html.titles.first(), "words": html.main_words});
+    Some(match page.index().like_not_found(page.id()) {
+        Some(percent) => with(
+            with(seen, "method", "probe"),
+            "similarity",
+            f64::from(percent) / 100.0,
+        ),
+        None => with(seen, "method", "phrase"),
+    })
 }
 
 fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {

@@ -9,7 +9,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "ttfb-slow",
         title: "Slow first byte",
-        description: "The first byte of the page took more than 800 milliseconds, twice.",
+        description: "The first byte of the page took more than 800 milliseconds, the median of two requests.",
         why_it_matters: "Nothing can be shown before it.",
         recommendation: "Cache the page, or bring the server closer to its visitors.",
         source: "https://web.dev/articles/ttfb",

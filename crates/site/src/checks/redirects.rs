@@ -72,8 +72,6 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "redirect-temporary",
         title: "Temporary redirect that stays",
-        // what an earlier audit saw is only asked when another one is analysed
-        needs_audit: true,
         description: "The URL redirects with 302, 303 or 307, and did so in the audit before.",
         why_it_matters: "Search engines keep the old address in their results while a redirect says that it will be back.",
         recommendation: "Redirect with 301 or 308 if the page has moved for good.",
@@ -85,6 +83,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Crawl],
         title: "Many URLs redirect to the home page",
         scope: Scope::Graph,
+        // its page is the start page: to fetch that again tells nothing of the redirects
         needs_audit: true,
         description: "Five different URLs or more redirect to the home page.",
         why_it_matters: "Search engines treat such redirects as not found: the links to the old pages are lost.",

@@ -30,12 +30,18 @@ const IN_ORDER: [[&str; 2]; 3] = [
 /// Checks whose condition is another one since a version of the ruleset, its thresholds aside. Whoever changes a condition
 /// adds a line, so that what it no longer finds is not taken for fixed.
 const CHANGED: &[(&str, Version)] = &[
+    ("content-stale", [2, 0, 0]),
     ("description-short", [1, 2, 0]),
+    ("entity-inconsistent", [2, 0, 0]),
+    ("not-in-sitemap", [2, 0, 0]),
     ("orphan-page", [1, 2, 0]),
     ("readability-very-hard", [1, 2, 0]),
+    ("schema-unknown-type", [2, 0, 0]),
     ("single-inlink", [1, 2, 0]),
+    ("soft-404", [2, 0, 0]),
     ("title-long", [1, 2, 0]),
     ("title-short", [1, 2, 0]),
+    ("ttfb-slow", [2, 0, 0]),
 ];
 
 /// Major, minor and patch number of a ruleset.

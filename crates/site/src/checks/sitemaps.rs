@@ -299,8 +299,14 @@ fn foreign(site: &Site<'_>) -> Option<Value> {
 }
 
 fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.indexable && !listed(page) && page.context.complete() && all_read(&page.context.origin.sitemaps))
-        .then(|| json!({"url": page.key(page.id())}))
+    // other hosts have sitemaps of their own
+    let at_root = page.context.is_at_root(&page.facts.url);
+    (page.indexable
+        && at_root
+        && !listed(page)
+        && page.context.complete()
+        && all_read(&page.context.origin.sitemaps))
+    .then(|| json!({"url": page.key(page.id())}))
 }
 
 /// There are sitemaps, and every URL of theirs is known.

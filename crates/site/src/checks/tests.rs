@@ -146,7 +146,7 @@ fn the_table_is_whole() {
             .all(|category| registry().iter().any(|check| check.category == *category))
     );
     assert_eq!(RULESET_VERSION.split('.').count(), 3);
-    assert_eq!(find("http-no-response").map(|check| check.scored), Some(false));
+    assert_eq!(find("http-no-response").map(|check| check.scored), Some(true));
     assert_eq!(
         find("orphan-page").map(|check| check.recheck_mode()),
         Some(RecheckMode::Audit)
@@ -184,6 +184,16 @@ fn what_was_not_fetched_is_not_broken() {
         )
         .failed("/fails");
     assert_eq!(evidence(&world.findings(), "broken-internal-link"), None);
+}
+
+#[test]
+fn no_answer_twice_is_conclusive() {
+    let silent = World::new().failed("/p");
+    let inconclusive = |world: &World| {
+        let seen = evidence(&world.findings(), "http-no-response").unwrap();
+        seen["inconclusive"].as_bool().unwrap()
+    };
+    assert!(inconclusive(&silent) && !inconclusive(&silent.again()));
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! JSON-LD against the vocabulary of schema.org and against the text of its page.
-
-use std::{collections::HashSet, sync::LazyLock};
+//! Markup against the vocabulary of schema.org and against the text of its page.
 
 use serde_json::{Map, Value, json};
 
 use super::{Category::StructuredData, Check, Page, Test, evidence::list, schema::types};
-use crate::page::HtmlFacts;
+use crate::{
+    page::HtmlFacts,
+    vocabulary::{is_property, is_type},
+};
 
-const NAMES: &str = include_str!("../../data/schema-org.txt");
 /// Objects within each other that are looked into.
 const DEPTH: usize = 12;
 
@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "schema-unknown-type",
         title: "Unknown type or property in markup",
-        description: "JSON-LD names a type or a property that schema.org does not have.",
+        description: "JSON-LD or microdata names a type or a property that schema.org does not have.",
         why_it_matters: "Whoever reads the markup leaves it out, and what depends on it.",
         recommendation: "Correct the name; capitals count.",
         source: "https://schema.org/docs/full.html",
@@ -32,16 +32,6 @@ pub(super) const CHECKS: &[Check] = &[
         ..Check::warning(StructuredData, Test::Html(mismatch))
     },
 ];
-
-/// Types and properties.
-static KNOWN: LazyLock<[HashSet<&'static str>; 2]> = LazyLock::new(|| {
-    let (types, properties) = NAMES.split_once("[properties]").unwrap_or_default();
-    let names = |part: &'static str| {
-        let lines = part.lines().filter(|line| !line.starts_with(['#', '[']));
-        lines.flat_map(str::split_ascii_whitespace).collect()
-    };
-    [names(types), names(properties)]
-});
 
 /// What the names in an object belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,7 +66,12 @@ fn vocabulary(context: &Value) -> Vocabulary {
 }
 
 fn unknown(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    list("unknown", page.markup(html).unknown.iter().cloned())
+    let json_ld = page.markup(html).unknown.iter().cloned();
+    let types = html.strange.types.iter();
+    let types = types.map(|name| json!({"type": name, "syntax": "microdata"}));
+    let properties = html.strange.properties.iter();
+    let properties = properties.map(|name| json!({"property": name, "syntax": "microdata"}));
+    list("unknown", json_ld.chain(types).chain(properties))
 }
 
 /// Finds the names in a block of JSON-LD that schema.org does not have.
@@ -104,25 +99,20 @@ fn look_into(value: &Value, outer: Vocabulary, depth: usize, found: &mut Vec<Val
 }
 
 fn names(item: &Map<String, Value>, found: &mut Vec<Value>) {
-    let [known_types, known_properties] = &*KNOWN;
     let own = types(item);
     let mut note = |finding: Value| {
         if !found.contains(&finding) {
             found.push(finding);
         }
     };
-    for kind in own.iter().filter(|kind| !known_types.contains(kind.as_str())) {
+    for kind in own.iter().filter(|kind| !is_type(kind)) {
         note(json!({"type": kind}));
     }
     let first = own.first();
     for name in item.keys() {
         let name = name.rsplit('/').next().unwrap_or_default();
-        // values of actions, and names of another vocabulary
-        let plain = name
-            .strip_suffix("-input")
-            .or_else(|| name.strip_suffix("-output"))
-            .unwrap_or(name);
-        if !name.starts_with('@') && !name.contains(':') && !known_properties.contains(plain) {
+        // those with a colon are of another vocabulary
+        if !name.starts_with('@') && !name.contains(':') && !is_property(name) {
             note(json!({"type": first, "property": name}));
         }
     }
@@ -134,28 +124,4 @@ fn mismatch(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         "unseen",
         unseen.map(|unseen| json!({"property": unseen.property, "value": unseen.value})),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::KNOWN;
-
-    #[test]
-    fn the_vocabulary_is_there() {
-        let [types, properties] = &*KNOWN;
-        assert!(types.len() > 900 && properties.len() > 1_500);
-        for name in [
-            "Product",
-            "FAQPage",
-            "SpeakableSpecification",
-            "3DModel",
-            "Text",
-            "EntryPoint",
-        ] {
-            assert!(types.contains(name), "{name}");
-        }
-        for name in ["headline", "query", "acceptedAnswer", "sameAs"] {
-            assert!(properties.contains(name) && !types.contains(name), "{name}");
-        }
-    }
 }

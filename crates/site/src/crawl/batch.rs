@@ -83,6 +83,7 @@ impl Pending {
                     depth: frontier.depth(id),
                     provenance: urls.provenance(id),
                     internal: builder.is_internal(id),
+                    day: urls.day(id),
                 }
             })
             .collect();

@@ -100,6 +100,9 @@ impl Resume {
         }
         // The other reasons follow from the pages, those not yet saved included.
         self.table.mark(next, row.provenance & self.given);
+        if self.given & provenance::SITEMAP != 0 {
+            self.table.changed_on(next, row.day);
+        }
         if self.scope.is_internal(&row.key) {
             self.builder.set_internal(next);
         }

@@ -1,18 +1,20 @@
 //! What is asked before the first page: robots.txt, where the start URL leads, sitemaps, well-known
 //! files, other spellings of the root, and a made-up URL.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+mod sitemaps;
+
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use url::Url;
 
+use self::sitemaps::Listed;
 use super::{Clock, Config, pace::Dice, scope::Scope};
 use crate::{
     fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response},
-    origin::{File, More, Origin, Probe, Sitemap, Variant},
+    origin::{File, More, Origin, Probe, Variant},
     page::{self, At, Limits},
-    robots::{self, Agent, Policy, Robots},
-    sitemap,
+    robots::{self, Agent, Policy},
     text::folded_hash,
     urls::UrlTable,
 };
@@ -23,8 +25,6 @@ const FILE_HOPS: u8 = 5;
 const START_HOPS: u8 = 10;
 /// Largest llms.txt that is read.
 const LLMS_LIMIT: usize = 500 * 1024;
-/// Where sitemaps lie when robots.txt names none.
-const USUAL_SITEMAPS: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
 
 /// Asks one thing after the other, with the usual time between.
 pub(super) struct Survey {
@@ -148,7 +148,7 @@ impl Survey {
         &mut self,
         config: &Config,
         scope: &Scope,
-        listed: &mut (dyn FnMut(&str) + Send),
+        listed: &mut Listed<'_>,
     ) -> Surveyed {
         let mut robots = self.robots(&config.start).await;
         let mut policy = decide(&mut robots, config);
@@ -249,117 +249,9 @@ impl Survey {
             url: asked,
             status,
             title,
-            text: html.map_or(0, |h| h.text_hash),
+            text: html.as_ref().map_or(0, |h| h.text_hash),
+            sketch: html.and_then(|h| h.more.sketch),
         })
-    }
-
-    async fn sitemaps(&mut self, root: &Url, origin: &mut Origin, listed: &mut (dyn FnMut(&str) + Send)) {
-        let declared: Vec<Url> = Robots::parse(&origin.robots.text)
-            .sitemaps
-            .iter()
-            .filter_map(|s| root.join(s).ok())
-            .collect();
-        let mut parts = Vec::new();
-        let mut take = |facts: Sitemap, urls: Vec<Box<str>>| {
-            if facts.index {
-                parts.extend(urls.iter().filter_map(|url| root.join(url).ok()));
-            } else {
-                urls.iter().for_each(|url| listed(url));
-            }
-            origin.sitemaps.push(facts);
-        };
-        if declared.is_empty() {
-            let mut tried = Vec::new();
-            for path in USUAL_SITEMAPS {
-                let Some((facts, urls)) = self.sitemap(at(root, path), false, root).await else {
-                    continue;
-                };
-                // Many sites answer anything with a page; only a sitemap counts as found.
-                if facts.urls > 0 || facts.status == Some(200) && facts.error.is_none() {
-                    tried.clear();
-                    take(facts, urls);
-                    break;
-                }
-                if facts.status != Some(200) {
-                    tried.push(facts);
-                }
-            }
-            tried.into_iter().for_each(|facts| take(facts, Vec::new()));
-        }
-        for url in declared.iter().take(sitemap::FILE_LIMIT) {
-            if let Some((facts, urls)) = self.sitemap(url.clone(), true, root).await {
-                take(facts, urls);
-            }
-        }
-        let mut asked: HashSet<Url> = declared.into_iter().collect();
-        let named = origin.sitemaps.iter().any(|s| s.declared);
-        for url in parts {
-            if origin.sitemaps.len() >= sitemap::FILE_LIMIT {
-                return;
-            }
-            if !asked.insert(url.clone()) {
-                continue;
-            }
-            if let Some((mut facts, urls)) = self.sitemap(url, named, root).await {
-                if facts.index {
-                    facts.error.get_or_insert("an index named by an index".into());
-                } else {
-                    urls.iter().for_each(|url| listed(url));
-                }
-                origin.sitemaps.push(facts);
-            }
-        }
-    }
-
-    async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<(Sitemap, Vec<Box<str>>)> {
-        let limit = sitemap::SIZE_LIMIT as usize + 1;
-        let (end, fetched) = self.follow_patiently(url, limit).await;
-        let facts = Sitemap {
-            url: end.as_str().into(),
-            declared,
-            ..Sitemap::default()
-        };
-        let answer = match fetched {
-            Ok(answer) => answer,
-            Err(error) => {
-                return Some((
-                    Sitemap {
-                        error: Some(error.to_string().into()),
-                        ..facts
-                    },
-                    Vec::new(),
-                ));
-            }
-        };
-        let status = Some(answer.status);
-        if answer.status != 200 {
-            let error = Some(format!("status {}", answer.status).into());
-            return Some((
-                Sitemap {
-                    status,
-                    error,
-                    ..facts
-                },
-                Vec::new(),
-            ));
-        }
-        let (root, now_ms) = (root.clone(), (self.now)());
-        let read =
-            tokio::task::spawn_blocking(move || (sitemap::read(&answer.body, &root, now_ms), answer.cut));
-        let (listing, cut) = read.await.ok()?;
-        let mut facts = Sitemap {
-            url: facts.url,
-            declared,
-            status,
-            ..listing.facts
-        };
-        match cut {
-            Some(Cut::Size) => facts.error = Some("larger than 50 MiB".into()),
-            Some(Cut::Ratio) => facts.error = Some("inflates more than 100:1".into()),
-            Some(Cut::Time) => facts.error = Some("took too long".into()),
-            None => {}
-        }
-        Some((facts, listing.urls))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{page::UrlId, text::sketch::Sketch};
 
 /// Texts from this share of common word runs on are nearly the same.
-const NEAR: f64 = 0.9;
+pub(super) const NEAR: f64 = 0.9;
 /// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
 const COMPARED: usize = 32;
 

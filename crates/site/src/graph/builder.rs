@@ -231,10 +231,10 @@ impl IndexBuilder {
                 index.flags[id] |= if known & bit != 0 { flag } else { 0 };
             }
         }
-        (index.keys, index.key_ends, index.provenance) = table.into_columns();
+        (index.keys, index.key_ends, index.provenance, index.days) = table.into_columns();
         index.traps = ends.traps;
         index.complete = ends.complete && !self.cut;
-        not_found::mark(&mut index, &ends.origin.probes, ends.origin.home);
+        not_found::mark(&mut index, &ends.origin.probes, &self.sketches, ends.origin.home);
         mark_blocked(&mut index, ends.origin);
         index.redirected = redirected(&index);
         let home = self.sketches.iter().find(|(id, _)| *id == ends.origin.home.0);

@@ -1,10 +1,19 @@
 //! Pages that say "not found" with a status of 200.
 
-use super::{Index, flag};
-use crate::{origin::Probe, page::UrlId, text::folded};
+use std::cmp::Reverse;
+
+use super::{Index, State, alike::NEAR, flag};
+use crate::{
+    origin::Probe,
+    page::UrlId,
+    text::{folded, sketch::Sketch},
+};
 
 /// Pages of fewer words may be soft 404s by what they say.
 const SOFT_404_WORDS: u32 = 200;
+
+/// As many pages may be like the answer to a made-up URL, however few there are.
+const FEW: usize = 5;
 
 /// How servers say "not found" with a status of 200; folded, found in the title or first heading.
 const NOT_FOUND: [&str; 23] = [
@@ -108,21 +117,46 @@ fn says_404(folded: &str) -> bool {
         || pairs.last().is_some_and(is_error)
 }
 
-/// Pages that answer what a made-up URL answers. A site whose made-up URLs answer with its home page
-/// tells nothing about the rest.
-pub fn mark(index: &mut Index, probes: &[Probe], home: UrlId) {
-    let same = |index: &Index, id: usize, probe: &Probe| {
-        probe.text != 0 && index.texts[id] == probe.text
-            || probe.text == 0 && probe.title != 0 && index.titles[id] == probe.title && index.texts[id] == 0
+/// Pages that answer what a made-up URL answers, or nearly: the text may name the URL that was asked for. Of texts of
+/// fewer than 50 words there is no sketch, and they have to be the same. A site whose made-up URLs answer with its home
+/// page tells nothing about the rest, and no more does one where most pages say nearly the same, whatever is asked for:
+/// that is a template without its contents, as of an application that fills it in the browser.
+pub fn mark(index: &mut Index, probes: &[Probe], sketches: &[(u32, Sketch)], home: UrlId) {
+    let is_page = |id: &usize| {
+        index.statuses[*id] == 200
+            && index.states[*id] == State::Html
+            && index.flags[*id] & flag::INTERNAL != 0
     };
+    let pages = (0..index.states.len()).filter(is_page).count();
+    let mut found = Vec::new();
     for probe in probes.iter().filter(|p| p.status == 200) {
-        if index.texts.get(home.0 as usize).is_some() && same(index, home.0 as usize, probe) {
-            continue;
-        }
-        for id in 0..index.states.len() {
-            if index.statuses[id] == 200 && same(index, id, probe) {
-                index.flags[id] |= flag::SOFT_404;
-            }
+        let same = |id: usize| {
+            probe.text != 0 && index.texts[id] == probe.text
+                || probe.text == 0
+                    && probe.title != 0
+                    && index.titles[id] == probe.title
+                    && index.texts[id] == 0
+        };
+        let near = sketches.iter().filter_map(|(id, sketch)| {
+            let similarity = probe.sketch?.similarity(sketch);
+            (similarity >= NEAR).then_some((*id, (similarity * 100.0) as u8))
+        });
+        let same = (0..index.states.len()).filter(|id| is_page(id) && same(*id));
+        let mut alike: Vec<(u32, u8)> = same.map(|id| (id as u32, 100)).chain(near).collect();
+        keep_best(&mut alike);
+        if alike.len() <= FEW.max(pages / 2) && alike.iter().all(|(id, _)| *id != home.0) {
+            found.extend(alike);
         }
     }
+    keep_best(&mut found);
+    for (id, _) in &found {
+        index.flags[*id as usize] |= flag::SOFT_404;
+    }
+    index.not_found = found;
+}
+
+/// Of each page the place where it is most alike.
+fn keep_best(alike: &mut Vec<(u32, u8)>) {
+    alike.sort_unstable_by_key(|(id, percent)| (*id, Reverse(*percent)));
+    alike.dedup_by_key(|(id, _)| *id);
 }

@@ -279,6 +279,58 @@ fn soft_404s_are_told_by_words_and_by_probe() {
 }
 
 #[test]
+fn what_most_pages_say_is_no_soft_404() {
+    // a page of words that all share, and some of its own
+    let with = |id: u32, own: usize| {
+        let text: String = (0..200)
+            .map(|i| {
+                if i < own {
+                    format!("own{id}x{i} ")
+                } else {
+                    format!("word{i} ")
+                }
+            })
+            .collect();
+        let mut page = html(id, &[]);
+        facts(&mut page).text_hash = u64::from(id) + 1;
+        facts(&mut page).more.sketch = Sketch::of(&text);
+        page
+    };
+    let probe = Probe {
+        status: 200,
+        text: 99,
+        sketch: facts(&mut with(99, 2)).more.sketch,
+        ..Probe::default()
+    };
+    let soft = |home: usize, alike: u32, unlike: u32| {
+        let pages: Vec<_> = std::iter::once(with(0, home))
+            .chain((1..=alike).map(|id| with(id, 2)))
+            .chain((alike + 1..=alike + unlike).map(|id| with(id, 150)))
+            .collect();
+        let index = index_with(&pages, std::slice::from_ref(&probe));
+        let soft = (0..pages.len() as u32).map(UrlId);
+        let soft: Vec<u32> = soft
+            .filter(|id| index.has(*id, flag::SOFT_404))
+            .map(|id| id.0)
+            .collect();
+        assert!(soft.iter().all(|id| {
+            index
+                .like_not_found(UrlId(*id))
+                .is_some_and(|percent| (90..100).contains(&percent))
+        }));
+        soft
+    };
+    assert_eq!(soft(150, 2, 3), [1, 2]);
+    assert_eq!(soft(150, 2, 0), [1, 2], "few pages prove no template");
+    assert_eq!(
+        soft(150, 6, 3),
+        [] as [u32; 0],
+        "most pages are alike whatever they are called"
+    );
+    assert_eq!(soft(2, 2, 3), [] as [u32; 0], "the home page is the same too");
+}
+
+#[test]
 fn percentiles_count_the_smaller_ones() {
     assert_eq!(percentiles(&[0.2, 0.1, 0.2, 0.5]), [33, 0, 33, 100]);
     assert_eq!((percentiles(&[1.0]), percentiles(&[])), (vec![100], vec![]));

@@ -10,6 +10,7 @@ use super::{
     elements,
     entities::{self, In},
     links::Resolver,
+    microdata::Microdata,
     open::Open,
     prose::{self, Prose},
     tags::Tag,
@@ -100,6 +101,7 @@ pub(super) struct Reader<'a, 'u> {
     content_image: bool,
     /// How often JSON-LD mentions an author.
     authors_in_json: usize,
+    microdata: Microdata,
     scripts: bool,
     spa_root: bool,
     started: bool,
@@ -132,6 +134,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             json_open: false,
             content_image: false,
             authors_in_json: 0,
+            microdata: Microdata::default(),
             scripts: false,
             spa_root: false,
             started: false,
@@ -172,6 +175,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         if !self.out.json_ld.is_empty() {
             self.out.byline = authors(self.html) > self.authors_in_json;
         }
+        self.out.strange = self.microdata.finish();
         self.prose.finish(&mut self.out, self.limits.text);
         self.out
     }
@@ -243,8 +247,15 @@ impl<'a, 'u> Reader<'a, 'u> {
                     }
                 }
                 6 if is("typeof") => self.item_type(attribute.value),
-                8 if is("itemtype") => self.item_type(attribute.value),
-                9 if is("itemscope") => self.out.microdata = true,
+                8 if is("itemtype") => {
+                    self.item_type(attribute.value);
+                    self.microdata.types(attribute.value);
+                }
+                8 if is("itemprop") => self.microdata.properties(attribute.value),
+                9 if is("itemscope") => {
+                    self.out.microdata = true;
+                    self.microdata.object();
+                }
                 14 => nosnippet |= is("data-nosnippet"),
                 _ => {}
             }

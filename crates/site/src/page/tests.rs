@@ -360,6 +360,35 @@ fn structured_data_in_both_forms() {
 }
 
 #[test]
+fn names_in_microdata_are_those_of_schema_org() {
+    let strange = |body: &str| {
+        let strange = html(body).strange;
+        (
+            texts(&strange.types).join(" "),
+            texts(&strange.properties).join(" "),
+        )
+    };
+    let item = |inner: &str| format!("<div itemscope itemtype='https://schema.org/Product'>{inner}</div>");
+    let found = |types: &str, properties: &str| (types.to_owned(), properties.to_owned());
+    assert_eq!(
+        strange(&item("<b itemprop='name prize x:y'>x</b><b itemprop=prize>y</b>")),
+        found("", "prize")
+    );
+    assert_eq!(
+        strange("<p itemtype='http://www.schema.org/product https://schema.org/Thing/' itemscope>"),
+        found("product", "")
+    );
+    // of other vocabularies, and of objects without a type, nothing is known
+    for other in [
+        "<p itemscope itemtype='https://other.example/Car'>",
+        "<p itemscope itemprop=author>",
+    ] {
+        assert_eq!(strange(&(item("<b itemprop=prize>x</b>") + other)), found("", ""));
+    }
+    assert_eq!(strange("<b itemprop=prize>x</b>"), found("", ""));
+}
+
+#[test]
 fn placeholders_outside_code() {
     let facts = html(
         "<p>Hello {{ user.name }}, <code>{{ not_this }}</code> you owe [object Object]. Lorem ipsum dolor.</p>",

@@ -43,6 +43,29 @@ fn urls_are_listed() {
 }
 
 #[test]
+fn days_are_those_of_their_urls() {
+    let entry = |i: usize, date: &str| {
+        format!("<url><loc>https://example.com/{i}</loc><lastmod>{date}</lastmod></url>")
+    };
+    let before = "<url><lastmod>1970-01-03</lastmod><loc>https://example.com/b</loc></url>";
+    let wrong = entry(1, "soon") + &entry(2, "2099-01-01") + &entry(3, "1960-01-01");
+    let bare = "<url><loc>https://example.com/c</loc></url>";
+    let text = urlset(&[bare, before, &wrong, &entry(4, "2024-05-31T10:00:00Z"), bare].concat());
+    let listing = of(&text);
+    assert_eq!(
+        (listing.urls.len(), listing.days),
+        (7, vec![0, 2, 0, 0, 0, 19_874])
+    );
+    let many = |date: fn(usize) -> String| {
+        let entries: String = (0..20).map(|i| entry(i, &date(i))).collect();
+        of(&urlset(&entries)).days.len()
+    };
+    // when the file was made says nothing of its pages
+    assert_eq!(many(|_| "2024-05-31".to_owned()), 0);
+    assert_eq!(many(|i| format!("2024-05-{:02}", i + 1)), 20);
+}
+
+#[test]
 fn an_index_lists_sitemaps() {
     let listing = of(
         "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>https://cdn.example.net/1.xml.gz</loc></sitemap></sitemapindex>",

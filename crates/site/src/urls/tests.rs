@@ -149,6 +149,28 @@ fn a_hundred_thousand_urls_stay_small() {
     assert!(bytes / 100_000 < 120, "{} bytes a URL", bytes / 100_000);
 }
 
+#[test]
+fn the_latest_day_counts_and_no_room_is_taken_without_one() {
+    let mut table = UrlTable::new(100);
+    let ids: Vec<UrlId> = (0..50)
+        .map(|i| table.insert(&format!("https://e.example/{i}"), None).unwrap())
+        .collect();
+    table.changed_on(ids[40], 0);
+    assert_eq!(table.days.capacity(), 0);
+    for day in [7, 9, 8] {
+        table.changed_on(ids[3], day);
+    }
+    assert_eq!(
+        (
+            table.days.len(),
+            table.day(ids[3]),
+            table.day(ids[2]),
+            table.day(ids[40])
+        ),
+        (4, 9, 0, 0)
+    );
+}
+
 proptest! {
     #[test]
     fn the_table_agrees_with_a_map(keys in proptest::collection::vec("[a-c]{0,3}", 0..200)) {

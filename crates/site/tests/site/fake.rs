@@ -296,7 +296,7 @@ pub fn picture(memory: &Memory, ending: &Ending) -> BTreeMap<String, String> {
             let id = page.facts.id;
             let inlinks: Vec<_> = index.inlinks(id).map(|(from, nofollow)| (name(from), nofollow)).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
             let about = format!(
-                "{:?} depth {:?} {:?} redirect {:?} canonical {:?} rank {:.6} score {:?} inlinks {inlinks:?} {}",
+                "{:?} depth {:?} {:?} redirect {:?} canonical {:?} rank {:.6} score {:?} inlinks {inlinks:?} {} changed {:?}",
                 index.status(id),
                 page.depth,
                 index.depth(id),
@@ -305,6 +305,7 @@ pub fn picture(memory: &Memory, ending: &Ending) -> BTreeMap<String, String> {
                 index.rank(id),
                 index.link_score(id),
                 flags(index, id),
+                index.changed_ms(id),
             );
             (name(id), about)
         })

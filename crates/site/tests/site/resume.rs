@@ -32,7 +32,13 @@ pub fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
     site.shuffle = shuffle;
     let urls: String = listed
         .iter()
-        .map(|i| format!("<url><loc>https://example.com{}</loc></url>", name(*i)))
+        .map(|i| {
+            let day = i + 1;
+            format!(
+                "<url><loc>https://example.com{}</loc><lastmod>2024-05-{day:02}</lastmod></url>",
+                name(*i)
+            )
+        })
         .collect();
     let map = format!("<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{urls}</urlset>");
     site = site.with("/sitemap.xml", Answer::Is(200, Vec::new(), map));

@@ -32,6 +32,7 @@ fn new() -> New {
             max_depth: 3,
             include: vec!["/a*".to_owned()],
             exclude: vec![],
+            include_subdomains: true,
         },
         ruleset_version: "1.2.3",
     }

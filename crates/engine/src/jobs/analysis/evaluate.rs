@@ -176,6 +176,7 @@ fn evaluate(
             sums.told.insert(id, told);
         }
         let mut counts = Counts::default();
+        let was_silent = index.was_silent(facts.id);
         let rank = f64::from(index.rank(facts.id));
         for finding in found.drain(..) {
             let issue = shared
@@ -185,7 +186,9 @@ fn evaluate(
                 .unwrap_or_default();
             if !shared.ignored.contains(&(issue, id)) {
                 sums.add(finding.check, shared.rules.severity(finding.check), rank);
-                counts.count(finding.check, &shared.rules);
+                if score::is_counted(finding.check, was_silent) {
+                    counts.count(finding.check, &shared.rules);
+                }
             }
             sums.found.entry(finding.check.id).or_default().push(half(id));
             let evidence = finding.evidence.to_string();
@@ -195,7 +198,7 @@ fn evaluate(
                 evidence,
             });
         }
-        if score::is_scored(facts) {
+        if score::is_scored(facts, was_silent) {
             sums.scores.add(&counts);
         }
     }
@@ -267,7 +270,7 @@ fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
             last_crawled_at: searchwright_contract::Instant::default(),
         },
         crawled_at: searchwright_contract::Instant::from_millis(facts.fetched_at_ms),
-        scored: score::is_scored(facts),
+        scored: score::is_scored(facts, index.was_silent(facts.id)),
     }
 }
 

@@ -34,9 +34,17 @@ fn site() -> Answers {
     let text = |word: &str| -> String { (0..200).map(|i| format!("w{i} ")).collect::<String>() + word };
     let markup =
         r#"<script type=application/ld+json>{"@context":"https://schema.org","@type":"Produkt"}</script>"#;
-    let links = ["/a", "/b", "/c", "/away", "/gone-for-good"].map(|to| format!("<a href={to}>to {to}</a>"));
+    let links = ["/a", "/b", "/c", "/away", "/gone-for-good", "/silent"]
+        .map(|to| format!("<a href={to}>to {to}</a>"));
     [
-        ("/", page("Home of the mowers", markup, &links.concat())),
+        (
+            "/",
+            page(
+                "Home of the mowers",
+                &(markup.to_owned() + "<meta property=og:site_name content=Mowers>"),
+                &links.concat(),
+            ),
+        ),
         (
             "/a",
             page(
@@ -62,6 +70,8 @@ fn site() -> Answers {
             ),
         ),
         ("/away", moved(302, "/a")),
+        // hangs up
+        ("/silent", (0, String::new(), Vec::new())),
         ("/gone-for-good", moved(301, "/b")),
         ("/card.gif", file("image/gif", b"GIF89a\x10\x00\x20\x00\x00")),
         ("/s.css", file("text/css", b"p{}")),
@@ -104,6 +114,7 @@ fn answer(stream: &TcpStream, answers: &Mutex<Answers>) -> Option<()> {
         let missing = (404, String::new(), b"not here".to_vec());
         let answer = answers.lock().unwrap().get(words.next()?).cloned();
         let (status, head, body) = answer.unwrap_or(missing);
+        (status > 0).then_some(())?;
         let head = format!(
             "HTTP/1.1 {status} .\r\ncontent-length: {}\r\n{head}\r\n",
             body.len()
@@ -142,6 +153,8 @@ fn what_pages_need_and_what_lasts_is_seen() {
         ("cannibalisation", &[]),
         // nobody knows yet whether it stays
         ("redirect-temporary", &[]),
+        ("http-no-response", &["/silent"]),
+        ("entity-inconsistent", &[]),
     ] {
         assert_eq!(on(&first, check), pages, "{check}");
     }
@@ -154,40 +167,52 @@ fn what_pages_need_and_what_lasts_is_seen() {
     );
 
     // one of two claims is true
-    let claimed = ["image-broken", "og-image-small"].map(|check| {
+    let claim = |check: &str| {
         let issues = auditor.list(&server, "/issues");
         let issue = issues.iter().find(|issue| issue["checkId"] == check).unwrap();
         let path = format!("/issues/{}/occurrences", issue["id"].as_str().unwrap());
         let found = auditor.list(&server, &path)[0].clone();
-        (
-            path,
-            json!({"issue_id": found["issue_id"], "page_id": found["page_id"]}),
-        )
-    });
-    let claims = json!({"occurrences": claimed.clone().map(|(_, pair)| pair)}).to_string();
-    auditor.call(&server, "POST", "/occurrences/done", &claims);
-    let image = answers.lock().unwrap()["/card.gif"].clone();
-    answers.lock().unwrap().insert("/lost.png".into(), image);
-    let recheck = auditor.call(&server, "POST", "/rechecks", "{}")["recheck"]["id"].clone();
-    let path = format!("/rechecks/{}", recheck.as_str().unwrap());
-    let mut asked = (0..100_000).map(|_| auditor.call(&server, "GET", &path, ""));
-    let ended = asked.find(|recheck| recheck["status"] != "queued" && recheck["status"] != "running");
-    assert_eq!(ended.unwrap()["status"], "completed");
+        let pair = json!({"issue_id": found["issue_id"], "page_id": found["page_id"]});
+        let claims = json!({ "occurrences": [pair] }).to_string();
+        auditor.call(&server, "POST", "/occurrences/done", &claims);
+        path
+    };
+    let [image, card] = ["image-broken", "og-image-small"].map(claim);
+    let there = answers.lock().unwrap()["/card.gif"].clone();
+    answers.lock().unwrap().insert("/lost.png".into(), there);
+    let recheck = || {
+        let recheck = auditor.call(&server, "POST", "/rechecks", "{}")["recheck"]["id"].clone();
+        let path = format!("/rechecks/{}", recheck.as_str().unwrap());
+        let mut asked = (0..100_000).map(|_| auditor.call(&server, "GET", &path, ""));
+        let ended = asked.find(|recheck| recheck["status"] != "queued" && recheck["status"] != "running");
+        assert_eq!(ended.unwrap()["status"], "completed");
+    };
+    recheck();
     let states = |path: &str| -> Vec<Value> {
         let left = auditor.list(&server, path);
         left.iter()
             .map(|occurrence| occurrence["state"].clone())
             .collect()
     };
-    let [(image, _), (card, _)] = claimed;
     assert_eq!(states(&image), [Value::Null; 0], "what is resolved is not listed");
     assert_eq!(states(&card), ["still_present"]);
 
-    let before = auditor.current(&server, |_| true)["id"].clone();
+    auditor.call(&server, "PATCH", "/brand", r#"{"name": "Mowers and Sons"}"#);
+    let before = auditor.current(&server, |_| true);
     auditor.start(&server);
-    auditor.current(&server, |audit| audit["id"] != before);
-    auditor.ended(&server);
+    auditor.current(&server, |audit| audit["id"] != before["id"]);
+    let after = auditor.ended(&server);
     let second = auditor.findings(&server);
+    assert_eq!(
+        on(&second, "entity-inconsistent").len(),
+        1,
+        "brand data has another name"
+    );
+    let silent =
+        |found: &Findings| found["http-no-response"][&format!("{origin}/silent")]["inconclusive"].clone();
+    assert_eq!((silent(&first), silent(&second)), (json!(true), json!(false)));
+    let scored = |audit: &Value| audit["pagesScored"].as_u64().unwrap();
+    assert_eq!(scored(&after), scored(&before) + 1, "what is silent twice counts");
     let stays: &Value = &second["redirect-temporary"][&format!("{origin}/away")];
     assert_eq!(
         (&stays["status"], &stays["location"]),
@@ -199,4 +224,14 @@ fn what_pages_need_and_what_lasts_is_seen() {
         singles(&[format!("{origin}/away")])
     );
     assert_eq!(on(&second, "og-image-small"), ["/a"], "what was found stays");
+
+    // that it has been so for two audits is known to a recheck too, and so is that it is so no longer
+    let away = claim("redirect-temporary");
+    recheck();
+    assert_eq!(states(&away), ["still_present"]);
+    let moved = (301, "location: /a\r\n".into(), Vec::new());
+    answers.lock().unwrap().insert("/away".into(), moved);
+    claim("redirect-temporary");
+    recheck();
+    assert_eq!(states(&away), [Value::Null; 0]);
 }

@@ -51,6 +51,22 @@ fn duplicates() -> Vec<Case> {
         status: 200,
         title: 0,
         text: crate::text::folded_hash("Nothing here."),
+        sketch: None,
+    };
+    // it names the URL that was asked for, so that it never says the same
+    let missing = |name: &str| {
+        let words: String = (0..120).map(|i| format!("word{i} ")).collect();
+        format!("We looked for {name} and found nothing. {words}")
+    };
+    let like_it = |text: &str| {
+        let probe = crate::origin::Probe {
+            url: "https://www.example.com/0123456789abcdef".into(),
+            status: 200,
+            sketch: crate::text::sketch::Sketch::of(&missing("0123456789abcdef")),
+            ..crate::origin::Probe::default()
+        };
+        let world = World::new().page("/p", &format!("<p>{text}"));
+        world.origin(|origin| origin.probes.push(probe))
     };
     vec![
         pair(
@@ -97,6 +113,11 @@ fn duplicates() -> Vec<Case> {
             good: World::new()
                 .page("/p", "<p>Something here.")
                 .origin(|origin| origin.probes.push(probe)),
+        },
+        Case {
+            id: "soft-404",
+            bad: like_it(&missing("gone")),
+            good: like_it(&missing("gone").replace("word1", "other")),
         },
     ]
 }
@@ -587,7 +608,20 @@ fn sitemaps() -> Vec<Case> {
         world.origin(|origin| origin.sitemaps.push(sitemap))
     }
     let listed = |world: World| world.sitemap(&["/", "/p"]);
+    let article = |day| {
+        let article = r#"<script type=application/ld+json>{"@type": "Article", "datePublished": "2023-01-01"}</script>"#;
+        World::new()
+            .page("/p", article)
+            .sitemap(&["/", "/p"])
+            .changed("/p", day)
+    };
     vec![
+        Case {
+            id: "content-stale",
+            // in May 2023, and in October 2024
+            bad: article(19_500),
+            good: article(20_000),
+        },
         Case {
             id: "sitemap-url-error",
             bad: listed(World::new().answer("/p", 404, &[], "")),

@@ -64,8 +64,8 @@ fn severities_are_the_projects_own() {
     );
     assert_eq!(
         of("http-no-response"),
-        (Severity::Error, None, false),
-        "nobody can tell"
+        (Severity::Error, Some(Severity::Error), false),
+        "where it lasts"
     );
     assert!(of("h1-long").2);
     let catalogue = Rules::default();

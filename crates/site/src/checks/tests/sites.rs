@@ -289,6 +289,16 @@ fn markup() -> Vec<Case> {
             &site_name("Example Shop"),
             &site_name("EXAMPLE"),
         ),
+        Case {
+            id: "entity-inconsistent",
+            bad: World::new().page("/", &organization("")).brand("Example Shop"),
+            good: World::new().page("/", &site_name("example")).brand(" EXAMPLE"),
+        },
+        Case {
+            id: "entity-inconsistent",
+            bad: World::new().page("/", &site_name("Example")).brand("Example Ltd"),
+            good: World::new().page("/", "<p>x").brand("Example Ltd"),
+        },
     ]
 }
 

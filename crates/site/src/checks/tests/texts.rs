@@ -92,6 +92,16 @@ pub(super) fn cases() -> Vec<Case> {
             &typed(r#"{"@context": "https://www.w3.org/ns/activitystreams", "@type": "Note", "cost": 1}"#),
         ),
         page(
+            "schema-unknown-type",
+            "<p itemscope itemtype=https://schema.org/product>",
+            "<p itemscope itemtype=https://schema.org/Product><p itemscope itemtype=https://other.example/car>",
+        ),
+        page(
+            "schema-unknown-type",
+            "<p itemscope itemtype=https://schema.org/Offer><b itemprop=cost>1</b>",
+            "<p itemscope itemtype=https://schema.org/Offer><b itemprop=price>1</b>",
+        ),
+        page(
             "schema-content-mismatch",
             &json_ld(product, "Oak desk for 129,00 €"),
             &json_ld(product, "OAK desk for 99 €"),

@@ -34,6 +34,8 @@ pub(super) struct World {
     root: &'static str,
     entries: Vec<(String, Entry)>,
     sitemap: Vec<String>,
+    /// Paths, and the days when the sitemap says that they were last changed.
+    days: Vec<(String, u16)>,
     previous: Vec<String>,
     depths: HashMap<String, u16>,
     traps: Vec<(String, u32)>,
@@ -43,6 +45,7 @@ pub(super) struct World {
     /// The audit before saw the same redirects.
     again: bool,
     vitals: Option<Vitals>,
+    brand: Option<&'static str>,
     pub origin: Origin,
 }
 
@@ -106,6 +109,7 @@ impl World {
             root: "https://www.example.com",
             entries: Vec::new(),
             sitemap: Vec::new(),
+            days: Vec::new(),
             previous: Vec::new(),
             depths: HashMap::new(),
             traps: Vec::new(),
@@ -114,6 +118,7 @@ impl World {
             resources: Vec::new(),
             again: false,
             vitals: None,
+            brand: None,
             origin,
         }
     }
@@ -183,6 +188,12 @@ impl World {
         self
     }
 
+    /// The sitemap says so, in days since the Unix epoch.
+    pub fn changed(mut self, path: &str, day: u16) -> Self {
+        self.days.push((path.to_owned(), day));
+        self
+    }
+
     pub fn previous(mut self, path: &str) -> Self {
         self.previous.push(path.to_owned());
         self
@@ -214,9 +225,15 @@ impl World {
         self
     }
 
-    /// The audit before, a day ago, saw the same redirects.
+    /// The audit before, a day ago, saw the same redirects, and had no answer from the same pages.
     pub fn again(mut self) -> Self {
         self.again = true;
+        self
+    }
+
+    /// What the project calls its brand.
+    pub fn brand(mut self, name: &'static str) -> Self {
+        self.brand = Some(name);
         self
     }
 
@@ -284,6 +301,10 @@ impl World {
                 table.mark(id, bit);
             }
         }
+        for (path, day) in &self.days {
+            let id = table.insert(&url_key(&self.url(path)), None).unwrap();
+            table.changed_on(id, *day);
+        }
         let traps = self
             .traps
             .iter()
@@ -317,7 +338,12 @@ impl World {
                 .map(|id| (id, NOW - 86_400_000))
                 .collect();
             index.redirected_before(before);
+            let silent = pages
+                .iter()
+                .filter(|page| matches!(page.outcome, Outcome::Failed(_)));
+            index.silent_before(silent.map(|page| page.id));
         }
+        index.brand(self.brand);
         if let Some(vitals) = &self.vitals {
             let page = pages.iter().find(|page| page.url.ends_with("/p")).unwrap();
             index.measured(vec![(page.id, vitals.clone())]);

@@ -25,20 +25,21 @@ impl Run {
             let (table, scope) = (&mut self.table, &self.scope);
             // Room is left for what the pages will link to.
             let most = self.config.max_urls / 2;
-            let mut given = |text: &str, bits: u8| {
+            let mut given = |text: &str, bits: u8, day: u16| {
                 if let Ok(url) = Url::parse(text)
                     && scope.is_internal(url.as_str())
                     && table.len() < most
                     && let Some(id) = table.add_url(&url)
                 {
                     table.mark(id, bits);
+                    table.changed_on(id, day);
                 }
             };
             for (url, bits) in &seeds {
-                given(url, bits & provenance::GIVEN);
+                given(url, bits & provenance::GIVEN, 0);
             }
             drop(seeds);
-            let mut listed = |url: &str| given(url, provenance::SITEMAP);
+            let mut listed = |url: &str, day: u16| given(url, provenance::SITEMAP, day);
             let surveyed = tokio::select! {
                 surveyed = survey.survey(&self.config, &self.scope, &mut listed) => surveyed,
                 () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),

@@ -1,0 +1,133 @@
+//! The sitemaps that robots.txt names, or those that lie where they usually do.
+
+use std::collections::HashSet;
+
+use url::Url;
+
+use super::{Survey, at};
+use crate::{
+    fetch::Cut,
+    origin::{Origin, Sitemap},
+    robots::Robots,
+    sitemap::{self, Listing},
+};
+
+/// Where sitemaps lie when robots.txt names none.
+const USUAL_SITEMAPS: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
+
+/// Takes a URL of a sitemap as written, and the day it was last changed, 0 for none.
+pub(super) type Listed<'l> = dyn FnMut(&str, u16) + Send + 'l;
+
+fn tell(listing: &Listing, listed: &mut Listed<'_>) {
+    let days = listing.days.iter().copied().chain(std::iter::repeat(0));
+    for (url, day) in listing.urls.iter().zip(days) {
+        listed(url, day);
+    }
+}
+
+impl Survey {
+    pub(super) async fn sitemaps(&mut self, root: &Url, origin: &mut Origin, listed: &mut Listed<'_>) {
+        let declared: Vec<Url> = Robots::parse(&origin.robots.text)
+            .sitemaps
+            .iter()
+            .filter_map(|s| root.join(s).ok())
+            .collect();
+        let mut parts = Vec::new();
+        let mut take = |listing: Listing| {
+            if listing.facts.index {
+                parts.extend(listing.urls.iter().filter_map(|url| root.join(url).ok()));
+            } else {
+                tell(&listing, listed);
+            }
+            origin.sitemaps.push(listing.facts);
+        };
+        if declared.is_empty() {
+            let mut tried = Vec::new();
+            for path in USUAL_SITEMAPS {
+                let Some(listing) = self.sitemap(at(root, path), false, root).await else {
+                    continue;
+                };
+                let facts = &listing.facts;
+                // Many sites answer anything with a page; only a sitemap counts as found.
+                if facts.urls > 0 || facts.status == Some(200) && facts.error.is_none() {
+                    tried.clear();
+                    take(listing);
+                    break;
+                }
+                if facts.status != Some(200) {
+                    tried.push(listing);
+                }
+            }
+            tried.into_iter().for_each(&mut take);
+        }
+        for url in declared.iter().take(sitemap::FILE_LIMIT) {
+            if let Some(listing) = self.sitemap(url.clone(), true, root).await {
+                take(listing);
+            }
+        }
+        let mut asked: HashSet<Url> = declared.into_iter().collect();
+        let named = origin.sitemaps.iter().any(|s| s.declared);
+        for url in parts {
+            if origin.sitemaps.len() >= sitemap::FILE_LIMIT {
+                return;
+            }
+            if !asked.insert(url.clone()) {
+                continue;
+            }
+            if let Some(mut listing) = self.sitemap(url, named, root).await {
+                if listing.facts.index {
+                    let why = "an index named by an index";
+                    listing.facts.error.get_or_insert(why.into());
+                } else {
+                    tell(&listing, listed);
+                }
+                origin.sitemaps.push(listing.facts);
+            }
+        }
+    }
+
+    async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<Listing> {
+        let limit = sitemap::SIZE_LIMIT as usize + 1;
+        let (end, fetched) = self.follow_patiently(url, limit).await;
+        let mut facts = Sitemap {
+            url: end.as_str().into(),
+            declared,
+            ..Sitemap::default()
+        };
+        let answer = match fetched {
+            Ok(answer) => answer,
+            Err(error) => {
+                facts.error = Some(error.to_string().into());
+                return Some(Listing {
+                    facts,
+                    ..Listing::default()
+                });
+            }
+        };
+        facts.status = Some(answer.status);
+        if answer.status != 200 {
+            facts.error = Some(format!("status {}", answer.status).into());
+            return Some(Listing {
+                facts,
+                ..Listing::default()
+            });
+        }
+        let (root, now_ms) = (root.clone(), (self.now)());
+        let read =
+            tokio::task::spawn_blocking(move || (sitemap::read(&answer.body, &root, now_ms), answer.cut));
+        let (mut listing, cut) = read.await.ok()?;
+        listing.facts = Sitemap {
+            url: facts.url,
+            declared,
+            status: facts.status,
+            ..listing.facts
+        };
+        match cut {
+            Some(Cut::Size) => listing.facts.error = Some("larger than 50 MiB".into()),
+            Some(Cut::Ratio) => listing.facts.error = Some("inflates more than 100:1".into()),
+            Some(Cut::Time) => listing.facts.error = Some("took too long".into()),
+            None => {}
+        }
+        Some(listing)
+    }
+}
