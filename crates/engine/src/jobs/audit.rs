@@ -32,8 +32,7 @@ use uuid::Uuid;
 use super::{
     JobError, analysis,
     batches::{pack, unpack, unpack_whole},
-    brand_name,
-    page_keywords,
+    brand_name, page_keywords,
     page_links::Batches,
     silences, temporary_redirects, vitals,
     worker::Run,

@@ -1,17 +1,20 @@
 //! Batches of crawled pages as they are stored. What facts gained since the form was fixed lies behind it, so that batches
 //! of older releases are read as before: they end earlier.
 
+mod places;
+
 use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
     crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
-    page::{More, PageFacts, Strange},
+    page::{More, PageFacts, Strange, UrlId},
     resources::Resource,
     text::sketch::Sketch,
 };
 use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
 
+use self::places::Places;
 use super::{JobError, page_texts};
 use crate::{
     failure::{Failure, defect},
@@ -93,13 +96,17 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
             .filter(|(_, day)| *day > 0)
             .collect(),
     };
-    let pages: Vec<&PageFacts> = batch.pages.iter().map(|p| &p.facts).collect();
     room.clear();
-    let plain = Room(std::mem::take(room));
-    let plain = serialize_with_flavor(&(&batch.origin, &batch.discovered, pages), plain)
-        .and_then(|plain| serialize_with_flavor(&later, Room(plain)))
-        .and_then(|plain| serialize_with_flavor(&latest, Room(plain)))
-        .map_err(|e| defect("batch", e))?;
+    let mut plain = std::mem::take(room);
+    write(&mut plain, &(&batch.origin, &batch.discovered, batch.pages.len()))?;
+    let mut places = Places::default();
+    for Page { facts, .. } in &batch.pages {
+        places.note(facts.id, plain.len());
+        write(&mut plain, facts)?;
+    }
+    write(&mut plain, &later)?;
+    write(&mut plain, &latest)?;
+    places.write(&mut plain);
     let data = lz4_flex::compress_prepend_size(&plain);
     *room = plain;
     Ok(Packed {
@@ -108,6 +115,12 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
         sketches,
         validators: None,
     })
+}
+
+fn write(plain: &mut Vec<u8>, what: &impl Serialize) -> Result<(), JobError> {
+    let room = Room(std::mem::take(plain));
+    *plain = serialize_with_flavor(what, room).map_err(|e| defect("batch", e))?;
+    Ok(())
 }
 
 /// Reads a stored batch back.
@@ -157,6 +170,23 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
     Ok((saved, resources))
 }
 
+/// Some of its pages, which costs less than all of them; without what is stored behind them, but for a batch of an older
+/// release.
+pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result<Vec<PageFacts>, Failure> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
+    let Some(places) = places::read(&plain) else {
+        let (_, _, mut pages) = unpack(data)?;
+        pages.retain(|page| wanted(page.id));
+        return Ok(pages);
+    };
+    let pages = places.filter(|(id, _)| wanted(*id)).map(|(_, at)| {
+        let rest = plain.get(at..).unwrap_or_default();
+        let (page, _) = postcard::take_from_bytes(rest).map_err(|e| defect("saved batch", e))?;
+        Ok(page)
+    });
+    pages.collect()
+}
+
 /// What comes next, and what is behind it; nothing where a batch of an older release ends.
 fn behind<'b, T: Deserialize<'b>>(rest: &'b [u8]) -> Result<(Option<T>, &'b [u8]), Failure> {
     if rest.is_empty() {
@@ -170,7 +200,7 @@ fn behind<'b, T: Deserialize<'b>>(rest: &'b [u8]) -> Result<(Option<T>, &'b [u8]
 mod tests {
     use searchwright_site::{
         origin::Probe,
-        page::{At, HtmlFacts, Outcome, Unseen, UrlId},
+        page::{At, HtmlFacts, Outcome, Unseen},
     };
     use url::Url;
 
@@ -233,6 +263,30 @@ mod tests {
         assert_eq!((origin, pages), (batch().origin, expected));
         assert_eq!(discovered, batch().discovered);
         assert_eq!(resources, Some(Vec::new()));
+    }
+
+    #[test]
+    fn some_pages_are_read_alone() {
+        let mut batch = batch();
+        for (id, page) in (5..).zip(&mut batch.pages) {
+            page.facts.id = UrlId(id);
+        }
+        let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
+        let old = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
+        let old = lz4_flex::compress_prepend_size(&old);
+        let data = pack(batch, 0, &mut Vec::new()).unwrap().data;
+        for (data, wanted) in [&data, &old]
+            .into_iter()
+            .flat_map(|data| [(data, 6), (data, 7), (data, 9)])
+        {
+            let some = unpack_some(data, |id| id.0 >= wanted).unwrap();
+            let expected: Vec<&PageFacts> = pages.iter().filter(|page| page.id.0 >= wanted).collect();
+            assert_eq!(some.len(), expected.len());
+            for (page, expected) in some.iter().zip(expected) {
+                let words = |page: &PageFacts| page.html.as_ref().map(|html| html.words);
+                assert_eq!((page.id, words(page)), (expected.id, words(expected)));
+            }
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub(crate) use analysis::evaluate::issue_id;
-pub(crate) use batches::unpack;
+pub(crate) use batches::unpack_some;
 pub use rescore::wake_ignored;
 
 use crate::failure::{Failure, Result, defect};

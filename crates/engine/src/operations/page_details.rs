@@ -17,7 +17,7 @@ use crate::{
     failure::{Failure, Result, defect},
     jobs::{
         page_links::{self, Place, SHOWN},
-        unpack,
+        unpack_some,
     },
 };
 
@@ -58,11 +58,12 @@ pub(super) async fn of(
     };
     let project = scope.project();
     let (inlinks, provenance) = (place.inlinks, place.provenance);
-    // A batch holds hundreds of pages: others are not to wait while it is taken apart.
+    // Others are not to wait while batches of hundreds of pages are unpacked.
     let reading = tokio::task::spawn_blocking(move || {
         let mut seen = Seen::default();
+        let wanted = |id| id == place.id || place.sources.iter().any(|(_, source)| *source == id);
         for data in stored {
-            let (_, _, pages) = unpack(&data)?;
+            let pages = unpack_some(&data, wanted)?;
             pages.iter().for_each(|facts| seen.take(facts, &place, project));
         }
         Ok::<_, Failure>(seen)

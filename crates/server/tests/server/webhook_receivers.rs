@@ -128,3 +128,20 @@ pub async fn until(bench: &Bench, webhook: &str, status: &str, attempts: u64) ->
         assert!(tokio::time::Instant::now() < deadline, "{newest:#}");
     }
 }
+
+/// Waits until a delivery is under way no more, so that it may be replayed.
+pub async fn until_over(bench: &Bench, webhook: &str, delivery: &Value) {
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let all = bench
+            .get(&format!("P/webhooks/{webhook}/deliveries"))
+            .await
+            .json();
+        let mut all = all["data"].as_array().unwrap().iter();
+        let one = all.find(|one| one["id"] == *delivery).unwrap();
+        if one["allowedActions"]["replay"]["allowed"] == true {
+            return;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{one:#}");
+    }
+}

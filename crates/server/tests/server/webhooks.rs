@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::{
     harness::Bench,
-    webhook_receivers::{Receiver, bench, until},
+    webhook_receivers::{Receiver, bench, until, until_over},
 };
 
 on_both!(
@@ -179,8 +179,8 @@ async fn one_that_is_gone_is_disabled_until_a_test_succeeds(database: &str) {
         .find(|entry| entry["action"] == "webhooks.disable");
     assert_eq!(disabled.unwrap()["credential"]["type"], "server", "{activity:#}");
     // Read again: the webhook and its deliveries are two reads.
-    let delivery = until(&bench, &id, "failed", 1).await;
-    assert_eq!(delivery["allowedActions"]["replay"]["allowed"], false);
+    let refused = until(&bench, &id, "failed", 1).await;
+    assert_eq!(refused["allowedActions"]["replay"]["allowed"], false);
 
     receiver.will_answer(&[500]);
     let test = bench
@@ -209,7 +209,7 @@ async fn one_that_is_gone_is_disabled_until_a_test_succeeds(database: &str) {
     let bodies = receiver.until("/", 5).await;
     let again = bench.post(&recover, since).await.json();
     assert_eq!(again["replayed"], 0);
-    until(&bench, &id, "succeeded", 1).await;
+    until_over(&bench, &id, &delivery["id"]).await;
     assert_eq!(bench.post(&path, json!({})).await.status, 200);
     receiver.until("/", 6).await;
     let titles = bodies

@@ -304,7 +304,7 @@ const ALL: &str = r##"<!doctype html><html lang=en><head><meta charset=utf-8><ti
 <a href="mailto:a@b.example">Mail</a><a href="htp://x">bad</a><a onclick=x()>click</a><a name=old></a><code><a href=/c>c()</a></code>
 <img src=/a.png alt="A desk" width=5 height=5><img src=http://e.example/b.jpg loading=lazy>
 <picture><source srcset=/c.webp type=image/webp><img src=/c.jpg alt></picture><picture></picture>
-<div itemscope itemtype="https://schema.org/Product">x</div><blockquote data-nosnippet>Quoted</blockquote>
+<div itemscope itemtype="https://schema.org/Product" itemprop=prize>x</div><blockquote data-nosnippet>Quoted</blockquote>
 <form action=http://e.example/in><input type=password></form><object type=application/x-shockwave-flash></object>
 <table><tr><td>cell</table></article></main><footer>By Ann</footer><title>Second</title></body></html>"##;
 
@@ -324,12 +324,12 @@ fn the_reader_has_another_name_when_it_reads_otherwise() {
             NOW,
         )
         .0;
-        let more = facts.html.as_ref().map(|html| (&html.more, &html.main_text));
-        all.extend(postcard::to_stdvec(&(&facts, more)).unwrap());
+        // what is stored apart as well
+        all.extend(format!("{facts:?}").bytes());
     }
     assert_eq!(
         (READER, crate::text::hash(&all)),
-        (1, 10_711_797_045_423_657_185),
+        (1, 11_459_022_482_133_377_060),
         "reading makes something else of the same bytes: raise READER, so that nothing of before is used again, and put both numbers here"
     );
 }

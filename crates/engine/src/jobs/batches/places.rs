@@ -1,0 +1,37 @@
+//! Where each page begins, at the very end of a batch, so that one can be read without those before it.
+
+use searchwright_site::page::UrlId;
+
+/// The last bytes of a batch that says so: those of older releases end in something else.
+const MARK: &[u8; 8] = b"\0places\0";
+
+/// Id and place of each page, four bytes each, little-endian; then how many there are, and [`MARK`].
+#[derive(Debug, Default)]
+pub(super) struct Places(Vec<u8>);
+
+impl Places {
+    pub(super) fn note(&mut self, id: UrlId, at: usize) {
+        self.0.extend(id.0.to_le_bytes());
+        // a batch is cut long before it has as many bytes
+        self.0.extend(u32::try_from(at).unwrap_or(u32::MAX).to_le_bytes());
+    }
+
+    pub(super) fn write(self, plain: &mut Vec<u8>) {
+        let count = (self.0.len() / 8) as u32;
+        plain.extend(self.0);
+        plain.extend(count.to_le_bytes());
+        plain.extend(MARK);
+    }
+}
+
+/// Pages and where they begin; `None` when the batch does not say.
+pub(super) fn read(plain: &[u8]) -> Option<impl Iterator<Item = (UrlId, usize)>> {
+    let (rest, count) = plain.strip_suffix(MARK)?.split_last_chunk()?;
+    let bytes = (u32::from_le_bytes(*count) as usize).checked_mul(8)?;
+    let (places, _) = rest.get(rest.len().checked_sub(bytes)?..)?.as_chunks::<8>();
+    Some(places.iter().map(|place| {
+        let [a, b, c, d, e, f, g, h] = *place;
+        let (id, at) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        (UrlId(id), at as usize)
+    }))
+}
