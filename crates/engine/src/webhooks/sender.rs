@@ -230,14 +230,9 @@ impl Sender {
         mut ended: mpsc::Receiver<Outcome>,
         stop: &CancellationToken,
     ) -> Result<(), searchwright_store::Error> {
-        while let Some(first) = ended.recv().await {
-            let mut outcomes = vec![first];
-            while let Some(more) = (outcomes.len() < WRITTEN)
-                .then(|| ended.try_recv().ok())
-                .flatten()
-            {
-                outcomes.push(more);
-            }
+        let mut outcomes = Vec::new();
+        while ended.recv_many(&mut outcomes, WRITTEN).await > 0 {
+            let outcomes = std::mem::take(&mut outcomes);
             let gone = |o: &Outcome| o.attempt.status_code == Some(StatusCode::GONE.as_u16());
             let is_gone = outcomes.iter().any(gone);
             // Those that are slow take turns, so that any number of them leaves room for the others.

@@ -139,7 +139,7 @@ pub async fn until_over(bench: &Bench, webhook: &str, delivery: &Value) {
             .json();
         let mut all = all["data"].as_array().unwrap().iter();
         let one = all.find(|one| one["id"] == *delivery).unwrap();
-        if one["allowedActions"]["replay"]["allowed"] == true {
+        if one["allowedActions"]["replay"] == true {
             return;
         }
         assert!(tokio::time::Instant::now() < deadline, "{one:#}");

@@ -44,6 +44,9 @@ const DOUBTS: u32 = 100;
 /// See [`Run::useless`].
 const USELESS: u32 = 10;
 
+/// Events that are taken in before anything else is looked at.
+const TAKEN_AT_ONCE: usize = 256;
+
 /// What comes back to the deciding task.
 #[derive(Debug)]
 pub(super) enum Event {
@@ -258,6 +261,7 @@ impl Run {
             .into_iter()
             .chain(due.filter(|_| !save))
             .fold(self.deadline, Instant::min);
+        let mut came = Vec::new();
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => self.stop(Termination::Cancelled),
@@ -265,9 +269,10 @@ impl Run {
                 let batch = self.batch();
                 room.ok()?.send(batch);
             }
-            Some(event) = self.events.recv() => {
-                self.take(event);
-                while let Ok(event) = self.events.try_recv() {
+            // Not with `try_recv`, which parks the thread while somebody is about to send, and takes a wake-up from whatever
+            // else this task waits for when the task is the one that a runtime blocks on.
+            _ = self.events.recv_many(&mut came, TAKEN_AT_ONCE) => {
+                for event in came {
                     self.take(event);
                 }
                 while self.tasks.try_join_next().is_some() {}
