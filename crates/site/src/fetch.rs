@@ -85,6 +85,26 @@ pub struct Response {
     pub connection: Connection,
 }
 
+#[cfg(test)]
+impl Response {
+    /// An answer that came whole and soon.
+    pub(crate) fn of(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> Self {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, http::HeaderValue::from_str(value).unwrap());
+        }
+        Self {
+            status,
+            headers: map,
+            body: Bytes::copy_from_slice(body),
+            wire_bytes: body.len() as u64,
+            cut: None,
+            ttfb: Duration::from_millis(12),
+            connection: Connection::default(),
+        }
+    }
+}
+
 /// What is wrong with a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -107,13 +107,16 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     let audited = analysis::Audited {
         id: audit_id,
         began: audit.started_at.unwrap_or(audit.requested_at),
-        previous: audit
-            .previous_audit_id
-            .as_ref()
-            .and_then(|id| Uuid::try_parse(id).ok()),
+        previous: previous(audit),
     };
     let result = analysis::analyze(run, db, audited, ending, batches).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
+}
+
+/// The audit before one, that is the last one then which had results.
+pub(super) fn previous(audit: &Audit) -> Option<Uuid> {
+    let id = audit.previous_audit_id.as_deref()?;
+    Uuid::try_parse(id).ok()
 }
 
 /// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.

@@ -13,17 +13,16 @@ use searchwright_store::{
     access::ProjectScope,
     snapshots::{self, half},
 };
-use uuid::Uuid;
 
 use super::{
     JobError,
     analysis::evaluate::{issue_id, page_id},
+    audit::previous,
 };
 
 /// The halves of the ids of the pages that gave none in the audit before this one.
 pub(super) async fn before(db: &Db, scope: ProjectScope, audit: &Audit) -> Result<HashSet<u64>, JobError> {
-    let previous = audit.previous_audit_id.as_ref();
-    let Some(previous) = previous.and_then(|id| Uuid::try_parse(id).ok()) else {
+    let Some(previous) = previous(audit) else {
         return Ok(HashSet::new());
     };
     let issue = issue_id(scope.project(), NO_RESPONSE);

@@ -223,6 +223,8 @@ fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 fn shortest_path(context: &Context<'_>, id: UrlId) -> Option<Vec<UrlId>> {
     /// URLs on the way.
     const LONGEST: usize = 32;
+    /// Steps that are remembered, a megabyte.
+    const MOST_STEPS: usize = 1 << 16;
     let index = context.index;
     let mut path = vec![id];
     while let Some(at) = path.last().copied()
@@ -231,9 +233,18 @@ fn shortest_path(context: &Context<'_>, id: UrlId) -> Option<Vec<UrlId>> {
         let before = if at == id {
             step_back(index, at)?
         } else {
-            // most ways lead over the same few pages
+            // most ways lead over the same few pages, which come first
             let mut steps = context.steps_back.borrow_mut();
-            (*steps.entry(at).or_insert_with(|| step_back(index, at)))?
+            match steps.get(&at) {
+                Some(known) => *known,
+                None => {
+                    let step = step_back(index, at);
+                    if steps.len() < MOST_STEPS {
+                        steps.insert(at, step);
+                    }
+                    step
+                }
+            }?
         };
         if path.len() == LONGEST || path.contains(&before) {
             return None;

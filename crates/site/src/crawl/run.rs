@@ -3,6 +3,7 @@
 
 mod ask;
 mod begin;
+mod end;
 mod intake;
 mod probe;
 mod queue;
@@ -31,7 +32,7 @@ use super::{
 use crate::{
     fetch::{Fetch, Fetched},
     frontier::Frontier,
-    graph::{Ends, IndexBuilder, Kind},
+    graph::{IndexBuilder, Kind},
     origin::{File, Origin},
     page::{At, Limits, UrlId},
     resources::Resource,
@@ -362,76 +363,6 @@ impl Run {
             progress,
             ..self.pending.take(&self.table, &self.frontier, &self.builder)
         }
-    }
-
-    /// Hands over the last batches and finishes the index.
-    async fn end(mut self) -> Option<Ending> {
-        self.tasks.abort_all();
-        let stopped = self.stop.is_some();
-        let resources = self.all_resources();
-        let termination = match (self.stop, self.cut) {
-            (Some(stop), _) => stop,
-            (None, Some(cut)) => cut,
-            (None, None) if self.frontier.beyond() > 0 => Termination::MaxDepth,
-            (None, None) => Termination::Complete,
-        };
-        loop {
-            let batch = self.batch();
-            self.pending.room().send(batch).await.ok()?;
-            if !self.pending.is_filled() {
-                break;
-            }
-        }
-        // Nothing waits any more; what was left out is what is known and has no outcome.
-        let progress = Progress {
-            queued: 0,
-            ..self.progress()
-        };
-        let Self {
-            table,
-            builder,
-            frontier,
-            origin,
-            variants,
-            config,
-            permit,
-            scope,
-            ..
-        } = self;
-        let most = config.max_query_variants;
-        let mut traps: Vec<(u32, u32)> = variants
-            .into_values()
-            .filter_map(|(n, first)| Some((first?.0, n - most)))
-            .collect();
-        traps.sort_unstable();
-        // what was left out on purpose may hold the only link to a page
-        let left_out = |id: u32| builder.is_internal(UrlId(id)) && !scope.is_crawled(table.key(UrlId(id)));
-        let narrow = !(config.include.is_empty() && config.exclude.is_empty())
-            && (0..table.len() as u32).any(left_out);
-        let complete = match &permit {
-            Some(permit) => permit.complete && !stopped,
-            None => termination == Termination::Complete && traps.is_empty() && !narrow,
-        };
-        let index = tokio::task::spawn_blocking(move || {
-            let ends = Ends {
-                depths: frontier.into_depths(),
-                origin: &origin,
-                traps,
-                complete,
-            };
-            (builder.finish(table, ends), origin)
-        });
-        let (mut index, origin) = index
-            .await
-            .inspect_err(|error| tracing::error!(%error, "cannot finish the index"))
-            .ok()?;
-        index.resources = resources;
-        Some(Ending {
-            termination,
-            index,
-            origin,
-            progress,
-        })
     }
 }
 

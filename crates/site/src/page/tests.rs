@@ -1,7 +1,5 @@
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use url::Url;
 
@@ -9,11 +7,7 @@ use super::{
     At, HtmlFacts, Intern, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Limits, Outcome,
     PageFacts, REL_NOFOLLOW, UrlId, not_indexable, read,
 };
-use crate::{
-    fetch::{Connection, Response},
-    text,
-    url_key::url_key,
-};
+use crate::{fetch::Response, text, url_key::url_key};
 
 /// Ids in the order URLs are met; the page itself is 0.
 struct Table(Vec<String>);
@@ -37,22 +31,7 @@ impl Intern for Table {
 const PAGE: &str = "https://e.example/dir/page";
 
 fn answer(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> (PageFacts, Vec<String>) {
-    let mut map = HeaderMap::new();
-    for (name, value) in headers {
-        map.append(
-            HeaderName::from_static(name),
-            HeaderValue::from_str(value).unwrap(),
-        );
-    }
-    let response = Response {
-        status,
-        headers: map,
-        body: Bytes::copy_from_slice(body),
-        wire_bytes: body.len() as u64,
-        cut: None,
-        ttfb: Duration::from_millis(12),
-        connection: Connection::default(),
-    };
+    let response = Response::of(status, headers, body);
     let mut table = Table(vec![PAGE.to_owned()]);
     let facts = read(
         &response,

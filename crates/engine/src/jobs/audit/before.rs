@@ -5,11 +5,10 @@ use std::time::Duration;
 use searchwright_contract::{Instant, audits::Audit};
 use searchwright_site::{origin::File, urls::provenance};
 use searchwright_store::{Db, audits, crawls, pages, posts};
-use uuid::Uuid;
 
 use super::{
     super::{JobError, batches::unpack, named::key, worker::Run},
-    ORIGIN_LASTS_MILLIS,
+    ORIGIN_LASTS_MILLIS, previous,
 };
 
 /// What is left at least to an audit that goes on, so that it finds its place among what it had saved.
@@ -24,8 +23,7 @@ pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duratio
 /// robots.txt as the audit before this one has seen it, as long as that may be used (RFC 9309 section 2.4).
 pub(super) async fn robots_copy(run: &Run, db: &Db, audit: &Audit) -> Result<Option<File>, JobError> {
     let scope = run.leased.scope;
-    let previous = audit.previous_audit_id.as_ref();
-    let Some(previous) = previous.and_then(|id| Uuid::try_parse(id).ok()) else {
+    let Some(previous) = previous(audit) else {
         return Ok(None);
     };
     let seen = audits::get(&mut db.read().await?, scope, previous)

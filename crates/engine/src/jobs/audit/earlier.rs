@@ -26,7 +26,10 @@ use tokio::sync::Mutex;
 use url::Url;
 use uuid::Uuid;
 
-use super::super::{JobError, batches::unpack, page_texts};
+use super::{
+    super::{JobError, batches::unpack, page_texts},
+    previous,
+};
 use crate::failure::{Failure, defect};
 
 /// Batches whose validators are read at once when an audit begins.
@@ -141,8 +144,7 @@ pub(super) async fn of(
     reader: u64,
     saved: Arc<AtomicU32>,
 ) -> Result<Option<Arc<dyn crawl::Earlier>>, JobError> {
-    let previous = audit.previous_audit_id.as_ref();
-    let Some(previous) = previous.and_then(|id| Uuid::try_parse(id).ok()) else {
+    let Some(previous) = previous(audit) else {
         return Ok(None);
     };
     let (mut places, mut from) = (Vec::new(), 0);

@@ -1,14 +1,12 @@
 //! Small sites, crawled from memory.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use super::super::{Check, Context, Finding, Rules, Verdict, evaluate, evaluate_one, evaluate_site};
 use crate::{
-    fetch::{Connection, Cut, FetchError, Response},
+    fetch::{Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
     origin::{File, Origin, Sitemap},
     page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
@@ -76,22 +74,7 @@ impl Built {
 }
 
 fn response(status: u16, headers: &[(&'static str, &str)], body: &str) -> Response {
-    let mut map = HeaderMap::new();
-    for (name, value) in headers {
-        map.append(
-            HeaderName::from_static(name),
-            HeaderValue::from_str(value).unwrap(),
-        );
-    }
-    Response {
-        status,
-        headers: map,
-        body: Bytes::copy_from_slice(body.as_bytes()),
-        wire_bytes: body.len() as u64,
-        cut: None,
-        ttfb: Duration::from_millis(50),
-        connection: Connection::default(),
-    }
+    Response::of(status, headers, body.as_bytes())
 }
 
 impl World {

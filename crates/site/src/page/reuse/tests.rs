@@ -1,10 +1,9 @@
-use bytes::Bytes;
 use http::HeaderValue;
 use proptest::prelude::{prop_assert_eq, proptest};
 
 use super::*;
 use crate::{
-    fetch::{Connection, Cut},
+    fetch::Cut,
     page::{HtmlFacts, Limits, More, UrlId, read},
     urls::{UrlTable, for_each_target},
 };
@@ -18,19 +17,7 @@ fn page() -> Url {
 }
 
 fn response(status: u16, headers: &[(&'static str, &str)], body: &str) -> Response {
-    let mut map = HeaderMap::new();
-    for (name, value) in headers {
-        map.append(*name, HeaderValue::from_str(value).unwrap());
-    }
-    Response {
-        status,
-        headers: map,
-        body: Bytes::copy_from_slice(body.as_bytes()),
-        wire_bytes: body.len() as u64,
-        cut: None,
-        ttfb: Duration::from_millis(12),
-        connection: Connection::default(),
-    }
+    Response::of(status, headers, body.as_bytes())
 }
 
 fn at(id: u32, fetched_at_ms: i64) -> At {
