@@ -7,6 +7,7 @@ use std::{
     collections::HashMap,
     error::Error,
     hint::black_box,
+    slice,
     time::{Duration, Instant},
 };
 
@@ -193,16 +194,15 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
     let index = builder.finish(urls, ends);
     let rules = Rules::default();
     let context = Context::new(&index, &origin, &rules, 0);
-    let mut found = Vec::new();
+    let mut found = 0;
     time(
         &format!("this crate, {} checks", checks::registry().len()),
         || {
-            found.clear();
-            checks::evaluate(&facts, &context, &mut found);
-            black_box(&found);
+            let evaluated = black_box(checks::evaluate(slice::from_ref(&facts), &context));
+            found = evaluated.iter().map(|page| page.findings.len()).sum();
         },
     );
-    println!("{:44} {:7} findings\n", "", found.len());
+    println!("{:44} {found:7} findings\n", "");
     Ok(())
 }
 

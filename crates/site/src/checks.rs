@@ -52,7 +52,7 @@ use self::told::Rest;
 pub use self::{
     context::{Context, Page, Site},
     document::markdown,
-    evaluate::{Verdict, evaluate, evaluate_one, evaluate_site},
+    evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
     settings::{Level, Rules, Settings},
     thresholds::{Threshold, Thresholds},
     told::{Resolution, Told},

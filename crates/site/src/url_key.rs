@@ -210,6 +210,16 @@ impl Base {
         self.key.push_str(&rest[..end]);
         Some(&self.key)
     }
+
+    /// The same of an absolute URL, which says nothing about others.
+    pub fn key_of_absolute(&mut self, url: &str) -> Option<&str> {
+        let path = url.strip_prefix(self.key.get(..self.origin)?)?;
+        if path.starts_with('/') {
+            self.key(url)
+        } else {
+            None
+        }
+    }
 }
 
 /// The folder that a path with leading `../` starts from, and the rest of the path.
@@ -365,6 +375,16 @@ mod tests {
         ] {
             assert_eq!(base.key(href), None, "{href}");
         }
+        let absolute = "https://example.com/y";
+        assert_eq!(base.key_of_absolute(absolute), Some(absolute));
+        for href in [
+            "/x",
+            "d.html",
+            "https://example.com",
+            "https://example.com.evil/y",
+        ] {
+            assert_eq!(base.key_of_absolute(href), None, "{href}");
+        }
     }
 
     proptest! {
@@ -385,6 +405,10 @@ mod tests {
             let base = Url::parse(&format!("https://example.com{path}")).unwrap();
             if let Some(short) = Base::new(&base).key(&href) {
                 let long = base.join(&href).unwrap();
+                prop_assert_eq!(short, url_key(&long));
+            }
+            if let Some(short) = Base::new(&base).key_of_absolute(&href) {
+                let long = Url::parse(&href).unwrap();
                 prop_assert_eq!(short, url_key(&long));
             }
         }

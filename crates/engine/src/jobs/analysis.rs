@@ -18,6 +18,7 @@ use searchwright_site::{
     checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
     graph::Index,
+    page::UrlId,
     score::Scores,
     vitals::{self, Figure, Vitals},
 };
@@ -170,8 +171,10 @@ pub(super) async fn analyze(
         evaluators.spawn_blocking(move || evaluate_batches(&shared, &take, &gathered, &done));
     }
     drop(take);
+    let (free, is_free) = tokio::sync::oneshot::channel();
     let evaluating = async move {
         let evaluated = evaluators.join_all().await;
+        free.send(()).ok();
         let rest = tokio::task::spawn_blocking(move || {
             let gathered = std::mem::take(&mut *locked(&gathered));
             gathered.rest(|part| done.blocking_send(part).is_ok())
@@ -187,7 +190,11 @@ pub(super) async fn analyze(
         drop(results);
         Ok::<_, JobError>(())
     };
-    let noting = page_links::note(run, db, audit.id, index.clone(), batches);
+    // beside the writer, which has no use for more than one core
+    let noting = async {
+        is_free.await.ok();
+        page_links::note(run, db, audit.id, index.clone(), batches).await
+    };
     let (loaded, evaluated, written, noted) = tokio::join!(loading, evaluating, writing, noting);
     written?;
     loaded?;
@@ -219,6 +226,25 @@ pub(super) async fn analyze(
         unproven: std::mem::take(&mut sums.unproven),
     };
     finish(run, db, audit, termination, &rules, (sums, site), &proofs).await
+}
+
+/// Pages by issue, as the sorted halves of their ids. Until here four bytes each have to do: a large site has millions.
+fn halves(
+    found: hashbrown::HashMap<&'static str, Vec<UrlId>>,
+    index: &Index,
+    project: Uuid,
+) -> Vec<(Uuid, Vec<u64>)> {
+    let mut of: Vec<Option<u64>> = vec![None; index.len()];
+    let mut half = |page: UrlId| {
+        let known = &mut of[page.0 as usize];
+        *known.get_or_insert_with(|| snapshots::half(page_id(project, index.key(page))))
+    };
+    let found = found.into_iter().map(|(check, pages)| {
+        let mut pages: Vec<u64> = pages.into_iter().map(&mut half).collect();
+        pages.sort_unstable();
+        (issue_id(project, check), pages)
+    });
+    found.collect()
 }
 
 async fn write(
@@ -265,13 +291,10 @@ async fn finish(
     let complete = termination == Termination::Complete;
     let mut marks = std::mem::take(&mut sums.marks);
     marks.sort_unstable();
-    let mut found: Vec<(Uuid, Vec<u64>)> = std::mem::take(&mut sums.found)
-        .into_iter()
-        .map(|(check, mut pages)| {
-            pages.sort_unstable();
-            (issue_id(project, check), pages)
-        })
-        .collect();
+    let found = std::mem::take(&mut sums.found);
+    let index = proofs.index.clone();
+    let found = tokio::task::spawn_blocking(move || halves(found, &index, project));
+    let mut found = found.await.map_err(|e| defect("analysis", e))?;
     let before = match previous {
         Some(previous) => &rules::of(&mut db.read().await?, run.leased.scope, previous).await?,
         None => rules,

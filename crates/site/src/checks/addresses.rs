@@ -213,6 +213,9 @@ fn url_many_params(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn url_tracking_params(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if !html.links.mention(b'?') {
+        return None;
+    }
     list(
         "links",
         html.links.iter().filter_map(|link| {

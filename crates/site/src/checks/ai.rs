@@ -305,7 +305,10 @@ fn is_question(heading: &Heading) -> bool {
     }
     // no more than the longest of the words
     let folded = text::folded(text::cut(&heading.text, 12));
-    WORDS.iter().any(|word| folded.starts_with(word))
+    let first = folded.as_bytes().first();
+    WORDS
+        .iter()
+        .any(|word| word.as_bytes().first() == first && folded.starts_with(word))
 }
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];

@@ -8,31 +8,57 @@ use crate::{
     page::{PageFacts, UrlId},
 };
 
-/// Evaluates every check about pages that is not off on one page of the site. Checks that failed, which found nothing and
-/// prove nothing, are returned.
-pub fn evaluate(facts: &PageFacts, context: &Context<'_>, found: &mut Vec<Finding>) -> Vec<&'static Check> {
-    if !context.index.has(facts.id, flag::INTERNAL) {
-        return Vec::new();
-    }
-    let before = found.len();
-    let page = Page::new(facts, context);
+/// Pages that each check is asked about one after the other, while its code is in the processor's caches. Of more pages the facts
+/// are no longer there when the next check asks.
+pub const TOGETHER: usize = 8;
+
+/// What was found on one page.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluated {
+    /// In the order of the registry.
+    pub findings: Vec<Finding>,
+    /// Checks that failed, which found nothing and prove nothing.
+    pub failed: Vec<&'static Check>,
+}
+
+/// Evaluates every check about pages that is not off on some pages, at best [`TOGETHER`]; nothing is found on pages of other
+/// sites.
+pub fn evaluate(pages: &[PageFacts], context: &Context<'_>) -> Vec<Evaluated> {
+    let prepared: Vec<Option<Page<'_>>> = pages
+        .iter()
+        .map(|facts| {
+            let ours = context.index.has(facts.id, flag::INTERNAL);
+            ours.then(|| Page::new(facts, context))
+        })
+        .collect();
     let all = catch_unwind(AssertUnwindSafe(|| {
+        let mut all = vec![Evaluated::default(); pages.len()];
         for check in context.checks {
-            found.extend(ask(check, &page));
+            for (page, of) in prepared.iter().zip(&mut all) {
+                of.findings
+                    .extend(page.as_ref().and_then(|page| ask(check, page)));
+            }
         }
+        all
     }));
-    if all.is_ok() {
-        return Vec::new();
-    }
     // one of them failed: which, is seen when each is asked alone
-    found.truncate(before);
+    all.unwrap_or_else(|_| pages.iter().map(|facts| evaluate_each(facts, context)).collect())
+}
+
+/// The same of one page, where some check may fail.
+fn evaluate_each(facts: &PageFacts, context: &Context<'_>) -> Evaluated {
+    let mut evaluated = Evaluated::default();
+    if !context.index.has(facts.id, flag::INTERNAL) {
+        return evaluated;
+    }
     let page = Page::new(facts, context);
-    let failed = context.checks.iter().filter(|check| {
-        let asked = guarded(check, &facts.url, || ask(check, &page));
-        found.extend(asked.as_ref().ok().cloned().flatten());
-        asked.is_err()
-    });
-    failed.copied().collect()
+    for check in context.checks {
+        match guarded(check, &facts.url, || ask(check, &page)) {
+            Ok(found) => evaluated.findings.extend(found),
+            Err(Failed) => evaluated.failed.push(check),
+        }
+    }
+    evaluated
 }
 
 fn ask(check: &'static Check, page: &Page<'_>) -> Option<Finding> {

@@ -275,17 +275,21 @@ fn a_check_that_stumbles_costs_nothing_but_itself() {
         id: "stumbles",
         ..Check::error(Category::Titles, super::Test::Html(|_, _| panic!("on this page")))
     };
-    let world = World::new().page("/p", "<title></title>");
+    let world = World::new()
+        .page("/p", "<title></title>")
+        .page("/q", "<title></title>");
     let built = world.build();
     let mut context = built.context();
     let checks: Vec<&'static Check> = [&STUMBLES, find("title-missing").unwrap()].into();
     context.checks = &checks;
-    let mut found = Vec::new();
-    let failed = evaluate(world.facts("/p").as_ref().unwrap(), &context, &mut found);
-    assert_eq!(
-        (ids(&found), failed.len(), failed[0].id),
-        (vec!["title-missing"], 1, "stumbles")
-    );
+    // nor the pages that were asked together with the one
+    let pages = [world.facts("/q").unwrap(), world.facts("/p").unwrap()];
+    for page in evaluate(&pages, &context) {
+        assert_eq!(
+            (ids(&page.findings), page.failed.len(), page.failed[0].id),
+            (vec!["title-missing"], 1, "stumbles")
+        );
+    }
     let alone = evaluate_one(&STUMBLES, world.facts("/p").as_ref().unwrap(), &context);
     assert!(matches!(alone, Verdict::Failed));
 }

@@ -61,6 +61,11 @@ impl Links {
         self.entries.is_empty()
     }
 
+    /// Whether a byte stands in any target or text: where none does, no link need be looked at.
+    pub fn mention(&self, byte: u8) -> bool {
+        memchr::memchr(byte, self.text.as_bytes()).is_some()
+    }
+
     /// A link by its place.
     pub fn get(&self, place: usize) -> Option<Link<'_>> {
         self.entries.get(place).map(|entry| self.link(entry))

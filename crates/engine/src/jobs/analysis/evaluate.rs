@@ -39,6 +39,11 @@ pub(crate) fn issue_id(project: Uuid, check: &str) -> Uuid {
     Uuid::new_v5(&project, check.as_bytes())
 }
 
+/// What was seen, as it is stored: without the formatter that `Display` puts in between.
+pub(in crate::jobs) fn evidence(finding: &checks::Finding) -> String {
+    serde_json::to_string(&finding.evidence).unwrap_or_default()
+}
+
 /// What the whole analysis adds up to.
 #[derive(Default)]
 pub(super) struct Sums {
@@ -54,8 +59,8 @@ pub(super) struct Sums {
     pub(super) told: HashMap<Uuid, Told>,
     /// Checks that failed on some page, or that lack what they rest on.
     pub(super) unproven: HashSet<&'static str>,
-    /// Pages by check, as the halves of their ids.
-    pub(super) found: HashMap<&'static str, Vec<u64>>,
+    /// Pages by check.
+    pub(super) found: HashMap<&'static str, Vec<UrlId>>,
 }
 
 /// One in the sums of ranks.
@@ -160,8 +165,10 @@ fn evaluate(
     out: &mut Evaluated,
 ) {
     let index = &shared.index;
-    let mut found = Vec::new();
-    for facts in pages {
+    let evaluated = pages
+        .chunks(checks::TOGETHER)
+        .flat_map(|pages| checks::evaluate(pages, context));
+    for (facts, evaluated) in pages.iter().zip(evaluated) {
         if !index.has(facts.id, flag::INTERNAL) {
             continue;
         }
@@ -169,8 +176,8 @@ fn evaluate(
         out.seen.push(seen(index, facts, id));
         sums.marks.push(mark(facts, index, id));
         sums.names.add(index, facts);
-        let failed = checks::evaluate(facts, context, &mut found);
-        sums.unproven.extend(failed.into_iter().map(|check| check.id));
+        sums.unproven
+            .extend(evaluated.failed.into_iter().map(|check| check.id));
         let told = Told::by(facts);
         if told != Told::Whole {
             sums.told.insert(id, told);
@@ -178,7 +185,7 @@ fn evaluate(
         let mut counts = Counts::default();
         let was_silent = index.was_silent(facts.id);
         let rank = f64::from(index.rank(facts.id));
-        for finding in found.drain(..) {
+        for finding in evaluated.findings {
             let issue = shared
                 .issue_ids
                 .get(finding.check.id)
@@ -190,12 +197,11 @@ fn evaluate(
                     counts.count(finding.check, &shared.rules);
                 }
             }
-            sums.found.entry(finding.check.id).or_default().push(half(id));
-            let evidence = finding.evidence.to_string();
+            sums.found.entry(finding.check.id).or_default().push(facts.id);
             out.findings.push(issues::Finding {
                 issue,
                 page: id,
-                evidence,
+                evidence: evidence(&finding),
             });
         }
         if score::is_scored(facts, was_silent) {
@@ -300,11 +306,11 @@ pub(super) fn evaluate_site(
             sums.add(finding.check, shared.rules.severity(finding.check), 1.0);
             counts.count(finding.check, &shared.rules);
         }
-        sums.found.entry(finding.check.id).or_default().push(half(page));
+        sums.found.entry(finding.check.id).or_default().push(UrlId(0));
         findings.push(issues::Finding {
             issue,
             page,
-            evidence: finding.evidence.to_string(),
+            evidence: evidence(&finding),
         });
     }
     sums.scores.set_site(counts);

@@ -21,8 +21,8 @@ const PACKED: usize = 2 * AT_ONCE;
 /// Pages whose rows are written while others are evaluated: their trees are still small, and what is packed takes memory that
 /// a site of so many has no use for.
 const FIRST: usize = 25 * AT_ONCE;
-/// Parts of what is packed. Of a million pages one has some ten megabytes.
-const PARTS: usize = 64;
+/// Parts of what is packed. Of a million pages one has some five megabytes.
+const PARTS: usize = 128;
 
 /// Pages that were evaluated, and what was found on them.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,9 +50,14 @@ impl Evaluated {
         evidence + self.findings.len() * size_of::<Finding>()
     }
 
-    /// Whether it makes a portion, when its findings have so many bytes.
-    fn is_portion(&self, bytes: usize) -> bool {
+    /// Whether it is enough to be packed, when its findings have so many bytes.
+    fn is_packed(&self, bytes: usize) -> bool {
         bytes >= FINDINGS || self.seen.len() >= PACKED
+    }
+
+    /// Whether it is enough to be written. Three of these are on their way at once, beside all that is packed.
+    fn is_written(&self) -> bool {
+        self.seen.len() >= AT_ONCE || self.bytes() >= FINDINGS / 2
     }
 }
 
@@ -83,8 +88,8 @@ impl Gathered {
         self.bytes += more.bytes();
         self.plain.append(&mut more);
         if self.handed >= FIRST {
-            let is_portion = self.plain.is_portion(self.bytes);
-            return is_portion.then(|| {
+            let is_packed = self.plain.is_packed(self.bytes);
+            return is_packed.then(|| {
                 self.bytes = 0;
                 Next::Pack(take(&mut self.plain))
             });
@@ -124,7 +129,7 @@ impl Gathered {
                 let mut more: Evaluated = postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?;
                 next.append(&mut more);
             }
-            if next.is_portion(next.bytes()) && !give(take(&mut next).sorted()) {
+            if next.is_written() && !give(take(&mut next).sorted()) {
                 return Ok(());
             }
         }

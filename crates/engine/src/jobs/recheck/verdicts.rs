@@ -1,6 +1,9 @@
 //! What is found out about each claim, and what else is wrong with the pages.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    slice,
+};
 
 use searchwright_contract::rechecks::RecheckOutcome;
 use searchwright_site::{
@@ -18,7 +21,7 @@ use uuid::Uuid;
 use super::{
     super::{
         analysis::{
-            evaluate::{issue_id, page_id},
+            evaluate::{evidence, issue_id, page_id},
             proofs::Lookup,
         },
         named::{key, urls},
@@ -66,19 +69,19 @@ pub(super) fn evaluate(
         .collect();
     let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.of.1).collect();
     let mut findings = Vec::new();
-    let mut all = Vec::new();
     for facts in fetched {
         let page = page_id(project, ending.index.key(facts.id));
         if !concerned.contains(&page) || is_silent(facts).is_some() {
             continue;
         }
-        checks::evaluate(facts, &context, &mut all);
+        let all = checks::evaluate(slice::from_ref(facts), &context);
         for finding in all
-            .drain(..)
+            .into_iter()
+            .flat_map(|page| page.findings)
             .filter(|f| f.check.recheck_mode() == RecheckMode::Page)
         {
             let issue = issue_id(project, finding.check.id);
-            let evidence = finding.evidence.to_string();
+            let evidence = evidence(&finding);
             let rank = f64::from(ending.index.rank(facts.id));
             findings.push((
                 finding.check,

@@ -1,6 +1,6 @@
 //! Small sites, crawled from memory.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, slice};
 
 use url::Url;
 
@@ -353,7 +353,7 @@ impl World {
         let context = built.context();
         let mut found = Vec::new();
         if let Some(page) = self.at_p(&built) {
-            evaluate(page, &context, &mut found);
+            found.extend(evaluate(slice::from_ref(page), &context).remove(0).findings);
         }
         let home = built.pages.iter().find(|page| page.id == UrlId(0));
         evaluate_site(home, &context, &mut found);

@@ -7,6 +7,7 @@ use crate::{
     crawl::{Termination, survey::Survey},
     origin::{File, Origin},
     robots::{Agent, Policy},
+    url_key::Base,
     urls::provenance,
 };
 
@@ -25,12 +26,18 @@ impl Run {
             let (table, scope) = (&mut self.table, &self.scope);
             // Room is left for what the pages will link to.
             let most = self.config.max_urls / 2;
+            let mut base = Base::new(&self.config.start);
             let mut given = |text: &str, bits: u8, day: u16| {
-                if let Ok(url) = Url::parse(text)
-                    && scope.is_internal(url.as_str())
-                    && table.len() < most
-                    && let Some(id) = table.add_url(&url)
-                {
+                let added = match base.key_of_absolute(text) {
+                    _ if table.len() >= most => None,
+                    Some(key) if scope.is_internal(key) => table.insert(key, None),
+                    Some(_) => None,
+                    None => match Url::parse(text) {
+                        Ok(url) if scope.is_internal(url.as_str()) => table.add_url(&url),
+                        _ => None,
+                    },
+                };
+                if let Some(id) = added {
                     table.mark(id, bits);
                     table.changed_on(id, day);
                 }

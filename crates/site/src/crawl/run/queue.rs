@@ -260,7 +260,7 @@ impl Run {
             useless: self.useless.clone(),
             now: self.now.clone(),
         };
-        let sender = self.sender.clone();
+        let (sender, desk) = (self.sender.clone(), self.desk.clone());
         self.tasks.spawn(async move {
             let asked = ask.page().await;
             let at = At {
@@ -272,16 +272,25 @@ impl Run {
                     let page = still(*facts, &known, &answer, &ask.url, at, urls);
                     Event::FetchedAndRead(work, page.facts.wire_bytes, Box::new(page))
                 }
-                // Read where it arrived: handing a small page to another thread costs more than reading it.
                 Asked::Answer(Ok(response)) if is_small_page(&response) => {
-                    let wire_bytes = response.wire_bytes;
                     let job = Job {
                         response,
                         url: ask.url,
                         at,
                         urls,
                     };
-                    Event::FetchedAndRead(work, wire_bytes, Box::new(read(job, &limits)))
+                    desk.put(work, job);
+                    // until those that have come meanwhile are there too
+                    tokio::task::yield_now().await;
+                    for (work, job) in desk.take() {
+                        let wire_bytes = job.response.wire_bytes;
+                        let page = Box::new(read(job, &limits));
+                        sender
+                            .send(Event::FetchedAndRead(work, wire_bytes, page))
+                            .await
+                            .ok();
+                    }
+                    return;
                 }
                 Asked::Answer(other) => Event::Fetched(work, other),
             };
