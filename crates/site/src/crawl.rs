@@ -7,6 +7,7 @@
 
 mod again;
 mod batch;
+mod desk;
 mod earlier;
 mod externals;
 mod pace;

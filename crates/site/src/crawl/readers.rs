@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::mpsc;
 use url::Url;
 
-use super::run::{Event, Work};
+use super::run::Event;
 use crate::{
     fetch::{Cut, Response, Validators},
     page::{self, At, Limits, Outcome, PageFacts},
@@ -76,31 +76,6 @@ pub(super) fn still(
         page::unchanged(facts, known, answer, url, at, &mut urls)
     });
     ReadPage { facts, urls, held: 0 }
-}
-
-/// Small pages that have arrived and wait to be read by one of the tasks that brought them: handing one to another thread costs
-/// more than reading it.
-#[derive(Debug, Default)]
-pub(super) struct Desk(Mutex<Vec<(Work, Job)>>);
-
-/// Pages read one after the other. What reads them is still in the processor's caches then, and not the client in between.
-const TOGETHER: usize = 16;
-
-impl Desk {
-    pub(super) fn put(&self, work: Work, job: Job) {
-        self.waiting().push((work, job));
-    }
-
-    /// Some of what waits; nothing when others have taken it. Whoever puts something has to take afterwards.
-    pub(super) fn take(&self) -> Vec<(Work, Job)> {
-        let mut waiting = self.waiting();
-        let some = waiting.len().min(TOGETHER);
-        waiting.drain(..some).collect()
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Vec<(Work, Job)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[derive(Default)]

@@ -1,0 +1,97 @@
+//! Small pages that have arrived and wait to be read by one of the tasks that brought them: handing one to another thread costs
+//! more than reading it. Those that came together are read one after the other, because the code that reads them is larger
+//! than a processor's first caches, and the client's would push it out after every page.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{readers::Job, run::Work};
+
+/// Pages read in turn, at most.
+const TOGETHER: usize = 16;
+/// Bytes of theirs, unless one alone has more: two milliseconds, in which the thread does nothing for others.
+const BYTES: usize = 384 * 1024;
+
+/// Whoever puts something there has to take afterwards: then nothing is left lying.
+#[derive(Debug, Default)]
+pub(super) struct Desk(Mutex<Vec<(Work, Job)>>);
+
+impl Desk {
+    pub(super) fn put(&self, work: Work, job: Job) {
+        self.waiting().push((work, job));
+    }
+
+    /// Some of what waits, first come first served; nothing when others have taken all.
+    pub(super) fn take(&self) -> Vec<(Work, Job)> {
+        let mut waiting = self.waiting();
+        let mut bytes = 0;
+        let some = waiting.iter().take(TOGETHER).take_while(|(_, job)| {
+            let is_first = bytes == 0;
+            bytes += job.response.body.len();
+            is_first || bytes <= BYTES
+        });
+        let some = some.count();
+        waiting.drain(..some).collect()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<(Work, Job)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+    use crate::{
+        fetch::Response,
+        page::{At, UrlId},
+        urls::UrlTable,
+    };
+
+    /// How many are taken at a time of pages of so many bytes.
+    fn taken(sizes: &[usize]) -> Vec<usize> {
+        let (desk, url) = (Desk::default(), Url::parse("https://example.com/").unwrap());
+        let mut table = UrlTable::new(1);
+        let id = table.add_url(&url).unwrap();
+        for (i, size) in (0..).zip(sizes) {
+            let work = Work {
+                id: UrlId(i),
+                url: url.clone(),
+                host: 0,
+                attempts: 1,
+                aliases: 0,
+            };
+            let job = Job {
+                response: Response::of(200, &[], &vec![b'x'; *size]),
+                url: url.clone(),
+                at: At::default(),
+                urls: table.page(id),
+            };
+            desk.put(work, job);
+        }
+        let mut next = 0;
+        let takes = sizes.iter().map(|_| {
+            let some = desk.take();
+            assert!(
+                some.iter()
+                    .zip(next..)
+                    .all(|((work, _), id)| work.id == UrlId(id))
+            );
+            next += some.len() as u32;
+            some.len()
+        });
+        let takes = takes.collect();
+        assert_eq!(next as usize, sizes.len());
+        takes
+    }
+
+    #[test]
+    fn as_many_takes_as_puts_leave_nothing() {
+        assert_eq!(taken(&[1]), [1]);
+        assert_eq!(taken(&[20_000; 17])[..3], [16, 1, 0]);
+        assert_eq!(taken(&[200 * 1024; 3]), [1, 1, 1]);
+        assert_eq!(taken(&[BYTES + 1, 1, BYTES, 1]), [1, 1, 1, 1]);
+        assert_eq!(taken(&[100, BYTES - 100, 1]), [2, 1, 0]);
+    }
+}
