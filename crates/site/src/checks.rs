@@ -22,6 +22,7 @@ mod international;
 mod languages;
 mod links;
 mod mobile;
+mod parts;
 mod performance;
 mod phrases;
 mod redirects;

@@ -6,8 +6,8 @@ use url::{Host, Url};
 use super::{
     Category::Crawlability,
     Check, Page, Scope, Test,
-    context::{host, registrable},
     evidence::list,
+    parts::{host, registrable},
 };
 use crate::{
     graph::{Same, flag},

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{
     Category::Indexability,
     Check, Page, Scope, Test,
-    context::{host, registrable},
     evidence::pages,
+    parts::{host, registrable},
     told::Rest,
 };
 use crate::{

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::{
     Category::Links,
     Check, Page, Scope, Test,
-    context::{host, path_and_query},
     evidence::{list, with},
     links::link,
+    parts::{host, path_and_query},
 };
 use crate::{
     graph::{State, flag},

@@ -5,8 +5,9 @@ use url::Url;
 
 use super::{
     Category::Redirects,
-    Check, Page, Scope, Site, Test, addresses, context, dates,
+    Check, Page, Scope, Site, Test, addresses, dates,
     evidence::{list, with},
+    parts::{host, path_and_query},
     told::Rest,
 };
 use crate::{
@@ -120,7 +121,7 @@ fn to_error(page: &Page<'_>) -> Option<Value> {
     let way = way(page).filter(|way| !way.looped)?;
     let (index, last) = (page.index(), *way.urls.last()?);
     // it is never fetched, and visitors cannot reach it either
-    let private = addresses::is_private(index.key(last), context::host(&page.facts.url));
+    let private = addresses::is_private(index.key(last), host(&page.facts.url));
     let error = page.context.error(last).is_some();
     (error || private).then(|| with(hops(index, &way), "privateAddress", private))
 }
@@ -164,7 +165,7 @@ fn mass_home(site: &Site<'_>) -> Option<Value> {
     let ends_at_home = |id: &UrlId| {
         index.state(*id) == State::Redirect
             && *id != UrlId(0)
-            && context::path_and_query(index.key(*id)) != "/"
+            && path_and_query(index.key(*id)) != "/"
             && index.hops(*id).urls.last() == Some(&home)
     };
     let ids = u32::try_from(index.len()).unwrap_or(u32::MAX);

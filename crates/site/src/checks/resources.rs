@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::{
     Category::{Ai, Images, Performance, Social},
     Check, Page, Scope, Site, Test, addresses,
-    context::{host, registrable},
     crawlability::is_missing,
     evidence::{list, with},
     external_links::is_refusal,
+    parts::{host, registrable},
     told::Rest,
 };
 use crate::{

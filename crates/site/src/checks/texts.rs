@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{
     Category::{Content, International},
     Check, Page, Scope, Test,
-    context::path_and_query,
     evidence::{pages, with},
+    parts::path_and_query,
 };
 use crate::{graph::Group, page::HtmlFacts, page::UrlId, text};
 

@@ -6,8 +6,8 @@ use super::{
     Category::Titles,
     Check, Page, Scope, Test,
     content::group,
-    context::{host, registrable},
     evidence::{list, none, text as evidence_text},
+    parts::{host, registrable},
 };
 use crate::{graph::Same, page::HtmlFacts, text};
 

@@ -12,9 +12,9 @@ use uuid::Uuid;
 use super::super::JobError;
 use crate::failure::defect;
 
-/// Bytes of findings that are written or packed together.
+/// Bytes of findings that are packed together, or written while others are evaluated.
 const FINDINGS: usize = 8 << 20;
-/// Pages written at once while others are evaluated.
+/// Pages written at once.
 const AT_ONCE: usize = 4 * 1024;
 /// Pages packed together.
 const PACKED: usize = 2 * AT_ONCE;
@@ -50,13 +50,13 @@ impl Evaluated {
         evidence + self.findings.len() * size_of::<Finding>()
     }
 
-    /// Whether it is enough to be packed, when its findings have so many bytes.
-    fn is_packed(&self, bytes: usize) -> bool {
+    /// Whether it is packed as it is, when its findings have so many bytes.
+    fn fills_pack(&self, bytes: usize) -> bool {
         bytes >= FINDINGS || self.seen.len() >= PACKED
     }
 
-    /// Whether it is enough to be written. Three of these are on their way at once, beside all that is packed.
-    fn is_written(&self) -> bool {
+    /// Whether it is written as it is. Three of these are on their way at once, beside all that is packed.
+    fn fills_portion(&self) -> bool {
         self.seen.len() >= AT_ONCE || self.bytes() >= FINDINGS / 2
     }
 }
@@ -88,8 +88,8 @@ impl Gathered {
         self.bytes += more.bytes();
         self.plain.append(&mut more);
         if self.handed >= FIRST {
-            let is_packed = self.plain.is_packed(self.bytes);
-            return is_packed.then(|| {
+            let fills_pack = self.plain.fills_pack(self.bytes);
+            return fills_pack.then(|| {
                 self.bytes = 0;
                 Next::Pack(take(&mut self.plain))
             });
@@ -129,7 +129,7 @@ impl Gathered {
                 let mut more: Evaluated = postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?;
                 next.append(&mut more);
             }
-            if next.is_written() && !give(take(&mut next).sorted()) {
+            if next.fills_portion() && !give(take(&mut next).sorted()) {
                 return Ok(());
             }
         }
