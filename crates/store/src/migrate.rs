@@ -52,6 +52,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     24 "0024_kept_connections",
     25 "0025_page_names",
     26 "0026_crawl_validators",
+    27 "0027_page_urls",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -25,7 +25,7 @@ macro_rules! columns {
     ($before:literal $after:literal) => {
         concat!(
             $before,
-            " id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable, non_indexable_reason, title, word_count, crawled_at ",
+            " p.id, p.url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable, non_indexable_reason, title, word_count, crawled_at ",
             $after
         )
     };
@@ -50,15 +50,18 @@ fn page(c: &mut Cells<'_>) -> Result<Page> {
     })
 }
 
-/// One page of the list, by URL.
+/// One page of the list of those that were [placed](place), by URL. A page whose URL is spelled in another way since then is where
+/// it was placed last.
 ///
 /// Paths know capitals and LIKE does not on SQLite: a URL contains a text if taking the text out changes it.
 pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Page>> {
     let (url, id) = query.after.unwrap_or_default();
-    sql(columns!("SELECT" "FROM pages WHERE project_id = $1 AND (url, id) > ($2, $3)
+    // CROSS JOIN keeps SQLite to the order of URLs
+    sql(columns!("SELECT" "FROM page_urls u CROSS JOIN pages p
+         WHERE u.project_id = $1 AND (u.url, u.page_id) > ($2, $3) AND p.project_id = u.project_id AND p.id = u.page_id AND p.url = u.url
            AND (CAST($5 AS BIGINT) IS NULL OR status_code = $5) AND (CAST($6 AS BOOLEAN) IS NULL OR indexable = $6)
-           AND (CAST($7 AS TEXT) IS NULL OR replace(url, $7, '') <> url)
-         ORDER BY url, id LIMIT $4"))
+           AND (CAST($7 AS TEXT) IS NULL OR replace(u.url, $7, '') <> u.url)
+         ORDER BY u.url, u.page_id LIMIT $4"))
     .bind(scope.project())
     .bind(url)
     .bind(id)
@@ -72,7 +75,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
 
 /// One page.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Page> {
-    sql(columns!("SELECT" "FROM pages WHERE project_id = $1 AND id = $2"))
+    sql(columns!("SELECT" "FROM pages p WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
         .one(tx, page)
@@ -101,7 +104,7 @@ pub struct Seen {
     pub scored: bool,
 }
 
-/// Records pages of an audit.
+/// Records pages of an audit, best in the order of their ids. Lists know them once they are [placed](place).
 pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Seen>) -> Result<()> {
     let rows = pages
         .into_iter()
@@ -139,8 +142,18 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
            outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16, scored = $17")
     .bind(scope.project())
     .bind(audit)
-    .run_each(tx, rows)
+    .run_each_in_order(tx, rows)
     .await?;
+    Ok(())
+}
+
+/// Takes pages with their URLs up into the list, best in the order of URLs.
+pub async fn place(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, Uuid)>) -> Result<()> {
+    let rows = pages.into_iter().map(|(url, page)| vec![url.into(), page.into()]);
+    sql("INSERT INTO page_urls (project_id, url, page_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
+        .bind(scope.project())
+        .run_each_in_order(tx, rows.collect())
+        .await?;
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 //! A durable commit costs an fsync. Transactions that wait while one is under way share the next: each
 //! but the first runs as a savepoint, one COMMIT covers them all, and only then is each answered.
 
+mod checkpoints;
+
 use std::{
     io::Write as _,
     path::{Path, PathBuf},
@@ -116,7 +118,7 @@ impl Sqlite {
                 rusqlite::version()
             )));
         }
-        let writer = connect(path, true)?;
+        let mut writer = connect(path, true)?;
         let found: i64 = writer.query_row("PRAGMA application_id", [], |r| r.get(0))?;
         let tables: i64 = writer.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
         if found != APPLICATION_ID {
@@ -128,6 +130,7 @@ impl Sqlite {
             }
             writer.pragma_update(None, "application_id", APPLICATION_ID)?;
         }
+        checkpoints::beside(&mut writer, path, checkpoints::LIMITS)?;
         let (sender, receiver) = sync_channel(QUEUE);
         let broken = Arc::new(AtomicBool::new(false));
         let thread = {

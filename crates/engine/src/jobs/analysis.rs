@@ -7,6 +7,7 @@ mod names;
 pub(super) mod proofs;
 mod settle;
 mod since;
+mod urls;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -18,7 +19,7 @@ use searchwright_site::{
     checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
     graph::Index,
-    page::UrlId,
+    page::{PageFacts, UrlId},
     score::Scores,
     vitals::{self, Figure, Vitals},
 };
@@ -175,12 +176,14 @@ pub(super) async fn analyze(
     let evaluating = async move {
         let evaluated = evaluators.join_all().await;
         free.send(()).ok();
+        // beside the writer, as the links
+        let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &shared));
         let rest = tokio::task::spawn_blocking(move || {
             let gathered = std::mem::take(&mut *locked(&gathered));
             gathered.rest(|part| done.blocking_send(part).is_ok())
         });
         rest.await.map_err(|e| defect("analysis", e))??;
-        Ok::<_, JobError>(evaluated)
+        summed.await.map_err(|e| defect("analysis", e))?
     };
     let writing = async {
         while let Some(evaluated) = results.recv().await {
@@ -195,23 +198,18 @@ pub(super) async fn analyze(
         is_free.await.ok();
         page_links::note(run, db, audit.id, index.clone(), batches).await
     };
-    let (loaded, evaluated, written, noted) = tokio::join!(loading, evaluating, writing, noting);
+    let (loaded, summed, written, noted) = tokio::join!(loading, evaluating, writing, noting);
     written?;
     loaded?;
     noted?;
-    let (mut sums, mut home) = (Sums::default(), None);
-    for evaluated in evaluated? {
-        let (part, page) = evaluated?;
-        sums.merge(part);
-        home = home.or(page);
+    let (mut sums, site) = summed?;
+    for urls in std::mem::take(&mut sums.urls).portions(ROWS, &index, project) {
+        fenced(db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { pages::place(tx, scope, urls).await })
+        })
+        .await?;
     }
-    let site = tokio::task::spawn_blocking(move || {
-        let site = evaluate_site(&shared, home.as_ref(), &mut sums);
-        let names = std::mem::take(&mut sums.names);
-        (sums, site, names.placed(&shared.index))
-    });
-    let (mut sums, site, names) = site.await.map_err(|e| defect("analysis", e))?;
-    for names in names.portions(ROWS, &index, project) {
+    for names in std::mem::take(&mut sums.names).portions(ROWS, &index, project) {
         fenced(db, run.leased.clone(), move |tx, scope| {
             Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
         })
@@ -226,6 +224,28 @@ pub(super) async fn analyze(
         unproven: std::mem::take(&mut sums.unproven),
     };
     finish(run, db, audit, termination, &rules, (sums, site), &proofs).await
+}
+
+/// What all evaluators counted, and what is wrong with the site as a whole.
+fn sum_up(
+    evaluated: Vec<Result<(Sums, Option<PageFacts>), JobError>>,
+    shared: &Shared,
+) -> Result<(Sums, Vec<issues::Finding>), JobError> {
+    let mut sums: Option<Sums> = None;
+    let mut home = None;
+    for evaluated in evaluated {
+        let (part, page) = evaluated?;
+        home = home.or(page);
+        match &mut sums {
+            Some(sums) => sums.merge(part),
+            None => sums = Some(part),
+        }
+    }
+    let mut sums = sums.unwrap_or_default();
+    let site = evaluate_site(shared, home.as_ref(), &mut sums);
+    sums.names = std::mem::take(&mut sums.names).placed(&shared.index);
+    sums.urls = std::mem::take(&mut sums.urls).placed(&shared.index);
+    Ok((sums, site))
 }
 
 /// Pages by issue, as the sorted halves of their ids. Until here four bytes each have to do: a large site has millions.

@@ -2,13 +2,15 @@
 
 use searchwright_contract::pages::Page;
 use searchwright_store::{
-    Error, page_names,
+    Error,
+    access::ProjectScope,
+    page_names,
     pages::{self, Query, Seen},
 };
 use uuid::Uuid;
 
 use crate::{
-    harness::{Place, id, later},
+    harness::{Place, Store, id, later},
     issues::seen,
 };
 
@@ -18,7 +20,18 @@ on_both!(
     filters,
     found_by_what_they_are_called,
     walked_in_the_order_of_bytes,
+    listed_where_they_were_placed_last,
 );
+
+/// Pages of an audit, and where they are in lists.
+async fn record(store: &Store, scope: ProjectScope, all: Vec<Seen>) {
+    let urls: Vec<(String, Uuid)> = all.iter().map(|seen| (seen.page.url.clone(), seen.id)).collect();
+    commit!(store.db, |tx| {
+        pages::record(tx, scope, id(), all).await?;
+        pages::place(tx, scope, urls).await
+    })
+    .unwrap();
+}
 
 async fn the_newest_audit_counts(place: &Place) {
     let store = place.store().await;
@@ -147,7 +160,7 @@ async fn filters(place: &Place) {
     ]
     .map(|(path, status)| seen(id(), &format!("https://example.com{path}"), status))
     .to_vec();
-    commit!(store.db, |tx| pages::record(tx, scope, id(), all).await).unwrap();
+    record(&store, scope, all).await;
     let list = async |query: Query| -> Vec<String> {
         let rows = pages::list(&mut store.read().await, scope, Query { limit: 9, ..query })
             .await
@@ -206,7 +219,7 @@ async fn walked_in_the_order_of_bytes(place: &Place) {
     .map(|path| format!("https://example.com{path}"))
     .to_vec();
     let all = urls.iter().map(|url| seen(id(), url, Some(200))).collect();
-    commit!(store.db, |tx| pages::record(tx, scope, id(), all).await).unwrap();
+    record(&store, scope, all).await;
     urls.sort();
     for limit in [1, 3, 100] {
         let (mut walked, mut after) = (Vec::new(), None);
@@ -228,4 +241,35 @@ async fn walked_in_the_order_of_bytes(place: &Place) {
         }
         assert_eq!(walked, urls, "{limit} at a time");
     }
+}
+
+async fn listed_where_they_were_placed_last(place: &Place) {
+    let store = place.store().await;
+    let (scope, foreign, first, second) = (store.project().await, store.project().await, id(), id());
+    let list = async |scope: ProjectScope| -> Vec<(String, String)> {
+        let query = Query {
+            limit: 9,
+            ..Query::default()
+        };
+        let rows = pages::list(&mut store.read().await, scope, query).await.unwrap();
+        rows.into_iter().map(|page| (page.url, page.id)).collect()
+    };
+    let entry = |url: &str, page: Uuid| (url.to_owned(), page.to_string());
+    let (a, b) = ("https://example.com/a", "https://example.com/b");
+    record(
+        &store,
+        scope,
+        vec![seen(first, b, Some(200)), seen(second, a, Some(200))],
+    )
+    .await;
+    // once more, as after an interruption
+    record(&store, scope, vec![seen(first, b, Some(200))]).await;
+    assert_eq!(list(scope).await, [entry(a, second), entry(b, first)]);
+    // the same page, spelled in another way
+    let spelled = "https://example.com/?b";
+    record(&store, scope, vec![seen(first, spelled, Some(200))]).await;
+    assert_eq!(list(scope).await, [entry(spelled, first), entry(a, second)]);
+    record(&store, scope, vec![seen(first, b, Some(200))]).await;
+    assert_eq!(list(scope).await, [entry(a, second), entry(b, first)]);
+    assert_eq!(list(foreign).await, []);
 }

@@ -27,6 +27,7 @@ use super::{
     super::{JobError, batches::unpack},
     gather::{Evaluated, Gathered, Next, pack},
     names::Names,
+    urls::Urls,
 };
 
 /// Stable id of a page: the same URL of the same project, whatever the audit.
@@ -55,6 +56,8 @@ pub(super) struct Sums {
     pub(super) marks: Vec<Mark>,
     /// What they are called.
     pub(super) names: Names,
+    /// Where lists have them.
+    pub(super) urls: Urls,
     /// Of pages that are no whole HTML, what their answers tell.
     pub(super) told: HashMap<Uuid, Told>,
     /// Checks that failed on some page, or that lack what they rest on.
@@ -78,6 +81,7 @@ impl Sums {
         }
         self.marks.extend(other.marks);
         self.names.merge(other.names);
+        self.urls.merge(other.urls);
         self.told.extend(other.told);
         self.unproven.extend(other.unproven);
         for (check, pages) in other.found {
@@ -176,6 +180,7 @@ fn evaluate(
         out.seen.push(seen(index, facts, id));
         sums.marks.push(mark(facts, index, id));
         sums.names.add(index, facts);
+        sums.urls.add(index, facts);
         sums.unproven
             .extend(evaluated.failed.into_iter().map(|check| check.id));
         let told = Told::by(facts);

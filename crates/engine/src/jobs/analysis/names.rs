@@ -37,14 +37,18 @@ impl Names {
     /// All of them by their names, of a name the first pages by address.
     pub(super) fn placed(mut self, index: &Index) -> Self {
         self.0.sort_unstable();
-        let mut placed = Vec::with_capacity(self.0.len());
         for called in self.0.chunk_by_mut(|a, b| a.0 == b.0) {
             if called.len() > MOST {
                 called.sort_unstable_by_key(|(_, page)| index.key(*page));
             }
-            placed.extend(called.iter().take(MOST));
         }
-        Self(placed)
+        let mut last = (None, 0);
+        self.0.retain(|(name, _)| {
+            let before = if last.0 == Some(*name) { last.1 } else { 0 };
+            last = (Some(*name), before + 1);
+            before < MOST
+        });
+        self
     }
 
     /// Portions of so many, to be written one after the other.

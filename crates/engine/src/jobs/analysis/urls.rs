@@ -1,0 +1,62 @@
+//! Pages in the order of their URLs, as lists have them.
+
+use hashbrown::HashMap;
+use searchwright_site::{
+    graph::Index,
+    page::{PageFacts, UrlId},
+};
+use uuid::Uuid;
+
+use super::evaluate::page_id;
+
+/// Pages of the site with their URLs.
+#[derive(Debug, Default)]
+pub(super) struct Urls {
+    pages: Vec<UrlId>,
+    /// URLs that are not spelled as their keys are, which the index has.
+    spelled: HashMap<UrlId, Box<str>>,
+}
+
+impl Urls {
+    /// Takes in a page.
+    pub(super) fn add(&mut self, index: &Index, facts: &PageFacts) {
+        self.pages.push(facts.id);
+        if *facts.url != *index.key(facts.id) {
+            self.spelled.insert(facts.id, (&*facts.url).into());
+        }
+    }
+
+    /// Takes in what another has.
+    pub(super) fn merge(&mut self, mut other: Self) {
+        self.pages.append(&mut other.pages);
+        self.spelled.extend(other.spelled);
+    }
+
+    fn url<'u>(&'u self, index: &'u Index, page: UrlId) -> &'u str {
+        let spelled = self.spelled.get(&page);
+        spelled.map_or_else(|| index.key(page), |spelled| spelled)
+    }
+
+    /// All of them by their URLs.
+    pub(super) fn placed(mut self, index: &Index) -> Self {
+        let mut pages = std::mem::take(&mut self.pages);
+        pages.sort_unstable_by(|a, b| self.url(index, *a).cmp(self.url(index, *b)));
+        Self { pages, ..self }
+    }
+
+    /// Portions of so many, to be written one after the other.
+    pub(super) fn portions(
+        &self,
+        rows: usize,
+        index: &Index,
+        project: Uuid,
+    ) -> impl Iterator<Item = Vec<(String, Uuid)>> {
+        self.pages.chunks(rows).map(move |pages| {
+            let row = |page: &UrlId| {
+                let url = self.url(index, *page).to_owned();
+                (url, page_id(project, index.key(*page)))
+            };
+            pages.iter().map(row).collect()
+        })
+    }
+}
