@@ -10,7 +10,6 @@ mod canonicals;
 mod content;
 mod context;
 mod crawlability;
-mod dates;
 mod document;
 mod evaluate;
 mod evidence;

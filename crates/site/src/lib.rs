@@ -6,6 +6,7 @@
 
 pub mod checks;
 pub mod crawl;
+mod dates;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod charset;
+mod density;
 mod directives;
 mod ease;
 mod elements;

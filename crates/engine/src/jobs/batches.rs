@@ -7,7 +7,7 @@ use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
     crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
-    page::{More, PageFacts, Strange, UrlId},
+    page::{HtmlFacts, More, PageFacts, Strange, UrlId},
     resources::Resource,
     text::sketch::Sketch,
 };
@@ -44,6 +44,13 @@ struct Latest {
     days: Vec<(u32, u16)>,
     /// Of pages with any, their place, and names in their microdata that schema.org does not have.
     strange: Vec<(u32, Strange)>,
+}
+
+/// What is stored behind that, which is as it ever was as well.
+#[derive(Default, Serialize, Deserialize)]
+struct Last {
+    /// Of pages with any, their place, and the newest date in their text, in milliseconds since the Unix epoch.
+    dated: Vec<(u32, i64)>,
 }
 
 /// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
@@ -96,6 +103,10 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
             .filter(|(_, day)| *day > 0)
             .collect(),
     };
+    let dated = |(place, page): (u32, &Page)| Some((place, page.facts.html.as_ref()?.dated?));
+    let last = Last {
+        dated: (0..).zip(&batch.pages).filter_map(dated).collect(),
+    };
     room.clear();
     let mut plain = std::mem::take(room);
     write(&mut plain, &(&batch.origin, &batch.discovered, batch.pages.len()))?;
@@ -106,6 +117,7 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
     }
     write(&mut plain, &later)?;
     write(&mut plain, &latest)?;
+    write(&mut plain, &last)?;
     places.write(&mut plain);
     let data = lz4_flex::compress_prepend_size(&plain);
     *room = plain;
@@ -133,9 +145,10 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
     let mut resources = None;
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
     let (mut saved, rest): (Saved, _) =
-        postcard::take_from_bytes(&plain).map_err(|e| defect("saved batch", e))?;
+        postcard::take_from_bytes(places::split(&plain).0).map_err(|e| defect("saved batch", e))?;
     let (later, rest): (Option<Later>, _) = behind(rest)?;
-    let (latest, _): (Option<Latest>, _) = behind(rest)?;
+    let (latest, rest): (Option<Latest>, _) = behind(rest)?;
+    let (last, _): (Option<Last>, _) = behind(rest)?;
     if let Some(later) = later {
         for (page, more) in saved.2.iter_mut().zip(later.pages) {
             if let (Some(html), Some(more)) = (&mut page.html, more) {
@@ -153,13 +166,15 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
             probe.sketch = sketch;
         }
     }
+    let pages = &mut saved.2;
     for (place, strange) in latest.strange {
-        if let Some(html) = saved
-            .2
-            .get_mut(place as usize)
-            .and_then(|page| page.html.as_mut())
-        {
+        if let Some(html) = html(pages, place) {
             html.strange = strange;
+        }
+    }
+    for (place, dated) in last.unwrap_or_default().dated {
+        if let Some(html) = html(pages, place) {
+            html.dated = Some(dated);
         }
     }
     for (place, day) in latest.days {
@@ -170,11 +185,15 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
     Ok((saved, resources))
 }
 
+fn html(pages: &mut [PageFacts], place: u32) -> Option<&mut HtmlFacts> {
+    pages.get_mut(place as usize)?.html.as_deref_mut()
+}
+
 /// Some of its pages, which costs less than all of them; without what is stored behind them, but for a batch of an older
 /// release.
 pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result<Vec<PageFacts>, Failure> {
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
-    let Some(places) = places::read(&plain) else {
+    let (_, Some(places)) = places::split(&plain) else {
         let (_, _, mut pages) = unpack(data)?;
         pages.retain(|page| wanted(page.id));
         return Ok(pages);
@@ -200,7 +219,7 @@ fn behind<'b, T: Deserialize<'b>>(rest: &'b [u8]) -> Result<(Option<T>, &'b [u8]
 mod tests {
     use searchwright_site::{
         origin::Probe,
-        page::{At, HtmlFacts, Outcome, Unseen},
+        page::{At, Outcome, Unseen},
     };
     use url::Url;
 
@@ -225,6 +244,7 @@ mod tests {
         let html = HtmlFacts {
             more,
             words: 7,
+            dated: Some(1_700_000_000_000),
             strange: Strange {
                 types: vec!["Produkt".into()],
                 properties: Vec::new(),
@@ -263,6 +283,22 @@ mod tests {
         assert_eq!((origin, pages), (batch().origin, expected));
         assert_eq!(discovered, batch().discovered);
         assert_eq!(resources, Some(Vec::new()));
+    }
+
+    /// They end in where pages begin, which is no part of what is stored behind pages.
+    #[test]
+    fn batches_without_dates_are_read() {
+        let data = pack(batch(), 0, &mut Vec::new()).unwrap().data;
+        let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
+        let dates = postcard::to_stdvec(&Last {
+            dated: vec![(1, 1_700_000_000_000)],
+        });
+        let end = places::split(&plain).0.len();
+        let begin = end - dates.unwrap().len();
+        plain.drain(begin..end);
+        let (_, _, pages) = unpack(&lz4_flex::compress_prepend_size(&plain)).unwrap();
+        let html = pages[1].html.as_ref().unwrap();
+        assert_eq!((html.dated, html.strange.types.len()), (None, 1));
     }
 
     #[test]

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::{
     Category::Content,
     Check, Page, Scope, Test,
-    dates::{self, MONTH_MS},
     evidence::{list, pages, with},
     schema,
     told::Rest,
 };
 use crate::{
+    dates::{self, MONTH_MS},
     graph::Same,
     page::{FILLER, HtmlFacts},
 };
@@ -73,9 +73,9 @@ pub(super) const CHECKS: &[Check] = &[
         title: "Old article",
         // where a fix may be told, and nowhere else
         rests_on: &[Rest::Sitemaps],
-        description: "The newest date of an article, in its markup or its sitemap, is older than 24 months.",
+        description: "The newest date of an article, in its structured data, its text (time elements outside navigation, header, footer and aside) or its sitemap, is older than 24 months.",
         why_it_matters: "Readers and answer engines prefer what is kept up to date.",
-        recommendation: "Look through it, update it, and say so in dateModified.",
+        recommendation: "Look through it, update it, and say so in dateModified and in its text.",
         source: DATES,
         ..Check::notice(Content, Test::Html(stale))
     },
@@ -241,12 +241,12 @@ fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let said = marked.chain(metas.map(|meta| &*meta.content));
     let said = said.filter_map(|date| Some((dates::iso_ms(date)?, date))).max();
     let listed = page.index().changed_ms(page.id());
-    let newest = said.map(|(at, _)| at).max(listed)?;
+    let newest = said.map(|(at, _)| at).max(listed).max(html.dated)?;
     let months = (page.context.now_ms - newest) / MONTH_MS;
     let date = said.filter(|(at, _)| *at == newest);
     let date = date.map_or_else(|| dates::day(newest), |(_, date)| date.to_owned());
     (months > i64::from(page.thresholds().stale_months))
-        .then(|| json!({"date": date, "months": months, "inSitemap": listed.map(dates::day)}))
+        .then(|| json!({"date": date, "months": months, "inText": html.dated.map(dates::day), "inSitemap": listed.map(dates::day)}))
 }
 
 fn date_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

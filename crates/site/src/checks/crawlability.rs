@@ -1,5 +1,7 @@
 //! Can URLs be fetched, and are their answers what they claim to be.
 
+mod soft_404;
+
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
@@ -59,12 +61,12 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "soft-404",
-        title: "Not found with status 200",
-        description: "A page answers 200 and says in fewer than 200 words that it was not found, or its main text is the site's answer to URLs that do not exist, of which at least nine word runs in ten are the same.",
+        title: "Not found, but no 404",
+        description: "A page answers 200 and says in fewer than 200 words that it was not found, or its main text is the site's answer to URLs that do not exist, of which at least nine word runs in ten are the same; or a page redirects to the home page, and is no other spelling of it.",
         why_it_matters: "Search engines spend their visits on pages that are not there.",
-        recommendation: "Answer 404 or 410, or put content on the page.",
+        recommendation: "Answer 404 or 410, put content on the page, or redirect to what replaces it.",
         source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors",
-        ..Check::warning(Crawlability, Test::Html(soft_404))
+        ..Check::warning(Crawlability, Test::Url(soft_404::found))
     },
     Check {
         id: "depth-high",
@@ -186,21 +188,6 @@ fn http_no_response(page: &Page<'_>) -> Option<Value> {
         }
         _ => None,
     }
-}
-
-fn soft_404(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if !page.index().has(page.id(), flag::SOFT_404) || page.is_home() {
-        return None;
-    }
-    let seen = json!({"title": html.titles.first(), "words": html.main_words});
-    Some(match page.index().like_not_found(page.id()) {
-        Some(percent) => with(
-            with(seen, "method", "probe"),
-            "similarity",
-            f64::from(percent) / 100.0,
-        ),
-        None => with(seen, "method", "phrase"),
-    })
 }
 
 fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {

@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::{
     Category::Indexability,
-    Check, Page, Scope, Site, Test, dates,
+    Check, Page, Scope, Site, Test,
     evidence::{list, with},
     told::Rest,
 };
 use crate::{
     crawl::resources::{base_of, resolve},
+    dates,
     page::{HtmlFacts, NotIndexable, Outcome, Rules, not_indexable, refresh},
 };
 

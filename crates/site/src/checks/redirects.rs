@@ -5,12 +5,13 @@ use url::Url;
 
 use super::{
     Category::Redirects,
-    Check, Page, Scope, Site, Test, addresses, dates,
+    Check, Page, Scope, Site, Test, addresses,
     evidence::{list, with},
     parts::{host, path_and_query},
     told::Rest,
 };
 use crate::{
+    dates,
     graph::{Hops, Index, State},
     page::{Outcome, UrlId},
 };

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Category::Security, Check, Page, Scope, Site, Test, dates, evidence::list, told::Rest};
+use super::{Category::Security, Check, Page, Scope, Site, Test, evidence::list, told::Rest};
 use crate::{
     crawl::resources::base_of,
+    dates,
     page::{Form, HtmlFacts, PageFacts, Resource, is_frame_ancestors},
 };
 

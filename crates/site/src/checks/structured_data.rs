@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Category::StructuredData,
-    Check, Page, Scope, Site, Test, dates,
+    Check, Page, Scope, Site, Test,
     evidence::{list, none},
     schema::{Item, Markup, is_local_business, is_organization, says_something, types},
     told::Rest,
 };
-use crate::page::HtmlFacts;
+use crate::{dates, page::HtmlFacts};
 
 const GUIDE: &str =
     "https://developers.google.com/search/docs/appearance/structured-data/intro-structured-data";

@@ -4,9 +4,11 @@
 mod ask;
 mod begin;
 mod end;
+mod given;
 mod intake;
 mod probe;
 mod queue;
+mod subdomains;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -107,6 +109,8 @@ pub(super) struct Run {
     tally: Tally,
     pub(super) origin: Origin,
     pub(super) gates: HashMap<Box<str>, Gate>,
+    /// What other subdomains answered, until their sitemaps are asked for.
+    robots_below: HashMap<Box<str>, File>,
     hosts: Hosts,
     root_host: Option<usize>,
     dice: Dice,
@@ -188,6 +192,7 @@ pub(super) async fn run(
         bytes: resume.bytes,
         origin: Origin::default(),
         gates: HashMap::new(),
+        robots_below: HashMap::new(),
         hosts: Hosts::new(config.delay, config.connections),
         root_host: None,
         dice: Dice(config.seed),
@@ -226,6 +231,7 @@ pub(super) async fn run(
     run.note_urls(0);
     run.begin(resume.origin).await;
     run.pages().await?;
+    run.subdomains().await?;
     if run.stop.is_none() {
         run.probe_folder().await;
         run.check_links().await?;
@@ -300,6 +306,9 @@ impl Run {
                 self.adopt(*page);
             }
             Event::Robots(origin, file) => {
+                if self.config.include_subdomains && self.scope.is_below(&origin) {
+                    self.robots_below.insert(origin.clone(), file.clone());
+                }
                 let policy = self.policy(&file);
                 if let Policy::Follow(Agent {
                     delay: Some(delay), ..

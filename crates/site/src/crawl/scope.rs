@@ -39,17 +39,23 @@ impl Scope {
     /// Whether a key is on the site: its host, over http or https, on the port of the start URL (or the
     /// usual ones when that names none).
     pub(super) fn is_internal(&self, key: &str) -> bool {
-        let (authority, _) = split(key);
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, port.parse().unwrap_or(0)),
-            _ => (authority, 0),
-        };
-        let named = host.strip_prefix("www.").unwrap_or(host) == &*self.bare;
-        let below = || {
-            host.strip_suffix(&*self.bare)
-                .is_some_and(|rest| rest.ends_with('.'))
-        };
-        port == self.port && (named || self.subdomains && below())
+        let (host, port) = host_and_port(key);
+        port == self.port && (self.is_own(host) || self.subdomains && self.is_under(host))
+    }
+
+    /// Whether it is on another subdomain, and those belong to the site.
+    pub(super) fn is_below(&self, key: &str) -> bool {
+        let (host, port) = host_and_port(key);
+        self.subdomains && port == self.port && !self.is_own(host) && self.is_under(host)
+    }
+
+    fn is_own(&self, host: &str) -> bool {
+        host.strip_prefix("www.").unwrap_or(host) == &*self.bare
+    }
+
+    fn is_under(&self, host: &str) -> bool {
+        let rest = host.strip_suffix(&*self.bare);
+        rest.is_some_and(|rest| rest.ends_with('.'))
     }
 
     /// Whether an internal key is crawled.
@@ -86,6 +92,15 @@ fn split(key: &str) -> (&str, &str) {
 pub(super) fn origin(key: &str) -> &str {
     let start = key.find("://").map_or(0, |i| i + 3);
     &key[..key[start..].find('/').map_or(key.len(), |i| start + i)]
+}
+
+/// Of a key; 0 where it names no port.
+fn host_and_port(key: &str) -> (&str, u16) {
+    let (authority, _) = split(key);
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().unwrap_or(0)),
+        _ => (authority, 0),
+    }
 }
 
 /// Whether asking for the headers is enough, going by the name.

@@ -59,6 +59,12 @@ impl Survey {
         }
     }
 
+    /// Leaves as much time between requests as robots.txt wants.
+    pub(super) fn slow_to(&mut self, delay: Option<f32>) {
+        let wanted = Duration::from_secs_f32(delay.unwrap_or(0.0).clamp(0.0, 10.0));
+        self.delay = self.delay.max(wanted);
+    }
+
     pub(super) async fn ask(&mut self, url: Url, method: Method, body_limit: usize) -> Fetched {
         tokio::time::sleep_until(self.next).await;
         self.next = Instant::now() + self.delay;
@@ -170,9 +176,7 @@ impl Survey {
             ..Origin::default()
         };
         if let Policy::Follow(rules) = &policy {
-            if let Some(delay) = rules.delay {
-                self.delay = self.delay.max(Duration::from_secs_f32(delay.clamp(0.0, 10.0)));
-            }
+            self.slow_to(rules.delay);
             self.sitemaps(&root, &mut origin, listed).await;
             origin.llms_txt = self.file(&root, "/llms.txt", LLMS_LIMIT).await;
             let icon = self.ask(at(&root, "/favicon.ico"), Method::Get, 1).await.ok();

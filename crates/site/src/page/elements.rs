@@ -60,6 +60,7 @@ impl<'a> Reader<'a, '_> {
             Tag::Object | Tag::Embed | Tag::Applet => self.plugin(start.tag, attributes),
             Tag::Form => self.form(attributes.url("action").unwrap_or_default()),
             Tag::Input if attributes.is("type", "password") => self.password(),
+            Tag::Time => self.time(attributes.get("datetime").as_deref()),
             Tag::Blockquote | Tag::Q => self.out.quotations += 1,
             _ => {}
         }

@@ -93,7 +93,8 @@ pub struct HtmlFacts {
     pub numbers: bool,
     /// Words of the visible text (UAX #29; CJK characters / 1.7).
     pub words: u32,
-    /// Words of the main text (main or article, else the body without nav, header, footer, aside).
+    /// Words of the main text: main or article, else the body without nav, header, footer and aside, and of that the blocks that
+    /// are dense, where those can be told.
     pub main_words: u32,
     /// Visible text, bytes.
     pub text_bytes: u64,
@@ -119,6 +120,10 @@ pub struct HtmlFacts {
     /// Names in microdata that schema.org does not have; stored behind that.
     #[serde(skip)]
     pub strange: Strange,
+    /// The newest date that a `<time>` of the text names and that was not to come, in milliseconds since the Unix epoch; stored
+    /// behind that.
+    #[serde(skip)]
+    pub dated: Option<i64>,
 }
 
 /// Where the charset came from.

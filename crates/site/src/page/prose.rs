@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::{memchr2_iter, memmem::Finder};
 
-use super::{HtmlFacts, ease, language, tags::Tag, unseen::unseen};
+use super::{HtmlFacts, density, ease, language, tags::Tag, unseen::unseen};
 use crate::text::{self, Words, sketch::Sketch};
 
 const IN_MAIN: u8 = 1;
@@ -13,6 +13,8 @@ const IN_ARTICLE: u8 = 2;
 const IN_CHROME: u8 = 4;
 /// No snippet may show it.
 const HIDDEN: u8 = 8;
+/// No part of what this page says, by its density.
+const AROUND: u8 = 16;
 
 /// Bytes of a document that space is reserved for at once.
 const MOST_RESERVED: usize = 256 << 10;
@@ -48,6 +50,8 @@ pub(super) struct Prose {
     code: Vec<(usize, usize)>,
     /// Program text that is a block of its own.
     listings: Vec<(usize, usize)>,
+    /// Texts of links outside landmarks.
+    links: Vec<(usize, usize)>,
 }
 
 impl Prose {
@@ -103,6 +107,13 @@ impl Prose {
         self.listings.push((mark, self.text.len()));
     }
 
+    /// A link ended; its text began at a mark.
+    pub fn link_since(&mut self, mark: usize) {
+        if self.place & !HIDDEN == 0 && mark < self.text.len() {
+            self.links.push((mark, self.text.len()));
+        }
+    }
+
     /// Tells where the page now is, when a landmark began or ended.
     pub fn enter(&mut self, has: impl Fn(Tag) -> bool) {
         let main = if has(Tag::Main) { IN_MAIN } else { 0 };
@@ -147,10 +158,10 @@ impl Prose {
         self.text.truncate(self.text.trim_end().len());
         facts.text_bytes = self.text.len() as u64;
         let wanted = self.main_place();
-        let is_main = |place: u8| match wanted {
-            0 => place & IN_CHROME == 0,
-            wanted => place & wanted != 0 && place & IN_CHROME == 0,
-        };
+        if wanted == 0 {
+            self.leave_out_what_is_around();
+        }
+        let is_main = |place: u8| place & (IN_CHROME | AROUND) == 0 && (wanted == 0 || place & wanted != 0);
         let (mut all, mut main) = (Words::default(), Words::default());
         let mut main_text = String::with_capacity(self.text.len() + 1);
         let mut hidden = 0;
@@ -240,6 +251,40 @@ impl Prose {
             .into_iter()
             .find(|wanted| holds(*wanted))
             .unwrap_or(0)
+    }
+
+    /// Marks the blocks that are no contents, where no landmark tells contents from what is around them.
+    fn leave_out_what_is_around(&mut self) {
+        let mut pieces = Vec::new();
+        let mut breaks = self.breaks.as_slice();
+        for (i, (start, place)) in self.parts.iter().enumerate() {
+            let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
+            let mut at = *start;
+            while at < end {
+                breaks = &breaks[breaks.partition_point(|b| *b <= at)..];
+                let next = breaks.first().map_or(end, |next| end.min(*next));
+                pieces.push((at, next, *place));
+                at = next;
+            }
+        }
+        let is_block = |(start, end, place): &(usize, usize, u8)| {
+            let text = self.text.get(*start..*end).unwrap_or_default();
+            place & IN_CHROME == 0 && !text.trim().is_empty()
+        };
+        let blocks: Vec<(usize, usize)> = pieces
+            .iter()
+            .filter(|piece| is_block(piece))
+            .map(|(start, end, _)| (*start, *end))
+            .collect();
+        let Some(contents) = density::contents(&self.text, &blocks, &self.links) else {
+            return;
+        };
+        let mut contents = contents.into_iter();
+        let parts = pieces.iter().map(|piece| {
+            let is_around = is_block(piece) && contents.next() == Some(false);
+            (piece.0, if is_around { piece.2 | AROUND } else { piece.2 })
+        });
+        self.parts = parts.collect();
     }
 
     fn find_placeholders(&self, folded: &str, found: &mut Vec<Box<str>>) {

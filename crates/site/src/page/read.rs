@@ -19,7 +19,8 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
         && !response.body.is_empty();
     let html = is_html.then(|| {
         let (html, used) = charset::decode(&response.body, header.content_type.as_deref());
-        let mut facts = Reader::new(&html, Resolver::new(url, at.id, intern), limits).read();
+        let resolver = Resolver::new(url, at.id, intern);
+        let mut facts = Reader::new(&html, resolver, limits, at.fetched_at_ms).read();
         facts.charset = used;
         Box::new(facts)
     });

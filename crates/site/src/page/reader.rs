@@ -16,7 +16,7 @@ use super::{
     tags::Tag,
     tokens::{Start, Text, Token, Tokens},
 };
-use crate::text;
+use crate::{dates, text};
 
 /// Entries kept in lists that have a total beside them.
 pub(super) const LIST: usize = 50;
@@ -72,6 +72,15 @@ struct OpenHeading {
     alt: String,
 }
 
+/// What an element says of the text in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Said {
+    /// No snippet may show it.
+    nosnippet: bool,
+    /// It is the main text, as that of a `<main>` is.
+    is_main: bool,
+}
+
 pub(super) struct Reader<'a, 'u> {
     html: &'a str,
     lines: Lines<'a>,
@@ -92,6 +101,8 @@ pub(super) struct Reader<'a, 'u> {
     code: Option<usize>,
     /// How many elements are open inside the one whose text no snippet may show, itself included.
     nosnippet: Option<usize>,
+    /// How many elements are open inside the one whose role is `main`, itself included.
+    main_role: Option<usize>,
     picture_has_img: bool,
     /// The open picture has a source in a modern format.
     pub(super) picture_is_modern: bool,
@@ -102,13 +113,17 @@ pub(super) struct Reader<'a, 'u> {
     /// How often JSON-LD mentions an author.
     authors_in_json: usize,
     microdata: Microdata,
+    /// Where the text of an open `<time>` begins whose date is its text.
+    time: Option<usize>,
+    /// Dates that lie behind it are to come.
+    now_ms: i64,
     scripts: bool,
     spa_root: bool,
     started: bool,
 }
 
 impl<'a, 'u> Reader<'a, 'u> {
-    pub fn new(html: &'a str, resolver: Resolver<'u>, limits: &'u Limits) -> Self {
+    pub fn new(html: &'a str, resolver: Resolver<'u>, limits: &'u Limits, now_ms: i64) -> Self {
         Self {
             html,
             lines: Lines {
@@ -129,12 +144,15 @@ impl<'a, 'u> Reader<'a, 'u> {
             answer_from: None,
             code: None,
             nosnippet: None,
+            main_role: None,
             picture_has_img: false,
             picture_is_modern: false,
             json_open: false,
             content_image: false,
             authors_in_json: 0,
             microdata: Microdata::default(),
+            time: None,
+            now_ms,
             scripts: false,
             spa_root: false,
             started: false,
@@ -200,14 +218,14 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.out.elements += u32::from(!inert);
             self.open.push(Tag::Tbody);
         }
-        let mut nosnippet = false;
+        let mut said = Said::default();
         if !inert {
             self.out.elements += 1;
             if !self.in_body {
                 self.leave_head(tag, start.name);
             }
             self.break_words(tag);
-            nosnippet = self.common_attributes(attributes);
+            said = self.common_attributes(attributes);
             self.meaning(start, attributes);
         }
         let repeated = matches!(tag, Tag::Html | Tag::Body | Tag::Head) && self.open.has(tag);
@@ -217,9 +235,13 @@ impl<'a, 'u> Reader<'a, 'u> {
                 self.opened(tag, start);
             }
             // what stands within a line is a part of the text, not all of it
-            if nosnippet && self.nosnippet.is_none() && tag.breaks_words() {
+            if said.nosnippet && self.nosnippet.is_none() && tag.breaks_words() {
                 self.nosnippet = Some(self.open.depth());
                 self.prose.hide(true);
+            }
+            if said.is_main && self.main_role.is_none() {
+                self.main_role = Some(self.open.depth());
+                self.enter();
             }
         }
     }
@@ -233,9 +255,9 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.out.head_ended_by = Some(text::cut(name, 40).to_ascii_lowercase().into());
     }
 
-    /// What any element may say; whether no snippet may show its text.
-    fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> bool {
-        let mut nosnippet = false;
+    /// What any element may say.
+    fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> Said {
+        let mut said = Said::default();
         for attribute in attributes.0 {
             let is = |name: &str| attribute.name.eq_ignore_ascii_case(name);
             match attribute.name.len() {
@@ -246,6 +268,7 @@ impl<'a, 'u> Reader<'a, 'u> {
                         self.out.id_hashes.push(text::hash(id.as_bytes()));
                     }
                 }
+                4 if is("role") => said.is_main |= attribute.value.trim().eq_ignore_ascii_case("main"),
                 6 if is("typeof") => self.item_type(attribute.value),
                 8 if is("itemtype") => {
                     self.item_type(attribute.value);
@@ -256,11 +279,17 @@ impl<'a, 'u> Reader<'a, 'u> {
                     self.out.microdata = true;
                     self.microdata.object();
                 }
-                14 => nosnippet |= is("data-nosnippet"),
+                14 => said.nosnippet |= is("data-nosnippet"),
                 _ => {}
             }
         }
-        nosnippet
+        said
+    }
+
+    /// A landmark began or ended.
+    fn enter(&mut self) {
+        let (open, main) = (&self.open, self.main_role.is_some());
+        self.prose.enter(|tag| open.has(tag) || main && tag == Tag::Main);
     }
 
     fn item_type(&mut self, types: &str) {
@@ -277,7 +306,7 @@ impl<'a, 'u> Reader<'a, 'u> {
     fn opened(&mut self, tag: Tag, start: &Start<'a>) {
         match tag {
             Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
-                self.prose.enter(|tag| self.open.has(tag));
+                self.enter();
             }
             Tag::P => self.paragraph = Some(self.prose.mark()),
             Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
@@ -340,11 +369,25 @@ impl<'a, 'u> Reader<'a, 'u> {
         {
             self.prose.hide(false);
         }
+        if self
+            .main_role
+            .take_if(|depth| *depth > self.open.depth())
+            .is_some()
+        {
+            self.prose.boundary();
+            self.enter();
+        }
         match tag {
             Tag::P => self.finish_paragraph(),
+            Tag::Time => {
+                if let Some(mark) = self.time.take() {
+                    let date = dates::iso_ms(self.prose.since(mark));
+                    self.dated(date);
+                }
+            }
             Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
                 self.prose.boundary();
-                self.prose.enter(|tag| self.open.has(tag));
+                self.enter();
             }
             Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
                 let open = [Tag::Code, Tag::Pre, Tag::Samp, Tag::Kbd]
@@ -415,6 +458,7 @@ impl<'a, 'u> Reader<'a, 'u> {
 
     pub(super) fn finish_link(&mut self) {
         let Some(link) = self.link.take() else { return };
+        self.prose.link_since(link.mark);
         let Some(place) = link.index else { return };
         let text = self.prose.since(link.mark);
         let anchor = [text, link.alt.trim(), &link.label]
@@ -484,6 +528,21 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.authors_in_json += authors(source);
             elements::fill_json_ld(&mut self.out.json_ld, source);
         }
+    }
+
+    /// A `<time>` begins; without `datetime` its text is the date (HTML, 4.5.14).
+    pub(super) fn time(&mut self, datetime: Option<&str>) {
+        if self.prose.in_chrome() {
+            return;
+        }
+        match datetime {
+            Some(date) => self.dated(dates::iso_ms(date)),
+            None => self.time = Some(self.prose.mark()),
+        }
+    }
+
+    fn dated(&mut self, at_ms: Option<i64>) {
+        self.out.dated = self.out.dated.max(at_ms.filter(|at| *at <= self.now_ms));
     }
 
     pub(super) fn saw_script(&mut self) {

@@ -100,7 +100,7 @@ tags! {
     Table "table" BLOCK | BARRIER | LEAVES_FOREIGN; Tbody "tbody" SPECIAL | BREAK;
     Td "td" SPECIAL | BREAK | BARRIER; Template "template" SPECIAL | HEAD | BARRIER;
     Textarea "textarea" SPECIAL | BREAK; Tfoot "tfoot" SPECIAL | BREAK; Th "th" SPECIAL | BREAK | BARRIER;
-    Thead "thead" SPECIAL | BREAK; Title "title" SPECIAL | BREAK | HEAD; Tr "tr" SPECIAL | BREAK;
+    Thead "thead" SPECIAL | BREAK; Time "time" 0; Title "title" SPECIAL | BREAK | HEAD; Tr "tr" SPECIAL | BREAK;
     Track "track" VOID | SPECIAL; Tt "tt" LEAVES_FOREIGN; U "u" LEAVES_FOREIGN; Ul "ul" BLOCK | LEAVES_FOREIGN;
     Var "var" LEAVES_FOREIGN; Video "video" 0; Wbr "wbr" VOID | SPECIAL; Xmp "xmp" BLOCK;
 }

@@ -777,3 +777,64 @@ proptest! {
         prop_assert_eq!(stored, once);
     }
 }
+
+#[test]
+fn a_role_is_a_landmark_too() {
+    let facts = html("<div>Menu</div><div role=main><p>Two words<div>and more</div></div><p>Imprint");
+    assert_eq!((facts.main_words, facts.words), (4, 6));
+    let within = html("<main><div role=main>One</div> two</main>three");
+    assert_eq!(within.main_words, 2);
+}
+
+#[test]
+fn without_landmarks_the_dense_blocks_are_the_main_text() {
+    let words = |count: usize| "word ".repeat(count);
+    let menu: String = (0..30)
+        .map(|n| format!("<li><a href=/{n}>Entry number {n}</a>"))
+        .collect();
+    let page = |text: String| {
+        html(&format!(
+            "<ul>{menu}</ul><div>{text}</div><div><a href=/i>Imprint</a></div>"
+        ))
+    };
+    let facts = page(format!("<p>{}<p>{}", words(80), words(40)));
+    assert_eq!((facts.main_words, facts.words), (120, 120 + 90 + 1));
+    // of a short text it cannot be told
+    let short = page(format!("<p>{}", words(60)));
+    assert_eq!(short.main_words, short.words);
+    // and where landmarks are, they count
+    let marked = page(format!("<article><p>{}</article><p>{}", words(20), words(120)));
+    assert_eq!(marked.main_words, 20);
+}
+
+#[test]
+fn dates_in_the_text_are_kept_but_those_to_come() {
+    let dated = |body: &str| {
+        let response = Response::of(200, &[("content-type", "text/html")], body.as_bytes());
+        let at = At {
+            fetched_at_ms: 1_780_272_000_000,
+            ..At::default()
+        };
+        let url = Url::parse(PAGE).unwrap();
+        let facts = read(&response, &url, at, &mut Table(Vec::new()), &Limits::default());
+        facts.html.unwrap().dated
+    };
+    let day = 1_767_225_600_000;
+    for (body, wanted) in [
+        (
+            "<p><time datetime=2026-01-01>today</time><time datetime=2025-01-01></time>",
+            Some(day),
+        ),
+        (
+            "<p><time datetime='2026-01-01T00:00:00+00:00'>today</time>",
+            Some(day),
+        ),
+        ("<p><time>2026-01-01</time> and <time>yesterday</time>", Some(day)),
+        ("<p><time datetime=2026-07-01>in July</time>", None),
+        ("<footer><time datetime=2026-01-01></time></footer>", None),
+        ("<template><time datetime=2026-01-01></time></template>", None),
+        ("<p><time datetime=P3D>three days</time>", None),
+    ] {
+        assert_eq!(dated(body), wanted, "{body}");
+    }
+}

@@ -665,6 +665,77 @@ async fn subdomains_belong_to_the_site_when_asked_for() {
     );
 }
 
+/// Of subdomains that have a page, and so on; one whose sitemap is not there says nothing.
+#[tokio::test]
+async fn sitemaps_of_subdomains_are_read() {
+    let listing = |urls: &[&str]| {
+        let urls: String = urls
+            .iter()
+            .map(|url| format!("<url><loc>{url}</loc></url>"))
+            .collect();
+        let open = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
+        Answer::Is(200, Vec::new(), format!("{open}{urls}</urlset>"))
+    };
+    let at_blog = |path: &str| format!("https://blog.example.com{path}");
+    let at_shop = |path: &str| format!("https://shop.example.com{path}");
+    let build = || {
+        site()
+            .with(
+                "/",
+                links(&["https://blog.example.com/", "https://docs.example.com/"]),
+            )
+            .with("/robots.txt", text("Sitemap: /map.xml"))
+            .with("/map.xml", sitemap(&["/"]))
+            .with(
+                &at_blog("/robots.txt"),
+                text("User-agent: *\nDisallow: /no\nSitemap: /blog.xml"),
+            )
+            .with(
+                &at_blog("/blog.xml"),
+                listing(&[&at_blog("/alone"), &at_blog("/no"), "https://other.example/"]),
+            )
+            .with(&at_blog("/"), links(&["/"]))
+            .with(&at_blog("/alone"), links(&[&at_shop("/")]))
+            .with("https://docs.example.com/", links(&[]))
+            .with(&at_shop("/"), links(&["/"]))
+            .with(&at_shop("/sitemap.xml"), listing(&[&at_shop("/hidden")]))
+            .with(&at_shop("/hidden"), links(&[]))
+    };
+    let wide = Config {
+        include_subdomains: true,
+        ..config()
+    };
+    let (site, memory, ending) = run(build(), wide).await;
+    assert_eq!(ending.termination, Termination::Complete);
+    for page in [at_blog("/alone"), at_shop("/hidden")] {
+        assert_eq!(memory.page(&page).facts.outcome, Outcome::Status(200), "{page}");
+        let id = memory.id(&page);
+        assert_eq!(ending.index.depth(id), None);
+        assert!(ending.index.has(id, flag::IN_SITEMAP), "{page}");
+    }
+    assert!(matches!(
+        memory.page(&at_blog("/no")).facts.outcome,
+        Outcome::Blocked(_)
+    ));
+    let sitemaps = ending.origin.sitemaps.iter();
+    let sitemaps: Vec<(&str, bool)> = sitemaps
+        .map(|sitemap| (&*sitemap.url, sitemap.declared))
+        .collect();
+    let (blog, shop) = (at_blog("/blog.xml"), at_shop("/sitemap.xml"));
+    assert_eq!(
+        sitemaps,
+        [
+            ("https://example.com/map.xml", true),
+            (&blog, true),
+            (&shop, false)
+        ]
+    );
+    assert_eq!(site.asked(&at_blog("/robots.txt")), 1);
+    // and not of those that are another site
+    let (site, _, _) = run(build(), config()).await;
+    assert_eq!(site.asked(&blog), 0);
+}
+
 #[tokio::test]
 async fn each_origin_has_its_own_robots_txt() {
     let site = site()

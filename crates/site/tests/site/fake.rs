@@ -70,14 +70,18 @@ pub fn status(status: u16) -> Answer {
     Answer::Is(status, Vec::new(), String::new())
 }
 
+/// Paths are those of one host.
+fn absolute(path: &str) -> String {
+    if path.starts_with('/') {
+        format!("https://example.com{path}")
+    } else {
+        path.to_owned()
+    }
+}
+
 impl Site {
     pub fn with(mut self, path: &str, answer: Answer) -> Self {
-        let url = if path.starts_with('/') {
-            format!("https://example.com{path}")
-        } else {
-            path.to_owned()
-        };
-        self.answers.entry(url).or_default().push(answer);
+        self.answers.entry(absolute(path)).or_default().push(answer);
         self
     }
 
@@ -96,7 +100,7 @@ impl Site {
         self.asked
             .lock()
             .unwrap()
-            .get(&format!("https://example.com{path}"))
+            .get(&absolute(path))
             .copied()
             .unwrap_or(0)
     }

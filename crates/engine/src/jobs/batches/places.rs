@@ -24,14 +24,22 @@ impl Places {
     }
 }
 
-/// Pages and where they begin; `None` when the batch does not say.
-pub(super) fn read(plain: &[u8]) -> Option<impl Iterator<Item = (UrlId, usize)>> {
-    let (rest, count) = plain.strip_suffix(MARK)?.split_last_chunk()?;
-    let bytes = (u32::from_le_bytes(*count) as usize).checked_mul(8)?;
-    let (places, _) = rest.get(rest.len().checked_sub(bytes)?..)?.as_chunks::<8>();
-    Some(places.iter().map(|place| {
+/// What lies before, and the pages with where they begin; `None` when the batch does not say.
+pub(super) fn split(plain: &[u8]) -> (&[u8], Option<impl Iterator<Item = (UrlId, usize)>>) {
+    let Some((before, places)) = last(plain) else {
+        return (plain, None);
+    };
+    let places = places.iter().map(|place| {
         let [a, b, c, d, e, f, g, h] = *place;
         let (id, at) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
         (UrlId(id), at as usize)
-    }))
+    });
+    (before, Some(places))
+}
+
+fn last(plain: &[u8]) -> Option<(&[u8], &[[u8; 8]])> {
+    let (rest, count) = plain.strip_suffix(MARK)?.split_last_chunk()?;
+    let bytes = (u32::from_le_bytes(*count) as usize).checked_mul(8)?;
+    let (before, places) = rest.split_at_checked(rest.len().checked_sub(bytes)?)?;
+    Some((before, places.as_chunks().0))
 }

@@ -116,6 +116,11 @@ fn duplicates() -> Vec<Case> {
         },
         Case {
             id: "soft-404",
+            bad: World::new().redirect("/p", 301, "/"),
+            good: World::new().redirect("/p", 301, "/q").page("/q", "x"),
+        },
+        Case {
+            id: "soft-404",
             bad: like_it(&missing("gone")),
             good: like_it(&missing("gone").replace("word1", "other")),
         },

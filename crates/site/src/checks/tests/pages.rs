@@ -162,6 +162,17 @@ fn texts() -> Vec<Case> {
             &json_ld(r#"{"@type": "Article", "datePublished": "2023-01-01"}"#),
             &article,
         ),
+        page(
+            "content-stale",
+            &format!(
+                "{}<header><time datetime=2026-01-01></time></header><time datetime=2027-01-01></time>",
+                json_ld(r#"{"@type": "Article", "datePublished": "2023-01-01"}"#)
+            ),
+            &format!(
+                "{}<p>As of <time datetime=2026-01-01>today</time>",
+                json_ld(r#"{"@type": "Article", "datePublished": "2023-01-01"}"#)
+            ),
+        ),
         page("date-missing", &json_ld(r#"{"@type": "BlogPosting"}"#), &article),
         page(
             "question-heading-missing",

@@ -1,13 +1,10 @@
 //! What is learnt before the first page.
 
-use url::Url;
-
-use super::{Gate, Run, host_of};
+use super::{Gate, Run, given::Given, host_of};
 use crate::{
     crawl::{Termination, survey::Survey},
     origin::{File, Origin},
     robots::{Agent, Policy},
-    url_key::Base,
     urls::provenance,
 };
 
@@ -23,30 +20,12 @@ impl Run {
         } else {
             let before = self.table.len();
             let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
-            let (table, scope) = (&mut self.table, &self.scope);
-            // Room is left for what the pages will link to.
-            let most = self.config.max_urls / 2;
-            let mut base = Base::new(&self.config.start);
-            let mut given = |text: &str, bits: u8, day: u16| {
-                let added = match base.key_of_absolute(text) {
-                    _ if table.len() >= most => None,
-                    Some(key) if scope.is_internal(key) => table.insert(key, None),
-                    Some(_) => None,
-                    None => match Url::parse(text) {
-                        Ok(url) if scope.is_internal(url.as_str()) => table.add_url(&url),
-                        _ => None,
-                    },
-                };
-                if let Some(id) = added {
-                    table.mark(id, bits);
-                    table.changed_on(id, day);
-                }
-            };
+            let mut given = Given::new(&mut self.table, &self.scope, &self.config);
             for (url, bits) in &seeds {
-                given(url, bits & provenance::GIVEN, 0);
+                given.add(url, bits & provenance::GIVEN, 0);
             }
             drop(seeds);
-            let mut listed = |url: &str, day: u16| given(url, provenance::SITEMAP, day);
+            let mut listed = |url: &str, day: u16| given.listed(url, day);
             let surveyed = tokio::select! {
                 surveyed = survey.survey(&self.config, &self.scope, &mut listed) => surveyed,
                 () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),

@@ -26,7 +26,12 @@ fn tell(listing: &Listing, listed: &mut Listed<'_>) {
 }
 
 impl Survey {
-    pub(super) async fn sitemaps(&mut self, root: &Url, origin: &mut Origin, listed: &mut Listed<'_>) {
+    pub(in crate::crawl) async fn sitemaps(
+        &mut self,
+        root: &Url,
+        origin: &mut Origin,
+        listed: &mut Listed<'_>,
+    ) {
         let declared: Vec<Url> = Robots::parse(&origin.robots.text)
             .sitemaps
             .iter()

@@ -3,10 +3,10 @@
 use crate::sitemap::w3c_datetime_ms;
 
 /// Milliseconds of a 30-day month, near enough for "older than two years".
-pub(super) const MONTH_MS: i64 = 2_629_746_000;
+pub(crate) const MONTH_MS: i64 = 2_629_746_000;
 
 /// An ISO 8601 date or time in milliseconds since the Unix epoch; a missing zone is UTC.
-pub(super) fn iso_ms(text: &str) -> Option<i64> {
+pub(crate) fn iso_ms(text: &str) -> Option<i64> {
     let text = text.trim();
     if !text.is_ascii() {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn iso_ms(text: &str) -> Option<i64> {
 }
 
 /// The day of an instant in UTC, `2026-06-01`.
-pub(super) fn day(ms: i64) -> String {
+pub(crate) fn day(ms: i64) -> String {
     const DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let mut left = ms.div_euclid(24 * 60 * 60 * 1000).clamp(0, 1_000_000);
@@ -53,7 +53,7 @@ pub(super) fn day(ms: i64) -> String {
 
 /// A date in any of the forms that `unavailable_after` may have: ISO 8601, or those of e-mail and HTTP, of
 /// which the day is enough.
-pub(super) fn any_ms(text: &str) -> Option<i64> {
+pub(crate) fn any_ms(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ];

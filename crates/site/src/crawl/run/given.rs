@@ -1,0 +1,51 @@
+//! URLs that are known from elsewhere than links: sitemaps, posts, the audit before.
+
+use url::Url;
+
+use crate::{
+    crawl::{Config, scope::Scope},
+    url_key::Base,
+    urls::{UrlTable, provenance},
+};
+
+/// Takes them into the table.
+pub(super) struct Given<'r> {
+    table: &'r mut UrlTable,
+    scope: &'r Scope,
+    base: Base,
+    /// Room is left for what the pages will link to.
+    most: usize,
+}
+
+impl<'r> Given<'r> {
+    pub(super) fn new(table: &'r mut UrlTable, scope: &'r Scope, config: &Config) -> Self {
+        Self {
+            table,
+            scope,
+            base: Base::new(&config.start),
+            most: config.max_urls / 2,
+        }
+    }
+
+    /// One that a sitemap lists, with the day that it names.
+    pub(super) fn listed(&mut self, url: &str, day: u16) {
+        self.add(url, provenance::SITEMAP, day);
+    }
+
+    pub(super) fn add(&mut self, text: &str, bits: u8, day: u16) {
+        let table = &mut *self.table;
+        let added = match self.base.key_of_absolute(text) {
+            _ if table.len() >= self.most => None,
+            Some(key) if self.scope.is_internal(key) => table.insert(key, None),
+            Some(_) => None,
+            None => match Url::parse(text) {
+                Ok(url) if self.scope.is_internal(url.as_str()) => table.add_url(&url),
+                _ => None,
+            },
+        };
+        if let Some(id) = added {
+            table.mark(id, bits);
+            table.changed_on(id, day);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What the sitemaps of other subdomains list, when those belong to the site: they are known once pages of theirs are.
+
+use std::collections::HashSet;
+
+use url::Url;
+
+use super::{Run, given::Given};
+use crate::{
+    crawl::{Termination, scope::origin, survey::Survey},
+    graph::State,
+    origin::Origin,
+    page::UrlId,
+    robots::Policy,
+};
+
+/// Subdomains whose sitemaps are read.
+const MOST: usize = 100;
+
+impl Run {
+    /// Goes on with what the sitemaps of other subdomains list, until there are no more of them. `None` when a batch could not be
+    /// handed over.
+    pub(super) async fn subdomains(&mut self) -> Option<()> {
+        let mut asked = HashSet::new();
+        while self.config.include_subdomains && self.permit.is_none() {
+            let new = self.origins_below(&asked);
+            if new.is_empty() {
+                break;
+            }
+            for root in new {
+                if self.is_stopped() || self.cut.is_some() || asked.len() == MOST {
+                    return Some(());
+                }
+                self.sitemaps_of(&root).await;
+                asked.insert(root);
+            }
+            self.pages().await?;
+        }
+        Some(())
+    }
+
+    /// Origins of other subdomains that have a page.
+    fn origins_below(&self, asked: &HashSet<Box<str>>) -> Vec<Box<str>> {
+        let mut found = HashSet::new();
+        for id in (0..self.table.len() as u32).map(UrlId) {
+            let root = origin(self.table.key(id));
+            if self.builder.is_internal(id)
+                && self.builder.state(id) == State::Html
+                && self.scope.is_below(root)
+                && !asked.contains(root)
+            {
+                found.insert(root);
+            }
+        }
+        let mut found: Vec<Box<str>> = found.into_iter().map(Into::into).collect();
+        found.sort_unstable();
+        found
+    }
+
+    async fn sitemaps_of(&mut self, root: &str) {
+        let Ok(url) = Url::parse(root) else { return };
+        let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
+        let known = self.robots_below.remove(root);
+        let before = self.table.len();
+        let mut found = Origin::default();
+        let ignore_robots = self.config.ignore_robots;
+        let mut given = Given::new(&mut self.table, &self.scope, &self.config);
+        let mut listed = |url: &str, day: u16| given.listed(url, day);
+        let reading = async {
+            found.robots = match known {
+                Some(file) => file,
+                None => survey.robots(&url).await,
+            };
+            if let Policy::Follow(rules) = Policy::of(&found.robots) {
+                survey.slow_to(rules.delay);
+            } else if !ignore_robots {
+                return;
+            }
+            survey.sitemaps(&url, &mut found, &mut listed).await;
+        };
+        let ended = tokio::select! {
+            () = reading => None,
+            () = self.cancel.cancelled() => Some(Termination::Cancelled),
+            () = tokio::time::sleep_until(self.deadline) => Some(Termination::MaxDuration),
+        };
+        if let Some(why) = ended {
+            return self.stop(why);
+        }
+        // where none is named and none lies, there need not be any
+        let sitemaps = found.sitemaps.into_iter();
+        let sitemaps = sitemaps.filter(|sitemap| sitemap.declared || sitemap.error.is_none());
+        for sitemap in sitemaps {
+            // once more, after a restart
+            self.origin.sitemaps.retain(|known| known.url != sitemap.url);
+            self.origin.sitemaps.push(sitemap);
+        }
+        self.note_urls(before);
+        self.pending.origin(self.origin.clone());
+    }
+}

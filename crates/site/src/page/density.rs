@@ -1,0 +1,145 @@
+//! Which blocks of a text are what the page is about, where no landmark says so: by how many words a block and those beside it
+//! have, and how much of it is links. Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features"
+//! (WSDM 2010), algorithm 2.
+
+use crate::text;
+
+/// Words that the contents have at least: of a list of short texts no block looks like content but for a notice about cookies.
+const LEAST: u32 = 100;
+
+/// A block of text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    words: u32,
+    /// Share of its text that is linked.
+    linked: f64,
+}
+
+/// Of blocks, whose places in a text ascend, which are contents; `None` where that cannot be told. Links are places as well.
+pub(super) fn contents(
+    source: &str,
+    blocks: &[(usize, usize)],
+    links: &[(usize, usize)],
+) -> Option<Vec<bool>> {
+    let mut links = links.iter().copied().peekable();
+    let mut measure = |(start, end): &(usize, usize)| {
+        let mut linked = 0;
+        while let Some((from, to)) = links.peek().copied() {
+            linked += to.min(*end).saturating_sub(from.max(*start));
+            if to > *end {
+                break;
+            }
+            links.next();
+        }
+        let words = text::words(source.get(*start..*end).unwrap_or_default());
+        Block {
+            words,
+            linked: linked as f64 / (end - start).max(1) as f64,
+        }
+    };
+    let measured: Vec<Block> = blocks.iter().map(&mut measure).collect();
+    let beside = |at: Option<usize>| at.and_then(|at| measured.get(at)).copied().unwrap_or_default();
+    let judged = measured
+        .iter()
+        .enumerate()
+        .map(|(at, block)| is_content(beside(at.checked_sub(1)), *block, beside(Some(at + 1))));
+    let judged: Vec<bool> = judged.collect();
+    let unlinked = |block: &Block| f64::from(block.words) * (1.0 - block.linked).max(0.0);
+    let all: f64 = measured.iter().map(unlinked).sum();
+    let kept = || {
+        measured
+            .iter()
+            .zip(&judged)
+            .filter(|(_, is_content)| **is_content)
+            .map(|(block, _)| block)
+    };
+    let words: u32 = kept().map(|block| block.words).sum();
+    // what is left out is less than what is kept
+    (words >= LEAST && kept().map(unlinked).sum::<f64>() * 2.0 >= all).then_some(judged)
+}
+
+/// Algorithm 2, its numbers of words and shares of links.
+fn is_content(before: Block, block: Block, next: Block) -> bool {
+    if block.linked > 1.0 / 3.0 {
+        return false;
+    }
+    if before.linked > 5.0 / 9.0 {
+        return block.words > 40 || next.words > 17;
+    }
+    block.words > 16 || next.words > 15 || before.words > 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines as blocks; what stands in brackets is linked.
+    fn kept(lines: &[String]) -> Option<Vec<usize>> {
+        let (mut source, mut blocks, mut links) = (String::new(), Vec::new(), Vec::new());
+        for line in lines {
+            let start = source.len();
+            for piece in line.split_inclusive(['[', ']']) {
+                let from = source.len();
+                source.push_str(piece.trim_end_matches(['[', ']']));
+                if piece.ends_with(']') {
+                    links.push((from, source.len()));
+                }
+            }
+            blocks.push((start, source.len()));
+            source.push(' ');
+        }
+        let judged = contents(&source, &blocks, &links)?;
+        let kept = judged.iter().enumerate().filter(|(_, is_content)| **is_content);
+        Some(kept.map(|(at, _)| at).collect())
+    }
+
+    fn words(count: usize) -> String {
+        (0..count).map(|n| format!("word{n} ")).collect()
+    }
+
+    #[test]
+    fn menus_and_notes_around_an_article_are_no_part_of_it() {
+        let article = [
+            "[Home]".to_owned(),
+            "[Products and what they cost]".to_owned(),
+            "A heading".to_owned(),
+            words(80),
+            words(20) + "[a link in it] and more",
+            words(30),
+            "[Imprint]".to_owned(),
+            "[Privacy] [Terms]".to_owned(),
+            "2026 Example".to_owned(),
+        ];
+        assert_eq!(kept(&article), Some(vec![2, 3, 4, 5]));
+    }
+
+    #[test]
+    fn nothing_is_told_of_lists_and_short_texts() {
+        assert_eq!(kept(&[]), None);
+        assert_eq!(kept(&["[Home]".to_owned(), words(60)]), None);
+        let cards = (0..60).flat_map(|n| {
+            [
+                format!("[A chair of oak {n}]"),
+                format!("it costs {n} and is sent at once"),
+            ]
+        });
+        let with_notice: Vec<String> = cards.chain([words(110)]).collect();
+        assert_eq!(
+            kept(&with_notice),
+            None,
+            "a notice is less than what is said of the cards"
+        );
+    }
+
+    #[test]
+    fn a_link_over_several_blocks_counts_in_each() {
+        let source = format!("{} {} {}", words(60), words(60), words(60));
+        let third = source.len() / 3;
+        let blocks = [(0, third), (third, 2 * third), (2 * third, source.len())];
+        assert_eq!(contents(&source, &blocks, &[(0, 2 * third)]), None);
+        assert_eq!(
+            contents(&source, &blocks, &[(0, third)]),
+            Some(vec![false, true, true])
+        );
+    }
+}
