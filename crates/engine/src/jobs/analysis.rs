@@ -133,6 +133,12 @@ pub(super) async fn analyze(
     let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
     let measured = measured(&ending.index, &rules, project);
     let index = Arc::new(ending.index);
+    let issue_ids: hashbrown::HashMap<_, _> = checks::registry()
+        .iter()
+        .map(|c| (c.id, issue_id(project, c.id)))
+        .collect();
+    let mut issues: Vec<Uuid> = issue_ids.values().copied().collect();
+    issues.sort_unstable();
     let shared = Arc::new(Shared {
         index: index.clone(),
         origin: ending.origin,
@@ -142,10 +148,8 @@ pub(super) async fn analyze(
             .await?
             .into_iter()
             .collect(),
-        issue_ids: checks::registry()
-            .iter()
-            .map(|c| (c.id, issue_id(project, c.id)))
-            .collect(),
+        issue_ids,
+        issues: issues.clone(),
         now_ms: now.millis(),
     });
     // Three stages at once: read a batch, evaluate the one before, write the one before that.
@@ -172,18 +176,14 @@ pub(super) async fn analyze(
         evaluators.spawn_blocking(move || evaluate_batches(&shared, &take, &gathered, &done));
     }
     drop(take);
-    let (free, is_free) = tokio::sync::oneshot::channel();
+    let (give_sums, take_sums) = tokio::sync::oneshot::channel();
     let evaluating = async move {
-        let evaluated = evaluators.join_all().await;
-        free.send(()).ok();
-        // beside the writer, as the links
-        let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &shared));
+        give_sums.send(evaluators.join_all().await).ok();
         let rest = tokio::task::spawn_blocking(move || {
             let gathered = std::mem::take(&mut *locked(&gathered));
-            gathered.rest(|part| done.blocking_send(part).is_ok())
+            gathered.rest(&issues, |part| done.blocking_send(part).is_ok())
         });
-        rest.await.map_err(|e| defect("analysis", e))??;
-        summed.await.map_err(|e| defect("analysis", e))?
+        rest.await.map_err(|e| defect("analysis", e))?
     };
     let writing = async {
         while let Some(evaluated) = results.recv().await {
@@ -194,14 +194,17 @@ pub(super) async fn analyze(
         Ok::<_, JobError>(())
     };
     // beside the writer, which has no use for more than one core
-    let noting = async {
-        is_free.await.ok();
-        page_links::note(run, db, audit.id, index.clone(), batches).await
+    let summing = async {
+        let evaluated = take_sums.await.map_err(|e| defect("analysis", e))?;
+        page_links::note(run, db, audit.id, index.clone(), batches).await?;
+        // only now, when some of what was gathered takes no memory any more
+        let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &shared));
+        summed.await.map_err(|e| defect("analysis", e))?
     };
-    let (loaded, summed, written, noted) = tokio::join!(loading, evaluating, writing, noting);
+    let (loaded, evaluated, written, summed) = tokio::join!(loading, evaluating, writing, summing);
     written?;
     loaded?;
-    noted?;
+    evaluated?;
     let (mut sums, site) = summed?;
     for urls in std::mem::take(&mut sums.urls).portions(ROWS, &index, project) {
         fenced(db, run.leased.clone(), move |tx, scope| {

@@ -117,6 +117,8 @@ pub(super) struct Shared {
     pub(super) project: Uuid,
     pub(super) ignored: HashSet<(Uuid, Uuid)>,
     pub(super) issue_ids: HashMap<&'static str, Uuid>,
+    /// The same, ascending.
+    pub(super) issues: Vec<Uuid>,
     pub(super) now_ms: i64,
 }
 
@@ -142,7 +144,7 @@ pub(super) fn evaluate_batches(
         let taken = match next {
             Some(Next::Write(full)) => done.blocking_send(full).is_ok(),
             Some(Next::Pack(full)) => {
-                let packed = pack(full)?;
+                let packed = pack(full, &shared.issues)?;
                 locked(gathered).keep(packed);
                 true
             }

@@ -3,7 +3,7 @@
 //! is. What a very large one has beyond the first waits packed, parted by the beginnings of the pages' ids, until everything is
 //! there.
 
-use std::mem::take;
+use std::{collections::HashMap, mem::take};
 
 use searchwright_store::{issues::Finding, pages::Seen};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ const FIRST: usize = 4 * AT_ONCE;
 const PARTS: usize = 128;
 
 /// Pages that were evaluated, and what was found on them.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Evaluated {
     pub(super) seen: Vec<Seen>,
     pub(super) findings: Vec<Finding>,
@@ -59,6 +59,17 @@ impl Evaluated {
     fn fills_portion(&self) -> bool {
         self.seen.len() >= AT_ONCE || self.bytes() >= FINDINGS / 2
     }
+}
+
+/// A part as it is packed: issues and pages by their places among all issues and the pages of the part, because ids are nothing
+/// that could be packed.
+#[derive(Serialize, Deserialize)]
+struct Part<'p> {
+    seen: Vec<Seen>,
+    /// Pages behind those, which were handed on before what was found on them.
+    others: Vec<Uuid>,
+    #[serde(borrow)]
+    findings: Vec<(u16, u32, &'p str)>,
 }
 
 /// What several evaluators found so far.
@@ -116,7 +127,11 @@ impl Gathered {
     }
 
     /// The rest in portions, each in the order of its keys and behind the one before, until one is not taken.
-    pub(super) fn rest(self, mut give: impl FnMut(Evaluated) -> bool) -> Result<(), JobError> {
+    pub(super) fn rest(
+        self,
+        issues: &[Uuid],
+        mut give: impl FnMut(Evaluated) -> bool,
+    ) -> Result<(), JobError> {
         if self.parts.is_empty() {
             give(self.plain.sorted());
             return Ok(());
@@ -125,9 +140,7 @@ impl Gathered {
         for (mut part, packed) in split(self.plain).into_iter().zip(self.parts) {
             next.append(&mut part);
             for data in packed {
-                let plain = lz4_flex::decompress_size_prepended(&data).map_err(|e| defect("gathered", e))?;
-                let mut more: Evaluated = postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?;
-                next.append(&mut more);
+                next.append(&mut unpack(&data, issues)?);
             }
             if next.fills_portion() && !give(take(&mut next).sorted()) {
                 return Ok(());
@@ -138,13 +151,56 @@ impl Gathered {
     }
 }
 
-/// Packs what was found, each part of it alone. What was found on a page lies together, as it came, and repeats its id.
-pub(super) fn pack(found: Evaluated) -> Result<Vec<Vec<u8>>, JobError> {
+/// Packs what was found, each part of it alone. `issues` are all there are, ascending.
+pub(super) fn pack(found: Evaluated, issues: &[Uuid]) -> Result<Vec<Vec<u8>>, JobError> {
     let parts = split(found).into_iter().map(|part| {
+        let mut places: HashMap<Uuid, u32> = part.seen.iter().map(|seen| seen.id).zip(0..).collect();
+        let mut others = Vec::new();
+        let findings = part.findings.iter().map(|finding| {
+            let issue = issues.binary_search(&finding.issue).ok()?;
+            let next = places.len() as u32;
+            let page = *places.entry(finding.page).or_insert_with(|| {
+                others.push(finding.page);
+                next
+            });
+            Some((u16::try_from(issue).ok()?, page, &*finding.evidence))
+        });
+        let findings: Option<Vec<_>> = findings.collect();
+        let part = Part {
+            seen: part.seen,
+            others,
+            findings: findings.ok_or_else(|| defect("gathered", "a finding of no issue"))?,
+        };
         let plain = postcard::to_stdvec(&part).map_err(|e| defect("gathered", e))?;
         Ok(lz4_flex::compress_prepend_size(&plain))
     });
     parts.collect()
+}
+
+fn unpack(data: &[u8], issues: &[Uuid]) -> Result<Evaluated, JobError> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("gathered", e))?;
+    let Part {
+        seen,
+        others,
+        findings,
+    } = postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?;
+    let page_of = |place: u32| {
+        let place = place as usize;
+        match place.checked_sub(seen.len()) {
+            Some(behind) => others.get(behind).copied(),
+            None => seen.get(place).map(|seen| seen.id),
+        }
+    };
+    let findings = findings.into_iter().map(|(issue, page, evidence)| {
+        Some(Finding {
+            issue: *issues.get(usize::from(issue))?,
+            page: page_of(page)?,
+            evidence: evidence.to_owned(),
+        })
+    });
+    let findings: Option<Vec<Finding>> = findings.collect();
+    let findings = findings.ok_or_else(|| defect("gathered", "a finding of no page or issue"))?;
+    Ok(Evaluated { seen, findings })
 }
 
 /// By the beginnings of the pages' ids, ascending.
@@ -213,6 +269,12 @@ mod tests {
         }
     }
 
+    fn issues() -> Vec<Uuid> {
+        let mut issues: Vec<Uuid> = (0..3).map(page).collect();
+        issues.sort_unstable();
+        issues
+    }
+
     /// What comes out at once, what has waited, and whether some of that was packed.
     fn through(batches: impl Iterator<Item = Evaluated>) -> (Vec<Evaluated>, Vec<Evaluated>, bool) {
         let (mut gathered, mut out, mut packed) = (Gathered::default(), Vec::new(), false);
@@ -221,13 +283,13 @@ mod tests {
                 Some(Next::Write(full)) => out.push(full),
                 Some(Next::Pack(full)) => {
                     packed = true;
-                    gathered.keep(pack(full).unwrap());
+                    gathered.keep(pack(full, &issues()).unwrap());
                 }
                 None => {}
             }
         }
         let mut waited = Vec::new();
-        let rest = gathered.rest(|part| {
+        let rest = gathered.rest(&issues(), |part| {
             waited.push(part);
             true
         });
@@ -236,10 +298,12 @@ mod tests {
     }
 
     /// Pages, bytes found on each, and whether some are packed.
-    const CASES: [(u32, usize, bool); 4] = [
+    const CASES: [(u32, usize, bool); 5] = [
         (0, 1, false),
         (9_000, 1_000, false),
         (120_000, 0, true),
+        // findings wait while their pages are written already
+        (40_000, 700, true),
         (125_000, 10, true),
     ];
 
@@ -271,9 +335,9 @@ mod tests {
     #[test]
     fn who_writes_no_more_gets_no_more() {
         let mut gathered = Gathered::default();
-        gathered.keep(pack(found(0..20_000, 2_000)).unwrap());
+        gathered.keep(pack(found(0..20_000, 2_000), &issues()).unwrap());
         let mut given = 0;
-        let rest = gathered.rest(|_| {
+        let rest = gathered.rest(&issues(), |_| {
             given += 1;
             given < 3
         });

@@ -34,7 +34,7 @@ impl Urls {
 
     fn url<'u>(&'u self, index: &'u Index, page: UrlId) -> &'u str {
         let spelled = self.spelled.get(&page);
-        spelled.map_or_else(|| index.key(page), |spelled| spelled)
+        spelled.map_or_else(|| index.key(page), AsRef::as_ref)
     }
 
     /// All of them by their URLs.
