@@ -20,7 +20,7 @@ const AT_ONCE: usize = 4 * 1024;
 const PACKED: usize = 2 * AT_ONCE;
 /// Pages whose rows are written while others are evaluated: their trees are still small, and what is packed takes memory that
 /// a site of so many has no use for.
-const FIRST: usize = 4 * AT_ONCE;
+const FIRST: usize = 16 * AT_ONCE;
 /// Parts of what is packed. Of a million pages one has some five megabytes.
 const PARTS: usize = 128;
 
@@ -303,7 +303,7 @@ mod tests {
         (9_000, 1_000, false),
         (120_000, 0, true),
         // findings wait while their pages are written already
-        (40_000, 700, true),
+        (80_000, 700, true),
         (125_000, 10, true),
     ];
 
