@@ -149,7 +149,7 @@ pub(super) async fn analyze(
             .into_iter()
             .collect(),
         issue_ids,
-        issues: issues.clone(),
+        issues,
         now_ms: now.millis(),
     });
     // Three stages at once: read a batch, evaluate the one before, write the one before that.
@@ -177,11 +177,12 @@ pub(super) async fn analyze(
     }
     drop(take);
     let (give_sums, take_sums) = tokio::sync::oneshot::channel();
+    let of_all = shared.clone();
     let evaluating = async move {
         give_sums.send(evaluators.join_all().await).ok();
         let rest = tokio::task::spawn_blocking(move || {
             let gathered = std::mem::take(&mut *locked(&gathered));
-            gathered.rest(&issues, |part| done.blocking_send(part).is_ok())
+            gathered.rest(&of_all.issues, |part| done.blocking_send(part).is_ok())
         });
         rest.await.map_err(|e| defect("analysis", e))?
     };

@@ -48,7 +48,7 @@ struct Latest {
 
 /// What is stored behind that, which is as it ever was as well.
 #[derive(Default, Serialize, Deserialize)]
-struct Last {
+struct Dates {
     /// Of pages with any, their place, and the newest date in their text, in milliseconds since the Unix epoch.
     dated: Vec<(u32, i64)>,
 }
@@ -104,7 +104,7 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
             .collect(),
     };
     let dated = |(place, page): (u32, &Page)| Some((place, page.facts.html.as_ref()?.dated?));
-    let last = Last {
+    let dates = Dates {
         dated: (0..).zip(&batch.pages).filter_map(dated).collect(),
     };
     room.clear();
@@ -117,7 +117,7 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
     }
     write(&mut plain, &later)?;
     write(&mut plain, &latest)?;
-    write(&mut plain, &last)?;
+    write(&mut plain, &dates)?;
     places.write(&mut plain);
     let data = lz4_flex::compress_prepend_size(&plain);
     *room = plain;
@@ -148,7 +148,7 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
         postcard::take_from_bytes(places::split(&plain).0).map_err(|e| defect("saved batch", e))?;
     let (later, rest): (Option<Later>, _) = behind(rest)?;
     let (latest, rest): (Option<Latest>, _) = behind(rest)?;
-    let (last, _): (Option<Last>, _) = behind(rest)?;
+    let (dates, _): (Option<Dates>, _) = behind(rest)?;
     if let Some(later) = later {
         for (page, more) in saved.2.iter_mut().zip(later.pages) {
             if let (Some(html), Some(more)) = (&mut page.html, more) {
@@ -172,7 +172,7 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
             html.strange = strange;
         }
     }
-    for (place, dated) in last.unwrap_or_default().dated {
+    for (place, dated) in dates.unwrap_or_default().dated {
         if let Some(html) = html(pages, place) {
             html.dated = Some(dated);
         }
@@ -290,7 +290,7 @@ mod tests {
     fn batches_without_dates_are_read() {
         let data = pack(batch(), 0, &mut Vec::new()).unwrap().data;
         let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
-        let dates = postcard::to_stdvec(&Last {
+        let dates = postcard::to_stdvec(&Dates {
             dated: vec![(1, 1_700_000_000_000)],
         });
         let end = places::split(&plain).0.len();

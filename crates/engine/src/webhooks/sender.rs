@@ -146,15 +146,6 @@ impl Sender {
         endpoint: Endpoint,
         stop: CancellationToken,
     ) -> Result<(), searchwright_store::Error> {
-        let now = self.engine.clock.now();
-        let secrets = webhooks::secrets(
-            &mut self.engine.db.read().await?,
-            endpoint.scope,
-            &self.engine.keyring,
-            endpoint.id,
-            now,
-        )
-        .await?;
         let (done, ended) = mpsc::channel(WRITTEN);
         let recording = async {
             let recorded = self.record_all(&endpoint, ended, &stop).await;
@@ -162,7 +153,7 @@ impl Sender {
             stop.cancel();
             recorded
         };
-        let (sent, recorded) = tokio::join!(self.send_all(&endpoint, &secrets, &stop, done), recording);
+        let (sent, recorded) = tokio::join!(self.send_all(&endpoint, &stop, done), recording);
         // Where something is wrong with the store the lease runs out, which is time for it to recover.
         recorded?;
         sent?;
@@ -175,7 +166,6 @@ impl Sender {
     async fn send_all(
         &self,
         endpoint: &Endpoint,
-        secrets: &[SecretString],
         stop: &CancellationToken,
         done: mpsc::Sender<Outcome>,
     ) -> Result<(), searchwright_store::Error> {
@@ -186,11 +176,18 @@ impl Sender {
             MOST_EACH
         };
         let (mut page, mut after, mut count) = (VecDeque::new(), None, 0);
+        let mut secrets: Arc<[SecretString]> = Arc::default();
         let mut under_way = FuturesUnordered::new();
         loop {
             if page.is_empty() && count < TURN && !stop.is_cancelled() {
                 let now = self.engine.clock.now();
-                let due = sending::due(&mut self.engine.db.read().await?, endpoint, after, now, READ).await?;
+                let mut tx = self.engine.db.read().await?;
+                let due = sending::due(&mut tx, endpoint, after, now, READ).await?;
+                // Anew for each page: one that came or ended since the last signs, or does not, what happened after that.
+                let keyring = &self.engine.keyring;
+                secrets = webhooks::secrets(&mut tx, endpoint.scope, keyring, endpoint.id, now)
+                    .await?
+                    .into();
                 after = due.last().map(|last| (last.next_at, last.id)).or(after);
                 count = if due.is_empty() { TURN } else { count + due.len() };
                 page.extend(due);
@@ -199,7 +196,7 @@ impl Sender {
                 && !stop.is_cancelled()
                 && let Some(due) = page.pop_front()
             {
-                under_way.push(self.send_one(endpoint, secrets, due, &done));
+                under_way.push(self.send_one(endpoint, secrets.clone(), due, &done));
             }
             match under_way.next().await {
                 Some(sent) => sent?,
@@ -211,14 +208,14 @@ impl Sender {
     async fn send_one(
         &self,
         endpoint: &Endpoint,
-        secrets: &[SecretString],
+        secrets: Arc<[SecretString]>,
         due: Due,
         done: &mpsc::Sender<Outcome>,
     ) -> Result<(), searchwright_store::Error> {
         let Ok(_turn) = self.room.acquire().await else {
             return Ok(());
         };
-        let outcome = self.attempt(endpoint, secrets, due).await?;
+        let outcome = self.attempt(endpoint, &secrets, due).await?;
         // Refused only by a recorder that has failed, which stops the sending.
         let _ = done.send(outcome).await;
         Ok(())

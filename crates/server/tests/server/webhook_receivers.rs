@@ -49,6 +49,8 @@ pub struct Receiver {
     pub came: Arc<Mutex<Vec<Received>>>,
     /// Statuses of the next answers; 200 when there are none.
     pub answers: Arc<Mutex<Vec<u16>>>,
+    /// Nothing is answered while somebody writes here.
+    pub held: Arc<tokio::sync::RwLock<()>>,
 }
 
 impl Receiver {
@@ -97,6 +99,7 @@ async fn answer(State(receiver): State<Receiver>, request: Request) -> Response 
         headers: parts.headers,
         body,
     });
+    drop(receiver.held.read().await);
     let location = [("location", "http://169.254.169.254/latest/meta-data/")];
     (
         StatusCode::from_u16(status).unwrap(),

@@ -31,6 +31,7 @@ use super::{
     resources::Collector,
     resume::Tally,
     scope::Scope,
+    survey::policy,
 };
 use crate::{
     fetch::{Fetch, Fetched},
@@ -309,7 +310,7 @@ impl Run {
                 if self.config.include_subdomains && self.scope.is_below(&origin) {
                     self.robots_below.insert(origin.clone(), file.clone());
                 }
-                let policy = self.policy(&file);
+                let policy = policy(&file, &self.config);
                 if let Policy::Follow(Agent {
                     delay: Some(delay), ..
                 }) = &policy

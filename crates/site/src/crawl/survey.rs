@@ -261,10 +261,7 @@ impl Survey {
 
 /// The rules, from the copy when the server fails to give any: its text stands with the failure then.
 fn decide(file: &mut File, config: &Config) -> Policy {
-    if config.ignore_robots {
-        return Policy::Follow(Agent::default());
-    }
-    match (Policy::of(file), &config.robots_copy) {
+    match (policy(file, config), &config.robots_copy) {
         (Policy::Unreachable, Some(copy)) if matches!(Policy::of(copy), Policy::Follow(_)) => {
             // no text says that there is no copy
             file.text = match &*copy.text {
@@ -274,6 +271,15 @@ fn decide(file: &mut File, config: &Config) -> Policy {
             Policy::of(copy)
         }
         (policy, _) => policy,
+    }
+}
+
+/// What a robots.txt says, if that counts.
+pub(super) fn policy(file: &File, config: &Config) -> Policy {
+    if config.ignore_robots {
+        Policy::Follow(Agent::default())
+    } else {
+        Policy::of(file)
     }
 }
 

@@ -165,13 +165,12 @@ impl Prose {
         let (mut all, mut main) = (Words::default(), Words::default());
         let mut main_text = String::with_capacity(self.text.len() + 1);
         let mut hidden = 0;
-        for (i, (start, place)) in self.parts.iter().enumerate() {
-            let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
-            let part = self.text.get(*start..end).unwrap_or_default();
+        for (start, end, place) in self.spans() {
+            let part = self.text.get(start..end).unwrap_or_default();
             let mut words = Words::default();
             words.add(part);
             all.join(words);
-            if is_main(*place) {
+            if is_main(place) {
                 main.join(words);
                 text::boundary(&mut main_text);
                 main_text.push_str(part.trim());
@@ -208,23 +207,45 @@ impl Prose {
         }
     }
 
+    /// Where each part begins and ends, and in what it stands.
+    fn spans(&self) -> impl Iterator<Item = (usize, usize, u8)> {
+        let ends = self.parts.iter().skip(1).map(|next| next.0);
+        let ends = ends.chain(std::iter::once(self.text.len()));
+        self.parts
+            .iter()
+            .zip(ends)
+            .map(|((start, place), end)| (*start, end, *place))
+    }
+
+    /// The same of blocks, of the parts that are wanted.
+    fn pieces(&self, is_wanted: impl Fn(u8) -> bool) -> impl Iterator<Item = (usize, usize, u8)> {
+        let mut breaks = self.breaks.as_slice();
+        let mut wanted = self.spans().filter(move |(_, _, place)| is_wanted(*place));
+        let mut part = None;
+        std::iter::from_fn(move || {
+            let (start, end, place) = part
+                .take()
+                .or_else(|| wanted.find(|(start, end, _)| start < end))?;
+            breaks = &breaks[breaks.partition_point(|b| *b <= start)..];
+            let next = breaks.first().map_or(end, |next| end.min(*next));
+            part = (next < end).then_some((next, end, place));
+            Some((start, next, place))
+        })
+    }
+
     /// The parts that are wanted, a line for each block, cut at the end of a word.
     fn lines(&self, is_wanted: impl Fn(u8) -> bool, most: usize) -> String {
         let mut out = String::with_capacity(most.min(self.text.len()) + 1);
-        let (mut breaks, mut listings) = (self.breaks.as_slice(), self.listings.as_slice());
-        for (i, (start, place)) in self.parts.iter().enumerate() {
-            let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
-            let mut at = *start;
-            while is_wanted(*place) && at < end && out.len() <= most {
-                breaks = &breaks[breaks.partition_point(|b| *b <= at)..];
-                listings = &listings[listings.partition_point(|l| l.1 <= at)..];
-                let next = breaks.first().map_or(end, |next| end.min(*next));
-                let line = self.text.get(at..next).unwrap_or_default().trim();
-                if !line.is_empty() && listings.first().is_none_or(|l| at < l.0) {
-                    out.push_str(line);
-                    out.push('\n');
-                }
-                at = next;
+        let mut listings = self.listings.as_slice();
+        for (start, end, _) in self.pieces(is_wanted) {
+            if out.len() > most {
+                break;
+            }
+            listings = &listings[listings.partition_point(|l| l.1 <= start)..];
+            let line = self.text.get(start..end).unwrap_or_default().trim();
+            if !line.is_empty() && listings.first().is_none_or(|l| start < l.0) {
+                out.push_str(line);
+                out.push('\n');
             }
         }
         if out.len() > most {
@@ -240,11 +261,10 @@ impl Prose {
     /// What holds the main text: main, else article, else everything that is not around it.
     fn main_place(&self) -> u8 {
         let holds = |wanted: u8| {
-            self.parts.iter().enumerate().any(|(i, (start, place))| {
-                let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
+            self.spans().any(|(start, end, place)| {
                 place & wanted != 0
                     && place & IN_CHROME == 0
-                    && !self.text.get(*start..end).unwrap_or_default().trim().is_empty()
+                    && !self.text.get(start..end).unwrap_or_default().trim().is_empty()
             })
         };
         [IN_MAIN, IN_ARTICLE]
@@ -255,18 +275,7 @@ impl Prose {
 
     /// Marks the blocks that are no contents, where no landmark tells contents from what is around them.
     fn leave_out_what_is_around(&mut self) {
-        let mut pieces = Vec::new();
-        let mut breaks = self.breaks.as_slice();
-        for (i, (start, place)) in self.parts.iter().enumerate() {
-            let end = self.parts.get(i + 1).map_or(self.text.len(), |next| next.0);
-            let mut at = *start;
-            while at < end {
-                breaks = &breaks[breaks.partition_point(|b| *b <= at)..];
-                let next = breaks.first().map_or(end, |next| end.min(*next));
-                pieces.push((at, next, *place));
-                at = next;
-            }
-        }
+        let pieces: Vec<_> = self.pieces(|_| true).collect();
         let is_block = |(start, end, place): &(usize, usize, u8)| {
             let text = self.text.get(*start..*end).unwrap_or_default();
             place & IN_CHROME == 0 && !text.trim().is_empty()

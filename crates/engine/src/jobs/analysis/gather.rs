@@ -61,10 +61,9 @@ impl Evaluated {
     }
 }
 
-/// A part as it is packed: issues and pages by their places among all issues and the pages of the part, because ids are nothing
-/// that could be packed.
+/// A part: issues and pages by their places among all issues and the pages of the part, because ids cannot be made smaller.
 #[derive(Serialize, Deserialize)]
-struct Part<'p> {
+struct Packed<'p> {
     seen: Vec<Seen>,
     /// Pages behind those, which were handed on before what was found on them.
     others: Vec<Uuid>,
@@ -166,12 +165,12 @@ pub(super) fn pack(found: Evaluated, issues: &[Uuid]) -> Result<Vec<Vec<u8>>, Jo
             Some((u16::try_from(issue).ok()?, page, &*finding.evidence))
         });
         let findings: Option<Vec<_>> = findings.collect();
-        let part = Part {
+        let packed = Packed {
             seen: part.seen,
             others,
             findings: findings.ok_or_else(|| defect("gathered", "a finding of no issue"))?,
         };
-        let plain = postcard::to_stdvec(&part).map_err(|e| defect("gathered", e))?;
+        let plain = postcard::to_stdvec(&packed).map_err(|e| defect("gathered", e))?;
         Ok(lz4_flex::compress_prepend_size(&plain))
     });
     parts.collect()
@@ -179,7 +178,7 @@ pub(super) fn pack(found: Evaluated, issues: &[Uuid]) -> Result<Vec<Vec<u8>>, Jo
 
 fn unpack(data: &[u8], issues: &[Uuid]) -> Result<Evaluated, JobError> {
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("gathered", e))?;
-    let Part {
+    let Packed {
         seen,
         others,
         findings,

@@ -2,9 +2,12 @@
 
 use super::{Gate, Run, given::Given, host_of};
 use crate::{
-    crawl::{Termination, survey::Survey},
-    origin::{File, Origin},
-    robots::{Agent, Policy},
+    crawl::{
+        Termination,
+        survey::{Survey, policy},
+    },
+    origin::Origin,
+    robots::Policy,
     urls::provenance,
 };
 
@@ -14,8 +17,10 @@ impl Run {
         // a very large site has very many
         let seeds = std::mem::take(&mut self.config.seeds);
         if let Some(known) = known {
-            self.gates
-                .insert(known.root.clone(), Gate::Known(self.policy(&known.robots)));
+            self.gates.insert(
+                known.root.clone(),
+                Gate::Known(policy(&known.robots, &self.config)),
+            );
             self.origin = known;
         } else {
             let before = self.table.len();
@@ -50,14 +55,6 @@ impl Run {
                 self.hosts[host].slow_to(delay.unwrap_or(0.0));
             }
             _ => {}
-        }
-    }
-
-    pub(super) fn policy(&self, file: &File) -> Policy {
-        if self.config.ignore_robots {
-            Policy::Follow(Agent::default())
-        } else {
-            Policy::of(file)
         }
     }
 }

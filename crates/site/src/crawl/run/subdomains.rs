@@ -6,7 +6,11 @@ use url::Url;
 
 use super::{Run, given::Given};
 use crate::{
-    crawl::{Termination, scope::origin, survey::Survey},
+    crawl::{
+        Termination,
+        scope::origin,
+        survey::{Survey, policy},
+    },
     graph::State,
     origin::Origin,
     page::UrlId,
@@ -62,20 +66,18 @@ impl Run {
         let known = self.robots_below.remove(root);
         let before = self.table.len();
         let mut found = Origin::default();
-        let ignore_robots = self.config.ignore_robots;
-        let mut given = Given::new(&mut self.table, &self.scope, &self.config);
+        let config = &self.config;
+        let mut given = Given::new(&mut self.table, &self.scope, config);
         let mut listed = |url: &str, day: u16| given.listed(url, day);
         let reading = async {
             found.robots = match known {
                 Some(file) => file,
                 None => survey.robots(&url).await,
             };
-            if let Policy::Follow(rules) = Policy::of(&found.robots) {
+            if let Policy::Follow(rules) = policy(&found.robots, config) {
                 survey.slow_to(rules.delay);
-            } else if !ignore_robots {
-                return;
+                survey.sitemaps(&url, &mut found, &mut listed).await;
             }
-            survey.sitemaps(&url, &mut found, &mut listed).await;
         };
         let ended = tokio::select! {
             () = reading => None,
