@@ -2,11 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{Instant, issues::Severity};
+use searchwright_contract::{
+    Instant,
+    issues::{OccurrenceState, Severity},
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+use crate::{
+    Cells, Error, Json, Result, Tx,
+    access::ProjectScope,
+    ledger::{self, Which},
+    projects, sql,
+};
 
 /// An issue as it is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,13 +35,6 @@ pub struct IssueRow {
     pub first_seen_at: Instant,
     /// Last seen.
     pub last_seen_at: Instant,
-}
-
-/// Whether an occurrence that is seen again is open again.
-macro_rules! reopens {
-    () => {
-        "(occurrences.state = 'resolved' OR occurrences.state IN ('done', 'recheck_pending') AND (occurrences.done_at IS NULL OR occurrences.done_at <= $5))"
-    };
 }
 
 /// Filters and place of a list of issues.
@@ -140,31 +141,19 @@ pub async fn record(
     newest: Newest,
     now: Instant,
 ) -> Result<()> {
-    let rows = findings
-        .into_iter()
-        .map(|f| vec![f.issue.into(), f.page.into(), Param::Json(f.evidence)])
-        .collect();
-    sql(concat!(
-        "INSERT INTO occurrences (project_id, state, first_seen_audit_id, last_seen_audit_id, checked_at, reopen_count, stale, issue_id, page_id, evidence)
-         VALUES ($1, 'open', $2, $2, $3, 0, $4, $7, $8, $9)
-         ON CONFLICT (project_id, issue_id, page_id) DO UPDATE SET
-           state = CASE WHEN ", reopens!(), " THEN 'reopened' ELSE occurrences.state END,
-           reopen_reason = CASE WHEN occurrences.state = 'resolved' THEN 'recurred' WHEN ", reopens!(), " THEN 'still_present' ELSE occurrences.reopen_reason END,
-           reopen_count = occurrences.reopen_count + CASE WHEN occurrences.state = 'resolved' THEN 1 ELSE 0 END,
-           was = CASE WHEN ", reopens!(), " THEN occurrences.state ELSE occurrences.was END,
-           changed_at = CASE WHEN ", reopens!(), " THEN $3 ELSE occurrences.changed_at END,
-           resolved_at = NULL, resolution = NULL, evidence = excluded.evidence, checked_at = $3, stale = $4,
-           last_seen_audit_id = CASE WHEN occurrences.last_seen_audit_id > $2 THEN occurrences.last_seen_audit_id ELSE $2 END
-         WHERE occurrences.state <> 'resolved' OR occurrences.resolved_at IS NULL OR occurrences.resolved_at <= $6"
-    ))
-    .bind(scope.project())
-    .bind(audit)
-    .bind(now)
-    .bind(false)
-    .bind(newest.claim)
-    .bind(newest.proof)
-    .run_each_in_order(tx, rows)
-    .await?;
+    projects::lock(tx, scope).await?;
+    let mut of: BTreeMap<Uuid, Vec<(Uuid, String)>> = BTreeMap::new();
+    for finding in findings {
+        of.entry(finding.issue)
+            .or_default()
+            .push((finding.page, finding.evidence));
+    }
+    for (issue, found) in of {
+        ledger::change(tx, scope, issue, found, |known, evidence| {
+            ledger::find(known, evidence, audit, newest, now)
+        })
+        .await?;
+    }
     Ok(())
 }
 
@@ -198,26 +187,23 @@ pub async fn unseen(
     after: Option<Uuid>,
     limit: usize,
 ) -> Result<Vec<Unseen>> {
-    sql(
-        "SELECT o.page_id, o.evidence, EXISTS (SELECT 1 FROM pages p WHERE p.project_id = $1 AND p.id = o.page_id AND p.audit_id = $4), o.checked_at
-         FROM occurrences o WHERE o.project_id = $1 AND o.issue_id = $2 AND o.page_id > $3
-           AND o.last_seen_audit_id <> $4 AND o.state NOT IN ('resolved', 'ignored')
-         ORDER BY o.page_id LIMIT $5",
-    )
-    .bind(scope.project())
-    .bind(issue)
-    .bind(after.unwrap_or(Uuid::nil()))
-    .bind(audit)
-    .bind(limit as i64)
-    .all(tx, |c| {
-        Ok(Unseen {
-            page: c.take()?,
-            evidence: c.take::<Json>()?.0.to_string(),
-            visited: c.take()?,
-            checked_at: c.take()?,
-        })
-    })
-    .await
+    let found = ledger::behind(tx, scope, issue, Which::Unseen(audit), after, limit).await?;
+    let pages = found.iter().map(|(page, _)| vec![(*page).into()]).collect();
+    let visited = sql("SELECT 1 FROM pages WHERE project_id = $1 AND audit_id = $2 AND id = $3")
+        .bind(scope.project())
+        .bind(audit)
+        .optional_each(tx, pages, |_| Ok(()))
+        .await?;
+    let unseen = found
+        .into_iter()
+        .zip(visited)
+        .map(|((page, entry), visited)| Unseen {
+            page,
+            evidence: entry.evidence,
+            visited: visited.is_some(),
+            checked_at: entry.checked_at,
+        });
+    Ok(unseen.collect())
 }
 
 /// What becomes of occurrences that an audit did not find again.
@@ -240,37 +226,31 @@ pub async fn settle(
     settled: Settled,
     now: Instant,
 ) -> Result<()> {
-    let rows = settled
+    enum Is {
+        Over(&'static str),
+        Stale,
+        Newer,
+    }
+    projects::lock(tx, scope).await?;
+    let resolved = settled
         .resolved
         .into_iter()
-        .map(|(page, why)| vec![page.into(), why.into()])
-        .collect();
-    sql("UPDATE occurrences SET was = state, changed_at = $4, state = 'resolved', resolved_at = $4, checked_at = $4, stale = $5, resolution = $7
-         WHERE project_id = $1 AND issue_id = $2 AND page_id = $6 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')")
-    .bind(scope.project())
-    .bind(issue)
-    .bind(audit)
-    .bind(now)
-    .bind(false)
-    .run_each(tx, rows)
-    .await?;
-    let pages = |pages: Vec<Uuid>| pages.into_iter().map(|page| vec![page.into()]).collect();
-    sql("UPDATE occurrences SET stale = $4
-         WHERE project_id = $1 AND issue_id = $2 AND page_id = $5 AND last_seen_audit_id <> $3 AND state NOT IN ('resolved', 'ignored')")
-    .bind(scope.project())
-    .bind(issue)
-    .bind(audit)
-    .bind(true)
-    .run_each(tx, pages(settled.stale))
-    .await?;
-    sql("UPDATE occurrences SET last_seen_audit_id = $3
-         WHERE project_id = $1 AND issue_id = $2 AND page_id = $4 AND last_seen_audit_id < $3 AND state NOT IN ('resolved', 'ignored')")
-    .bind(scope.project())
-    .bind(issue)
-    .bind(audit)
-    .run_each(tx, pages(settled.newer))
-    .await?;
-    Ok(())
+        .map(|(page, why)| (page, Is::Over(why)));
+    let stale = settled.stale.into_iter().map(|page| (page, Is::Stale));
+    let newer = settled.newer.into_iter().map(|page| (page, Is::Newer));
+    let all = resolved.chain(stale).chain(newer).collect();
+    ledger::change(tx, scope, issue, all, |known, is| {
+        let Some(entry) = known.as_mut().filter(|entry| entry.is_unseen(audit)) else {
+            return false;
+        };
+        match is {
+            Is::Over(why) => entry.resolve(why, now),
+            Is::Stale => entry.stale = true,
+            Is::Newer => entry.last_seen = entry.last_seen.max(audit),
+        }
+        true
+    })
+    .await
 }
 
 /// An issue as an audit leaves it.
@@ -329,18 +309,12 @@ pub async fn grade(tx: &mut Tx, scope: ProjectScope, severities: Vec<(Uuid, Stri
 /// Counts the occurrences of an issue. How it turned, if it did.
 pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Option<Turned>> {
     let before = get(tx, scope, issue).await?;
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    sql("SELECT state, count(*) FROM occurrences WHERE project_id = $1 AND issue_id = $2 GROUP BY state")
-        .bind(scope.project())
-        .bind(issue)
-        .each(tx, |c| {
-            counts.insert(c.take()?, c.take()?);
-            Ok(())
-        })
-        .await?;
+    let counts = ledger::counts(tx, scope, issue).await?;
+    let is_active =
+        |state: &OccurrenceState| !matches!(state, OccurrenceState::Resolved | OccurrenceState::Ignored);
     let active: u64 = counts
         .iter()
-        .filter(|(state, _)| !matches!(state.as_str(), "resolved" | "ignored"))
+        .filter(|(state, _)| is_active(state))
         .map(|(_, n)| n)
         .sum();
     let json = serde_json::to_value(&counts).map_err(|e| Error::Defect(e.to_string()))?;

@@ -21,6 +21,7 @@ pub mod integrations;
 pub mod issues;
 pub mod jobs;
 pub mod keywords;
+mod ledger;
 mod migrate;
 pub mod oauth_apps;
 pub mod occurrences;

@@ -53,6 +53,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     25 "0025_page_names",
     26 "0026_crawl_validators",
     27 "0027_page_urls",
+    28 "0028_occurrence_leaves",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -1,5 +1,7 @@
 //! Occurrences of issues on pages: lists of them, what people say of them, and the ledger of every change.
 
+use std::collections::HashMap;
+
 use searchwright_contract::{
     Instant,
     issues::{self, ActorKind, Occurrence, OccurrenceChange, OccurrenceState, Severity},
@@ -7,45 +9,45 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
-use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+use crate::{
+    Error, Param, Result, Tx,
+    access::ProjectScope,
+    ledger::{self, Entry, Which},
+    projects, sql,
+};
 
 /// An issue on a page.
 pub type Pair = (Uuid, Uuid);
 
-fn occurrence(c: &mut Cells<'_>) -> Result<Occurrence> {
+fn occurrence((issue, page): Pair, url: String, entry: Entry) -> Result<Occurrence> {
     let mut occurrence = Occurrence {
-        issue_id: c.take::<Uuid>()?.to_string(),
-        page_id: c.take::<Uuid>()?.to_string(),
-        url: c.take()?,
-        state: c.word()?,
-        evidence: c.take::<Json>()?.0,
-        first_seen_audit_id: c.take::<Uuid>()?.to_string(),
-        last_seen_audit_id: c.take::<Uuid>()?.to_string(),
-        last_checked_at: c.take()?,
-        resolved_at: c.take()?,
-        resolution: c.take()?,
-        reopen_count: c.take()?,
-        stale: c.take()?,
-        reopen_reason: c.take()?,
-        done_at: c.take()?,
-        done_by: c.take()?,
+        issue_id: issue.to_string(),
+        page_id: page.to_string(),
+        url,
+        state: entry.state,
+        evidence: json(&entry.evidence)?,
+        first_seen_audit_id: entry.first_seen.to_string(),
+        last_seen_audit_id: entry.last_seen.to_string(),
+        last_checked_at: entry.checked_at,
+        resolved_at: entry.resolved_at,
+        resolution: entry.resolution,
+        reopen_count: entry.reopen_count,
+        stale: entry.stale,
+        reopen_reason: entry.reopen_reason,
+        done_at: entry.done_at,
+        done_by: entry.done_by,
         done_note: None,
         ignored_reason: None,
-        ignored_until: c.take()?,
+        ignored_until: entry.ignored_until,
         last_recheck: None,
         history: Vec::new(),
     };
-    let note: Option<String> = c.take()?;
     if occurrence.state == OccurrenceState::Ignored {
-        occurrence.ignored_reason = note;
+        occurrence.ignored_reason = entry.note;
     } else if occurrence.done_at.is_some() {
-        occurrence.done_note = note;
+        occurrence.done_note = entry.note;
     }
-    let recheck = (
-        c.take::<Option<Uuid>>()?,
-        c.word_or_null()?,
-        c.take::<Option<Instant>>()?,
-    );
+    let recheck = (entry.recheck_id, entry.recheck_outcome, entry.rechecked_at);
     if let (Some(id), Some(outcome), Some(checked_at)) = recheck {
         occurrence.last_recheck = Some(LastRecheck {
             id: id.to_string(),
@@ -54,6 +56,11 @@ fn occurrence(c: &mut Cells<'_>) -> Result<Occurrence> {
         });
     }
     Ok(occurrence)
+}
+
+/// What was seen, from its text.
+pub(crate) fn json(evidence: &str) -> Result<serde_json::Value> {
+    serde_json::from_str(evidence).map_err(|e| Error::Defect(format!("evidence: {e}")))
 }
 
 /// One page of an issue's occurrences, by page id; only active ones unless a state is given.
@@ -65,19 +72,16 @@ pub async fn list(
     after: Option<Uuid>,
     limit: u32,
 ) -> Result<Vec<Occurrence>> {
-    sql("SELECT o.issue_id, o.page_id, p.url, o.state, o.evidence, o.first_seen_audit_id, o.last_seen_audit_id, o.checked_at, o.resolved_at, o.resolution,
-            o.reopen_count, o.stale, o.reopen_reason, o.done_at, o.done_by, o.ignored_until, o.note, o.recheck_id, o.recheck_outcome, o.rechecked_at
-         FROM occurrences o JOIN pages p ON p.project_id = o.project_id AND p.id = o.page_id
-         WHERE o.project_id = $1 AND o.issue_id = $2 AND o.page_id > $3
-           AND ((CAST($5 AS TEXT) IS NULL AND o.state NOT IN ('resolved', 'ignored')) OR o.state = $5)
-         ORDER BY o.page_id LIMIT $4")
-    .bind(scope.project())
-    .bind(issue)
-    .bind(after.unwrap_or(Uuid::nil()))
-    .bind(limit)
-    .bind(state.map(OccurrenceState::as_str))
-    .all(tx, occurrence)
-    .await
+    let which = state.map_or(Which::Active, Which::Of);
+    let found = ledger::behind(tx, scope, issue, which, after, limit as usize).await?;
+    let pages = found.iter().map(|(page, _)| vec![(*page).into()]).collect();
+    let urls = sql("SELECT url FROM pages WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .optional_each(tx, pages, |c| c.take::<String>())
+        .await?;
+    let of = found.into_iter().zip(urls);
+    of.filter_map(|((page, entry), url)| Some(occurrence((issue, page), url?, entry)))
+        .collect()
 }
 
 /// An active occurrence of a page.
@@ -97,31 +101,64 @@ pub struct OfPage {
 
 /// Active occurrences of a page, at most 100.
 pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec<OfPage>> {
-    // One key lookup per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that
-    // order. An index by page would cost every finding of every audit.
-    sql("SELECT o.issue_id, i.check_id, i.severity, o.state, o.evidence FROM issues i CROSS JOIN occurrences o
-         WHERE i.project_id = $1 AND o.project_id = i.project_id AND o.issue_id = i.id AND o.page_id = $2 AND o.state NOT IN ('resolved', 'ignored')
-         ORDER BY CASE i.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, i.impact DESC, o.issue_id LIMIT 100")
+    // One leaf per issue of the project (there are as many as checks): an index by page would cost every audit.
+    let leaves: Vec<(OfPage, f64, Vec<u8>)> = sql(
+        "SELECT i.id, i.check_id, i.severity, i.impact, l.data FROM issues i JOIN occurrence_leaves l ON l.project_id = i.project_id AND l.issue_id = i.id
+           AND l.first_page = (SELECT k.first_page FROM occurrence_leaves k WHERE k.project_id = i.project_id AND k.issue_id = i.id AND k.first_page <= $2
+             ORDER BY k.first_page DESC LIMIT 1)
+         WHERE i.project_id = $1",
+    )
     .bind(scope.project())
     .bind(page)
     .all(tx, |c| {
-        Ok(OfPage {
+        let of = OfPage {
             issue: c.take()?,
             check_id: c.take()?,
             severity: c.word()?,
-            state: c.word()?,
-            evidence: c.take::<Json>()?.0,
-        })
+            state: OccurrenceState::Open,
+            evidence: serde_json::Value::Null,
+        };
+        Ok((of, c.take()?, c.take()?))
     })
-    .await
+    .await?;
+    let mut found = Vec::new();
+    for (of, impact, data) in leaves {
+        if let Some(entry) = ledger::find_in(&data, page)?.filter(Entry::is_active) {
+            let of = OfPage {
+                state: entry.state,
+                evidence: json(&entry.evidence)?,
+                ..of
+            };
+            found.push((of, impact));
+        }
+    }
+    let rank = |severity| match severity {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Notice => 2,
+    };
+    found.sort_by(|(a, impact_a), (b, impact_b)| {
+        rank(a.severity)
+            .cmp(&rank(b.severity))
+            .then(impact_b.total_cmp(impact_a))
+            .then(a.issue.cmp(&b.issue))
+    });
+    found.truncate(100);
+    Ok(found.into_iter().map(|(of, _)| of).collect())
 }
 
 /// Pairs of issue and page that somebody decided to live with: they leave the score.
 pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Pair>> {
-    sql("SELECT issue_id, page_id FROM occurrences WHERE project_id = $1 AND state = 'ignored'")
-        .bind(scope.project())
-        .all(tx, |c| Ok((c.take()?, c.take()?)))
-        .await
+    let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND ignored > 0")
+        .bind(scope.project());
+    let mut found = Vec::new();
+    ledger::each(tx, leaves, |of, entry| {
+        if entry.state == OccurrenceState::Ignored {
+            found.push(of);
+        }
+    })
+    .await?;
+    Ok(found)
 }
 
 /// Where occurrences stand, each in its place; `None` for what the project does not have.
@@ -130,10 +167,9 @@ pub async fn states(
     scope: ProjectScope,
     pairs: &[Pair],
 ) -> Result<Vec<Option<OccurrenceState>>> {
-    sql("SELECT state FROM occurrences WHERE project_id = $1 AND issue_id = $2 AND page_id = $3")
-        .bind(scope.project())
-        .optional_each(tx, rows(pairs), |c| c.word())
-        .await
+    let known = ledger::known(tx, scope, pairs).await?;
+    let states = known.into_iter().map(|entry| entry.map(|entry| entry.state));
+    Ok(states.collect())
 }
 
 fn rows(pairs: &[Pair]) -> Vec<Vec<Param>> {
@@ -184,23 +220,12 @@ pub async fn mark(
     until: Option<Instant>,
     actor: &Actor,
 ) -> Result<()> {
-    let Some(to) = changes.first().map(|change| change.to) else {
-        return Ok(());
-    };
-    let is_done = to == OccurrenceState::Done;
-    let is_said = is_done || to == OccurrenceState::Ignored;
-    let touched = sql(
-        "UPDATE occurrences SET done_at = $2, done_by = $3, note = $4, ignored_until = $5, was = NULL, state = $8
-         WHERE project_id = $1 AND issue_id = $6 AND page_id = $7 AND state = $9",
-    )
-    .bind(scope.project())
-    .bind(is_done.then_some(actor.at))
-    .bind(is_done.then(|| actor.name.clone()))
-    .bind(actor.note.clone().filter(|_| is_said))
-    .bind(until)
-    .run_each(tx, changes.iter().map(Change::row).collect())
+    let marks = changes.iter().map(|change| (change.of, change)).collect();
+    let touched = ledger::change_pairs(tx, scope, marks, |entry, change| {
+        entry.mark(change.from, change.to, until, actor)
+    })
     .await?;
-    if touched < changes.len() as u64 {
+    if touched < changes.len() {
         return Err(Error::Overloaded);
     }
     log(tx, scope, changes, actor).await
@@ -228,41 +253,81 @@ pub async fn log_audit(
     began: Instant,
     actor: &Actor,
 ) -> Result<u64> {
-    let from: Vec<Option<String>> = sql("INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
-         SELECT project_id, issue_id, page_id, changed_at, state, was, $3 FROM occurrences
-         WHERE project_id = $1 AND issue_id = $2 AND was IS NOT NULL AND changed_at >= $4 ON CONFLICT DO NOTHING RETURNING from_state")
+    let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND changed_at >= $3")
+        .bind(scope.project())
+        .bind(issue)
+        .bind(began);
+    let mut rows: Vec<Vec<Param>> = Vec::new();
+    ledger::each(tx, leaves, |(_, page), entry| {
+        if let (Some(was), Some(at)) = (entry.was, entry.changed_at)
+            && at >= began
+        {
+            rows.push(vec![
+                page.into(),
+                at.into(),
+                entry.state.as_str().into(),
+                was.as_str().into(),
+            ]);
+        }
+    })
+    .await?;
+    let from = sql("INSERT INTO occurrence_changes (project_id, issue_id, actor, page_id, at, to_state, from_state) VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT DO NOTHING RETURNING from_state")
     .bind(scope.project())
     .bind(issue)
     .bind(actor.id.clone())
-    .bind(began)
-    .all(tx, |c| c.take())
+    .optional_each(tx, rows, |c| c.word::<OccurrenceState>())
     .await?;
-    let resolved = from.iter().filter(|from| from.as_deref() == Some("resolved"));
+    let resolved = from
+        .iter()
+        .filter(|from| **from == Some(OccurrenceState::Resolved));
     Ok(resolved.count() as u64)
 }
 
 /// Opens what was ignored until now; the projects it was in.
 pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
-    sql("INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
-         SELECT project_id, issue_id, page_id, ignored_until, 'open', 'ignored', 'system' FROM occurrences
-         WHERE state = 'ignored' AND ignored_until IS NOT NULL AND ignored_until <= $1 ON CONFLICT DO NOTHING")
-    .bind(now)
-    .run(tx)
-    .await?;
-    let mut woken: Vec<(Uuid, Uuid)> = sql("UPDATE occurrences SET state = 'open', note = NULL, ignored_until = NULL
-         WHERE state = 'ignored' AND ignored_until IS NOT NULL AND ignored_until <= $1 RETURNING project_id, issue_id")
-    .bind(now)
-    .all(tx, |c| Ok((c.take()?, c.take()?)))
-    .await?;
-    woken.sort_unstable();
-    woken.dedup();
+    let mut sleeping: Vec<(Uuid, Uuid)> =
+        sql("SELECT project_id, issue_id FROM occurrence_leaves WHERE wakes_at <= $1")
+            .bind(now)
+            .all(tx, |c| Ok((c.take()?, c.take()?)))
+            .await?;
+    sleeping.sort_unstable();
+    sleeping.dedup();
     let mut scopes: Vec<ProjectScope> = Vec::new();
-    for (project, issue) in woken {
+    for (project, issue) in sleeping {
         let scope = ProjectScope::proven(project);
-        crate::issues::recount(tx, scope, issue).await?;
         if scopes.last() != Some(&scope) {
+            projects::lock(tx, scope).await?;
             scopes.push(scope);
         }
+        let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND wakes_at <= $3")
+            .bind(project)
+            .bind(issue)
+            .bind(now);
+        let mut woken: Vec<(Uuid, Instant)> = Vec::new();
+        ledger::each(tx, leaves, |(_, page), mut entry| {
+            let until = entry.ignored_until;
+            if entry.wake(now) {
+                woken.extend(until.map(|until| (page, until)));
+            }
+        })
+        .await?;
+        let rows = woken
+            .iter()
+            .map(|(page, until)| vec![(*page).into(), (*until).into()]);
+        sql(
+            "INSERT INTO occurrence_changes (project_id, issue_id, page_id, at, to_state, from_state, actor)
+             VALUES ($1, $2, $3, $4, 'open', 'ignored', 'system') ON CONFLICT DO NOTHING",
+        )
+        .bind(project)
+        .bind(issue)
+        .run_each(tx, rows.collect())
+        .await?;
+        ledger::change(tx, scope, issue, woken, |known, _| {
+            known.as_mut().is_some_and(|entry| entry.wake(now))
+        })
+        .await?;
+        crate::issues::recount(tx, scope, issue).await?;
     }
     Ok(scopes)
 }
@@ -275,13 +340,25 @@ pub async fn active(
     audit: Uuid,
     mut each: impl FnMut(Uuid, Uuid, bool),
 ) -> Result<()> {
-    sql("SELECT o.issue_id, o.page_id, p.scored FROM occurrences o JOIN pages p ON p.project_id = o.project_id AND p.id = o.page_id
-         WHERE o.project_id = $1 AND o.last_seen_audit_id = $2 AND o.state NOT IN ('resolved', 'ignored')")
-    .bind(scope.project())
-    .bind(audit)
-    .each(tx, |c| {
-        each(c.take()?, c.take()?, c.take()?);
-        Ok(())
+    let mut scored: HashMap<Uuid, bool> = HashMap::new();
+    sql("SELECT id, scored FROM pages WHERE project_id = $1")
+        .bind(scope.project())
+        .each(tx, |c| {
+            scored.insert(c.take()?, c.take()?);
+            Ok(())
+        })
+        .await?;
+    let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1
+           AND open + done + recheck_pending + still_present + reopened > 0 AND (seen_by IS NULL OR seen_by = $2)")
+        .bind(scope.project())
+        .bind(audit);
+    ledger::each(tx, leaves, |(issue, page), entry| {
+        if let Some(is_scored) = scored.get(&page)
+            && entry.is_active()
+            && entry.last_seen == audit
+        {
+            each(issue, page, *is_scored);
+        }
     })
     .await
 }

@@ -1,10 +1,12 @@
 //! Pages as the newest audit saw them.
 
-use searchwright_contract::{Instant, pages::Page};
+use std::collections::{HashMap, HashSet};
+
+use searchwright_contract::{Instant, issues::OccurrenceState, pages::Page};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Cells, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Result, Tx, access::ProjectScope, ledger, sql};
 
 /// Filters and place of a list.
 #[derive(Clone, Debug, Default)]
@@ -160,13 +162,38 @@ pub async fn place(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, Uuid)>)
 /// URLs to look at again in the next audit, whether something links to them or not: all that may be there still, and those
 /// that something is said of.
 pub async fn seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<String>> {
-    sql("SELECT url FROM pages WHERE project_id = $1 AND (status_code IS NULL OR status_code NOT BETWEEN 300 AND 499 OR status_code IN (401, 403, 408, 425, 429)
-           OR id IN (SELECT page_id FROM occurrences WHERE project_id = $1 AND state <> 'resolved'))
-         ORDER BY url LIMIT $2")
+    let mut urls: Vec<String> = sql("SELECT url FROM pages WHERE project_id = $1
+           AND (status_code IS NULL OR status_code NOT BETWEEN 300 AND 499 OR status_code IN (401, 403, 408, 425, 429)) ORDER BY url LIMIT $2")
+        .bind(scope.project())
+        .bind(limit)
+        .all(tx, |c| c.take())
+        .await?;
+    let gone: HashMap<Uuid, String> = sql("SELECT id, url FROM pages WHERE project_id = $1
+           AND status_code BETWEEN 300 AND 499 AND status_code NOT IN (401, 403, 408, 425, 429)")
     .bind(scope.project())
-    .bind(limit)
-    .all(tx, |c| c.take())
-    .await
+    .all(tx, |c| Ok((c.take()?, c.take()?)))
+    .await?
+    .into_iter()
+    .collect();
+    if gone.is_empty() {
+        return Ok(urls);
+    }
+    let leaves = sql(
+        "SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1
+           AND open + done + recheck_pending + still_present + reopened + ignored > 0",
+    )
+    .bind(scope.project());
+    let mut said: HashSet<Uuid> = HashSet::new();
+    ledger::each(tx, leaves, |(_, page), entry| {
+        if entry.state != OccurrenceState::Resolved && gone.contains_key(&page) {
+            said.insert(page);
+        }
+    })
+    .await?;
+    urls.extend(said.iter().filter_map(|page| gone.get(page).cloned()));
+    urls.sort_unstable();
+    urls.truncate(limit as usize);
+    Ok(urls)
 }
 
 /// Whether another audit has seen pages since: one that goes on, or that came to no end.

@@ -11,11 +11,12 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
-    Cells, Error, Json, Param, Result, Tx,
+    Cells, Error, Result, Tx,
     access::ProjectScope,
     issues,
+    ledger::{self, Entry, Proof},
     occurrences::{self, Actor, Change, Pair},
-    sql,
+    projects, sql,
 };
 
 /// A recheck to be started.
@@ -65,22 +66,17 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, pairs: &[Pair], 
         .bind(now)
         .run(tx)
         .await?;
-    let rows = || {
-        pairs
-            .iter()
-            .map(|(issue, page)| vec![(*issue).into(), (*page).into()])
-            .collect()
-    };
+    let rows = pairs
+        .iter()
+        .map(|(issue, page)| vec![(*issue).into(), (*page).into()]);
     sql("INSERT INTO recheck_items (project_id, recheck_id, outcome, issue_id, page_id) VALUES ($1, $2, 'pending', $3, $4)")
         .bind(scope.project())
         .bind(new.id)
-        .run_each(tx, rows())
+        .run_each(tx, rows.collect())
         .await?;
-    let touched = sql("UPDATE occurrences SET state = 'recheck_pending' WHERE project_id = $1 AND issue_id = $2 AND page_id = $3 AND state = 'done'")
-        .bind(scope.project())
-        .run_each(tx, rows())
-        .await?;
-    if touched < pairs.len() as u64 {
+    let claims = pairs.iter().map(|of| (*of, ())).collect();
+    let touched = ledger::change_pairs(tx, scope, claims, |entry, ()| entry.await_proof()).await?;
+    if touched < pairs.len() {
         return Err(Error::Overloaded);
     }
     let changes: Vec<Change> = pairs
@@ -106,11 +102,18 @@ pub fn actor(recheck: Uuid, at: Instant) -> Actor {
 
 /// What is marked as done, the oldest claims first, of at most so many pages.
 pub async fn done(tx: &mut Tx, scope: ProjectScope, most: u32) -> Result<Vec<Pair>> {
-    sql("SELECT issue_id, page_id FROM occurrences WHERE project_id = $1 AND state = 'done' ORDER BY done_at, issue_id, page_id LIMIT $2")
-        .bind(scope.project())
-        .bind(most)
-        .all(tx, |c| Ok((c.take()?, c.take()?)))
-        .await
+    let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND done > 0")
+        .bind(scope.project());
+    let mut claims = Vec::new();
+    ledger::each(tx, leaves, |of, entry| {
+        if entry.state == OccurrenceState::Done {
+            claims.push((entry.done_at, of));
+        }
+    })
+    .await?;
+    claims.sort_unstable();
+    claims.truncate(most as usize);
+    Ok(claims.into_iter().map(|(_, of)| of).collect())
 }
 
 /// The one that has not ended, if there is one.
@@ -201,22 +204,29 @@ pub struct Waiting {
 
 /// Everything that is to be looked at.
 pub async fn waiting(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<Waiting>> {
-    sql("SELECT r.issue_id, r.page_id, i.check_id, p.url, o.evidence FROM recheck_items r
-         JOIN occurrences o ON o.project_id = r.project_id AND o.issue_id = r.issue_id AND o.page_id = r.page_id
+    let items: Vec<(Pair, String, String)> = sql("SELECT r.issue_id, r.page_id, i.check_id, p.url FROM recheck_items r
          JOIN issues i ON i.project_id = r.project_id AND i.id = r.issue_id
          JOIN pages p ON p.project_id = r.project_id AND p.id = r.page_id
          WHERE r.project_id = $1 AND r.recheck_id = $2 AND r.outcome = 'pending' ORDER BY r.issue_id, r.page_id")
     .bind(scope.project())
     .bind(id)
-    .all(tx, |c| {
-        Ok(Waiting {
-            of: (c.take()?, c.take()?),
-            check_id: c.take()?,
-            url: c.take()?,
-            evidence: c.take::<Json>()?.0,
-        })
-    })
-    .await
+    .all(tx, |c| Ok(((c.take()?, c.take()?), c.take()?, c.take()?)))
+    .await?;
+    let pairs: Vec<Pair> = items.iter().map(|(of, _, _)| *of).collect();
+    let known = ledger::known(tx, scope, &pairs).await?;
+    let waiting = items
+        .into_iter()
+        .zip(known)
+        .filter_map(|((of, check_id, url), entry)| {
+            let evidence = occurrences::json(&entry?.evidence);
+            Some(evidence.map(|evidence| Waiting {
+                of,
+                check_id,
+                url,
+                evidence,
+            }))
+        });
+    waiting.collect()
 }
 
 /// What was found out about an item.
@@ -242,6 +252,7 @@ pub async fn settle(
     mut found: Vec<Found>,
     now: Instant,
 ) -> Result<()> {
+    projects::lock(tx, scope).await?;
     let pairs: Vec<Pair> = found.iter().map(|f| f.of).collect();
     let states = occurrences::states(tx, scope, &pairs).await?;
     for (found, state) in found.iter_mut().zip(states) {
@@ -267,8 +278,7 @@ pub async fn settle(
         .bind(now)
         .run_each(tx, items)
         .await?;
-    let mut changes = Vec::new();
-    let mut rows: Vec<Vec<Param>> = Vec::new();
+    let (mut changes, mut proofs) = (Vec::new(), Vec::new());
     for found in found {
         let to = match found.outcome {
             RecheckOutcome::Superseded | RecheckOutcome::Pending => continue,
@@ -276,32 +286,22 @@ pub async fn settle(
             RecheckOutcome::StillPresent => OccurrenceState::StillPresent,
             RecheckOutcome::Inconclusive | RecheckOutcome::NeedsAudit => OccurrenceState::Done,
         };
-        let (issue, page) = found.of;
-        rows.push(vec![
-            issue.into(),
-            page.into(),
-            to.as_str().into(),
-            found.outcome.as_str().into(),
-            found.resolution.map(str::to_owned).into(),
-            found.resolution.map(|_| now).into(),
-            found.evidence.map_or(Param::from(None::<Json>), Param::Json),
-        ]);
+        let proof = Proof {
+            recheck: id,
+            to,
+            outcome: found.outcome,
+            resolution: found.resolution,
+            evidence: found.evidence,
+            at: now,
+        };
+        proofs.push((found.of, proof));
         changes.push(Change {
             of: found.of,
             from: OccurrenceState::RecheckPending,
             to,
         });
     }
-    sql("UPDATE occurrences SET state = $7, recheck_outcome = $8, resolution = $9, resolved_at = $10, evidence = coalesce($11, evidence),
-           recheck_id = $2, rechecked_at = $3, checked_at = CASE WHEN $7 = 'done' THEN checked_at ELSE $3 END,
-           stale = CASE WHEN $7 = 'done' THEN stale ELSE $4 END
-         WHERE project_id = $1 AND issue_id = $5 AND page_id = $6 AND state = 'recheck_pending'")
-    .bind(scope.project())
-    .bind(id)
-    .bind(now)
-    .bind(false)
-    .run_each(tx, rows)
-    .await?;
+    ledger::change_pairs(tx, scope, proofs, Entry::prove).await?;
     occurrences::log(tx, scope, &changes, &actor(id, now)).await
 }
 

@@ -11,7 +11,7 @@ use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
     issues::{self, Finding, Newest, Query, Settled, Summary, Turned},
-    occurrences,
+    occurrences::{self, Actor, Change},
     pages::{self, Seen},
     sql,
 };
@@ -174,12 +174,23 @@ pub async fn set_state(
     page: Uuid,
     state: OccurrenceState,
 ) -> Result<(), Error> {
-    sql("UPDATE occurrences SET state = $3 WHERE project_id = $1 AND page_id = $2 AND state <> 'resolved'")
+    let actor = Actor {
+        id: "key:1".to_owned(),
+        name: "Ann".to_owned(),
+        note: None,
+        at: now(),
+    };
+    let all = sql("SELECT DISTINCT issue_id FROM occurrence_leaves WHERE project_id = $1")
         .bind(scope.project())
-        .bind(page)
-        .bind(state.as_str())
-        .run(tx)
+        .all(tx, |c| c.take::<Uuid>())
         .await?;
+    let pairs: Vec<_> = all.into_iter().map(|issue| (issue, page)).collect();
+    let states = occurrences::states(tx, scope, &pairs).await?;
+    for (of, from) in pairs.into_iter().zip(states) {
+        if let Some(from) = from.filter(|from| *from != OccurrenceState::Resolved) {
+            occurrences::mark(tx, scope, &[Change { of, from, to: state }], None, &actor).await?;
+        }
+    }
     Ok(())
 }
 

@@ -2,11 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use searchwright_store::{Db, Error, Settings, sql};
+use searchwright_contract::issues::OccurrenceState;
+use searchwright_store::{Db, Error, Param, Settings, issues, occurrences, sql};
+use uuid::Uuid;
 
-use crate::harness::Place;
+use crate::{
+    harness::{Place, id, later, now},
+    issues::{audit_pages, seen, summary},
+};
 
-on_both!(from_nothing, by_four_at_once, newer_than_the_program, altered,);
+on_both!(
+    from_nothing,
+    by_four_at_once,
+    newer_than_the_program,
+    altered,
+    rows_become_leaves,
+);
 
 /// Every migration there is, by the folder of its files.
 fn all() -> Vec<u32> {
@@ -94,6 +105,120 @@ async fn refuses(place: &Place, name: &str) {
             "{refused:?}"
         );
     }
+}
+
+/// Occurrences as they were kept before migration 28, which is run again on them: one has everything that one can have, and there
+/// are more than a leaf holds.
+async fn rows_become_leaves(place: &Place) {
+    let store = place.store().await;
+    let (scope, issue, other) = (store.project().await, id(), id());
+    let pages: Vec<Uuid> = (0..300).map(|_| id()).collect();
+    let seen_all = pages
+        .iter()
+        .map(|page| seen(*page, &format!("https://example.com/{page}"), Some(200)))
+        .collect();
+    audit_pages(&store, scope, id(), seen_all, Vec::new()).await;
+    let is_postgres = store.db.name() == "postgres";
+    let (blob, text, json, flag) = if is_postgres {
+        ("UUID", "TIMESTAMPTZ", "JSONB", "BOOLEAN")
+    } else {
+        ("BLOB", "TEXT", "TEXT", "INTEGER")
+    };
+    let before = format!(
+        "DROP TABLE occurrence_leaves;
+         DELETE FROM schema_migrations WHERE number = 28;
+         CREATE TABLE occurrences (project_id {blob} NOT NULL, issue_id {blob} NOT NULL, page_id {blob} NOT NULL, state TEXT NOT NULL, evidence {json} NOT NULL,
+           first_seen_audit_id {blob} NOT NULL, last_seen_audit_id {blob} NOT NULL, checked_at {text} NOT NULL, resolved_at {text}, resolution TEXT,
+           reopen_count INTEGER NOT NULL, stale {flag} NOT NULL, done_at {text}, done_by TEXT, note TEXT, ignored_until {text}, reopen_reason TEXT,
+           recheck_id {blob}, recheck_outcome TEXT, rechecked_at {text}, was TEXT, changed_at {text}, PRIMARY KEY (project_id, issue_id, page_id))"
+    );
+    for statement in before.split(';') {
+        let statement: &'static str = statement.to_owned().leak();
+        commit!(store.db, |tx| sql(statement).run(tx).await).unwrap();
+    }
+    let (first, last, recheck, until) = (id(), id(), id(), later(9));
+    let rows = pages.iter().map(|page| vec![issue.into(), (*page).into()]);
+    let rows: Vec<Vec<Param>> = rows.chain([vec![other.into(), pages[0].into()]]).collect();
+    let marked = pages[129];
+    commit!(store.db, |tx| {
+        sql("INSERT INTO occurrences (project_id, first_seen_audit_id, last_seen_audit_id, checked_at, stale, state, evidence, reopen_count, issue_id, page_id)
+             VALUES ($1, $2, $3, $4, $5, 'open', '{\"length\": 4}', 0, $6, $7)")
+        .bind(scope.project())
+        .bind(first)
+        .bind(last)
+        .bind(now())
+        .bind(true)
+        .run_each(tx, rows)
+        .await?;
+        sql("UPDATE occurrences SET state = 'ignored', note = 'as agreed', ignored_until = $3, reopen_count = 2, reopen_reason = 'recurred',
+               recheck_id = $4, recheck_outcome = 'still_present', rechecked_at = $3, was = 'reopened', changed_at = $3, stale = $5
+             WHERE project_id = $1 AND page_id = $2")
+        .bind(scope.project())
+        .bind(marked)
+        .bind(until)
+        .bind(recheck)
+        .bind(false)
+        .run(tx)
+        .await
+    })
+    .unwrap();
+    let again = place.open().await;
+    assert_eq!(again.migrate().await.unwrap(), [28]);
+    let mut tx = store.read().await;
+    let open = occurrences::list(&mut tx, scope, issue, None, None, 1_000)
+        .await
+        .unwrap();
+    let expected: Vec<String> = pages
+        .iter()
+        .filter(|page| **page != marked)
+        .map(Uuid::to_string)
+        .collect();
+    assert!(open.iter().map(|of| &of.page_id).eq(&expected));
+    let of = &open[0];
+    assert_eq!(
+        (
+            of.first_seen_audit_id.as_str(),
+            of.last_seen_audit_id.as_str(),
+            of.last_checked_at,
+            of.stale
+        ),
+        (first.to_string().as_str(), last.to_string().as_str(), now(), true)
+    );
+    assert_eq!(of.evidence, serde_json::json!({ "length": 4 }));
+    let ignored = occurrences::list(&mut tx, scope, issue, Some(OccurrenceState::Ignored), None, 9)
+        .await
+        .unwrap();
+    let [of] = &ignored[..] else { panic!("{ignored:?}") };
+    assert_eq!(of.page_id, marked.to_string());
+    assert_eq!(
+        (
+            of.ignored_reason.as_deref(),
+            of.ignored_until,
+            of.reopen_count,
+            of.stale
+        ),
+        (Some("as agreed"), Some(until), 2, false)
+    );
+    let recheck_seen = of.last_recheck.as_ref().unwrap();
+    assert_eq!(
+        (recheck_seen.id.as_str(), recheck_seen.checked_at),
+        (recheck.to_string().as_str(), until)
+    );
+    assert_eq!(
+        occurrences::list(&mut tx, scope, other, None, None, 9)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    drop(tx);
+    let woken = commit!(store.db, |tx| {
+        issues::announce(tx, scope, vec![summary(issue, 1.0)], now()).await?;
+        occurrences::wake(tx, until).await
+    });
+    assert_eq!(woken.unwrap(), [scope]);
+    let states = occurrences::states(&mut store.read().await, scope, &[(issue, marked)]).await;
+    assert_eq!(states.unwrap(), [Some(OccurrenceState::Open)]);
 }
 
 /// Only SQLite: a PostgreSQL database has no owner.

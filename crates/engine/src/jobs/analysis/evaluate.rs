@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use super::{
     super::{JobError, batches::unpack},
-    gather::{Evaluated, Gathered, Next, pack},
+    gather::{Evaluated, Gathered, pack},
     names::Names,
     urls::Urls,
 };
@@ -141,16 +141,13 @@ pub(super) fn evaluate_batches(
         home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
         // neither is done while the others wait
         let next = locked(gathered).gather(found);
-        let taken = match next {
-            Some(Next::Write(full)) => done.blocking_send(full).is_ok(),
-            Some(Next::Pack(full)) => {
-                let packed = pack(full, &shared.issues)?;
-                locked(gathered).keep(packed);
-                true
-            }
-            None => true,
-        };
-        if !taken {
+        if let Some(full) = next.pack {
+            let packed = pack(full, &shared.issues)?;
+            locked(gathered).keep(packed);
+        }
+        if let Some(full) = next.write
+            && done.blocking_send(full).is_err()
+        {
             // Refused only by a writer that has failed, which says so itself.
             break;
         }

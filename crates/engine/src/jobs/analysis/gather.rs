@@ -1,19 +1,20 @@
 //! What evaluators find, on its way to the store. It is written in the order of its keys, so that each leaf of a tree is
-//! written once: a row that goes anywhere costs the disk a whole leaf. What a site of some thousand pages has is sorted as it
-//! is. What a very large one has beyond the first waits packed, parted by the beginnings of the pages' ids, until everything is
-//! there.
+//! written once: a row that goes anywhere costs the disk a whole leaf. Pages of a site of some thousand are sorted as they are;
+//! those that a very large one has beyond the first, and all findings, wait packed until everything is there.
 
-use std::{collections::HashMap, mem::take};
+use std::{collections::BTreeMap, mem::take};
 
 use searchwright_store::{issues::Finding, pages::Seen};
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use super::super::JobError;
 use crate::failure::defect;
 
-/// Bytes of findings that are packed together, or written while others are evaluated.
-const FINDINGS: usize = 8 << 20;
+/// Bytes of findings that are packed together.
+const FINDINGS: usize = 16 << 20;
+/// Findings that are handed on together.
+const PORTION: usize = 16 * 1024;
 /// Pages written at once.
 const AT_ONCE: usize = 4 * 1024;
 /// Pages packed together.
@@ -21,8 +22,10 @@ const PACKED: usize = 2 * AT_ONCE;
 /// Pages whose rows are written while others are evaluated: their trees are still small, and what is packed takes memory that
 /// a site of so many has no use for.
 const FIRST: usize = 16 * AT_ONCE;
-/// Parts of what is packed. Of a million pages one has some five megabytes.
+/// Parts of the pages that are packed. Of a million pages one has some three megabytes.
 const PARTS: usize = 128;
+/// Parts of the findings of an issue that are packed.
+const RANGES: usize = 16;
 
 /// Pages that were evaluated, and what was found on them.
 #[derive(Debug, Default, PartialEq)]
@@ -40,8 +43,12 @@ impl Evaluated {
     /// In the order of their keys.
     fn sorted(mut self) -> Self {
         self.seen.sort_unstable_by_key(|s| s.id);
-        self.findings.sort_unstable_by_key(|f| (f.issue, f.page));
+        self.findings.sort_by_key(|f| (f.issue, f.page));
         self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.seen.is_empty() && self.findings.is_empty()
     }
 
     /// Bytes of its findings.
@@ -49,26 +56,17 @@ impl Evaluated {
         let evidence: usize = self.findings.iter().map(|finding| finding.evidence.len()).sum();
         evidence + self.findings.len() * size_of::<Finding>()
     }
-
-    /// Whether it is packed as it is, when its findings have so many bytes.
-    fn fills_pack(&self, bytes: usize) -> bool {
-        bytes >= FINDINGS || self.seen.len() >= PACKED
-    }
-
-    /// Whether it is written as it is. Three of these are on their way at once, beside all that is packed.
-    fn fills_portion(&self) -> bool {
-        self.seen.len() >= AT_ONCE || self.bytes() >= FINDINGS / 2
-    }
 }
 
-/// A part: issues and pages by their places among all issues and the pages of the part, because ids cannot be made smaller.
-#[derive(Serialize, Deserialize)]
-struct Packed<'p> {
-    seen: Vec<Seen>,
-    /// Pages behind those, which were handed on before what was found on them.
-    others: Vec<Uuid>,
-    #[serde(borrow)]
-    findings: Vec<(u16, u32, &'p str)>,
+/// What was packed together.
+#[derive(Debug, Default)]
+pub(super) struct Packed {
+    /// Pages, by the beginnings of their ids; empty without any.
+    seen: Vec<Vec<u8>>,
+    /// Of each range of ids the pages on which something was found, ascending.
+    pages: Vec<Vec<Uuid>>,
+    /// Findings by the place of their issue and the range of their page: the place of the page, and the evidence.
+    findings: BTreeMap<(u16, u8), Vec<u8>>,
 }
 
 /// What several evaluators found so far.
@@ -79,70 +77,90 @@ pub(super) struct Gathered {
     bytes: usize,
     /// Pages that were handed on.
     handed: usize,
-    /// Of each part what was packed; empty as long as nothing was.
-    parts: Vec<Vec<Vec<u8>>>,
+    packed: Vec<Packed>,
 }
 
 /// What is next to do with a part of it, by whoever brought it.
 #[derive(Debug)]
-pub(super) enum Next {
+pub(super) struct Next {
     /// To be written.
-    Write(Evaluated),
+    pub(super) write: Option<Evaluated>,
     /// To be packed, and kept.
-    Pack(Evaluated),
+    pub(super) pack: Option<Evaluated>,
 }
 
 impl Gathered {
     /// Takes in what another gathered.
-    pub(super) fn gather(&mut self, mut more: Evaluated) -> Option<Next> {
+    pub(super) fn gather(&mut self, mut more: Evaluated) -> Next {
         self.bytes += more.bytes();
         self.plain.append(&mut more);
-        if self.handed >= FIRST {
-            let fills_pack = self.plain.fills_pack(self.bytes);
-            return fills_pack.then(|| {
-                self.bytes = 0;
-                Next::Pack(take(&mut self.plain))
-            });
-        }
-        let mut full = Evaluated::default();
-        if self.plain.seen.len() >= AT_ONCE {
-            full.seen = take(&mut self.plain.seen);
-            self.handed += full.seen.len();
+        let (mut write, mut pack) = (Evaluated::default(), Evaluated::default());
+        if self.handed < FIRST {
+            if self.plain.seen.len() >= AT_ONCE {
+                write.seen = take(&mut self.plain.seen);
+                self.handed += write.seen.len();
+            }
+        } else if self.plain.seen.len() >= PACKED {
+            pack.seen = take(&mut self.plain.seen);
         }
         if self.bytes >= FINDINGS {
-            full.findings = take(&mut self.plain.findings);
+            pack.findings = take(&mut self.plain.findings);
             self.bytes = 0;
         }
-        let is_some = !full.seen.is_empty() || !full.findings.is_empty();
-        is_some.then(|| Next::Write(full.sorted()))
+        let some = |part: Evaluated| Some(part).filter(|part| !part.is_empty());
+        Next {
+            write: some(write).map(Evaluated::sorted),
+            pack: some(pack),
+        }
     }
 
     /// Keeps what [`pack`] made.
-    pub(super) fn keep(&mut self, packed: Vec<Vec<u8>>) {
-        self.parts.resize_with(PARTS, Vec::new);
-        for (part, packed) in self.parts.iter_mut().zip(packed) {
-            part.push(packed);
-        }
+    pub(super) fn keep(&mut self, packed: Packed) {
+        self.packed.push(packed);
     }
 
-    /// The rest in portions, each in the order of its keys and behind the one before, until one is not taken.
+    /// The rest in portions, pages first, each in the order of its keys and behind the one before, until one is not taken.
     pub(super) fn rest(
-        self,
+        mut self,
         issues: &[Uuid],
         mut give: impl FnMut(Evaluated) -> bool,
     ) -> Result<(), JobError> {
-        if self.parts.is_empty() {
+        if self.packed.is_empty() {
             give(self.plain.sorted());
             return Ok(());
         }
+        let plain = take(&mut self.plain);
+        self.keep(pack(plain, issues)?);
         let mut next = Evaluated::default();
-        for (mut part, packed) in split(self.plain).into_iter().zip(self.parts) {
-            next.append(&mut part);
-            for data in packed {
-                next.append(&mut unpack(&data, issues)?);
+        for part in 0..PARTS {
+            for packed in &mut self.packed {
+                if let Some(data) = packed.seen.get_mut(part) {
+                    next.seen.append(&mut unpack(&take(data))?);
+                }
             }
-            if next.fills_portion() && !give(take(&mut next).sorted()) {
+            if next.seen.len() >= AT_ONCE && !give(take(&mut next).sorted()) {
                 return Ok(());
+            }
+        }
+        for (place, issue) in (0..).zip(issues) {
+            for range in 0..RANGES {
+                for packed in &mut self.packed {
+                    let Some(data) = packed.findings.remove(&(place, range as u8)) else {
+                        continue;
+                    };
+                    let pages = &packed.pages[range];
+                    for (page, evidence) in unpack::<Vec<(u32, String)>>(&data)? {
+                        let page = pages.get(page as usize);
+                        next.findings.push(Finding {
+                            issue: *issue,
+                            page: *page.ok_or_else(|| defect("gathered", "a finding on no page"))?,
+                            evidence,
+                        });
+                    }
+                }
+                if next.findings.len() >= PORTION && !give(take(&mut next).sorted()) {
+                    return Ok(());
+                }
             }
         }
         give(next.sorted());
@@ -150,72 +168,56 @@ impl Gathered {
     }
 }
 
-/// Packs what was found, each part of it alone. `issues` are all there are, ascending.
-pub(super) fn pack(found: Evaluated, issues: &[Uuid]) -> Result<Vec<Vec<u8>>, JobError> {
-    let parts = split(found).into_iter().map(|part| {
-        let mut places: HashMap<Uuid, u32> = part.seen.iter().map(|seen| seen.id).zip(0..).collect();
-        let mut others = Vec::new();
-        let findings = part.findings.iter().map(|finding| {
-            let issue = issues.binary_search(&finding.issue).ok()?;
-            let next = places.len() as u32;
-            let page = *places.entry(finding.page).or_insert_with(|| {
-                others.push(finding.page);
-                next
-            });
-            Some((u16::try_from(issue).ok()?, page, &*finding.evidence))
-        });
-        let findings: Option<Vec<_>> = findings.collect();
-        let packed = Packed {
-            seen: part.seen,
-            others,
-            findings: findings.ok_or_else(|| defect("gathered", "a finding of no issue"))?,
-        };
-        let plain = postcard::to_stdvec(&packed).map_err(|e| defect("gathered", e))?;
-        Ok(lz4_flex::compress_prepend_size(&plain))
-    });
-    parts.collect()
-}
-
-fn unpack(data: &[u8], issues: &[Uuid]) -> Result<Evaluated, JobError> {
-    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("gathered", e))?;
-    let Packed {
-        seen,
-        others,
-        findings,
-    } = postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?;
-    let page_of = |place: u32| {
-        let place = place as usize;
-        match place.checked_sub(seen.len()) {
-            Some(behind) => others.get(behind).copied(),
-            None => seen.get(place).map(|seen| seen.id),
+/// Packs what was found. `issues` are all there are, ascending.
+pub(super) fn pack(found: Evaluated, issues: &[Uuid]) -> Result<Packed, JobError> {
+    let mut packed = Packed::default();
+    if !found.seen.is_empty() {
+        let mut parts: Vec<Vec<Seen>> = (0..PARTS).map(|_| Vec::new()).collect();
+        for seen in found.seen {
+            parts[part(seen.id, PARTS)].push(seen);
         }
-    };
-    let findings = findings.into_iter().map(|(issue, page, evidence)| {
-        Some(Finding {
-            issue: *issues.get(usize::from(issue))?,
-            page: page_of(page)?,
-            evidence: evidence.to_owned(),
-        })
-    });
-    let findings: Option<Vec<Finding>> = findings.collect();
-    let findings = findings.ok_or_else(|| defect("gathered", "a finding of no page or issue"))?;
-    Ok(Evaluated { seen, findings })
+        packed.seen = parts.iter().map(compressed).collect::<Result<_, _>>()?;
+    }
+    packed.pages.resize_with(RANGES, Vec::new);
+    for finding in &found.findings {
+        packed.pages[part(finding.page, RANGES)].push(finding.page);
+    }
+    for pages in &mut packed.pages {
+        pages.sort_unstable();
+        pages.dedup();
+        pages.shrink_to_fit();
+    }
+    let mut parts: BTreeMap<(u16, u8), Vec<(u32, &str)>> = BTreeMap::new();
+    for finding in &found.findings {
+        let issue = issues.binary_search(&finding.issue).ok();
+        let issue = issue.and_then(|place| u16::try_from(place).ok());
+        let issue = issue.ok_or_else(|| defect("gathered", "a finding of no issue"))?;
+        let range = part(finding.page, RANGES);
+        let page = packed.pages[range].partition_point(|page| *page < finding.page);
+        let part = parts.entry((issue, range as u8)).or_default();
+        part.push((page as u32, &finding.evidence));
+    }
+    for (key, part) in parts {
+        packed.findings.insert(key, compressed(&part)?);
+    }
+    Ok(packed)
 }
 
-/// By the beginnings of the pages' ids, ascending.
-fn split(found: Evaluated) -> Vec<Evaluated> {
-    let mut parts: Vec<Evaluated> = (0..PARTS).map(|_| Evaluated::default()).collect();
-    for seen in found.seen {
-        parts[part(seen.id)].seen.push(seen);
-    }
-    for finding in found.findings {
-        parts[part(finding.page)].findings.push(finding);
-    }
-    parts
+fn compressed(part: &impl Serialize) -> Result<Vec<u8>, JobError> {
+    let plain = postcard::to_stdvec(part).map_err(|e| defect("gathered", e))?;
+    let mut data = lz4_flex::compress_prepend_size(&plain);
+    data.shrink_to_fit();
+    Ok(data)
 }
 
-fn part(page: Uuid) -> usize {
-    usize::from(page.as_bytes()[0]) * PARTS / 256
+fn unpack<T: DeserializeOwned>(data: &[u8]) -> Result<T, JobError> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("gathered", e))?;
+    Ok(postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?)
+}
+
+/// The part of a page, by the beginning of its id.
+fn part(page: Uuid, parts: usize) -> usize {
+    usize::from(page.as_bytes()[0]) * parts / 256
 }
 
 #[cfg(test)]
@@ -278,13 +280,11 @@ mod tests {
     fn through(batches: impl Iterator<Item = Evaluated>) -> (Vec<Evaluated>, Vec<Evaluated>, bool) {
         let (mut gathered, mut out, mut packed) = (Gathered::default(), Vec::new(), false);
         for batch in batches {
-            match gathered.gather(batch) {
-                Some(Next::Write(full)) => out.push(full),
-                Some(Next::Pack(full)) => {
-                    packed = true;
-                    gathered.keep(pack(full, &issues()).unwrap());
-                }
-                None => {}
+            let next = gathered.gather(batch);
+            out.extend(next.write);
+            if let Some(full) = next.pack {
+                packed = true;
+                gathered.keep(pack(full, &issues()).unwrap());
             }
         }
         let mut waited = Vec::new();
@@ -296,12 +296,13 @@ mod tests {
         (out, waited, packed)
     }
 
-    /// Pages, bytes found on each, and whether some are packed.
-    const CASES: [(u32, usize, bool); 5] = [
+    /// Pages, bytes found on each, and whether something is packed.
+    const CASES: [(u32, usize, bool); 6] = [
         (0, 1, false),
         (9_000, 1_000, false),
-        (120_000, 0, true),
         // findings wait while their pages are written already
+        (19_000, 1_000, true),
+        (120_000, 0, true),
         (80_000, 700, true),
         (125_000, 10, true),
     ];
@@ -312,17 +313,15 @@ mod tests {
             let batches = (0..pages).step_by(500).map(|from| found(from..from + 500, bytes));
             let (out, waited, packed) = through(batches);
             assert_eq!(packed, is_much, "{pages}");
-            for portion in out.iter().chain(&waited) {
+            assert!(out.iter().all(|portion| portion.findings.is_empty()));
+            for portion in &out {
                 assert!(portion.seen.is_sorted_by_key(|seen| seen.id));
-                assert!(
-                    portion
-                        .findings
-                        .is_sorted_by_key(|finding| (finding.issue, finding.page))
-                );
             }
             // a portion that has waited comes behind the one before
             let pages_of = waited.iter().flat_map(|portion| &portion.seen);
             assert!(pages_of.is_sorted_by_key(|seen| seen.id));
+            let found_of = waited.iter().flat_map(|portion| &portion.findings);
+            assert!(found_of.is_sorted_by_key(|finding| (finding.issue, finding.page)));
             let mut all = Evaluated::default();
             for mut portion in out.into_iter().chain(waited) {
                 all.append(&mut portion);

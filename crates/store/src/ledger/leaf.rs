@@ -1,0 +1,147 @@
+//! A leaf of the ledger: neighbouring pages of one issue, packed.
+//!
+//! The ids of the pages stand first and as they are, so that a page is looked for without unpacking; behind them is what is
+//! known of each, as postcard within an LZ4 block. What the migration made of rows is a JSON array of pairs until it is
+//! written again.
+
+use searchwright_contract::{Instant, issues::OccurrenceState};
+use uuid::Uuid;
+
+use super::entry::Entry;
+use crate::{Error, Param, Result};
+
+/// Entries of a leaf that is written; one that is changed may hold twice as many before it is split.
+pub(super) const ENTRIES: usize = 128;
+/// Begins a leaf that is packed.
+const PACKED: u8 = 1;
+/// Bytes of an id.
+const ID: usize = 16;
+
+/// Pages and what is known of them, ascending.
+pub(super) type Entries = Vec<(Uuid, Entry)>;
+
+fn defect(what: impl ToString) -> Error {
+    Error::Defect(format!("a leaf of the ledger: {}", what.to_string()))
+}
+
+/// The ids of a packed leaf and what is behind them.
+fn parts(data: &[u8]) -> Result<(&[u8], &[u8])> {
+    let (count, rest) = data
+        .strip_prefix(&[PACKED])
+        .and_then(|rest| rest.split_first_chunk())
+        .ok_or_else(|| defect("unknown form"))?;
+    let ids = usize::from(u16::from_le_bytes(*count)) * ID;
+    rest.split_at_checked(ids).ok_or_else(|| defect("cut off"))
+}
+
+fn unpack(packed: &[u8]) -> Result<Vec<Entry>> {
+    let plain = lz4_flex::decompress_size_prepended(packed).map_err(defect)?;
+    postcard::from_bytes(&plain).map_err(defect)
+}
+
+/// Everything in a leaf.
+pub(super) fn read(data: &[u8]) -> Result<Entries> {
+    if data.first() == Some(&b'[') {
+        let mut entries: Entries = serde_json::from_slice(data).map_err(defect)?;
+        // a database need not have gathered them in order
+        entries.sort_unstable_by_key(|(page, _)| *page);
+        return Ok(entries);
+    }
+    let (ids, packed) = parts(data)?;
+    let ids = ids.chunks_exact(ID).map(Uuid::from_slice);
+    let ids: Vec<Uuid> = ids.collect::<Result<_, _>>().map_err(defect)?;
+    let entries = unpack(packed)?;
+    if ids.len() != entries.len() {
+        return Err(defect("more ids than entries, or fewer"));
+    }
+    Ok(ids.into_iter().zip(entries).collect())
+}
+
+/// What a leaf knows of a page.
+pub(crate) fn find(data: &[u8], page: Uuid) -> Result<Option<Entry>> {
+    if data.first() == Some(&b'[') {
+        let found = read(data)?.into_iter().find(|(of, _)| *of == page);
+        return Ok(found.map(|(_, entry)| entry));
+    }
+    let (ids, packed) = parts(data)?;
+    let (ids, _) = ids.as_chunks::<ID>();
+    let Ok(place) = ids.binary_search(page.as_bytes()) else {
+        return Ok(None);
+    };
+    Ok(unpack(packed)?.into_iter().nth(place))
+}
+
+/// Counts of a leaf, and what it is looked for by.
+#[derive(Default)]
+struct Summary {
+    counts: [u32; OccurrenceState::ALL.len()],
+    wakes_at: Option<Instant>,
+    changed_at: Option<Instant>,
+    /// Of those that are active: the audit that saw all of them last.
+    seen_by: Option<Uuid>,
+    mixed: bool,
+}
+
+impl Summary {
+    fn add(&mut self, entry: &Entry) {
+        self.counts[entry.state as usize] += 1;
+        if entry.state == OccurrenceState::Ignored
+            && let Some(until) = entry.ignored_until
+        {
+            self.wakes_at = Some(self.wakes_at.map_or(until, |at| at.min(until)));
+        }
+        if entry.was.is_some() {
+            self.changed_at = self.changed_at.max(entry.changed_at);
+        }
+        if entry.is_active() {
+            let first = *self.seen_by.get_or_insert(entry.last_seen);
+            self.mixed |= first != entry.last_seen;
+        }
+    }
+}
+
+/// The row of a leaf, behind project and issue: its first page, the counts in the order of [`OccurrenceState::ALL`], when
+/// the next is to be woken, the last change by an audit, the audit that saw all, the data.
+pub(super) fn row(first_page: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Param>> {
+    let mut summary = Summary::default();
+    let count = u16::try_from(entries.len()).map_err(defect)?;
+    let mut data = Vec::with_capacity(3 + entries.len() * 64);
+    data.push(PACKED);
+    data.extend(count.to_le_bytes());
+    for (page, entry) in entries {
+        data.extend(page.as_bytes());
+        summary.add(entry);
+    }
+    let of: Vec<&Entry> = entries.iter().map(|(_, entry)| entry).collect();
+    let plain = postcard::to_stdvec(&of).map_err(defect)?;
+    data.extend(lz4_flex::compress_prepend_size(&plain));
+    let mut row = vec![first_page.into()];
+    row.extend(summary.counts.map(Param::from));
+    row.push(summary.wakes_at.into());
+    row.push(summary.changed_at.into());
+    row.push(summary.seen_by.filter(|_| !summary.mixed).into());
+    row.push(data.into());
+    Ok(row)
+}
+
+/// Instants as text where people read, else as milliseconds.
+pub(super) mod instant {
+    use searchwright_contract::Instant;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(in crate::ledger) fn serialize<S: Serializer>(at: &Instant, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() {
+            at.serialize(to)
+        } else {
+            at.millis().serialize(to)
+        }
+    }
+
+    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Instant, D::Error> {
+        if from.is_human_readable() {
+            Instant::deserialize(from)
+        } else {
+            i64::deserialize(from).map(Instant::from_millis)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Leaves through their codec, and what many changes make of many leaves.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use searchwright_contract::{Instant, issues::OccurrenceState, rechecks::RecheckOutcome};
+use uuid::Uuid;
+
+use super::{Entry, find, leaf, merge, split};
+use crate::{Param, issues::Newest};
+
+fn at(millis: i64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn page(number: u32) -> Uuid {
+    Uuid::from_u128(u128::from(number) << 96 | 7)
+}
+
+/// With everything that an entry can have.
+fn full() -> Entry {
+    Entry {
+        state: OccurrenceState::Ignored,
+        evidence: r#"{"title":"Fern 🌿"}"#.to_owned(),
+        first_seen: Uuid::from_u128(1),
+        last_seen: Uuid::from_u128(2),
+        checked_at: at(1_700_000_000_001),
+        stale: true,
+        reopen_count: 3,
+        reopen_reason: Some("recurred".to_owned()),
+        resolved_at: Some(at(-5)),
+        resolution: Some("fixed".to_owned()),
+        done_at: Some(at(1_700_000_000_002)),
+        done_by: Some("Ann".to_owned()),
+        note: Some("as agreed".to_owned()),
+        ignored_until: Some(at(1_800_000_000_000)),
+        recheck_id: Some(Uuid::from_u128(9)),
+        recheck_outcome: Some(RecheckOutcome::StillPresent),
+        rechecked_at: Some(at(1_700_000_000_003)),
+        was: Some(OccurrenceState::Reopened),
+        changed_at: Some(at(1_700_000_000_004)),
+    }
+}
+
+fn new(evidence: &str) -> Entry {
+    let newest = Newest::before(at(0));
+    let mut entry = None;
+    assert!(find(
+        &mut entry,
+        evidence.to_owned(),
+        Uuid::from_u128(1),
+        newest,
+        at(1)
+    ));
+    entry.unwrap()
+}
+
+fn data(row: &[Param]) -> &[u8] {
+    match row.last() {
+        Some(Param::Bytes(data)) => data,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Counts of a row by state.
+fn counts(row: &[Param]) -> Vec<i64> {
+    let count = |param: &Param| match param {
+        Param::Int(count) => *count,
+        other => panic!("{other:?}"),
+    };
+    row[1..8].iter().map(count).collect()
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let entries = vec![(page(1), new("{}")), (page(2), full()), (page(4), new("[1]"))];
+    let row = leaf::row(Uuid::nil(), &entries).unwrap();
+    assert_eq!(leaf::read(data(&row)).unwrap(), entries);
+    for (page, entry) in &entries {
+        assert_eq!(leaf::find(data(&row), *page).unwrap().as_ref(), Some(entry));
+    }
+    for other in [page(0), page(3), page(5)] {
+        assert_eq!(leaf::find(data(&row), other).unwrap(), None);
+    }
+    assert_eq!(counts(&row), [2, 0, 0, 0, 0, 0, 1]);
+    let (wakes_at, changed_at, seen_by) = (&row[8], &row[9], &row[10]);
+    assert_eq!(wakes_at, &Param::Time(at(1_800_000_000_000)));
+    assert_eq!(changed_at, &Param::Time(at(1_700_000_000_004)));
+    assert_eq!(seen_by, &Param::Uuid(Uuid::from_u128(1)), "by the active ones");
+}
+
+/// The form of what is stored: it changes together with the byte that begins a leaf, and with a reader of the form before.
+#[test]
+fn the_stored_form_stays() {
+    let row = leaf::row(Uuid::nil(), &[(page(1), full()), (page(2), new("{}"))]).unwrap();
+    let (head, packed) = data(&row).split_at(3 + 2 * 16);
+    assert_eq!(&head[..3], [1, 2, 0]);
+    let plain = lz4_flex::decompress_size_prepended(packed).unwrap();
+    let hex: String = plain.iter().map(|b| format!("{b:02x}")).collect();
+    assert_eq!(
+        hex,
+        concat!(
+            "0206157b227469746c65223a224665726e20f09f8cbf227d10000000000000000000000000000000011000000000000000000000000000",
+            "00000282a0abfef9620103010872656375727265640109010566697865640184a0abfef9620103416e6e01096173206167726565640180",
+            "c0e285e36801100000000000000000000000000000000901020186a0abfef96201050188a0abfef96200027b7d10000000000000000000",
+            "000000000000011000000000000000000000000000000001020000000000000000000000000000",
+        )
+    );
+}
+
+/// As the migration writes it, in whatever order.
+#[test]
+fn what_the_migration_made_is_read() {
+    let text = serde_json::json!([
+        [page(2).simple().to_string(), {
+            "state": "ignored", "evidence": "{\"title\":\"Fern 🌿\"}", "first_seen": Uuid::from_u128(1).simple().to_string(),
+            "last_seen": Uuid::from_u128(2), "checked_at": "2023-11-14T22:13:20.001Z", "stale": true, "reopen_count": 3,
+            "reopen_reason": "recurred", "resolved_at": "1969-12-31T23:59:59.995Z", "resolution": "fixed", "done_at": "2023-11-14T22:13:20.002Z",
+            "done_by": "Ann", "note": "as agreed", "ignored_until": "2027-01-15T08:00:00.000Z", "recheck_id": Uuid::from_u128(9),
+            "recheck_outcome": "still_present", "rechecked_at": "2023-11-14T22:13:20.003Z", "was": "reopened", "changed_at": "2023-11-14T22:13:20.004Z",
+        }],
+        [page(1), {
+            "state": "open", "evidence": "{}", "first_seen": Uuid::from_u128(1), "last_seen": Uuid::from_u128(1), "checked_at": "1970-01-01T00:00:00.001Z",
+            "stale": false, "reopen_count": 0, "reopen_reason": null, "resolved_at": null, "resolution": null, "done_at": null, "done_by": null,
+            "note": null, "ignored_until": null, "recheck_id": null, "recheck_outcome": null, "rechecked_at": null, "was": null, "changed_at": null,
+        }],
+    ])
+    .to_string();
+    let entries = leaf::read(text.as_bytes()).unwrap();
+    assert_eq!(entries, [(page(1), new("{}")), (page(2), full())]);
+    assert_eq!(leaf::find(text.as_bytes(), page(2)).unwrap(), Some(full()));
+    assert_eq!(leaf::find(text.as_bytes(), page(3)).unwrap(), None);
+}
+
+#[test]
+fn what_is_no_leaf_is_a_defect() {
+    let row = leaf::row(Uuid::nil(), &[(page(1), full())]).unwrap();
+    let whole = data(&row);
+    let mut other = whole.to_vec();
+    other[0] = 9;
+    for broken in [
+        &[],
+        &whole[..2],
+        &whole[..10],
+        &whole[..whole.len() - 1],
+        b"[1]",
+        &other,
+    ] {
+        assert!(leaf::read(broken).is_err());
+        assert!(leaf::find(broken, page(1)).is_err());
+    }
+}
+
+proptest! {
+    #[test]
+    fn leaves_hold_what_a_map_would(turns in prop::collection::vec(prop::collection::vec((0_u32..3_000, any::<bool>()), 0..700), 1..5)) {
+        let mut map: BTreeMap<Uuid, Entry> = BTreeMap::new();
+        let mut leaves: BTreeMap<Uuid, Vec<u8>> = BTreeMap::new();
+        for (turn, mut changes) in turns.into_iter().enumerate() {
+            changes.sort_by_key(|(number, _)| *number);
+            let apply = |known: &mut Option<Entry>, is_found: bool| {
+                if is_found {
+                    let (audit, now) = (Uuid::from_u128(turn as u128), at(turn as i64));
+                    return find(known, turn.to_string(), audit, Newest::before(now), now);
+                }
+                known.as_mut().is_some_and(|entry| {
+                    entry.resolve("fixed", at(turn as i64));
+                    true
+                })
+            };
+            let mut by_leaf: BTreeMap<Uuid, Vec<(Uuid, bool)>> = BTreeMap::new();
+            for (number, is_found) in changes {
+                let page = page(number);
+                let key = leaves.range(..=page).next_back().map_or(Uuid::nil(), |(key, _)| *key);
+                by_leaf.entry(key).or_default().push((page, is_found));
+                let mut known = map.remove(&page);
+                apply(&mut known, is_found);
+                map.extend(known.map(|entry| (page, entry)));
+            }
+            for (key, changes) in by_leaf {
+                let known = leaves.get(&key).map_or(Vec::new(), |data| leaf::read(data).unwrap());
+                for row in merge(known, changes, apply).map_or(Vec::new(), |entries| split(key, &entries).unwrap()) {
+                    let Param::Uuid(key) = row[0] else { panic!("{:?}", row[0]) };
+                    leaves.insert(key, data(&row).to_vec());
+                }
+            }
+        }
+        let all: Vec<(Uuid, Entry)> = leaves.values().flat_map(|data| leaf::read(data).unwrap()).collect();
+        prop_assert!(all.iter().map(|(page, entry)| (page, entry)).eq(&map));
+        prop_assert!(leaves.iter().all(|(key, data)| leaf::read(data).unwrap().first().is_none_or(|(page, _)| page >= key)));
+    }
+}
