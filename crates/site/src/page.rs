@@ -11,6 +11,7 @@ mod entities;
 mod headers;
 mod html;
 mod language;
+mod lines;
 mod link_list;
 mod links;
 mod microdata;

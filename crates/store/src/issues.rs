@@ -306,8 +306,9 @@ pub async fn grade(tx: &mut Tx, scope: ProjectScope, severities: Vec<(Uuid, Stri
     Ok(())
 }
 
-/// Counts the occurrences of an issue. How it turned, if it did.
+/// Counts the occurrences of an issue, while nobody else changes them. How it turned, if it did.
 pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Option<Turned>> {
+    projects::lock(tx, scope).await?;
     let before = get(tx, scope, issue).await?;
     let counts = ledger::counts(tx, scope, issue).await?;
     let is_active =

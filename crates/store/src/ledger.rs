@@ -18,13 +18,15 @@ pub(crate) use entry::{Entry, Proof, find};
 pub(crate) use leaf::find as find_in;
 
 use crate::{
-    Param, Result, Tx, access::ProjectScope, occurrences::Pair, projects, sql, statement::Statement,
+    Param, Result, Tx,
+    access::ProjectScope,
+    occurrences::{Pair, rows},
+    projects, sql,
+    statement::Statement,
 };
 
-/// Leaves that are changed at once.
+/// Leaves that are read or changed at once.
 const AT_ONCE: usize = 64;
-/// Leaves read at once in search of some entries.
-const READ: u32 = 4;
 
 /// Changes what is known of an issue on pages, in the order of pages; where one is named twice, in the order given. `apply`
 /// says whether it changed anything.
@@ -179,13 +181,9 @@ pub(crate) async fn counts(
 
 /// What is known of pairs of issue and page, each in its place.
 pub(crate) async fn known(tx: &mut Tx, scope: ProjectScope, pairs: &[Pair]) -> Result<Vec<Option<Entry>>> {
-    let rows = pairs
-        .iter()
-        .map(|(issue, page)| vec![(*issue).into(), (*page).into()])
-        .collect();
     let leaves = sql("SELECT data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $3 ORDER BY first_page DESC LIMIT 1")
         .bind(scope.project())
-        .optional_each(tx, rows, |c| c.take::<Vec<u8>>())
+        .optional_each(tx, rows(pairs), |c| c.take::<Vec<u8>>())
         .await?;
     let of = leaves.into_iter().zip(pairs);
     of.map(|(data, (_, page))| data.map_or(Ok(None), |data| leaf::find(&data, *page)))
@@ -229,6 +227,7 @@ pub(crate) async fn behind(
         .optional(tx, |c| c.take())
         .await?;
     let (mut start, mut found): (Option<Uuid>, Vec<_>) = (start, Vec::new());
+    let at_once = limit.div_ceil(leaf::ENTRIES).clamp(1, AT_ONCE) as u32;
     while let Some(from) = start.filter(|_| found.len() < limit) {
         let leaves: Vec<(Uuid, Vec<u8>)> = sql("SELECT first_page, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page >= $3
                AND CASE $4 WHEN 'open' THEN open WHEN 'done' THEN done WHEN 'recheck_pending' THEN recheck_pending WHEN 'resolved' THEN resolved
@@ -241,7 +240,7 @@ pub(crate) async fn behind(
         .bind(from)
         .bind(state)
         .bind(audit)
-        .bind(READ)
+        .bind(at_once)
         .all(tx, |c| Ok((c.take()?, c.take()?)))
         .await?;
         start = leaves.last().and_then(|(key, _)| next(*key));

@@ -1,10 +1,12 @@
 //! Occurrences of issues on pages: lists of them, what people say of them, and the ledger of every change.
 
+mod history;
+
 use std::collections::HashMap;
 
 use searchwright_contract::{
     Instant,
-    issues::{self, ActorKind, Occurrence, OccurrenceChange, OccurrenceState, Severity},
+    issues::{Occurrence, OccurrenceState, Severity},
     rechecks::LastRecheck,
 };
 use uuid::Uuid;
@@ -15,6 +17,8 @@ use crate::{
     ledger::{self, Entry, Which},
     projects, sql,
 };
+
+pub use history::{histories, log, log_audit};
 
 /// An issue on a page.
 pub type Pair = (Uuid, Uuid);
@@ -101,12 +105,13 @@ pub struct OfPage {
 
 /// Active occurrences of a page, at most 100.
 pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec<OfPage>> {
-    // One leaf per issue of the project (there are as many as checks): an index by page would cost every audit.
+    // One leaf per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that order. An index by page would
+    // cost every finding of every audit.
     let leaves: Vec<(OfPage, f64, Vec<u8>)> = sql(
-        "SELECT i.id, i.check_id, i.severity, i.impact, l.data FROM issues i JOIN occurrence_leaves l ON l.project_id = i.project_id AND l.issue_id = i.id
+        "SELECT i.id, i.check_id, i.severity, i.impact, l.data FROM issues i CROSS JOIN occurrence_leaves l
+         WHERE i.project_id = $1 AND l.project_id = i.project_id AND l.issue_id = i.id
            AND l.first_page = (SELECT k.first_page FROM occurrence_leaves k WHERE k.project_id = i.project_id AND k.issue_id = i.id AND k.first_page <= $2
-             ORDER BY k.first_page DESC LIMIT 1)
-         WHERE i.project_id = $1",
+             ORDER BY k.first_page DESC LIMIT 1)",
     )
     .bind(scope.project())
     .bind(page)
@@ -172,7 +177,8 @@ pub async fn states(
     Ok(states.collect())
 }
 
-fn rows(pairs: &[Pair]) -> Vec<Vec<Param>> {
+/// Parameters of a statement that is run for each pair.
+pub(crate) fn rows(pairs: &[Pair]) -> Vec<Vec<Param>> {
     pairs
         .iter()
         .map(|(issue, page)| vec![(*issue).into(), (*page).into()])
@@ -229,59 +235,6 @@ pub async fn mark(
         return Err(Error::Overloaded);
     }
     log(tx, scope, changes, actor).await
-}
-
-/// Writes changes to the ledger.
-pub async fn log(tx: &mut Tx, scope: ProjectScope, changes: &[Change], actor: &Actor) -> Result<()> {
-    sql("INSERT INTO occurrence_changes (project_id, at, actor, note, issue_id, page_id, to_state, from_state)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING")
-    .bind(scope.project())
-    .bind(actor.at)
-    .bind(actor.id.clone())
-    .bind(actor.note.clone())
-    .run_each(tx, changes.iter().map(Change::row).collect())
-    .await?;
-    Ok(())
-}
-
-/// Brings what an audit changed of an issue since it began to the ledger, once however often it is done. How many that were
-/// resolved it has brought there as something else.
-pub async fn log_audit(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    issue: Uuid,
-    began: Instant,
-    actor: &Actor,
-) -> Result<u64> {
-    let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND changed_at >= $3")
-        .bind(scope.project())
-        .bind(issue)
-        .bind(began);
-    let mut rows: Vec<Vec<Param>> = Vec::new();
-    ledger::each(tx, leaves, |(_, page), entry| {
-        if let (Some(was), Some(at)) = (entry.was, entry.changed_at)
-            && at >= began
-        {
-            rows.push(vec![
-                page.into(),
-                at.into(),
-                entry.state.as_str().into(),
-                was.as_str().into(),
-            ]);
-        }
-    })
-    .await?;
-    let from = sql("INSERT INTO occurrence_changes (project_id, issue_id, actor, page_id, at, to_state, from_state) VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT DO NOTHING RETURNING from_state")
-    .bind(scope.project())
-    .bind(issue)
-    .bind(actor.id.clone())
-    .optional_each(tx, rows, |c| c.word::<OccurrenceState>())
-    .await?;
-    let resolved = from
-        .iter()
-        .filter(|from| **from == Some(OccurrenceState::Resolved));
-    Ok(resolved.count() as u64)
 }
 
 /// Opens what was ignored until now; the projects it was in.
@@ -361,46 +314,4 @@ pub async fn active(
         }
     })
     .await
-}
-
-/// What became of occurrences, each in its place, the newest changes first.
-pub async fn histories(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    pairs: &[Pair],
-    limit: u32,
-) -> Result<Vec<Vec<OccurrenceChange>>> {
-    sql(
-        "SELECT at, from_state, to_state, actor, note FROM occurrence_changes
-         WHERE project_id = $1 AND issue_id = $3 AND page_id = $4 ORDER BY at DESC, to_state LIMIT $2",
-    )
-    .bind(scope.project())
-    .bind(limit)
-    .all_each(tx, rows(pairs), |c| {
-        Ok(OccurrenceChange {
-            at: c.take()?,
-            from: c.word()?,
-            to: c.word()?,
-            by: by(&c.take::<String>()?)?,
-            note: c.take()?,
-        })
-    })
-    .await
-}
-
-/// Reads [`Actor::id`].
-fn by(actor: &str) -> Result<issues::Actor> {
-    let (kind, id) = actor.split_once(':').unwrap_or((actor, ""));
-    let kind = match kind {
-        "key" => ActorKind::ApiKey,
-        "audit" => ActorKind::Audit,
-        "recheck" => ActorKind::Recheck,
-        "system" => ActorKind::System,
-        other => return Err(Error::Defect(format!("unknown actor {other}"))),
-    };
-    Ok(issues::Actor {
-        kind,
-        id: Some(id.to_owned()).filter(|id| !id.is_empty()),
-        name: None,
-    })
 }

@@ -30,10 +30,11 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
     .await
 }
 
-/// Makes other transactions that lock the project wait until this one ends; SQLite has one writer anyway.
+/// Makes other transactions that lock the project wait until this one ends, but not those that only name it in a row; SQLite has
+/// one writer anyway.
 pub async fn lock(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
     if tx.is_postgres() {
-        sql("SELECT 1 FROM projects WHERE id = $1 FOR UPDATE")
+        sql("SELECT 1 FROM projects WHERE id = $1 FOR NO KEY UPDATE")
             .bind(scope.project())
             .each(tx, |_| Ok(()))
             .await?;

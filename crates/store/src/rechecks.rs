@@ -66,13 +66,10 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, pairs: &[Pair], 
         .bind(now)
         .run(tx)
         .await?;
-    let rows = pairs
-        .iter()
-        .map(|(issue, page)| vec![(*issue).into(), (*page).into()]);
     sql("INSERT INTO recheck_items (project_id, recheck_id, outcome, issue_id, page_id) VALUES ($1, $2, 'pending', $3, $4)")
         .bind(scope.project())
         .bind(new.id)
-        .run_each(tx, rows.collect())
+        .run_each(tx, occurrences::rows(pairs))
         .await?;
     let claims = pairs.iter().map(|of| (*of, ())).collect();
     let touched = ledger::change_pairs(tx, scope, claims, |entry, ()| entry.await_proof()).await?;

@@ -4,6 +4,7 @@
 //! but the first runs as a savepoint, one COMMIT covers them all, and only then is each answered.
 
 mod checkpoints;
+mod connection;
 
 use std::{
     io::Write as _,
@@ -18,8 +19,10 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
+
+use connection::connect;
 
 use crate::{
     db::{Boxed, On, Tx},
@@ -35,10 +38,6 @@ const LONGEST_GATHER: Duration = Duration::from_millis(2);
 const STRAGGLERS: Duration = Duration::from_micros(150);
 /// Transactions waiting, at most; one more is refused as overload.
 const QUEUE: usize = 1024;
-/// How long another process is waited for.
-const BUSY: Duration = Duration::from_secs(5);
-/// How long until the mode of the journal is tried again.
-const WAL_PAUSE: Duration = Duration::from_millis(10);
 /// The first version without the WAL-reset corruption (sqlite.org, 2026-03-13).
 const OLDEST_SAFE: i32 = 3_051_003;
 const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
@@ -233,46 +232,6 @@ impl Sqlite {
             let _ = writer.join();
         }
     }
-}
-
-fn connect(path: &Path, write: bool) -> Result<Connection> {
-    let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    flags |= if write {
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
-    } else {
-        OpenFlags::SQLITE_OPEN_READ_ONLY
-    };
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.set_prepared_statement_cache_capacity(256);
-    // Plans that do not depend on bound values: without this, binding a value plans the statement anew.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.busy_timeout(BUSY)?;
-    if write {
-        to_wal(&connection)?;
-        connection.pragma_update(None, "synchronous", "full")?;
-        // 64 MiB: a page that many transactions touch is folded in once, not every 4 MiB.
-        connection.pragma_update(None, "wal_autocheckpoint", 16_384)?;
-        connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-    }
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    connection.pragma_update(None, "mmap_size", 0)?;
-    connection.pragma_update(None, "cache_size", -8192)?;
-    Ok(connection)
-}
-
-/// SQLite does not wait for others that change the journal's mode at the same moment: programs that open a new
-/// database together would be refused.
-fn to_wal(connection: &Connection) -> Result<()> {
-    for _ in 0..BUSY.as_millis() / WAL_PAUSE.as_millis() {
-        match connection.pragma_update(None, "journal_mode", "wal") {
-            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                std::thread::sleep(WAL_PAUSE);
-            }
-            done => return Ok(done?),
-        }
-    }
-    Err(Error::Overloaded)
 }
 
 fn attempt<T, E, F>(tx: &mut Tx, undo: Undo, work: F) -> Result<T, E>

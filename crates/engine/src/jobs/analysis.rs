@@ -3,6 +3,7 @@
 
 pub(super) mod evaluate;
 mod gather;
+mod laps;
 mod names;
 pub(super) mod proofs;
 mod settle;
@@ -35,6 +36,7 @@ use uuid::Uuid;
 use self::{
     evaluate::{Shared, Sums, evaluate_batches, evaluate_site, issue_id, locked, page_id},
     gather::{Evaluated, Gathered},
+    laps::Laps,
     proofs::Proofs,
     settle::settle,
 };
@@ -49,6 +51,8 @@ pub(super) use settle::recount;
 
 /// Rows of one transaction: others wait for it.
 const ROWS: usize = 8 * 1024;
+/// Findings of one transaction, which are packed and take less time.
+const FINDINGS: usize = 4 * ROWS;
 
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
@@ -76,9 +80,9 @@ const fn weight(severity: Severity) -> f64 {
     }
 }
 
-fn portions<T>(mut rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
+fn portions<T>(mut rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
     std::iter::from_fn(move || {
-        let rest = rows.split_off(rows.len().min(ROWS));
+        let rest = rows.split_off(rows.len().min(most));
         let portion = std::mem::replace(&mut rows, rest);
         (!portion.is_empty()).then_some(portion)
     })
@@ -129,6 +133,7 @@ pub(super) async fn analyze(
     let scope = run.leased.scope;
     let project = scope.project();
     let now = run.engine.clock.now();
+    let mut laps = Laps::begin();
     let termination = ending.termination;
     let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
     let measured = measured(&ending.index, &rules, project);
@@ -197,6 +202,7 @@ pub(super) async fn analyze(
     // beside the writer, which has no use for more than one core
     let summing = async {
         let evaluated = take_sums.await.map_err(|e| defect("analysis", e))?;
+        laps.lap("evaluated");
         page_links::note(run, db, audit.id, index.clone(), batches).await?;
         // only now, when some of what was gathered takes no memory any more
         let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &shared));
@@ -207,6 +213,7 @@ pub(super) async fn analyze(
     loaded?;
     evaluated?;
     let (mut sums, site) = summed?;
+    laps.lap("written");
     for urls in std::mem::take(&mut sums.urls).portions(ROWS, &index, project) {
         fenced(db, run.leased.clone(), move |tx, scope| {
             Box::pin(async move { pages::place(tx, scope, urls).await })
@@ -219,6 +226,7 @@ pub(super) async fn analyze(
         })
         .await?;
     }
+    laps.lap("listed");
     let proofs = Proofs {
         index,
         project,
@@ -227,7 +235,10 @@ pub(super) async fn analyze(
         measured,
         unproven: std::mem::take(&mut sums.unproven),
     };
-    finish(run, db, audit, termination, &rules, (sums, site), &proofs).await
+    let score = finish(run, db, audit, termination, &rules, (sums, site), &proofs).await?;
+    laps.lap("settled");
+    tracing::info!(audit = %audit.id, laps = %laps, "audit analysed");
+    Ok(score)
 }
 
 /// What all evaluators counted, and what is wrong with the site as a whole.
@@ -278,13 +289,13 @@ async fn write(
     evaluated: Evaluated,
     now: Instant,
 ) -> Result<(), JobError> {
-    for seen in portions(evaluated.seen) {
+    for seen in portions(evaluated.seen, ROWS) {
         fenced(db, run.leased.clone(), move |tx, scope| {
             Box::pin(async move { pages::record(tx, scope, audit.id, seen).await })
         })
         .await?;
     }
-    for findings in portions(evaluated.findings) {
+    for findings in portions(evaluated.findings, FINDINGS) {
         fenced(db, run.leased.clone(), move |tx, scope| {
             let newest = Newest::before(audit.began);
             Box::pin(async move { issues::record(tx, scope, audit.id, findings, newest, now).await })

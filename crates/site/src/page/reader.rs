@@ -1,76 +1,38 @@
 //! One pass over a body: every token is looked at once, and what checks need of it is kept.
 
-use std::{borrow::Cow, collections::HashSet, sync::LazyLock};
+mod closed;
+
+use std::{collections::HashSet, sync::LazyLock};
 
 use memchr::memmem::Finder;
 
 use super::{
-    Heading, HtmlFacts, Image, LINK_CODE, Limits, UrlId,
+    HtmlFacts, Image, Limits, UrlId,
     attributes::Attributes,
     elements,
     entities::{self, In},
+    lines::Lines,
     links::Resolver,
     microdata::Microdata,
     open::Open,
-    prose::{self, Prose},
+    prose::Prose,
     tags::Tag,
     tokens::{Start, Text, Token, Tokens},
 };
-use crate::{dates, text};
+use crate::text;
+
+use closed::OpenHeading;
+pub(super) use closed::OpenLink;
 
 /// Entries kept in lists that have a total beside them.
 pub(super) const LIST: usize = 50;
 /// Characters kept of a text.
 pub(super) const TEXT: usize = 500;
-/// Characters kept of a link's text.
-const ANCHOR: usize = 80;
-/// First-level headings kept even where others filled the list: they say what the page is about.
-const H1S: usize = 5;
 /// `id`s kept for fragment checks.
 const IDS: usize = 5_000;
 
 /// Words by which a page names who wrote it.
 static AUTHORS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["author", "byline"].map(Finder::new));
-
-/// Line numbers by counting forward.
-struct Lines<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    line: u32,
-}
-
-impl Lines<'_> {
-    /// 1-based line of a byte that lies no further back than the last one asked for.
-    fn of(&mut self, at: usize) -> u32 {
-        let passed = self.bytes.get(self.at..at).unwrap_or_default();
-        // in portions whose count fits a byte, of which the compiler makes vector instructions
-        let portions = passed.chunks(255).map(|portion| {
-            let ends: u8 = portion.iter().map(|b| u8::from(*b == b'\n')).sum();
-            u32::from(ends)
-        });
-        self.line += portions.sum::<u32>();
-        self.at = self.at.max(at);
-        self.line
-    }
-}
-
-/// A link that is still open.
-pub(super) struct OpenLink {
-    /// Its place in the list; `None` beyond the limit.
-    pub index: Option<usize>,
-    pub mark: usize,
-    /// Alt texts of images in it.
-    pub alt: String,
-    /// `aria-label` or `title`.
-    pub label: String,
-}
-
-struct OpenHeading {
-    level: u8,
-    line: u32,
-    mark: usize,
-    alt: String,
-}
 
 /// What an element says of the text in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,11 +88,7 @@ impl<'a, 'u> Reader<'a, 'u> {
     pub fn new(html: &'a str, resolver: Resolver<'u>, limits: &'u Limits, now_ms: i64) -> Self {
         Self {
             html,
-            lines: Lines {
-                bytes: html.as_bytes(),
-                at: 0,
-                line: 1,
-            },
+            lines: Lines::new(html),
             resolver,
             limits,
             out: HtmlFacts::default(),
@@ -357,55 +315,6 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    /// An element ended, by its end tag or without.
-    fn closed(&mut self, tag: Tag) {
-        if self.open.has(Tag::Template) {
-            return;
-        }
-        if self
-            .nosnippet
-            .take_if(|depth| *depth > self.open.depth())
-            .is_some()
-        {
-            self.prose.hide(false);
-        }
-        if self
-            .main_role
-            .take_if(|depth| *depth > self.open.depth())
-            .is_some()
-        {
-            self.prose.boundary();
-            self.enter();
-        }
-        match tag {
-            Tag::P => self.finish_paragraph(),
-            Tag::Time => {
-                if let Some(mark) = self.time.take() {
-                    let date = dates::iso_ms(self.prose.since(mark));
-                    self.dated(date);
-                }
-            }
-            Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
-                self.prose.boundary();
-                self.enter();
-            }
-            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
-                let open = [Tag::Code, Tag::Pre, Tag::Samp, Tag::Kbd]
-                    .iter()
-                    .any(|tag| self.open.has(*tag));
-                if let Some(mark) = self.code.take_if(|_| !open) {
-                    self.prose.code_since(mark);
-                    if tag == Tag::Pre {
-                        self.prose.listing_since(mark);
-                    }
-                }
-            }
-            Tag::Picture => self.out.pictures_without_img += u32::from(!self.picture_has_img),
-            _ if tag.heading_level().is_some() => self.finish_heading(),
-            _ => {}
-        }
-    }
-
     fn text(&mut self, source: &'a str, kind: Text) {
         if self.open.has(Tag::Template) {
             return;
@@ -456,93 +365,11 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    pub(super) fn finish_link(&mut self) {
-        let Some(link) = self.link.take() else { return };
-        self.prose.link_since(link.mark);
-        let Some(place) = link.index else { return };
-        let text = self.prose.since(link.mark);
-        let anchor = [text, link.alt.trim(), &link.label]
-            .into_iter()
-            .find(|name| !name.is_empty());
-        let inside = !text.is_empty() && self.code.is_some_and(|mark| mark <= link.mark);
-        let code = inside || self.prose.is_code_since(link.mark);
-        let anchor = text::cut(anchor.unwrap_or_default(), ANCHOR);
-        let flags = if code { LINK_CODE } else { 0 };
-        self.out.links.name(place, anchor, flags);
-    }
-
-    fn finish_heading(&mut self) {
-        let Some(heading) = self.heading.take() else {
-            return;
-        };
-        let text = self.prose.since(heading.mark);
-        let alt = heading.alt.trim();
-        let text = if alt.is_empty() {
-            Cow::Borrowed(text)
-        } else {
-            Cow::Owned([text, alt].join(" ").trim().to_owned())
-        };
-        self.out.headings_total += 1;
-        self.answer_from = None;
-        let kept = &self.out.headings;
-        let is_h1 = || heading.level == 1 && !text.is_empty();
-        let h1s = || kept.iter().filter(|h| h.level == 1 && !h.text.is_empty()).count();
-        if kept.len() < LIST || kept.len() < LIST + H1S && is_h1() && h1s() < H1S {
-            let text = text::cut(&text, TEXT).into();
-            self.out.headings.push(Heading {
-                level: heading.level,
-                text,
-                line: heading.line,
-                answer_words: 0,
-            });
-            self.answer_from = Some(self.prose.mark());
-        }
-    }
-
-    fn finish_paragraph(&mut self) {
-        let Some(mark) = self.paragraph.take() else { return };
-        let text = self.prose.since(mark);
-        if text.is_empty() {
-            return;
-        }
-        self.out.paragraphs += 1;
-        self.out.long_paragraphs += u32::from(prose::is_long_paragraph(text));
-    }
-
-    /// The first block of text after a heading ended, whatever element it is: there are whole books whose
-    /// paragraphs are `div`s.
-    fn finish_answer(&mut self) {
-        let Some(mark) = self.answer_from else { return };
-        let text = self.prose.since(mark);
-        if text.is_empty() {
-            return;
-        }
-        self.answer_from = None;
-        if let Some(heading) = self.out.headings.last_mut() {
-            heading.answer_words = text::words(text);
-        }
-    }
-
     fn json_ld(&mut self, source: &str) {
         if std::mem::take(&mut self.json_open) {
             self.authors_in_json += authors(source);
             elements::fill_json_ld(&mut self.out.json_ld, source);
         }
-    }
-
-    /// A `<time>` begins; without `datetime` its text is the date (HTML, 4.5.14).
-    pub(super) fn time(&mut self, datetime: Option<&str>) {
-        if self.prose.in_chrome() {
-            return;
-        }
-        match datetime {
-            Some(date) => self.dated(dates::iso_ms(date)),
-            None => self.time = Some(self.prose.mark()),
-        }
-    }
-
-    fn dated(&mut self, at_ms: Option<i64>) {
-        self.out.dated = self.out.dated.max(at_ms.filter(|at| *at <= self.now_ms));
     }
 
     pub(super) fn saw_script(&mut self) {

@@ -12,9 +12,9 @@ use super::super::JobError;
 use crate::failure::defect;
 
 /// Bytes of findings that are packed together.
-const FINDINGS: usize = 16 << 20;
-/// Findings that are handed on together.
-const PORTION: usize = 16 * 1024;
+const PLAIN: usize = 8 << 20;
+/// Findings that are handed on together: one transaction.
+const PORTION: usize = super::FINDINGS;
 /// Pages written at once.
 const AT_ONCE: usize = 4 * 1024;
 /// Pages packed together.
@@ -103,7 +103,7 @@ impl Gathered {
         } else if self.plain.seen.len() >= PACKED {
             pack.seen = take(&mut self.plain.seen);
         }
-        if self.bytes >= FINDINGS {
+        if self.bytes >= PLAIN {
             pack.findings = take(&mut self.plain.findings);
             self.bytes = 0;
         }

@@ -1,0 +1,38 @@
+//! How long each part of an analysis took.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// How long each part took, for whoever wonders what an analysis does all the time.
+pub(super) struct Laps {
+    last: Instant,
+    taken: Vec<(&'static str, Duration)>,
+}
+
+impl Laps {
+    pub(super) fn begin() -> Self {
+        Self {
+            last: Instant::now(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// A part has ended.
+    pub(super) fn lap(&mut self, part: &'static str) {
+        let now = Instant::now();
+        self.taken.push((part, now - self.last));
+        self.last = now;
+    }
+}
+
+impl fmt::Display for Laps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (part, time)) in self.taken.iter().enumerate() {
+            let space = if i == 0 { "" } else { " " };
+            write!(f, "{space}{part}={}ms", time.as_millis())?;
+        }
+        Ok(())
+    }
+}

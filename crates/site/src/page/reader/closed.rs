@@ -1,0 +1,166 @@
+//! What the end of an element tells: only then its text is known.
+
+use std::borrow::Cow;
+
+use super::{LIST, Reader, TEXT};
+use crate::{
+    dates,
+    page::{Heading, LINK_CODE, prose, tags::Tag},
+    text,
+};
+
+/// Characters kept of a link's text.
+const ANCHOR: usize = 80;
+/// First-level headings kept even where others filled the list: they say what the page is about.
+const H1S: usize = 5;
+
+/// A link that is still open.
+pub(in crate::page) struct OpenLink {
+    /// Its place in the list; `None` beyond the limit.
+    pub index: Option<usize>,
+    pub mark: usize,
+    /// Alt texts of images in it.
+    pub alt: String,
+    /// `aria-label` or `title`.
+    pub label: String,
+}
+
+pub(super) struct OpenHeading {
+    pub level: u8,
+    pub line: u32,
+    pub mark: usize,
+    pub alt: String,
+}
+
+impl Reader<'_, '_> {
+    /// An element ended, by its end tag or without.
+    pub(super) fn closed(&mut self, tag: Tag) {
+        if self.open.has(Tag::Template) {
+            return;
+        }
+        if self
+            .nosnippet
+            .take_if(|depth| *depth > self.open.depth())
+            .is_some()
+        {
+            self.prose.hide(false);
+        }
+        if self
+            .main_role
+            .take_if(|depth| *depth > self.open.depth())
+            .is_some()
+        {
+            self.prose.boundary();
+            self.enter();
+        }
+        match tag {
+            Tag::P => self.finish_paragraph(),
+            Tag::Time => {
+                if let Some(mark) = self.time.take() {
+                    let date = dates::iso_ms(self.prose.since(mark));
+                    self.dated(date);
+                }
+            }
+            Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
+                self.prose.boundary();
+                self.enter();
+            }
+            Tag::Code | Tag::Pre | Tag::Samp | Tag::Kbd => {
+                let open = [Tag::Code, Tag::Pre, Tag::Samp, Tag::Kbd]
+                    .iter()
+                    .any(|tag| self.open.has(*tag));
+                if let Some(mark) = self.code.take_if(|_| !open) {
+                    self.prose.code_since(mark);
+                    if tag == Tag::Pre {
+                        self.prose.listing_since(mark);
+                    }
+                }
+            }
+            Tag::Picture => self.out.pictures_without_img += u32::from(!self.picture_has_img),
+            _ if tag.heading_level().is_some() => self.finish_heading(),
+            _ => {}
+        }
+    }
+
+    pub(in crate::page) fn finish_link(&mut self) {
+        let Some(link) = self.link.take() else { return };
+        self.prose.link_since(link.mark);
+        let Some(place) = link.index else { return };
+        let text = self.prose.since(link.mark);
+        let anchor = [text, link.alt.trim(), &link.label]
+            .into_iter()
+            .find(|name| !name.is_empty());
+        let inside = !text.is_empty() && self.code.is_some_and(|mark| mark <= link.mark);
+        let code = inside || self.prose.is_code_since(link.mark);
+        let anchor = text::cut(anchor.unwrap_or_default(), ANCHOR);
+        let flags = if code { LINK_CODE } else { 0 };
+        self.out.links.name(place, anchor, flags);
+    }
+
+    pub(super) fn finish_heading(&mut self) {
+        let Some(heading) = self.heading.take() else {
+            return;
+        };
+        let text = self.prose.since(heading.mark);
+        let alt = heading.alt.trim();
+        let text = if alt.is_empty() {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned([text, alt].join(" ").trim().to_owned())
+        };
+        self.out.headings_total += 1;
+        self.answer_from = None;
+        let kept = &self.out.headings;
+        let is_h1 = || heading.level == 1 && !text.is_empty();
+        let h1s = || kept.iter().filter(|h| h.level == 1 && !h.text.is_empty()).count();
+        if kept.len() < LIST || kept.len() < LIST + H1S && is_h1() && h1s() < H1S {
+            let text = text::cut(&text, TEXT).into();
+            self.out.headings.push(Heading {
+                level: heading.level,
+                text,
+                line: heading.line,
+                answer_words: 0,
+            });
+            self.answer_from = Some(self.prose.mark());
+        }
+    }
+
+    fn finish_paragraph(&mut self) {
+        let Some(mark) = self.paragraph.take() else { return };
+        let text = self.prose.since(mark);
+        if text.is_empty() {
+            return;
+        }
+        self.out.paragraphs += 1;
+        self.out.long_paragraphs += u32::from(prose::is_long_paragraph(text));
+    }
+
+    /// The first block of text after a heading ended, whatever element it is: there are whole books whose
+    /// paragraphs are `div`s.
+    pub(super) fn finish_answer(&mut self) {
+        let Some(mark) = self.answer_from else { return };
+        let text = self.prose.since(mark);
+        if text.is_empty() {
+            return;
+        }
+        self.answer_from = None;
+        if let Some(heading) = self.out.headings.last_mut() {
+            heading.answer_words = text::words(text);
+        }
+    }
+
+    /// A `<time>` begins; without `datetime` its text is the date (HTML, 4.5.14).
+    pub(in crate::page) fn time(&mut self, datetime: Option<&str>) {
+        if self.prose.in_chrome() {
+            return;
+        }
+        match datetime {
+            Some(date) => self.dated(dates::iso_ms(date)),
+            None => self.time = Some(self.prose.mark()),
+        }
+    }
+
+    fn dated(&mut self, at_ms: Option<i64>) {
+        self.out.dated = self.out.dated.max(at_ms.filter(|at| *at <= self.now_ms));
+    }
+}
