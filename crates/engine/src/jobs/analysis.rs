@@ -52,7 +52,7 @@ pub(super) use settle::recount;
 /// Rows of one transaction: others wait for it.
 const ROWS: usize = 8 * 1024;
 /// Findings of one transaction, which are packed and take less time.
-const FINDINGS: usize = 4 * ROWS;
+const FINDINGS: usize = 2 * ROWS;
 
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
