@@ -173,7 +173,7 @@ async fn occurrences_by_page(place: &Place) {
     );
 }
 
-/// SQLite writes them in groups, and a page that is found twice, in one group or in two, is one occurrence, as it was last.
+/// A page that is found twice, in one portion or in two, is one occurrence, as it was last.
 async fn evidence_is_each_ones_own(place: &Place) {
     let store = place.store().await;
     let (scope, issue) = (store.project().await, id());

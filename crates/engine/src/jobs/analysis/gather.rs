@@ -299,9 +299,9 @@ mod tests {
     /// Pages, bytes found on each, and whether something is packed.
     const CASES: [(u32, usize, bool); 6] = [
         (0, 1, false),
-        (9_000, 1_000, false),
+        (9_000, 700, false),
         // findings wait while their pages are written already
-        (19_000, 1_000, true),
+        (12_000, 1_000, true),
         (120_000, 0, true),
         (80_000, 700, true),
         (125_000, 10, true),
