@@ -43,11 +43,14 @@ fuzz_target!(|data: &[u8]| {
                 .all(|link| known(link.target))
         );
     }
+    // what came later is stored behind these
     let stored = postcard::to_stdvec(&facts).expect("facts are stored");
     let mut back: PageFacts = postcard::from_bytes(&stored).expect("facts are read");
     if let (Some(back), Some(html)) = (&mut back.html, &facts.html) {
         back.main_text = html.main_text.clone();
         back.more = html.more.clone();
+        back.strange = html.strange.clone();
+        back.dated = html.dated;
     }
     assert_eq!(back, facts);
     for finding in judge_page(&facts, table) {

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use crate::{
     ci, lockfile, packages,
     postgres::{Binaries, Postgres},
-    workspace,
+    target, workspace,
 };
 
 /// Environment variable in which the tests look for a PostgreSQL; one that is already set is used.
@@ -44,6 +44,8 @@ enum Step {
     Lock,
     /// Lints of every target, as errors
     Clippy,
+    /// The fuzz targets, which are no part of the workspace, still compile
+    Fuzz,
     /// Unit and integration tests on SQLite and on a private PostgreSQL
     Tests,
     /// Documentation builds without a warning
@@ -94,6 +96,12 @@ impl Step {
                 "-D",
                 "warnings",
             ]),
+            Self::Fuzz => {
+                let mut command = cargo_command(&["check", "--manifest-path", "fuzz/Cargo.toml", "--locked"]);
+                command.arg("--target-dir").arg(target());
+                // nothing is linked, so the library that needs a C++ compiler is not built
+                finish(command.env("CUSTOM_LIBFUZZER_PATH", "none/libnone.a"))
+            }
             Self::Tests => tests(runner),
             Self::Docs => {
                 let mut command = cargo_command(&["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);

@@ -15,10 +15,13 @@ pub struct Base {
 }
 
 impl Base {
-    /// Prepares the base. One that is not http(s) or not its own key has no short way.
+    /// Prepares the base. One that is not http(s) or not its own key has no short way, nor one that has something like the
+    /// letter of a drive among its folders: `Url::join` keeps the slash behind it when `../` takes it away.
     pub fn new(url: &Url) -> Self {
+        let is_drive = |folder: &str| matches!(folder.as_bytes(), [_, b':' | b'|']);
         let short = matches!(url.scheme(), "http" | "https")
             && is_plain(url.path())
+            && !url.path().split('/').any(is_drive)
             && url.username().is_empty()
             && url.password().is_none();
         if !short {
@@ -186,10 +189,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn drives_go_the_long_way() {
+        for (base, expected) in [
+            ("/a/s:/le", None),
+            ("/a/s|/", None),
+            ("/ab:/c", Some("https://example.com/x")),
+        ] {
+            let base = Url::parse("https://example.com").unwrap().join(base).unwrap();
+            assert_eq!(Base::new(&base).key("../x"), expected, "{base}");
+        }
+    }
+
     proptest! {
         #[test]
         fn both_ways_agree(
-            path in "(/[a-zA-Z0-9.%_-]{0,6}){0,4}",
+            path in "(/[a-zA-Z0-9.:|%_-]{0,6}){0,4}",
             href in "(\\.\\./){0,3}[/a-zA-Z0-9.#?%:;@!$,()*+= ~_-]{0,20}|https://example.com[/.:a-z]{0,10}",
         ) {
             let base = Url::parse(&format!("https://example.com{path}")).unwrap();
