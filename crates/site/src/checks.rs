@@ -33,6 +33,7 @@ mod settings;
 mod sitemaps;
 mod social;
 mod structured_data;
+mod suspects;
 mod texts;
 mod thresholds;
 mod titles;
@@ -50,10 +51,11 @@ use serde_json::Value;
 
 use self::told::Rest;
 pub use self::{
-    context::{Context, Page, Site},
+    context::{Answer, Context, Page, Site},
     document::markdown,
     evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
     settings::{Level, Rules, Settings},
+    suspects::{Screening, Suspects},
     thresholds::{Threshold, Thresholds},
     told::{Resolution, Told},
 };
@@ -195,6 +197,8 @@ pub struct Check {
     /// Who says so: a URL.
     pub source: &'static str,
     pub(crate) test: Test,
+    /// Its place in the registry, which knows it.
+    place: usize,
 }
 
 /// A check's function: evidence when the problem is there.
@@ -202,11 +206,18 @@ pub struct Check {
 pub(crate) enum Test {
     /// Asked of pages that answered 200 with HTML.
     Html(fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
+    /// The same of one that needs nothing else, and so may be asked while the crawl goes on.
+    Answer(fn(&Answer<'_>, &HtmlFacts) -> Option<Value>),
+    /// The same as the first, after whether the answer lets it find something at all, by itself.
+    Screened(Screen, fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
     /// Asked of every URL of the site that was fetched or refused.
     Url(fn(&Page<'_>) -> Option<Value>),
     /// Asked once.
     Site(fn(&Site<'_>) -> Option<Value>),
 }
+
+/// Whether an answer lets a check find something.
+type Screen = fn(&Answer<'_>, &HtmlFacts) -> bool;
 
 impl Check {
     /// See [`RecheckMode`].
@@ -237,6 +248,7 @@ impl Check {
             recommendation: "",
             source: "",
             test,
+            place: 0,
         }
     }
 
@@ -258,7 +270,7 @@ impl Check {
 }
 
 static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    [
+    let mut checks = [
         crawlability::CHECKS,
         addresses::CHECKS,
         indexability::CHECKS,
@@ -284,7 +296,11 @@ static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
         robots::CHECKS,
         ai::CHECKS,
     ]
-    .concat()
+    .concat();
+    (0..)
+        .zip(&mut checks)
+        .for_each(|(place, check)| check.place = place);
+    checks
 });
 
 static BY_ID: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {

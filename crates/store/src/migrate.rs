@@ -54,6 +54,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     26 "0026_crawl_validators",
     27 "0027_page_urls",
     28 "0028_occurrence_leaves",
+    29 "0029_page_name_leaves",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

@@ -53,6 +53,8 @@ pub(super) use settle::recount;
 const ROWS: usize = 8 * 1024;
 /// Findings of one transaction, which are packed and take less time.
 const FINDINGS: usize = 2 * ROWS;
+/// Names of one transaction, which are in leaves.
+const NAMES: usize = 8 * ROWS;
 
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
@@ -220,7 +222,7 @@ pub(super) async fn analyze(
         })
         .await?;
     }
-    for names in std::mem::take(&mut sums.names).portions(ROWS, &index, project) {
+    for names in std::mem::take(&mut sums.names).portions(NAMES, &index, project) {
         fenced(db, run.leased.clone(), move |tx, scope| {
             Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
         })

@@ -16,6 +16,7 @@ use searchwright_contract::{
     events::EventType,
 };
 use searchwright_site::{
+    checks::{Rules, Screening},
     crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination},
     fetch::FetchError,
 };
@@ -40,6 +41,7 @@ use super::{
 use crate::{
     failure::{Failure, defect},
     providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
+    rules,
 };
 
 mod before;
@@ -210,7 +212,10 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
     let (resume, next, batches) = saved(db, scope, audit_id, &config, elapsed).await?;
     let count = Arc::new(AtomicU32::new(next));
     config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
+    let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
     let mut sink = Saving {
+        rules,
+        began_ms: run.engine.clock.now().millis(),
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
@@ -291,6 +296,8 @@ async fn saved(
 
 /// Saves batches under the fence.
 struct Saving {
+    rules: Rules,
+    began_ms: i64,
     db: Db,
     leased: Leased,
     audit: Uuid,
@@ -322,9 +329,10 @@ impl Sink for Saving {
         let p = batch.progress;
         self.batches.note_pages(&batch.pages, number);
         let validators = earlier::pack(&batch, self.reader).map_err(stopped)?;
+        let screening = Screening::new(&self.rules, self.began_ms);
         let packed = Packed {
             validators,
-            ..pack(batch, number, &mut self.room).map_err(stopped)?
+            ..pack(batch, number, Some(&screening), &mut self.room).map_err(stopped)?
         };
         let progress = AuditProgress {
             discovered: p.discovered.into(),

@@ -5,6 +5,7 @@ mod places;
 
 use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
+    checks::{Screening, Suspects},
     crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
     page::{HtmlFacts, More, PageFacts, Strange, UrlId},
@@ -53,6 +54,15 @@ struct Dates {
     dated: Vec<(u32, i64)>,
 }
 
+/// What is stored behind that.
+#[derive(Serialize, Deserialize)]
+struct Screened {
+    /// What it is worth anything to.
+    by: u64,
+    /// Of each page, in their order.
+    suspects: Vec<Suspects>,
+}
+
 /// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
 struct Room(Vec<u8>);
 
@@ -74,8 +84,17 @@ impl Flavor for Room {
     }
 }
 
-/// The stored form of a batch. `room` is for the next one what it was for this one.
-pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<Packed, JobError> {
+/// The stored form of a batch, with the checks worth asking when they are to be. `room` is for the next one what it was for this one.
+pub(super) fn pack(
+    mut batch: Batch,
+    number: u32,
+    screening: Option<&Screening<'_>>,
+    room: &mut Vec<u8>,
+) -> Result<Packed, JobError> {
+    let screened = screening.map(|screening| Screened {
+        by: screening.fingerprint(),
+        suspects: screening.of(batch.pages.iter().map(|page| &page.facts)),
+    });
     let texts = page_texts::pack(&batch, number)?;
     let sketches = match texts {
         Some(_) => Some(own_pages::pack(&batch)?),
@@ -118,6 +137,9 @@ pub(super) fn pack(mut batch: Batch, number: u32, room: &mut Vec<u8>) -> Result<
     write(&mut plain, &later)?;
     write(&mut plain, &latest)?;
     write(&mut plain, &dates)?;
+    if let Some(screened) = screened {
+        write(&mut plain, &screened)?;
+    }
     places.write(&mut plain);
     let data = lz4_flex::compress_prepend_size(&plain);
     *room = plain;
@@ -137,18 +159,43 @@ fn write(plain: &mut Vec<u8>, what: &impl Serialize) -> Result<(), JobError> {
 
 /// Reads a stored batch back.
 pub(crate) fn unpack(data: &[u8]) -> Result<Saved, Failure> {
-    Ok(unpack_whole(data)?.0)
+    Ok(read(data)?.saved)
 }
 
 /// The same with what pages need beside themselves, when it was asked for.
 pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>), Failure> {
+    let whole = read(data)?;
+    Ok((whole.saved, whole.resources))
+}
+
+/// Its pages with the checks worth asking, when that was noted by the same screening.
+pub(super) fn unpack_screened(
+    data: &[u8],
+    by: u64,
+) -> Result<(Vec<PageFacts>, Option<Vec<Suspects>>), Failure> {
+    let whole = read(data)?;
+    let pages = whole.saved.2;
+    let same = |screened: &Screened| screened.by == by && screened.suspects.len() == pages.len();
+    let screened = whole.screened.filter(same);
+    Ok((pages, screened.map(|screened| screened.suspects)))
+}
+
+/// All that a batch says.
+struct Whole {
+    saved: Saved,
+    resources: Option<Vec<Resource>>,
+    screened: Option<Screened>,
+}
+
+fn read(data: &[u8]) -> Result<Whole, Failure> {
     let mut resources = None;
     let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
     let (mut saved, rest): (Saved, _) =
         postcard::take_from_bytes(places::split(&plain).0).map_err(|e| defect("saved batch", e))?;
     let (later, rest): (Option<Later>, _) = behind(rest)?;
     let (latest, rest): (Option<Latest>, _) = behind(rest)?;
-    let (dates, _): (Option<Dates>, _) = behind(rest)?;
+    let (dates, rest): (Option<Dates>, _) = behind(rest)?;
+    let (screened, _): (Option<Screened>, _) = behind(rest)?;
     if let Some(later) = later {
         for (page, more) in saved.2.iter_mut().zip(later.pages) {
             if let (Some(html), Some(more)) = (&mut page.html, more) {
@@ -182,7 +229,11 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
             url.day = day;
         }
     }
-    Ok((saved, resources))
+    Ok(Whole {
+        saved,
+        resources,
+        screened,
+    })
 }
 
 fn html(pages: &mut [PageFacts], place: u32) -> Option<&mut HtmlFacts> {
@@ -218,6 +269,7 @@ fn behind<'b, T: Deserialize<'b>>(rest: &'b [u8]) -> Result<(Option<T>, &'b [u8]
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
+        checks::{Rules, Settings},
         origin::Probe,
         page::{At, Outcome, Unseen},
     };
@@ -279,16 +331,38 @@ mod tests {
     fn what_goes_in_comes_out() {
         let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
         let ((origin, discovered, pages), resources) =
-            unpack_whole(&pack(batch(), 0, &mut Vec::new()).unwrap().data).unwrap();
+            unpack_whole(&pack(batch(), 0, None, &mut Vec::new()).unwrap().data).unwrap();
         assert_eq!((origin, pages), (batch().origin, expected));
         assert_eq!(discovered, batch().discovered);
         assert_eq!(resources, Some(Vec::new()));
     }
 
+    #[test]
+    fn suspects_are_those_of_one_screening() {
+        let rules = Rules::default();
+        let screening = Screening::new(&rules, 1_700_000_000_000);
+        let data = pack(batch(), 0, Some(&screening), &mut Vec::new()).unwrap().data;
+        let (pages, suspects) = unpack_screened(&data, screening.fingerprint()).unwrap();
+        let expected = screening.of(pages.iter());
+        assert_eq!((suspects, pages.len()), (Some(expected.clone()), 3));
+        // a page without HTML has nothing to find, one without a title has
+        assert!(expected[0] == Suspects::default() && expected[1] != Suspects::default());
+        let mut stricter = Settings::default();
+        stricter.set("title-min", "31").unwrap();
+        let stricter = stricter.rules();
+        let other = Screening::new(&stricter, 0).fingerprint();
+        assert_eq!(unpack_screened(&data, other).unwrap().1, None);
+        let without = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
+        assert_eq!(
+            unpack_screened(&without, screening.fingerprint()).unwrap().1,
+            None
+        );
+    }
+
     /// They end in where pages begin, which is no part of what is stored behind pages.
     #[test]
     fn batches_without_dates_are_read() {
-        let data = pack(batch(), 0, &mut Vec::new()).unwrap().data;
+        let data = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
         let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
         let dates = postcard::to_stdvec(&Dates {
             dated: vec![(1, 1_700_000_000_000)],
@@ -310,7 +384,7 @@ mod tests {
         let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
         let old = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
         let old = lz4_flex::compress_prepend_size(&old);
-        let data = pack(batch, 0, &mut Vec::new()).unwrap().data;
+        let data = pack(batch, 0, None, &mut Vec::new()).unwrap().data;
         for (data, wanted) in [&data, &old]
             .into_iter()
             .flat_map(|data| [(data, 6), (data, 7), (data, 9)])

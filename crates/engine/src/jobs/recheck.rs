@@ -222,7 +222,7 @@ async fn finish(
         .into_iter()
         .filter(|batch| !batch.pages.is_empty() || !batch.discovered.is_empty())
     {
-        packed.push((number, pack(batch, number, &mut room)?));
+        packed.push((number, pack(batch, number, None, &mut room)?));
         number += 1;
     }
     let known = issues::ids(&mut db.read().await?, scope).await?;

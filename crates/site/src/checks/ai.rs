@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::Ai,
     Check, Page, Scope, Site, Test,
     evidence::{list, with},
@@ -69,7 +70,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Google shows no text of it, and does not use it for AI Overviews and AI Mode.",
         recommendation: "Lift the directive if the page should be cited.",
         source: GUIDE,
-        ..Check::warning(Ai, Test::Html(snippet))
+        ..Check::warning(Ai, Test::Answer(snippet))
     },
     Check {
         id: "llms-txt-missing",
@@ -101,7 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Most robots of answer engines run no scripts: they see nothing.",
         recommendation: "Render the page on the server, or in advance.",
         source: "https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics",
-        ..Check::warning(Ai, Test::Html(js_dependent))
+        ..Check::warning(Ai, Test::Answer(js_dependent))
     },
     Check {
         id: "question-heading-missing",
@@ -111,7 +112,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "People ask assistants questions; a heading that asks the same one is easily found.",
         recommendation: "Turn some headings into the questions that their parts answer.",
         source: GEO,
-        ..Check::notice(Ai, Test::Html(no_question))
+        ..Check::notice(Ai, Test::Answer(no_question))
     },
     Check {
         id: "direct-answer-missing",
@@ -121,7 +122,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Engines quote the short answer that follows the question.",
         recommendation: "Answer first, then explain.",
         source: GEO,
-        ..Check::notice(Ai, Test::Html(no_answer))
+        ..Check::notice(Ai, Test::Answer(no_answer))
     },
     Check {
         id: "paragraphs-long",
@@ -130,7 +131,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "They are hard to read and to quote.",
         recommendation: "Divide them.",
         source: "https://yoast.com/paragraph-length-check/",
-        ..Check::notice(Ai, Test::Html(long_paragraphs))
+        ..Check::notice(Ai, Test::Answer(long_paragraphs))
     },
     Check {
         id: "evidence-missing",
@@ -140,7 +141,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "In the study cited, sources, figures and quotations made a text more visible in answers, by up to 40 %, varying by subject.",
         recommendation: "Name sources and figures for what you claim.",
         source: GEO,
-        ..Check::notice(Ai, Test::Html(no_evidence))
+        ..Check::notice(Ai, Test::Screened(says_little, no_evidence))
     },
     Check {
         id: "author-missing",
@@ -150,7 +151,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Readers and engines ask who says so.",
         recommendation: "Name the author, with a page about them.",
         source: "https://developers.google.com/search/docs/fundamentals/creating-helpful-content",
-        ..Check::notice(Ai, Test::Html(no_author))
+        ..Check::notice(Ai, Test::Answer(no_author))
     },
     Check {
         id: "entity-inconsistent",
@@ -169,14 +170,14 @@ fn search_bots(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     if !page.indexable {
         return None;
     }
-    page.context.search_bots.blocked(page.path_and_query())
+    page.context.search_bots.blocked(page.path_and_query)
 }
 
 fn user_bots(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     if !page.indexable {
         return None;
     }
-    page.context.user_bots.blocked(page.path_and_query())
+    page.context.user_bots.blocked(page.path_and_query)
 }
 
 fn training_bots(site: &Site<'_>) -> Option<Value> {
@@ -199,7 +200,7 @@ fn content_signal(site: &Site<'_>) -> Option<Value> {
     list("lines", signals)
 }
 
-fn snippet(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn snippet(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let rules = [
         ("meta", &page.directives.meta),
         ("header", &page.directives.header),
@@ -253,12 +254,12 @@ fn llms_invalid(site: &Site<'_>) -> Option<Value> {
     (!reasons.is_empty()).then(|| json!({"reasons": reasons, "status": file.status}))
 }
 
-fn js_dependent(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn js_dependent(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let empty = html.spa_root && html.main_words < page.thresholds().unrendered_words;
     empty.then(|| json!({"words": html.main_words}))
 }
 
-fn is_long_article(page: &Page<'_>, html: &HtmlFacts) -> bool {
+fn is_long_article(page: &Answer<'_>, html: &HtmlFacts) -> bool {
     html.main_words >= page.thresholds().article_words && schema::is_article(html, page.items(html))
 }
 
@@ -313,7 +314,7 @@ fn is_question(heading: &Heading) -> bool {
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
-fn no_question(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn no_question(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     if !is_long_article(page, html) || html.headings.iter().any(is_question) {
         return None;
     }
@@ -321,7 +322,7 @@ fn no_question(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     Some(headings.unwrap_or_else(|| json!({"headings": [], "total": 0})))
 }
 
-fn no_answer(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn no_answer(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let thresholds = page.thresholds();
     let answered = thresholds.answer_min_words..=thresholds.answer_max_words;
     let open = html
@@ -336,11 +337,16 @@ fn no_answer(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-fn long_paragraphs(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn long_paragraphs(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let (long, all) = (u64::from(html.long_paragraphs), u64::from(html.paragraphs));
     let share = || (long as f64 * 1_000.0 / all as f64).round() / 10.0;
     (long * 100 > all * u64::from(page.thresholds().long_paragraphs_percent))
         .then(|| json!({"share": share(), "long": long, "paragraphs": all}))
+}
+
+/// A long article without numbers and quotations.
+fn says_little(page: &Answer<'_>, html: &HtmlFacts) -> bool {
+    !html.numbers && html.quotations == 0 && is_long_article(page, html)
 }
 
 fn no_evidence(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -349,12 +355,11 @@ fn no_evidence(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .iter()
         .filter(|link| link.target.is_some_and(|id| !page.context.is_internal(id)))
         .count();
-    let none = external == 0 && !html.numbers && html.quotations == 0;
-    (none && is_long_article(page, html))
+    (external == 0 && says_little(page, html))
         .then(|| json!({"outboundLinks": 0, "numbers": 0, "quotations": 0, "words": html.main_words}))
 }
 
-fn no_author(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn no_author(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let items = page.items(html);
     let article = items.iter().find(|item| item.is_article())?;
     let named = article.has("author") || article.has("creator") || html.byline;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::Indexability,
     Check, Page, Scope, Test,
     evidence::pages,
@@ -31,7 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Copies under other addresses, with parameters for example, compete with it.",
         recommendation: "Let the page name itself as canonical.",
         source: CANONICAL,
-        ..Check::notice(Indexability, Test::Html(missing))
+        ..Check::notice(Indexability, Test::Answer(missing))
     },
     Check {
         id: "canonical-multiple",
@@ -40,7 +41,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore them all.",
         recommendation: "Keep one.",
         source: MISTAKES,
-        ..Check::error(Indexability, Test::Html(multiple))
+        ..Check::error(Indexability, Test::Answer(multiple))
     },
     Check {
         id: "canonical-relative",
@@ -49,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "A small mistake in the path, or another host serving the page, sends it astray.",
         recommendation: "Write it with scheme and host.",
         source: MISTAKES,
-        ..Check::warning(Indexability, Test::Html(relative))
+        ..Check::warning(Indexability, Test::Answer(relative))
     },
     Check {
         id: "canonical-invalid",
@@ -58,7 +59,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore it.",
         recommendation: "Name the absolute URL of the page that is meant.",
         source: CANONICAL,
-        ..Check::error(Indexability, Test::Html(invalid))
+        ..Check::error(Indexability, Test::Answer(invalid))
     },
     Check {
         id: "canonical-header-mismatch",
@@ -67,7 +68,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may ignore both.",
         recommendation: "Let both name the same URL, or keep one.",
         source: CANONICAL,
-        ..Check::error(Indexability, Test::Html(header_mismatch))
+        ..Check::error(Indexability, Test::Answer(header_mismatch))
     },
     Check {
         id: "canonical-non-200",
@@ -145,7 +146,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It sends search engines back to the insecure copy.",
         recommendation: "Write https.",
         source: CANONICAL,
-        ..Check::warning(Indexability, Test::Html(http))
+        ..Check::warning(Indexability, Test::Answer(http))
     },
     Check {
         id: "canonical-isolated",
@@ -171,7 +172,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Canonicals that count: in the head and in the headers.
-fn all<'a>(page: &Page<'a>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
+fn all<'a>(page: &Answer<'a>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
     html.canonicals
         .iter()
         .filter(|link| link.in_head)
@@ -194,11 +195,11 @@ fn is_absolute(href: &str) -> bool {
     })
 }
 
-fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (page.indexable && all(page, html).next().is_none()).then(|| json!({}))
 }
 
-fn multiple(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn multiple(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let mut seen: Vec<(Option<UrlId>, &str)> = Vec::new();
     for link in all(page, html) {
         let same = |(target, href): &(Option<UrlId>, &str)| {
@@ -211,7 +212,7 @@ fn multiple(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (seen.len() > 1).then(|| json!({"values": seen.iter().take(20).map(|(_, href)| href).collect::<Vec<_>>(), "total": seen.len()}))
 }
 
-fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn relative(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let relative = |link: &&LinkRel| {
         !link.href.is_empty()
             && !link.href.starts_with('#')
@@ -224,10 +225,10 @@ fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .map(|link| json!({"value": link.href}))
 }
 
-fn invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let base = url::Url::parse(&page.facts.url).ok();
+fn invalid(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let broken = |href: &str| {
-        let joined = base.as_ref().and_then(|base| base.join(href).ok());
+        let base = url::Url::parse(&page.facts.url).ok();
+        let joined = base.and_then(|base| base.join(href).ok());
         href.is_empty()
             || href.starts_with('#')
             || !joined.is_some_and(|url| matches!(url.scheme(), "http" | "https"))
@@ -241,7 +242,7 @@ fn invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .map(|link| json!({"value": link.href}))
 }
 
-fn header_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn header_mismatch(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let header = page.facts.headers.canonicals.first()?;
     let element = html.canonicals.iter().find(|link| link.in_head)?;
     let differ = header.target? != element.target?;
@@ -306,7 +307,7 @@ fn cross_domain(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (!registrable(there).eq_ignore_ascii_case(registrable(here))).then(|| json!({"target": target}))
 }
 
-fn http(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn http(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let insecure = |link: &&LinkRel| {
         link.href
             .get(..5)

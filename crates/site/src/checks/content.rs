@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::Content,
     Check, Page, Scope, Test,
     evidence::{list, pages, with},
@@ -27,7 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "A page that says little answers few questions, and is seldom shown for any.",
         recommendation: "Add what a visitor came for, or keep the page out of the index.",
         source: HELPFUL,
-        ..Check::warning(Content, Test::Html(thin))
+        ..Check::warning(Content, Test::Answer(thin))
     },
     Check {
         id: "text-ratio-low",
@@ -37,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors load much to read little.",
         recommendation: "Move styles and scripts into files, and remove unused markup.",
         source: "https://web.dev/articles/dom-size-and-interactivity",
-        ..Check::notice(Content, Test::Html(text_ratio))
+        ..Check::notice(Content, Test::Answer(text_ratio))
     },
     Check {
         id: "duplicate-exact",
@@ -57,7 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It says that the page was never finished.",
         recommendation: "Replace it.",
         source: HELPFUL,
-        ..Check::warning(Content, Test::Html(lorem_ipsum))
+        ..Check::warning(Content, Test::Answer(lorem_ipsum))
     },
     Check {
         id: "template-unrendered",
@@ -66,7 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors and search results show the program instead of the page.",
         recommendation: "Fix the template or the data it is filled with.",
         source: "https://developers.google.com/search/docs/appearance/title-link",
-        ..Check::error(Content, Test::Html(template))
+        ..Check::error(Content, Test::Answer(template))
     },
     Check {
         id: "content-stale",
@@ -77,7 +78,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Readers and answer engines prefer what is kept up to date.",
         recommendation: "Look through it, update it, and say so in dateModified and in its text.",
         source: DATES,
-        ..Check::notice(Content, Test::Html(stale))
+        ..Check::notice(Content, Test::Screened(may_be_stale, stale))
     },
     Check {
         id: "date-missing",
@@ -86,16 +87,16 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot show how recent it is.",
         recommendation: "Add datePublished, and dateModified when it changes.",
         source: DATES,
-        ..Check::notice(Content, Test::Html(date_missing))
+        ..Check::notice(Content, Test::Answer(date_missing))
     },
 ];
 
-fn thin(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn thin(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let least = page.thresholds().thin_words;
     (page.indexable && html.main_words < least).then(|| json!({"words": html.main_words, "threshold": least}))
 }
 
-fn text_ratio(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn text_ratio(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let (text, all) = (html.text_bytes, page.facts.body_bytes);
     let low = text * 100 <= all * u64::from(page.thresholds().text_ratio_percent);
     (page.indexable && all > 0 && low)
@@ -119,7 +120,7 @@ fn is_template(text: &str) -> bool {
     text.starts_with("{{") || text.starts_with('[')
 }
 
-fn lorem_ipsum(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn lorem_ipsum(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let found = html.placeholders.iter().find(|text| !is_template(text))?;
     // what was found begins with the phrase
     let phrase = FILLER.into_iter().find(|phrase| found.starts_with(phrase));
@@ -194,7 +195,7 @@ fn is_nothing(text: &str, word: &str) -> bool {
     alone || in_place
 }
 
-fn template(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn template(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = html
         .metas
         .iter()
@@ -225,12 +226,10 @@ fn template(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("excerpts", found).map(|evidence| with(evidence, "in", "text"))
 }
 
-fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let items = page.items(html);
-    if !schema::is_article(html, items) {
-        return None;
-    }
-    let marked = items
+/// When the page itself says it was last changed, in milliseconds since the Unix epoch, and as it says it.
+fn said_changed<'h>(page: &'h Answer<'_>, html: &'h HtmlFacts) -> Option<(i64, &'h str)> {
+    let marked = page
+        .items(html)
         .iter()
         .flat_map(|item| ["dateModified", "datePublished"].map(|name| item.text(name)))
         .flatten();
@@ -239,17 +238,35 @@ fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .iter()
         .filter(|meta| matches!(&*meta.name, "article:modified_time" | "article:published_time"));
     let said = marked.chain(metas.map(|meta| &*meta.content));
-    let said = said.filter_map(|date| Some((dates::iso_ms(date)?, date))).max();
+    said.filter_map(|date| Some((dates::iso_ms(date)?, date))).max()
+}
+
+fn months_since(page: &Answer<'_>, newest: i64) -> i64 {
+    (page.now_ms - newest) / MONTH_MS
+}
+
+/// An article that does not say itself that it is new; sitemaps may.
+fn may_be_stale(page: &Answer<'_>, html: &HtmlFacts) -> bool {
+    let new = |newest| months_since(page, newest) <= i64::from(page.thresholds().stale_months);
+    let newest = || said_changed(page, html).map(|(at, _)| at).max(html.dated);
+    schema::is_article(html, page.items(html)) && !newest().is_some_and(new)
+}
+
+fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if !may_be_stale(page, html) {
+        return None;
+    }
+    let said = said_changed(page, html);
     let listed = page.index().changed_ms(page.id());
     let newest = said.map(|(at, _)| at).max(listed).max(html.dated)?;
-    let months = (page.context.now_ms - newest) / MONTH_MS;
+    let months = months_since(page, newest);
     let date = said.filter(|(at, _)| *at == newest);
     let date = date.map_or_else(|| dates::day(newest), |(_, date)| date.to_owned());
     (months > i64::from(page.thresholds().stale_months))
         .then(|| json!({"date": date, "months": months, "inText": html.dated.map(dates::day), "inSitemap": listed.map(dates::day)}))
 }
 
-fn date_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn date_missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let undated = page
         .items(html)
         .iter()

@@ -3,6 +3,7 @@
 use std::{
     cell::{OnceCell, RefCell},
     collections::HashMap,
+    ops::Deref,
 };
 
 use serde_json::Value;
@@ -23,6 +24,7 @@ use crate::{
     page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives},
     resources::Resource,
     robots::{Agent, Robots, Rule},
+    url_key::Base,
 };
 
 /// Everything that is the same for all pages of an audit. Made once.
@@ -126,34 +128,40 @@ impl<'a> Context<'a> {
     }
 }
 
-/// One page with everything that a check may ask about it.
+/// One answer by itself: all that a check may ask that looks at nothing else.
 #[derive(Debug)]
-pub struct Page<'a> {
-    /// Its facts.
+pub struct Answer<'a> {
+    /// What is known of it.
     pub facts: &'a PageFacts,
-    /// The audit.
-    pub context: &'a Context<'a>,
+    /// Numbers in the conditions.
+    pub(super) thresholds: &'a Thresholds,
+    /// The time of the audit, milliseconds since the Unix epoch.
+    pub(super) now_ms: i64,
     /// What it says to robots.
     pub(super) directives: Directives,
-    /// It may be in the index.
+    /// It may be in the index. While the crawl goes on that is not known of all pages for which it is true: a check may ask
+    /// for it only so that without it there is nothing to find.
     pub(super) indexable: bool,
+    /// Path and query as in the URL that was fetched, from the first slash.
+    pub(super) path_and_query: &'a str,
     markup: OnceCell<Markup>,
-    targets: OnceCell<Vec<(UrlId, usize)>>,
-    external: OnceCell<Vec<(UrlId, usize)>>,
-    resources: OnceCell<Vec<(u8, usize, usize)>>,
 }
 
-impl<'a> Page<'a> {
-    pub(super) fn new(facts: &'a PageFacts, context: &'a Context<'a>) -> Self {
+impl<'a> Answer<'a> {
+    pub(super) fn new(
+        facts: &'a PageFacts,
+        thresholds: &'a Thresholds,
+        now_ms: i64,
+        indexable: bool,
+    ) -> Self {
         Self {
             facts,
-            context,
+            thresholds,
+            now_ms,
             directives: directives(facts),
-            indexable: context.index.has(facts.id, flag::INDEXABLE),
+            indexable,
+            path_and_query: path_and_query(&facts.url),
             markup: OnceCell::new(),
-            targets: OnceCell::new(),
-            external: OnceCell::new(),
-            resources: OnceCell::new(),
         }
     }
 
@@ -161,36 +169,17 @@ impl<'a> Page<'a> {
         self.facts.id
     }
 
-    pub(super) fn index(&self) -> &'a Index {
-        self.context.index
-    }
-
     pub(super) fn thresholds(&self) -> &'a Thresholds {
-        self.context.thresholds
-    }
-
-    /// Normalised URL of a target.
-    pub(super) fn key(&self, id: UrlId) -> &'a str {
-        self.context.index.key(id)
-    }
-
-    /// Path and query as in the URL that was fetched, from the first slash.
-    pub(super) fn path_and_query(&self) -> &'a str {
-        path_and_query(&self.facts.url)
+        self.thresholds
     }
 
     /// Path without query.
     pub(super) fn path(&self) -> &'a str {
-        self.path_and_query().split('?').next().unwrap_or_default()
+        self.path_and_query.split('?').next().unwrap_or_default()
     }
 
     pub(super) fn is_https(&self) -> bool {
         self.facts.url.starts_with("https:")
-    }
-
-    /// The start page, or the root of the host.
-    pub(super) fn is_home(&self) -> bool {
-        self.id() == self.context.origin.home || self.path_and_query() == "/"
     }
 
     /// Objects of the page's JSON-LD.
@@ -201,6 +190,52 @@ impl<'a> Page<'a> {
     /// What the page's JSON-LD says.
     pub(super) fn markup(&self, html: &HtmlFacts) -> &Markup {
         self.markup.get_or_init(|| schema::markup(html))
+    }
+}
+
+/// One page with everything that a check may ask about it.
+#[derive(Debug)]
+pub struct Page<'a> {
+    answer: Answer<'a>,
+    /// The audit.
+    pub context: &'a Context<'a>,
+    targets: OnceCell<Vec<u64>>,
+    external: OnceCell<Vec<u64>>,
+    resources: OnceCell<Vec<(u8, usize, usize)>>,
+}
+
+impl<'a> Deref for Page<'a> {
+    type Target = Answer<'a>;
+
+    fn deref(&self) -> &Answer<'a> {
+        &self.answer
+    }
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(facts: &'a PageFacts, context: &'a Context<'a>) -> Self {
+        let indexable = context.index.has(facts.id, flag::INDEXABLE);
+        Self {
+            answer: Answer::new(facts, context.thresholds, context.now_ms, indexable),
+            context,
+            targets: OnceCell::new(),
+            external: OnceCell::new(),
+            resources: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn index(&self) -> &'a Index {
+        self.context.index
+    }
+
+    /// Normalised URL of a target.
+    pub(super) fn key(&self, id: UrlId) -> &'a str {
+        self.context.index.key(id)
+    }
+
+    /// The start page, or the root of the host.
+    pub(super) fn is_home(&self) -> bool {
+        self.id() == self.context.origin.home || self.path_and_query == "/"
     }
 
     /// The internal targets of its links, each once, with the first link that leads there.
@@ -213,12 +248,20 @@ impl<'a> Page<'a> {
     pub(super) fn resources(&self, html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &'a Resource)> {
         let needed = self.resources.get_or_init(|| {
             let known = &self.index().resources;
-            let base = base_of(self.facts, html).filter(|_| !known.is_empty());
-            let Some(base) = base else { return Vec::new() };
-            needs(html)
-                .filter_map(|(purpose, place, url)| {
-                    Some((purpose, place, known.find(resolve(&base, url)?.as_str())?))
-                })
+            let mut needs = needs(html).peekable();
+            if known.is_empty() || needs.peek().is_none() {
+                return Vec::new();
+            }
+            let Some(base) = base_of(self.facts, html) else {
+                return Vec::new();
+            };
+            let mut short = Base::new(&base);
+            let mut find = |url: &str| match short.key(url) {
+                Some(key) => known.find(key),
+                None => known.find(resolve(&base, url)?.as_str()),
+            };
+            needs
+                .filter_map(|(purpose, place, url)| Some((purpose, place, find(url)?)))
                 .collect()
         });
         let known = &self.index().resources;
@@ -237,24 +280,26 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Targets that are wanted, each once, with the first link that leads there; looked for once.
+/// Targets that are wanted, each once, with the first link that leads there; looked for once. One number is a target and the
+/// place of the link: such are sorted in no time.
 fn targets<'h>(
-    known: &OnceCell<Vec<(UrlId, usize)>>,
+    known: &OnceCell<Vec<u64>>,
     html: &'h HtmlFacts,
     wanted: impl Fn(&UrlId) -> bool,
 ) -> impl Iterator<Item = (UrlId, Link<'h>)> {
     let targets = known.get_or_init(|| {
-        let links = html.links.iter().enumerate();
-        let mut targets: Vec<_> = links
-            .filter_map(|(place, link)| Some((link.target.filter(&wanted)?, place)))
+        let links = html.links.iter().zip(0..);
+        let mut targets: Vec<u64> = links
+            .filter_map(|(link, place)| Some(u64::from(link.target.filter(&wanted)?.0) << 32 | place))
             .collect();
         targets.sort_unstable();
-        targets.dedup_by_key(|(id, _)| *id);
+        targets.dedup_by_key(|target| *target >> 32);
         targets
     });
-    targets
-        .iter()
-        .filter_map(|(id, place)| Some((*id, html.links.get(*place)?)))
+    targets.iter().filter_map(|target| {
+        let (id, place) = ((target >> 32) as u32, *target as u32);
+        Some((UrlId(id), html.links.get(place as usize)?))
+    })
 }
 
 /// The site as a whole.

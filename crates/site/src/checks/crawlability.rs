@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::Crawlability,
     Check, Context, Page, Scope, Site, Test,
     evidence::{MOST, list, none, with},
@@ -94,7 +95,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers guess, and letters outside ASCII may come out wrong.",
         recommendation: "Put <meta charset=\"utf-8\"> first in the head.",
         source: "https://html.spec.whatwg.org/multipage/semantics.html#charset",
-        ..Check::notice(Crawlability, Test::Html(charset_missing))
+        ..Check::notice(Crawlability, Test::Answer(charset_missing))
     },
     Check {
         id: "doctype-missing",
@@ -103,7 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers lay it out in quirks mode, as they did in the nineties.",
         recommendation: "Make <!doctype html> the first line.",
         source: "https://html.spec.whatwg.org/multipage/syntax.html#the-doctype",
-        ..Check::notice(Crawlability, Test::Html(doctype_missing))
+        ..Check::notice(Crawlability, Test::Answer(doctype_missing))
     },
     Check {
         id: "crawl-trap-suspected",
@@ -296,13 +297,13 @@ fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
         .then(|| json!({"contentType": declared, "sniffed": if page.facts.looks_html { "text/html" } else { "other" }, "extension": extension}))
 }
 
-fn charset_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn charset_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let charset = &html.charset;
     (charset.header.is_none() && charset.meta.is_none() && !charset.bom)
         .then(|| json!({"header": Value::Null, "bytesScanned": 1_024, "used": charset.used}))
 }
 
-fn doctype_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn doctype_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.doctype {
         return None;
     }

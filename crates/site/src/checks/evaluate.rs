@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Check, Context, Finding, Page, Site, Test};
+use super::{Check, Context, Finding, Page, Site, Suspects, Test};
 use crate::{
     graph::flag,
     page::{PageFacts, UrlId},
@@ -22,8 +22,8 @@ pub struct Evaluated {
 }
 
 /// Evaluates every check about pages that is not off on some pages, at best [`TOGETHER`]; nothing is found on pages of other
-/// sites.
-pub fn evaluate(pages: &[PageFacts], context: &Context<'_>) -> Vec<Evaluated> {
+/// sites. `suspects` say of each page what is worth asking; without them everything is.
+pub fn evaluate(pages: &[PageFacts], suspects: Option<&[Suspects]>, context: &Context<'_>) -> Vec<Evaluated> {
     let prepared: Vec<Option<Page<'_>>> = pages
         .iter()
         .map(|facts| {
@@ -34,9 +34,12 @@ pub fn evaluate(pages: &[PageFacts], context: &Context<'_>) -> Vec<Evaluated> {
     let all = catch_unwind(AssertUnwindSafe(|| {
         let mut all = vec![Evaluated::default(); pages.len()];
         for check in context.checks {
-            for (page, of) in prepared.iter().zip(&mut all) {
-                of.findings
-                    .extend(page.as_ref().and_then(|page| ask(check, page)));
+            for (at, (page, of)) in prepared.iter().zip(&mut all).enumerate() {
+                let suspects = suspects.and_then(|suspects| suspects.get(at));
+                if suspects.is_none_or(|suspects| suspects.may_find(check)) {
+                    of.findings
+                        .extend(page.as_ref().and_then(|page| ask(check, page)));
+                }
             }
         }
         all
@@ -63,11 +66,17 @@ fn evaluate_each(facts: &PageFacts, context: &Context<'_>) -> Evaluated {
 
 fn ask(check: &'static Check, page: &Page<'_>) -> Option<Finding> {
     let facts = page.facts;
-    let evidence = match (check.test, facts.html_200()) {
-        (Test::Html(_), Some(_)) if check.needs_whole && facts.cut.is_some() => None,
-        (Test::Html(test), Some(html)) => test(page, html),
-        (Test::Url(test), _) => test(page),
-        (Test::Html(_), None) | (Test::Site(_), _) => None,
+    let html = || {
+        facts
+            .html_200()
+            .filter(|_| !check.needs_whole || facts.cut.is_none())
+    };
+    let evidence = match check.test {
+        Test::Html(test) => test(page, html()?),
+        Test::Answer(test) => test(page, html()?),
+        Test::Screened(_, test) => test(page, html()?),
+        Test::Url(test) => test(page),
+        Test::Site(_) => None,
     }?;
     Some(Finding {
         check,
@@ -130,7 +139,7 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
             page: UrlId(0),
             evidence,
         }),
-        Test::Html(_) | Test::Url(_) => ask(check, &Page::new(facts, context)),
+        _ => ask(check, &Page::new(facts, context)),
     });
     match asked {
         Ok(Some(finding)) => Verdict::Present(finding),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::Indexability,
     Check, Page, Scope, Site, Test,
     evidence::{list, with},
@@ -36,7 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It will not be found in search. That may be what you want.",
         recommendation: "Remove the directive if the page should rank.",
         source: "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
-        ..Check::notice(Indexability, Test::Html(noindex))
+        ..Check::notice(Indexability, Test::Answer(noindex))
     },
     Check {
         id: "robots-directive-conflict",
@@ -45,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines take the stricter one, which may not be the one you meant.",
         recommendation: "Keep one of them.",
         source: ROBOTS_META,
-        ..Check::warning(Indexability, Test::Html(directive_conflict))
+        ..Check::warning(Indexability, Test::Answer(directive_conflict))
     },
     Check {
         id: "robots-directive-unknown",
@@ -54,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It has no effect; a misspelled noindex leaves the page in the index.",
         recommendation: "Correct the spelling or remove it.",
         source: ROBOTS_META,
-        ..Check::notice(Indexability, Test::Html(directive_unknown))
+        ..Check::notice(Indexability, Test::Answer(directive_unknown))
     },
     Check {
         id: "robots-nofollow-page",
@@ -72,7 +73,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines treat the page as if it said noindex.",
         recommendation: "Remove the directive if the page is still valid.",
         source: ROBOTS_META,
-        ..Check::warning(Indexability, Test::Html(unavailable_after))
+        ..Check::warning(Indexability, Test::Answer(unavailable_after))
     },
     Check {
         id: "noimageindex",
@@ -81,7 +82,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Its images will not be found in image search.",
         recommendation: "Remove the directive if they should be.",
         source: ROBOTS_META,
-        ..Check::notice(Indexability, Test::Html(noimageindex))
+        ..Check::notice(Indexability, Test::Answer(noimageindex))
     },
     Check {
         id: "head-element-in-body",
@@ -90,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore them there.",
         recommendation: "Move the element that ended the head into the body.",
         source: "https://developers.google.com/search/docs/crawling-indexing/valid-page-metadata",
-        ..Check::warning(Indexability, Test::Html(head_in_body))
+        ..Check::warning(Indexability, Test::Answer(head_in_body))
     },
     Check {
         id: "meta-refresh",
@@ -99,7 +100,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is slower than a redirect, confuses the back button, and search engines understand it less surely.",
         recommendation: "Redirect with HTTP 301.",
         source: "https://developers.google.com/search/docs/crawling-indexing/301-redirects",
-        ..Check::warning(Indexability, Test::Html(meta_refresh))
+        ..Check::warning(Indexability, Test::Answer(meta_refresh))
     },
     Check {
         id: "robots-blocked-page",
@@ -135,7 +136,7 @@ fn homepage_not_indexable(site: &Site<'_>) -> Option<Value> {
     Some(json!({"reason": reason.code(), "status": home.facts.status(), "homeUrl": home.facts.url}))
 }
 
-fn sources(page: &Page<'_>, set: impl Fn(&Rules) -> bool) -> Option<Value> {
+fn sources(page: &Answer<'_>, set: impl Fn(&Rules) -> bool) -> Option<Value> {
     let rules = [
         ("meta", &page.directives.meta),
         ("header", &page.directives.header),
@@ -148,11 +149,11 @@ fn sources(page: &Page<'_>, set: impl Fn(&Rules) -> bool) -> Option<Value> {
     list("directives", values)
 }
 
-fn noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn noindex(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     sources(page, |rules| rules.noindex)
 }
 
-fn directive_conflict(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn directive_conflict(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let (meta, header) = (&page.directives.meta, &page.directives.header);
     let disagree = meta.index && header.noindex
         || meta.noindex && header.index
@@ -161,7 +162,7 @@ fn directive_conflict(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     disagree.then(|| json!({"meta": meta.values.join(", "), "header": header.values.join(", ")}))
 }
 
-fn directive_unknown(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn directive_unknown(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     list(
         "tokens",
         page.directives
@@ -182,9 +183,9 @@ fn nofollow_page(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (internal > 0).then(|| with(evidence, "internalLinks", internal))
 }
 
-fn unavailable_after(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn unavailable_after(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let rules = [&page.directives.meta, &page.directives.header];
-    let past = |date: &&str| dates::any_ms(date).is_some_and(|ms| ms < page.context.now_ms);
+    let past = |date: &&str| dates::any_ms(date).is_some_and(|ms| ms < page.now_ms);
     let date = rules
         .into_iter()
         .filter_map(|rules| rules.unavailable_after.as_deref())
@@ -192,16 +193,16 @@ fn unavailable_after(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     Some(json!({"date": date}))
 }
 
-fn noimageindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn noimageindex(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     sources(page, |rules| rules.noimageindex)
 }
 
-fn head_in_body(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn head_in_body(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let evidence = list("elements", html.head_in_body.iter().map(|element| &**element))?;
     Some(with(evidence, "endedBy", html.head_ended_by.as_deref()))
 }
 
-fn meta_refresh(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn meta_refresh(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let meta = html.metas.iter().find(|meta| &*meta.name == "=refresh")?;
     let (delay, target) = refresh(&meta.content)?;
     Some(json!({"delay": delay, "target": target}))

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::International,
     Check, Page, Scope, Test,
     evidence::{list, none},
@@ -26,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Screen readers, translators and search engines have to guess the language.",
         recommendation: "Add lang, such as <html lang=\"en\">.",
         source: LANG,
-        ..Check::warning(International, Test::Html(lang_missing))
+        ..Check::warning(International, Test::Answer(lang_missing))
     },
     Check {
         id: "lang-invalid",
@@ -35,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is ignored.",
         recommendation: "Use a tag such as en, de-AT or zh-Hant.",
         source: "https://www.rfc-editor.org/info/bcp47",
-        ..Check::warning(International, Test::Html(lang_invalid))
+        ..Check::warning(International, Test::Answer(lang_invalid))
     },
     Check {
         id: "hreflang-invalid-code",
@@ -53,7 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Google asks for complete URLs, and relative ones break when the page moves.",
         recommendation: "Write it with scheme and host.",
         source: HREFLANG,
-        ..Check::warning(International, Test::Html(relative))
+        ..Check::warning(International, Test::Answer(relative))
     },
     Check {
         id: "hreflang-no-self",
@@ -136,14 +137,14 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn lang_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn lang_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.lang.as_deref().is_some_and(|lang| !lang.is_empty()) {
         return None;
     }
     none()
 }
 
-fn lang_invalid(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn lang_invalid(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let lang = html
         .lang
         .as_deref()
@@ -166,7 +167,7 @@ fn invalid_code(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn relative(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let absolute = |href: &str| {
         ["http://", "https://"].iter().any(|scheme| {
             href.get(..scheme.len())

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::Links,
     Check, Page, Scope, Test,
     crawlability::is_missing,
@@ -83,7 +84,10 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The link does not help the page it leads to.",
         recommendation: "Remove the rel value from links within the site.",
         source: QUALIFY,
-        ..Check::warning(Links, Test::Html(nofollow))
+        ..Check::warning(
+            Links,
+            Test::Screened(|_, html| any(marked_nofollow, html), nofollow),
+        )
     },
     Check {
         id: "mixed-follow-inlinks",
@@ -102,7 +106,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nobody finds anything among them, and each counts for little.",
         recommendation: "Split the page, or link to categories instead.",
         source: CRAWLABLE,
-        ..Check::notice(Links, Test::Html(many_links))
+        ..Check::notice(Links, Test::Answer(many_links))
     },
     Check {
         id: "anchor-empty",
@@ -112,7 +116,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Neither search engines nor people who cannot see it know where it leads.",
         recommendation: "Give it a text, or its image an alt text.",
         source: "https://dequeuniversity.com/rules/axe/latest/link-name",
-        ..Check::notice(Links, Test::Html(anchor_empty))
+        ..Check::notice(Links, Test::Screened(|_, html| any(empty, html), anchor_empty))
     },
     Check {
         id: "anchor-generic",
@@ -121,7 +125,10 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The text of a link tells visitors and search engines what its target is about.",
         recommendation: "Name what the link leads to.",
         source: CRAWLABLE,
-        ..Check::notice(Links, Test::Html(anchor_generic))
+        ..Check::notice(
+            Links,
+            Test::Screened(|_, html| any(generic, html), anchor_generic),
+        )
     },
     Check {
         id: "anchor-uncrawlable",
@@ -130,7 +137,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines follow only links with an address.",
         recommendation: "Put the target's URL in href; use a button for what is no link.",
         source: CRAWLABLE,
-        ..Check::warning(Links, Test::Html(uncrawlable))
+        ..Check::warning(Links, Test::Answer(uncrawlable))
     },
     Check {
         id: "link-malformed",
@@ -139,7 +146,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It leads nowhere.",
         recommendation: "Correct the address.",
         source: "https://url.spec.whatwg.org/",
-        ..Check::warning(Links, Test::Html(malformed))
+        ..Check::warning(Links, Test::Screened(|_, html| any(unreadable, html), malformed))
     },
     Check {
         id: "broken-fragment",
@@ -150,7 +157,10 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nothing happens when it is followed.",
         recommendation: "Correct the fragment, or give the target that id.",
         source: "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
-        ..Check::notice(Links, Test::Html(fragment))
+        ..Check::notice(
+            Links,
+            Test::Screened(|_, html| any(with_fragment, html), fragment),
+        )
     },
     Check {
         id: "http-internal-link",
@@ -159,7 +169,10 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors take a detour over an insecure connection.",
         recommendation: "Write https, or leave out scheme and host.",
         source: "https://developers.google.com/search/docs/crawling-indexing/site-move-with-url-changes",
-        ..Check::warning(Links, Test::Html(insecure))
+        ..Check::warning(
+            Links,
+            Test::Screened(|page, html| page.is_https() && any(unencrypted, html), insecure),
+        )
     },
     Check {
         id: "pagination-not-linked",
@@ -247,9 +260,12 @@ fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     dead.then(|| json!({"links": html.links_total}))
 }
 
+fn marked_nofollow(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
+    html.links.iter().filter(|link| link.flags & REL_NOFOLLOW != 0)
+}
+
 fn nofollow(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let marked = html.links.iter().filter(|link| link.flags & REL_NOFOLLOW != 0);
-    let wasted = marked.filter(|link| {
+    let wasted = marked_nofollow(html).filter(|link| {
         link.target.is_some_and(|id| {
             id != page.id() && page.index().has(id, flag::INDEXABLE) && page.context.is_internal(id)
         })
@@ -271,54 +287,59 @@ fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     Some(json!({"follow": sample(&follow), "nofollow": sample(&nofollow)}))
 }
 
-fn many_links(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn many_links(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (html.links_total > page.thresholds().links_max).then(|| json!({"count": html.links_total}))
 }
 
-fn anchor_empty(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    list(
-        "links",
-        html.links
-            .iter()
-            .filter(|link| link.anchor.is_empty())
-            .map(|found| link(page, found)),
-    )
+/// Whether there is any that a check is about.
+fn any<'h, I: Iterator<Item = Link<'h>>>(of: fn(&'h HtmlFacts) -> I, html: &'h HtmlFacts) -> bool {
+    of(html).next().is_some()
 }
 
-fn anchor_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn empty(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
+    html.links.iter().filter(|link| link.anchor.is_empty())
+}
+
+fn anchor_empty(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    list("links", empty(html).map(|found| link(page, found)))
+}
+
+fn generic(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
+    let language = html.lang.as_deref();
     // a word in program text is a name: <code>continue</code> tells what its target is about
     let crawled = html
         .links
         .iter()
         .filter(|link| link.flags & (LINK_OTHER_SCHEME | LINK_CODE) == 0);
-    let language = html.lang.as_deref();
-    list(
-        "links",
-        crawled
-            .filter(|link| is_generic_anchor(link.anchor, language))
-            .map(|found| link(page, found)),
-    )
+    crawled.filter(move |link| is_generic_anchor(link.anchor, language))
 }
 
-fn uncrawlable(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn anchor_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    list("links", generic(html).map(|found| link(page, found)))
+}
+
+fn uncrawlable(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let evidence = list("html", html.uncrawlable_links.iter().map(|html| &**html))?;
     Some(with(evidence, "total", html.uncrawlable_total))
 }
 
+fn unreadable(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
+    html.links.iter().filter(|link| link.flags & LINK_MALFORMED != 0)
+}
+
 fn malformed(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    list(
-        "links",
-        html.links
-            .iter()
-            .filter(|link| link.flags & LINK_MALFORMED != 0)
-            .map(|found| link(page, found)),
-    )
+    list("links", unreadable(html).map(|found| link(page, found)))
+}
+
+/// Those that name a part of a page.
+fn with_fragment(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
+    html.links.iter().filter(|link| link.flags & LINK_FRAGMENT != 0)
 }
 
 fn fragment(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let mut own: Option<HashSet<u64>> = None;
     let mut missing = |link: &Link<'_>| {
-        let target = link.target.filter(|_| link.flags & LINK_FRAGMENT != 0)?;
+        let target = link.target?;
         let hashes = named(link.href)?;
         if target != page.id() {
             return Some(
@@ -335,30 +356,27 @@ fn fragment(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     };
     list(
         "links",
-        html.links
-            .iter()
+        with_fragment(html)
             .filter(|link| missing(link).unwrap_or_default())
             .map(|found| link(page, found)),
     )
+}
+
+fn unencrypted(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
+    html.links.iter().filter(|link| {
+        let scheme = link.href.get(..5);
+        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
+    })
 }
 
 fn insecure(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.is_https() {
         return None;
     }
-    let written = |link: &Link<'_>| {
-        link.href
-            .get(..5)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"))
-    };
     let internal = |link: &Link<'_>| link.target.is_some_and(|id| page.context.is_internal(id));
     list(
         "links",
-        html.links
-            .iter()
-            .filter(written)
-            .filter(internal)
-            .map(|found| link(page, found)),
+        unencrypted(html).filter(internal).map(|found| link(page, found)),
     )
 }
 

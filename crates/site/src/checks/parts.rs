@@ -1,9 +1,23 @@
 //! Parts of URLs as they are written, which no parser has changed.
 
+/// What follows the scheme of an absolute URL.
+fn after_scheme(url: &str) -> Option<&str> {
+    // looking for `://` takes as long as all the rest
+    let usual = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
+    usual.or_else(|| Some(url.split_once("://")?.1))
+}
+
+/// Where the authority ends that a text begins with.
+fn end_of_authority(text: &str) -> Option<usize> {
+    text.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#'))
+}
+
 /// Path and query of an absolute URL, without its fragment.
 pub(super) fn path_and_query(url: &str) -> &str {
-    let after = url.split_once("://").map_or(url, |(_, after)| after);
-    let rest = after.find(['/', '?', '#']).map_or("/", |at| &after[at..]);
+    let after = after_scheme(url).unwrap_or(url);
+    let rest = end_of_authority(after).map_or("/", |at| &after[at..]);
     rest.split('#').next().unwrap_or_default()
 }
 
@@ -11,9 +25,9 @@ pub(super) fn path_and_query(url: &str) -> &str {
 pub(super) fn authority(url: &str) -> &str {
     let after = url
         .strip_prefix("//")
-        .or_else(|| Some(url.split_once("://")?.1))
+        .or_else(|| after_scheme(url))
         .unwrap_or_default();
-    let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+    let end = end_of_authority(after).unwrap_or(after.len());
     let authority = &after[..end];
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Category::Performance, Check, Page, Scope, Site, Test, told::Rest};
+use super::{Answer, Category::Performance, Check, Scope, Site, Test, told::Rest};
 use crate::page::HtmlFacts;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -13,7 +13,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nothing can be shown before it.",
         recommendation: "Cache the page, or bring the server closer to its visitors.",
         source: "https://web.dev/articles/ttfb",
-        ..Check::warning(Performance, Test::Html(ttfb))
+        ..Check::warning(Performance, Test::Answer(ttfb))
     },
     Check {
         id: "html-over-2mb",
@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Googlebot indexes the first 2 MB and drops the rest.",
         recommendation: "Move data and styles into files, and split the page.",
         source: "https://developers.google.com/search/docs/crawling-indexing/googlebot",
-        ..Check::error(Performance, Test::Html(over_2mb))
+        ..Check::error(Performance, Test::Answer(over_2mb))
     },
     Check {
         id: "html-large",
@@ -31,7 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It takes long to load and to lay out, above all on phones.",
         recommendation: "Move data and styles into files, and split the page.",
         source: "https://web.dev/articles/dom-size-and-interactivity",
-        ..Check::warning(Performance, Test::Html(large))
+        ..Check::warning(Performance, Test::Answer(large))
     },
     Check {
         id: "dom-large",
@@ -40,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers need more memory and time for every change.",
         recommendation: "Simplify the markup, and load long lists in parts.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/dom-size",
-        ..Check::notice(Performance, Test::Html(dom))
+        ..Check::notice(Performance, Test::Answer(dom))
     },
     Check {
         id: "no-compression",
@@ -49,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is several times larger on the wire than need be.",
         recommendation: "Switch on br or gzip in the server.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/uses-text-compression",
-        ..Check::warning(Performance, Test::Html(compression))
+        ..Check::warning(Performance, Test::Answer(compression))
     },
     Check {
         id: "many-resources",
@@ -58,7 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Each is a request, and many hold up the page.",
         recommendation: "Bundle them, and remove what is not used.",
         source: "https://web.dev/articles/critical-rendering-path",
-        ..Check::notice(Performance, Test::Html(resources))
+        ..Check::notice(Performance, Test::Answer(resources))
     },
     Check {
         id: "http1-only",
@@ -73,7 +73,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn ttfb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn ttfb(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.facts.ttfb_ms > page.thresholds().ttfb_ms).then(|| json!({"ms": page.facts.ttfb_ms}))
 }
 
@@ -81,21 +81,21 @@ fn http1_only(site: &Site<'_>) -> Option<Value> {
     site.origin().more.http1_only.then(|| json!({"alpn": "http/1.1"}))
 }
 
-fn over_2mb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn over_2mb(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.facts.body_bytes > page.thresholds().html_max_bytes)
         .then(|| json!({"bytes": page.facts.body_bytes}))
 }
 
-fn large(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn large(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.facts.body_bytes > page.thresholds().html_large_bytes)
         .then(|| json!({"bytes": page.facts.body_bytes}))
 }
 
-fn dom(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn dom(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (html.elements > page.thresholds().dom_max).then(|| json!({"nodes": html.elements}))
 }
 
-fn compression(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn compression(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let facts = page.facts;
     let encoded = facts
         .headers
@@ -107,6 +107,6 @@ fn compression(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"bytes": facts.body_bytes}))
 }
 
-fn resources(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn resources(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (html.resources_total > page.thresholds().resources_max).then(|| json!({"count": html.resources_total}))
 }

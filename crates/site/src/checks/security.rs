@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Category::Security, Check, Page, Scope, Site, Test, evidence::list, told::Rest};
+use super::{Answer, Category::Security, Check, Scope, Site, Test, evidence::list, told::Rest};
 use crate::{
     crawl::resources::base_of,
     dates,
@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers call it not secure, and anyone on the way can change it.",
         recommendation: "Serve it over https, and redirect http with 301.",
         source: HTTPS,
-        ..Check::error(Security, Test::Html(https_missing))
+        ..Check::error(Security, Test::Answer(https_missing))
     },
     Check {
         id: "tls-invalid",
@@ -61,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers block it, and the page breaks.",
         recommendation: "Load it over https.",
         source: MIXED,
-        ..Check::error(Security, Test::Html(mixed_active))
+        ..Check::error(Security, Test::Answer(mixed_active))
     },
     Check {
         id: "mixed-content-passive",
@@ -70,7 +70,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers warn, or fail to show it.",
         recommendation: "Load it over https.",
         source: MIXED,
-        ..Check::warning(Security, Test::Html(mixed_passive))
+        ..Check::warning(Security, Test::Answer(mixed_passive))
     },
     Check {
         id: "form-insecure",
@@ -79,7 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "What visitors enter can be read on the way.",
         recommendation: "Serve the page and receive the form over https.",
         source: HTTPS,
-        ..Check::error(Security, Test::Html(form))
+        ..Check::error(Security, Test::Answer(form))
     },
     Check {
         id: "hsts-missing",
@@ -138,7 +138,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn https_missing(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+fn https_missing(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.indexable && page.facts.url.starts_with("http:")).then(|| json!({"url": page.facts.url}))
 }
 
@@ -164,7 +164,7 @@ fn not_redirected(site: &Site<'_>) -> Option<Value> {
     (secure && plain.status == 200).then(|| json!({"httpUrl": plain.url, "status": plain.status}))
 }
 
-fn insecure(page: &Page<'_>, html: &HtmlFacts, passive: bool) -> Option<Value> {
+fn insecure(page: &Answer<'_>, html: &HtmlFacts, passive: bool) -> Option<Value> {
     if !page.is_https() {
         return None;
     }
@@ -178,15 +178,15 @@ fn insecure(page: &Page<'_>, html: &HtmlFacts, passive: bool) -> Option<Value> {
     )
 }
 
-fn mixed_active(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn mixed_active(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     insecure(page, html, false)
 }
 
-fn mixed_passive(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn mixed_passive(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     insecure(page, html, true)
 }
 
-fn form(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn form(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let plain_base = html
         .base
         .as_ref()

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{
+    Answer,
     Category::StructuredData,
-    Check, Page, Scope, Site, Test,
+    Check, Scope, Site, Test,
     evidence::{list, none},
     schema::{Item, Markup, is_local_business, is_organization, says_something, types},
     told::Rest,
@@ -25,7 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore the whole block.",
         recommendation: "Correct it at the place named.",
         source: "https://www.rfc-editor.org/rfc/rfc8259.html",
-        ..Check::error(StructuredData, Test::Html(invalid))
+        ..Check::error(StructuredData, Test::Answer(invalid))
     },
     Check {
         id: "schema-missing",
@@ -35,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines have only the text to tell what the page is about.",
         recommendation: "Add what fits the page: Article, Product, Organization, BreadcrumbList.",
         source: GUIDE,
-        ..Check::notice(StructuredData, Test::Html(missing))
+        ..Check::notice(StructuredData, Test::Answer(missing))
     },
     Check {
         id: "schema-required-missing",
@@ -44,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The page is not eligible for the rich result of that type.",
         recommendation: "Add the properties.",
         source: GALLERY,
-        ..Check::warning(StructuredData, Test::Html(required))
+        ..Check::warning(StructuredData, Test::Answer(required))
     },
     Check {
         id: "schema-recommended-missing",
@@ -53,7 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines show less of it.",
         recommendation: "Add what you can say.",
         source: ARTICLE,
-        ..Check::notice(StructuredData, Test::Html(recommended))
+        ..Check::notice(StructuredData, Test::Answer(recommended))
     },
     Check {
         id: "schema-date-invalid",
@@ -62,7 +63,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore the dates, or trust the page less.",
         recommendation: "Write dates such as 2026-01-31T08:00:00+01:00.",
         source: "https://developers.google.com/search/docs/appearance/publication-dates",
-        ..Check::warning(StructuredData, Test::Html(date_invalid))
+        ..Check::warning(StructuredData, Test::Answer(date_invalid))
     },
     Check {
         id: "schema-retired-feature",
@@ -71,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It brings nothing in Google; others may still read it.",
         recommendation: "Keep it only if it is useful to others.",
         source: GALLERY,
-        ..Check::notice(StructuredData, Test::Html(retired))
+        ..Check::notice(StructuredData, Test::Answer(retired))
     },
     Check {
         id: "schema-singleton-duplicate",
@@ -80,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot tell which one is the site's.",
         recommendation: "Merge them, or let them share an @id.",
         source: GUIDE,
-        ..Check::notice(StructuredData, Test::Html(duplicates))
+        ..Check::notice(StructuredData, Test::Answer(duplicates))
     },
     Check {
         id: "breadcrumb-missing",
@@ -90,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search results show its address instead of its place in the site.",
         recommendation: "Add a BreadcrumbList.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/breadcrumb",
-        ..Check::notice(StructuredData, Test::Html(breadcrumb))
+        ..Check::notice(StructuredData, Test::Answer(breadcrumb))
     },
     Check {
         id: "organization-missing",
@@ -105,7 +106,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn invalid(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn invalid(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let broken = html.json_ld.iter().enumerate().filter_map(|(i, block)| {
         let error = block.error.as_deref()?;
         Some(json!({"block": i + 1, "error": error, "line": block.line}))
@@ -113,7 +114,7 @@ fn invalid(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("blocks", broken)
 }
 
-fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable || html.microdata || !html.json_ld.is_empty() {
         return None;
     }
@@ -177,7 +178,7 @@ fn is_kind(item: &Item, name: &str) -> bool {
     }
 }
 
-fn required(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn required(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let incomplete = page.items(html).iter().filter_map(|item| {
         let (names, properties) = REQUIRED
             .iter()
@@ -248,7 +249,7 @@ fn author_has(markup: &Markup, author: &Value, name: &str) -> bool {
     }
 }
 
-fn recommended(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn recommended(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let markup = page.markup(html);
     let article = markup.items.iter().find(|item| item.is_article())?;
     let mut missing: Vec<&str> = ["headline", "image", "datePublished", "dateModified"]
@@ -263,7 +264,7 @@ fn recommended(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (!missing.is_empty()).then(|| json!({"type": article.article(), "missing": missing}))
 }
 
-fn date_invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn date_invalid(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     const DATES: [&str; 8] = [
         "datePublished",
         "dateModified",
@@ -274,7 +275,7 @@ fn date_invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         "validThrough",
         "dateCreated",
     ];
-    let now = page.context.now_ms;
+    let now = page.now_ms;
     let mut wrong = Vec::new();
     for item in page.items(html) {
         for name in DATES {
@@ -300,7 +301,7 @@ fn date_invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("dates", wrong)
 }
 
-fn retired(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn retired(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     const RETIRED: [&str; 10] = [
         "FAQPage",
         "HowTo",
@@ -324,7 +325,7 @@ fn retired(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("types", found)
 }
 
-fn duplicates(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn duplicates(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let items = page.items(html);
     let twice = ["Organization", "WebSite", "BreadcrumbList"]
         .into_iter()
@@ -343,7 +344,7 @@ fn duplicates(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("types", twice)
 }
 
-fn breadcrumb(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn breadcrumb(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let depth = page
         .path()
         .split('/')

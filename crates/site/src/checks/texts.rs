@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::{Content, International},
     Check, Page, Scope, Test,
     evidence::{pages, with},
@@ -32,7 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Only readers with an academic training follow it without effort.",
         recommendation: "Write shorter sentences, and shorter words where there are any.",
         source: "https://doi.org/10.1037/h0057532",
-        ..Check::notice(Content, Test::Html(hard))
+        ..Check::notice(Content, Test::Answer(hard))
     },
     Check {
         id: "cannibalisation",
@@ -51,7 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers offer to translate it, and screen readers pronounce it, as if it were the declared one.",
         recommendation: "Set lang on the html element to the language of the text.",
         source: "https://www.w3.org/International/questions/qa-html-language-declarations",
-        ..Check::notice(International, Test::Html(language))
+        ..Check::notice(International, Test::Answer(language))
     },
 ];
 
@@ -107,7 +108,7 @@ fn cannibalisation(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     ))
 }
 
-fn hard(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn hard(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let limits = page.thresholds();
     let found = html.more.hard.filter(|found| {
         html.main_words >= limits.readability_words && found.score < f64::from(limits.readability_min)
@@ -115,7 +116,7 @@ fn hard(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     Some(json!({"score": found.score, "formula": found.formula, "threshold": limits.readability_min}))
 }
 
-fn language(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn language(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let found = html.more.language.as_ref()?;
     Some(json!({
         "declared": html.lang,

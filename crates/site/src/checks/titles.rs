@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
+    Answer,
     Category::Titles,
     Check, Page, Scope, Test,
     content::group,
@@ -23,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The title is the first thing search results show, and search engines invent one.",
         recommendation: "Write a title of 30 to 60 characters that says what the page is about.",
         source: TITLE,
-        ..Check::error(Titles, Test::Html(title_missing))
+        ..Check::error(Titles, Test::Answer(title_missing))
     },
     Check {
         id: "title-multiple",
@@ -32,7 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Which one is shown is left to chance.",
         recommendation: "Keep one, in the head.",
         source: TITLE,
-        ..Check::warning(Titles, Test::Html(title_multiple))
+        ..Check::warning(Titles, Test::Answer(title_multiple))
     },
     Check {
         id: "title-short",
@@ -41,7 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "There is room to say more of what people look for.",
         recommendation: "Name the subject more exactly.",
         source: TITLE,
-        ..Check::notice(Titles, Test::Html(title_short))
+        ..Check::notice(Titles, Test::Answer(title_short))
     },
     Check {
         id: "title-long",
@@ -50,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search results cut it off.",
         recommendation: "Put what matters first, and shorten it.",
         source: TITLE,
-        ..Check::warning(Titles, Test::Html(title_long))
+        ..Check::warning(Titles, Test::Answer(title_long))
     },
     Check {
         id: "title-duplicate",
@@ -69,7 +70,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nobody looks for it.",
         recommendation: "Write what the page is about.",
         source: TITLE,
-        ..Check::warning(Titles, Test::Html(title_generic))
+        ..Check::warning(Titles, Test::Answer(title_generic))
     },
     Check {
         id: "title-same-as-h1",
@@ -78,7 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The two could answer two ways of searching.",
         recommendation: "Vary one of them where it helps the reader.",
         source: TITLE,
-        ..Check::notice(Titles, Test::Html(title_same_as_h1))
+        ..Check::notice(Titles, Test::Answer(title_same_as_h1))
     },
     Check {
         id: "description-missing",
@@ -88,7 +89,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines pick some text of the page for their results.",
         recommendation: "Write one or two sentences, 120 to 155 characters, that make one want to read on.",
         source: SNIPPET,
-        ..Check::warning(Titles, Test::Html(description_missing))
+        ..Check::warning(Titles, Test::Answer(description_missing))
     },
     Check {
         id: "description-short",
@@ -97,7 +98,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may replace it by text of the page.",
         recommendation: "Say more of what the page offers.",
         source: SNIPPET,
-        ..Check::notice(Titles, Test::Html(description_short))
+        ..Check::notice(Titles, Test::Answer(description_short))
     },
     Check {
         id: "description-long",
@@ -106,7 +107,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search results cut it off.",
         recommendation: "Shorten it.",
         source: SNIPPET,
-        ..Check::notice(Titles, Test::Html(description_long))
+        ..Check::notice(Titles, Test::Answer(description_long))
     },
     Check {
         id: "description-multiple",
@@ -115,7 +116,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Which one is shown is left to chance.",
         recommendation: "Keep one.",
         source: SNIPPET,
-        ..Check::warning(Titles, Test::Html(description_multiple))
+        ..Check::warning(Titles, Test::Answer(description_multiple))
     },
     Check {
         id: "description-duplicate",
@@ -148,25 +149,25 @@ fn description(html: &HtmlFacts) -> Option<&str> {
     descriptions(html).find(|description| !description.is_empty())
 }
 
-fn title_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     title(html).map_or_else(none, |_| None)
 }
 
-fn title_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_multiple(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.titles.len() < 2 {
         return None;
     }
     list("values", html.titles.iter().map(|title| &**title))
 }
 
-fn title_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_short(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     // East Asian characters say twice as much, and are as wide
     let wide = title.chars().filter(|c| text::is_wide(*c)).count();
     (text::length(title) + wide < page.thresholds().title_min as usize).then(|| evidence_text(title))?
 }
 
-fn title_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_long(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     let thresholds = page.thresholds();
     let length = text::length(title);
@@ -188,7 +189,7 @@ fn title_duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     group(page, Same::Title).map(|evidence| super::evidence::with(evidence, "value", title))
 }
 
-fn title_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_generic(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     const GENERIC: [&str; 9] = [
         "home",
         "homepage",
@@ -209,7 +210,7 @@ fn title_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (is_domain || GENERIC.contains(&folded.as_str())).then(|| json!({"value": title}))
 }
 
-fn title_same_as_h1(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_same_as_h1(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     let heading = html
         .headings
@@ -218,27 +219,27 @@ fn title_same_as_h1(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (text::folded(title) == text::folded(&heading.text)).then(|| json!({"value": title}))
 }
 
-fn description_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable || description(html).is_some() {
         return None;
     }
     none()
 }
 
-fn description_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_short(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = description(html)?;
     let wide = description.chars().filter(|c| text::is_wide(*c)).count();
     (text::length(description) + wide < page.thresholds().description_min as usize)
         .then(|| evidence_text(description))?
 }
 
-fn description_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_long(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = description(html)?;
     (text::length(description) > page.thresholds().description_max as usize)
         .then(|| evidence_text(description))?
 }
 
-fn description_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_multiple(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     descriptions(html).nth(1)?;
     list("values", descriptions(html))
 }

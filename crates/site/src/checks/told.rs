@@ -150,14 +150,19 @@ impl Check {
     /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when
     /// that is no proof. What it needs beside the page is asked of [`Check::silence`].
     pub const fn resolution(&self, told: Told) -> Option<Resolution> {
-        match (self.test, told) {
-            (Test::Site(_), _) => Some(Resolution::Fixed),
-            (_, Told::Nothing) => None,
-            (_, Told::Gone) | (Test::Html(_), Told::Moved) => Some(Resolution::PageGone),
-            (Test::Html(_), Told::Address) => None,
-            (Test::Html(_), Told::Beginning) if self.needs_whole => None,
-            (Test::Html(_), Told::Other) => Some(Resolution::NotApplicable),
-            (Test::Html(_), _) | (Test::Url(_), _) => Some(Resolution::Fixed),
+        let of_html = match self.test {
+            Test::Site(_) => return Some(Resolution::Fixed),
+            Test::Html(_) | Test::Answer(_) | Test::Screened(..) => true,
+            Test::Url(_) => false,
+        };
+        match told {
+            Told::Nothing => None,
+            Told::Gone => Some(Resolution::PageGone),
+            Told::Moved if of_html => Some(Resolution::PageGone),
+            Told::Address if of_html => None,
+            Told::Beginning if of_html && self.needs_whole => None,
+            Told::Other if of_html => Some(Resolution::NotApplicable),
+            _ => Some(Resolution::Fixed),
         }
     }
 }

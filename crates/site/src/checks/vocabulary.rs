@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Category::StructuredData, Check, Page, Test, evidence::list, schema::types};
+use super::{Answer, Category::StructuredData, Check, Test, evidence::list, schema::types};
 use crate::{
     page::HtmlFacts,
     vocabulary::{is_property, is_type},
@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Whoever reads the markup leaves it out, and what depends on it.",
         recommendation: "Correct the name; capitals count.",
         source: "https://schema.org/docs/full.html",
-        ..Check::warning(StructuredData, Test::Html(unknown))
+        ..Check::warning(StructuredData, Test::Answer(unknown))
     },
     Check {
         id: "schema-content-mismatch",
@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may take markup of what visitors do not see for deceit, and leave it out.",
         recommendation: "Show it on the page, or correct the markup.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/sd-policies",
-        ..Check::warning(StructuredData, Test::Html(mismatch))
+        ..Check::warning(StructuredData, Test::Answer(mismatch))
     },
 ];
 
@@ -65,7 +65,7 @@ fn vocabulary(context: &Value) -> Vocabulary {
     }
 }
 
-fn unknown(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn unknown(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let json_ld = page.markup(html).unknown.iter().cloned();
     let types = html.strange.types.iter();
     let types = types.map(|name| json!({"type": name, "syntax": "microdata"}));
@@ -118,7 +118,7 @@ fn names(item: &Map<String, Value>, found: &mut Vec<Value>) {
     }
 }
 
-fn mismatch(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+fn mismatch(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let unseen = html.more.unseen.iter();
     list(
         "unseen",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use searchwright_contract::issues::OccurrenceState;
-use searchwright_store::{Db, Error, Param, Settings, issues, occurrences, sql};
+use searchwright_store::{Db, Error, Param, Settings, issues, occurrences, page_names, sql};
 use uuid::Uuid;
 
 use crate::{
@@ -17,6 +17,7 @@ on_both!(
     newer_than_the_program,
     altered,
     rows_become_leaves,
+    names_become_leaves,
 );
 
 /// Every migration there is, by the folder of its files.
@@ -109,6 +110,56 @@ async fn refuses(place: &Place, name: &str) {
 
 /// Occurrences as they were kept before migration 28, which is run again on them: one has everything that one can have, and there
 /// are more than a leaf holds.
+async fn names_become_leaves(place: &Place) {
+    let store = place.store().await;
+    let (scope, audit, newer) = (store.project().await, id(), id());
+    let pages: Vec<Uuid> = (0..20).map(|_| id()).collect();
+    let url = |page: &Uuid| format!("https://example.com/{page}");
+    let seen_all = pages.iter().map(|page| seen(*page, &url(page), Some(200)));
+    audit_pages(&store, scope, audit, seen_all.collect(), Vec::new()).await;
+    let (uuid, integer) = match store.db.name() {
+        "postgres" => ("UUID", "BIGINT"),
+        _ => ("BLOB", "INTEGER"),
+    };
+    let before = format!(
+        "DROP TABLE page_name_leaves;
+         DELETE FROM schema_migrations WHERE number = 29;
+         CREATE TABLE page_names (project_id {uuid} NOT NULL, audit_id {uuid} NOT NULL, key {integer} NOT NULL, page_id {uuid} NOT NULL,
+           PRIMARY KEY (project_id, audit_id, key, page_id))"
+    );
+    for statement in before.split(';') {
+        let statement: &'static str = statement.to_owned().leak();
+        commit!(store.db, |tx| sql(statement).run(tx).await).unwrap();
+    }
+    // more names than one leaf has, as large as hashes are, some of them of several pages
+    let key = |n: i64| (n - 150).wrapping_mul(61_489_146_912_365_173);
+    let name = |n: i64| (0..1 + n % 3).map(move |of| (n, (n + of) as usize % 20));
+    let rows = (0..300).flat_map(name);
+    let rows: Vec<Vec<Param>> = rows
+        .map(|(n, of)| vec![audit.into(), key(n).into(), pages[of].into()])
+        .chain([vec![newer.into(), key(7).into(), pages[0].into()]])
+        .collect();
+    commit!(store.db, |tx| sql(
+        "INSERT INTO page_names (project_id, audit_id, key, page_id) VALUES ($1, $2, $3, $4)"
+    )
+    .bind(scope.project())
+    .run_each(tx, rows)
+    .await)
+    .unwrap();
+    assert_eq!(place.open().await.migrate().await.unwrap(), [29]);
+    let mut tx = store.read().await;
+    for n in 0..300 {
+        let found = page_names::called(&mut tx, scope, audit, key(n)).await.unwrap();
+        let mut expected: Vec<String> = name(n).map(|(_, of)| url(&pages[of])).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{n}");
+        let other = page_names::called(&mut tx, scope, audit, key(n) + 1).await;
+        assert_eq!(other.unwrap(), [""; 0]);
+    }
+    let found = page_names::called(&mut tx, scope, newer, key(7)).await.unwrap();
+    assert_eq!(found, [url(&pages[0])]);
+}
+
 async fn rows_become_leaves(place: &Place) {
     let store = place.store().await;
     let (scope, issue, other) = (store.project().await, id(), id());

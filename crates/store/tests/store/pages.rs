@@ -133,12 +133,24 @@ async fn found_by_what_they_are_called(place: &Place) {
             .unwrap();
         assert_eq!(found, wanted, "{key}");
     }
+    // more than one leaf, the first of which ends in the middle of a name
+    let many: Vec<_> = (0..700)
+        .map(|n| (n / 7 * 3, [first, second][n as usize % 2]))
+        .collect();
+    let all = many.clone();
+    commit!(store.db, |tx| page_names::note(tx, scope, audit, all).await).unwrap();
+    for (key, _) in &many {
+        for (key, pages) in [(*key, 7), (key + 1, 0)] {
+            let found = page_names::called(&mut store.read().await, scope, audit, key).await;
+            assert_eq!(found.unwrap().len(), pages, "{key}");
+        }
+    }
     // those of the newer audit stay, and those of other projects
     let kept = vec![(7, first)];
     commit!(store.db, |tx| page_names::note(tx, scope, newer, kept).await).unwrap();
-    for forgotten in [2, 1, 0] {
-        let rows = commit!(store.db, |tx| page_names::forget_older(tx, scope, newer, 2).await);
-        assert_eq!(rows.unwrap(), forgotten);
+    for forgotten in [2, 2, 0] {
+        let leaves = commit!(store.db, |tx| page_names::forget_older(tx, scope, newer, 2).await);
+        assert_eq!(leaves.unwrap(), forgotten);
         let foreign = commit!(store.db, |tx| page_names::forget_older(tx, foreign, newer, 2)
             .await);
         assert_eq!(foreign.unwrap(), 0);

@@ -8,7 +8,7 @@ use std::{
 use hashbrown::HashMap;
 use searchwright_contract::{audits::AuditTotals, pages::Page};
 use searchwright_site::{
-    checks::{self, Check, Context, Rules, Severity, Told},
+    checks::{self, Check, Context, Rules, Screening, Severity, Suspects, Told},
     fetch::FetchError,
     graph::{Index, flag},
     origin::Origin,
@@ -24,7 +24,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, batches::unpack},
+    super::{JobError, batches::unpack_screened},
     gather::{Evaluated, Gathered, pack},
     names::Names,
     urls::Urls,
@@ -130,14 +130,21 @@ pub(super) fn evaluate_batches(
     done: &Sender<Evaluated>,
 ) -> Result<(Sums, Option<PageFacts>), JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
+    let screening = Screening::new(&shared.rules, shared.now_ms).fingerprint();
     let mut sums = Sums::default();
     let mut home = None;
     loop {
         let next = locked(saved).blocking_recv();
         let Some(data) = next else { break };
-        let (_, _, pages) = unpack(&data)?;
+        let (pages, suspects) = unpack_screened(&data, screening)?;
         let mut found = Evaluated::default();
-        evaluate(shared, &context, &pages, &mut sums, &mut found);
+        evaluate(
+            shared,
+            &context,
+            (&pages, suspects.as_deref()),
+            &mut sums,
+            &mut found,
+        );
         home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
         // neither is done while the others wait
         let next = locked(gathered).gather(found);
@@ -163,14 +170,16 @@ pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 fn evaluate(
     shared: &Shared,
     context: &Context<'_>,
-    pages: &[PageFacts],
+    (pages, suspects): (&[PageFacts], Option<&[Suspects]>),
     sums: &mut Sums,
     out: &mut Evaluated,
 ) {
     let index = &shared.index;
-    let evaluated = pages
-        .chunks(checks::TOGETHER)
-        .flat_map(|pages| checks::evaluate(pages, context));
+    let mut suspects = suspects.map(|suspects| suspects.chunks(checks::TOGETHER));
+    let evaluated = pages.chunks(checks::TOGETHER).flat_map(|pages| {
+        let suspects = suspects.as_mut().and_then(Iterator::next);
+        checks::evaluate(pages, suspects, context)
+    });
     for (facts, evaluated) in pages.iter().zip(evaluated) {
         if !index.has(facts.id, flag::INTERNAL) {
             continue;

@@ -4,7 +4,7 @@ use searchwright_site::{
     graph::{Index, flag},
     page::{PageFacts, UrlId},
 };
-use searchwright_store::page_names::MOST;
+use searchwright_store::page_names::{self, MOST};
 use uuid::Uuid;
 
 use super::evaluate::page_id;
@@ -51,18 +51,19 @@ impl Names {
         self
     }
 
-    /// Portions of so many, to be written one after the other.
+    /// Portions of so many, to be written one after the other; one name is in one of them.
     pub(super) fn portions(
         &self,
-        rows: usize,
+        most: usize,
         index: &Index,
         project: Uuid,
     ) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
-        self.0.chunks(rows).map(move |names| {
+        let mut rest = &self.0[..];
+        std::iter::from_fn(move || {
+            let (portion, behind) = page_names::split(rest, most);
+            rest = behind;
             let page = |(key, page): &(i64, UrlId)| (*key, page_id(project, index.key(*page)));
-            let mut names: Vec<_> = names.iter().map(page).collect();
-            names.sort_unstable();
-            names
+            (!portion.is_empty()).then(|| portion.iter().map(page).collect())
         })
     }
 }

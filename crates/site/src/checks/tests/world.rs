@@ -4,7 +4,9 @@ use std::{collections::HashMap, slice};
 
 use url::Url;
 
-use super::super::{Check, Context, Finding, Rules, Verdict, evaluate, evaluate_one, evaluate_site};
+use super::super::{
+    Check, Context, Finding, Rules, Screening, Verdict, evaluate, evaluate_one, evaluate_site,
+};
 use crate::{
     fetch::{Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
@@ -353,7 +355,16 @@ impl World {
         let context = built.context();
         let mut found = Vec::new();
         if let Some(page) = self.at_p(&built) {
-            found.extend(evaluate(slice::from_ref(page), &context).remove(0).findings);
+            let page = slice::from_ref(page);
+            found.extend(evaluate(page, None, &context).remove(0).findings);
+            // the same with what could be seen while the crawl went on
+            let suspects = Screening::new(&built.rules, NOW).of(page.iter());
+            let screened = evaluate(page, Some(&suspects), &context).remove(0).findings;
+            let said = |found: &[Finding]| -> Vec<_> {
+                let said = found.iter().map(|f| (f.check.id, f.evidence.clone()));
+                said.collect()
+            };
+            assert_eq!(said(&screened), said(&found));
         }
         let home = built.pages.iter().find(|page| page.id == UrlId(0));
         evaluate_site(home, &context, &mut found);
