@@ -10,6 +10,7 @@ mod dates;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;
+mod json;
 pub mod origin;
 pub mod page;
 pub mod resources;

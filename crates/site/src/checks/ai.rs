@@ -260,7 +260,7 @@ fn js_dependent(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn is_long_article(page: &Answer<'_>, html: &HtmlFacts) -> bool {
-    html.main_words >= page.thresholds().article_words && schema::is_article(html, page.items(html))
+    html.main_words >= page.thresholds().article_words && schema::is_article(html, page.items())
 }
 
 /// A question, or the form of one that headings have: "How to …", "What is …".
@@ -360,7 +360,7 @@ fn no_evidence(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn no_author(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let items = page.items(html);
+    let items = page.items();
     let article = items.iter().find(|item| item.is_article())?;
     let named = article.has("author") || article.has("creator") || html.byline;
     (!named).then(|| json!({"type": article.article()}))
@@ -368,7 +368,7 @@ fn no_author(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn names(site: &Site<'_>) -> Option<Value> {
     let (page, html) = site.home_html()?;
-    let organization = page.items(html).iter().find(|item| item.is("Organization"));
+    let organization = page.items().iter().find(|item| item.is("Organization"));
     let site_name = html.metas.iter().find(|meta| &*meta.name == "og:site_name");
     let names = [
         (

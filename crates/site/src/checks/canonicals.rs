@@ -172,7 +172,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Canonicals that count: in the head and in the headers.
-fn all<'a>(page: &Answer<'a>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
+fn all<'a>(page: &'a Answer<'_>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
     html.canonicals
         .iter()
         .filter(|link| link.in_head)

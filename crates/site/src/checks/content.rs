@@ -229,7 +229,7 @@ fn template(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 /// When the page itself says it was last changed, in milliseconds since the Unix epoch, and as it says it.
 fn said_changed<'h>(page: &'h Answer<'_>, html: &'h HtmlFacts) -> Option<(i64, &'h str)> {
     let marked = page
-        .items(html)
+        .items()
         .iter()
         .flat_map(|item| ["dateModified", "datePublished"].map(|name| item.text(name)))
         .flatten();
@@ -249,7 +249,7 @@ fn months_since(page: &Answer<'_>, newest: i64) -> i64 {
 fn may_be_stale(page: &Answer<'_>, html: &HtmlFacts) -> bool {
     let new = |newest| months_since(page, newest) <= i64::from(page.thresholds().stale_months);
     let newest = || said_changed(page, html).map(|(at, _)| at).max(html.dated);
-    schema::is_article(html, page.items(html)) && !newest().is_some_and(new)
+    schema::is_article(html, page.items()) && !newest().is_some_and(new)
 }
 
 fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -266,9 +266,9 @@ fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"date": date, "months": months, "inText": html.dated.map(dates::day), "inSitemap": listed.map(dates::day)}))
 }
 
-fn date_missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn date_missing(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let undated = page
-        .items(html)
+        .items()
         .iter()
         .find(|item| item.is_article() && !item.has("datePublished"))?;
     Some(json!({"type": undated.article()}))

@@ -144,7 +144,7 @@ pub struct Answer<'a> {
     pub(super) indexable: bool,
     /// Path and query as in the URL that was fetched, from the first slash.
     pub(super) path_and_query: &'a str,
-    markup: OnceCell<Markup>,
+    markup: OnceCell<Markup<'a>>,
 }
 
 impl<'a> Answer<'a> {
@@ -183,13 +183,15 @@ impl<'a> Answer<'a> {
     }
 
     /// Objects of the page's JSON-LD.
-    pub(super) fn items(&self, html: &HtmlFacts) -> &[Item] {
-        &self.markup(html).items
+    pub(super) fn items(&self) -> &[Item<'a>] {
+        &self.markup().items
     }
 
     /// What the page's JSON-LD says.
-    pub(super) fn markup(&self, html: &HtmlFacts) -> &Markup {
-        self.markup.get_or_init(|| schema::markup(html))
+    pub(super) fn markup(&self) -> &Markup<'a> {
+        let html = self.facts.html.as_deref();
+        self.markup
+            .get_or_init(|| html.map(schema::markup).unwrap_or_default())
     }
 }
 

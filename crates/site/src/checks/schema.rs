@@ -1,22 +1,26 @@
 //! JSON-LD as a list of objects.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::LazyLock,
 };
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::vocabulary;
-use crate::page::{HtmlFacts, JsonLd};
+use crate::{
+    json::{Json, Object},
+    page::{HtmlFacts, JsonLd},
+};
 
 /// One object of the page's JSON-LD.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct Item<'h> {
     /// Types without their vocabulary.
     pub types: Vec<String>,
     /// Its properties.
-    pub properties: Map<String, Value>,
+    pub properties: Object<'h>,
     /// It stands by itself, in no other object.
     pub is_top: bool,
 }
@@ -78,12 +82,12 @@ const NAMING: [&str; 8] = [
 
 /// What the page's JSON-LD says: read once for all checks.
 #[derive(Debug, Default)]
-pub(super) struct Markup {
+pub(super) struct Markup<'h> {
     /// The top-level objects of all blocks, those in `@graph` included, and what a page says that it is mainly about. Those
     /// with one `@id` are one.
-    pub items: Vec<Item>,
+    pub items: Vec<Item<'h>>,
     /// Objects in those that say who is behind the page. They may be told in part only.
-    pub nested: Vec<Item>,
+    pub nested: Vec<Item<'h>>,
     /// There is more that was too large to keep.
     pub unread: bool,
     /// Names that schema.org does not have.
@@ -91,14 +95,14 @@ pub(super) struct Markup {
 }
 
 /// Reads all blocks that are JSON.
-pub(super) fn markup(html: &HtmlFacts) -> Markup {
+pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
     let mut markup = Markup::default();
     for block in html
         .json_ld
         .iter()
         .filter(|block| block.error.is_none() && !block.source.is_empty())
     {
-        if let Ok(value) = serde_json::from_str(&block.source) {
+        if let Some(value) = Json::parse(&block.source) {
             vocabulary::look(&value, &mut markup.unknown);
             collect(value, &mut markup.items, 0);
         }
@@ -114,12 +118,11 @@ pub(super) fn markup(html: &HtmlFacts) -> Markup {
 }
 
 /// Finds what an object names as its main subject, and who is behind it.
-fn look_within(outer: &Map<String, Value>, only_named: bool, found: &mut Vec<(Item, bool)>, depth: usize) {
+fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'h>, bool)>, depth: usize) {
     for name in NAMING {
         let Some(value) = outer.get(name) else { continue };
-        let one = std::slice::from_ref(value);
-        for value in value.as_array().map_or(one, Vec::as_slice) {
-            let Value::Object(properties) = value else {
+        for value in value.each() {
+            let Json::Object(properties) = value else {
                 continue;
             };
             if found.len() >= MOST {
@@ -131,7 +134,7 @@ fn look_within(outer: &Map<String, Value>, only_named: bool, found: &mut Vec<(It
                 && name == "mainEntity"
                 && properties
                     .keys()
-                    .any(|key| !matches!(key.as_str(), "@context" | "@type" | "@id" | "name" | "url"));
+                    .any(|key| !matches!(key, "@context" | "@type" | "@id" | "name" | "url"));
             if !types.is_empty() {
                 let properties = properties.clone();
                 found.push((
@@ -151,7 +154,7 @@ fn look_within(outer: &Map<String, Value>, only_named: bool, found: &mut Vec<(It
 }
 
 /// Puts together what has one `@id`; of what stands in another object the main subjects become items too.
-fn merge(items: &mut Vec<Item>, nested: Vec<(Item, bool)>, rest: &mut Vec<Item>) {
+fn merge<'h>(items: &mut Vec<Item<'h>>, nested: Vec<(Item<'h>, bool)>, rest: &mut Vec<Item<'h>>) {
     let mut known: HashMap<String, (bool, usize)> = HashMap::new();
     let top = std::mem::take(items).into_iter().map(|item| (item, true));
     for (item, is_item) in top.chain(nested) {
@@ -172,18 +175,18 @@ fn merge(items: &mut Vec<Item>, nested: Vec<(Item, bool)>, rest: &mut Vec<Item>)
     items.retain(|item| !item.types.is_empty());
 }
 
-fn collect(value: Value, found: &mut Vec<Item>, depth: usize) {
+fn collect<'h>(value: Json<'h>, found: &mut Vec<Item<'h>>, depth: usize) {
     match value {
-        Value::Array(values) if depth < DEPTH => values
+        Json::Array(values) if depth < DEPTH => values
             .into_iter()
             .for_each(|value| collect(value, found, depth + 1)),
-        Value::Object(mut properties) if depth < DEPTH && found.len() < MOST => {
+        Json::Object(mut properties) if depth < DEPTH && found.len() < MOST => {
             if let Some(graph) = properties.remove("@graph") {
                 collect(graph, found, depth + 1);
             }
             let types = types(&properties);
             // without a type it may go on with what another block began
-            if !types.is_empty() || properties.len() > 1 && properties.contains_key("@id") {
+            if !types.is_empty() || properties.len() > 1 && properties.get("@id").is_some() {
                 found.push(Item {
                     types,
                     properties,
@@ -196,20 +199,17 @@ fn collect(value: Value, found: &mut Vec<Item>, depth: usize) {
 }
 
 /// Types of an object without their vocabulary.
-pub(super) fn types(properties: &Map<String, Value>) -> Vec<String> {
-    let name = |value: &Value| {
+pub(super) fn types(properties: &Object<'_>) -> Vec<String> {
+    let name = |value: &Json<'_>| {
         value
             .as_str()
             .map(|name| name.rsplit(['/', '#', ':']).next().unwrap_or_default().to_owned())
     };
-    match properties.get("@type") {
-        Some(Value::Array(names)) => names.iter().filter_map(name).collect(),
-        Some(value) => name(value).into_iter().collect(),
-        None => Vec::new(),
-    }
+    let named = properties.get("@type").map_or(&[][..], Json::each);
+    named.iter().filter_map(name).collect()
 }
 
-impl Item {
+impl Item<'_> {
     /// Its name among the objects of the page. Blank ones are those of their block.
     fn id(&self) -> Option<&str> {
         let id = self.properties.get("@id")?.as_str()?.trim();
@@ -225,11 +225,11 @@ impl Item {
                 }
             }
         }
-        for (name, value) in other.properties {
-            if !self.has(&name) {
-                self.properties.insert(name, value);
-            }
-        }
+        let told = self.properties.iter().filter(|(_, value)| says_something(value));
+        let told: HashSet<Cow<'_, str>> = told.map(|(name, _)| name.to_owned().into()).collect();
+        let new = other.properties.into_iter();
+        self.properties
+            .extend(new.filter(|(name, _)| !told.contains(name)));
     }
 
     pub fn is(&self, name: &str) -> bool {
@@ -258,18 +258,18 @@ impl Item {
 }
 
 /// Neither null nor empty.
-pub(super) fn says_something(value: &Value) -> bool {
+pub(super) fn says_something(value: &Json<'_>) -> bool {
     match value {
-        Value::Null => false,
-        Value::String(text) => !text.trim().is_empty(),
-        Value::Array(values) => values.iter().any(says_something),
-        Value::Object(properties) => !properties.is_empty(),
-        Value::Bool(_) | Value::Number(_) => true,
+        Json::Null => false,
+        Json::String(text) => !text.trim().is_empty(),
+        Json::Array(values) => values.iter().any(says_something),
+        Json::Object(properties) => !properties.is_empty(),
+        Json::Bool | Json::Number(_) => true,
     }
 }
 
 /// The page says that it is an article, in any of the ways there are.
-pub(super) fn is_article(html: &HtmlFacts, items: &[Item]) -> bool {
+pub(super) fn is_article(html: &HtmlFacts, items: &[Item<'_>]) -> bool {
     items.iter().any(Item::is_article)
         || html.item_types.iter().any(|name| ARTICLES.contains(&&**name))
         || html
@@ -283,16 +283,16 @@ mod tests {
     use super::{KINDS, Markup, is_local_business, is_organization, markup};
     use crate::page::{HtmlFacts, JsonLd};
 
-    fn read(blocks: &[&str]) -> Markup {
+    fn read(blocks: &[&str]) -> Markup<'static> {
         let block = |source: &&str| JsonLd {
             source: (*source).into(),
             error: None,
             line: 1,
         };
-        markup(&HtmlFacts {
+        markup(Box::leak(Box::new(HtmlFacts {
             json_ld: blocks.iter().map(block).collect(),
             ..HtmlFacts::default()
-        })
+        })))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! schema.org markup and what Google asks of it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     Answer,
@@ -10,7 +10,11 @@ use super::{
     schema::{Item, Markup, is_local_business, is_organization, says_something, types},
     told::Rest,
 };
-use crate::{dates, page::HtmlFacts};
+use crate::{
+    dates,
+    json::{Json, Object},
+    page::HtmlFacts,
+};
 
 const GUIDE: &str =
     "https://developers.google.com/search/docs/appearance/structured-data/intro-structured-data";
@@ -169,7 +173,7 @@ const REQUIRED: &[(&[&str], &[&str])] = &[
 const LOCAL_BUSINESS: &str = "LocalBusiness";
 
 /// An object of a type or, of businesses, of one below it. A vacation rental has rules of its own.
-fn is_kind(item: &Item, name: &str) -> bool {
+fn is_kind(item: &Item<'_>, name: &str) -> bool {
     let is_business = |of: &String| is_local_business(of) && of != "VacationRental";
     if name == LOCAL_BUSINESS {
         item.types.iter().any(is_business)
@@ -178,8 +182,8 @@ fn is_kind(item: &Item, name: &str) -> bool {
     }
 }
 
-fn required(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let incomplete = page.items(html).iter().filter_map(|item| {
+fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+    let incomplete = page.items().iter().filter_map(|item| {
         let (names, properties) = REQUIRED
             .iter()
             .find(|(names, _)| names.iter().any(|name| is_kind(item, name)))?;
@@ -200,13 +204,13 @@ fn required(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 /// What the entries of a breadcrumb list lack. The last one needs no item: it is the page.
-fn crumbs(list: &Item) -> Vec<String> {
-    let Some(Value::Array(entries)) = list.properties.get("itemListElement") else {
+fn crumbs(list: &Item<'_>) -> Vec<String> {
+    let Some(Json::Array(entries)) = list.properties.get("itemListElement") else {
         return Vec::new();
     };
     let mut missing = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
-        let Value::Object(entry) = entry else { continue };
+        let Json::Object(entry) = entry else { continue };
         let has = |name: &str| entry.get(name).is_some_and(says_something);
         let in_item = |name: &str| {
             entry
@@ -230,12 +234,12 @@ fn crumbs(list: &Item) -> Vec<String> {
 }
 
 /// A property of the author, looked up by @id where it is a reference.
-fn author_has(markup: &Markup, author: &Value, name: &str) -> bool {
+fn author_has(markup: &Markup<'_>, author: &Json<'_>, name: &str) -> bool {
     match author {
-        Value::Array(authors) => authors.iter().any(|author| author_has(markup, author, name)),
-        Value::String(text) => name == "name" && !text.trim().is_empty(),
-        Value::Object(properties) => {
-            let there = |properties: &Map<String, Value>| properties.get(name).is_some_and(says_something);
+        Json::Array(authors) => authors.iter().any(|author| author_has(markup, author, name)),
+        Json::String(text) => name == "name" && !text.trim().is_empty(),
+        Json::Object(properties) => {
+            let there = |properties: &Object<'_>| properties.get(name).is_some_and(says_something);
             let id = properties.get("@id");
             there(properties)
                 || id.is_some() && markup.unread
@@ -245,18 +249,18 @@ fn author_has(markup: &Markup, author: &Value, name: &str) -> bool {
                     .chain(&markup.nested)
                     .any(|item| id.is_some() && item.properties.get("@id") == id && there(&item.properties))
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Json::Null | Json::Bool | Json::Number(_) => false,
     }
 }
 
-fn recommended(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let markup = page.markup(html);
+fn recommended(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+    let markup = page.markup();
     let article = markup.items.iter().find(|item| item.is_article())?;
     let mut missing: Vec<&str> = ["headline", "image", "datePublished", "dateModified"]
         .into_iter()
         .filter(|name| !article.has(name))
         .collect();
-    let author = article.properties.get("author").unwrap_or(&Value::Null);
+    let author = article.properties.get("author").unwrap_or(&Json::Null);
     missing.extend(["author.name", "author.url"].into_iter().filter(|name| {
         let (_, property) = name.split_once('.').unwrap_or_default();
         !author_has(markup, author, property)
@@ -264,7 +268,7 @@ fn recommended(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (!missing.is_empty()).then(|| json!({"type": article.article(), "missing": missing}))
 }
 
-fn date_invalid(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn date_invalid(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     const DATES: [&str; 8] = [
         "datePublished",
         "dateModified",
@@ -277,7 +281,7 @@ fn date_invalid(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     ];
     let now = page.now_ms;
     let mut wrong = Vec::new();
-    for item in page.items(html) {
+    for item in page.items() {
         for name in DATES {
             if let Some(text) = item.text(name).filter(|text| dates::iso_ms(text).is_none()) {
                 wrong.push(json!({"property": name, "value": text, "problem": "format"}));
@@ -315,7 +319,7 @@ fn retired(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         "OccupationAggregationByEmployer",
     ];
     let marked = page
-        .items(html)
+        .items()
         .iter()
         .flat_map(|item| item.types.iter().map(String::as_str));
     let marked = marked.chain(html.item_types.iter().map(|name| &**name));
@@ -325,12 +329,12 @@ fn retired(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     list("types", found)
 }
 
-fn duplicates(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let items = page.items(html);
+fn duplicates(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+    let items = page.items();
     let twice = ["Organization", "WebSite", "BreadcrumbList"]
         .into_iter()
         .filter(|name| {
-            let mut ids: Vec<Option<&Value>> = items
+            let mut ids: Vec<Option<&Json<'_>>> = items
                 .iter()
                 .filter(|item| item.is_top && item.is(name))
                 .map(|item| item.properties.get("@id"))
@@ -353,13 +357,13 @@ fn breadcrumb(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable || depth < 2 || html.item_types.iter().any(|name| &**name == "BreadcrumbList") {
         return None;
     }
-    let nested = |item: &Item| {
+    let nested = |item: &Item<'_>| {
         item.properties
             .get("breadcrumb")
-            .and_then(Value::as_object)
+            .and_then(Json::as_object)
             .is_some_and(|crumbs| types(crumbs).iter().any(|t| t == "BreadcrumbList"))
     };
-    let markup = page.markup(html);
+    let markup = page.markup();
     let there = markup
         .items
         .iter()
@@ -370,7 +374,7 @@ fn breadcrumb(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 fn organization(site: &Site<'_>) -> Option<Value> {
     let (page, html) = site.home_html()?;
     let wanted = ["name", "url", "logo", "sameAs"];
-    let markup = page.markup(html);
+    let markup = page.markup();
     // what microdata says of it is not kept
     if markup.unread || html.item_types.iter().any(|name| is_organization(name)) {
         return None;
@@ -380,7 +384,7 @@ fn organization(site: &Site<'_>) -> Option<Value> {
         .iter()
         .chain(&markup.nested)
         .filter(|item| item.types.iter().any(|name| is_organization(name)));
-    let lacking = |item: &Item| {
+    let lacking = |item: &Item<'_>| {
         wanted
             .into_iter()
             .filter(|name| !item.has(name))

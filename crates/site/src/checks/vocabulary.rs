@@ -1,9 +1,10 @@
 //! Markup against the vocabulary of schema.org and against the text of its page.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Answer, Category::StructuredData, Check, Test, evidence::list, schema::types};
 use crate::{
+    json::{Json, Object},
     page::HtmlFacts,
     vocabulary::{is_property, is_type},
 };
@@ -42,16 +43,16 @@ enum Vocabulary {
     Other,
 }
 
-fn vocabulary(context: &Value) -> Vocabulary {
+fn vocabulary(context: &Json<'_>) -> Vocabulary {
     match context {
-        Value::String(url) if url.contains("schema.org") => Vocabulary::SchemaOrg,
-        Value::String(_) => Vocabulary::Other,
-        Value::Object(terms) => match terms.get("@vocab").and_then(Value::as_str) {
+        Json::String(url) if url.contains("schema.org") => Vocabulary::SchemaOrg,
+        Json::String(_) => Vocabulary::Other,
+        Json::Object(terms) => match terms.get("@vocab").and_then(Json::as_str) {
             Some(url) if url.contains("schema.org") && terms.len() == 1 => Vocabulary::SchemaOrg,
             Some(url) if url.contains("schema.org") => Vocabulary::Extended,
             _ => Vocabulary::Other,
         },
-        Value::Array(parts) => {
+        Json::Array(parts) => {
             let mut parts = parts.iter().map(vocabulary);
             match parts.next() {
                 Some(Vocabulary::SchemaOrg) if parts.all(|part| part == Vocabulary::SchemaOrg) => {
@@ -66,7 +67,7 @@ fn vocabulary(context: &Value) -> Vocabulary {
 }
 
 fn unknown(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let json_ld = page.markup(html).unknown.iter().cloned();
+    let json_ld = page.markup().unknown.iter().cloned();
     let types = html.strange.types.iter();
     let types = types.map(|name| json!({"type": name, "syntax": "microdata"}));
     let properties = html.strange.properties.iter();
@@ -75,18 +76,18 @@ fn unknown(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 /// Finds the names in a block of JSON-LD that schema.org does not have.
-pub(super) fn look(block: &Value, found: &mut Vec<Value>) {
+pub(super) fn look(block: &Json<'_>, found: &mut Vec<Value>) {
     look_into(block, Vocabulary::Other, DEPTH, found);
 }
 
-fn look_into(value: &Value, outer: Vocabulary, depth: usize, found: &mut Vec<Value>) {
+fn look_into(value: &Json<'_>, outer: Vocabulary, depth: usize, found: &mut Vec<Value>) {
     match value {
-        Value::Array(values) if depth > 0 => {
+        Json::Array(values) if depth > 0 => {
             values
                 .iter()
                 .for_each(|value| look_into(value, outer, depth - 1, found));
         }
-        Value::Object(item) if depth > 0 => {
+        Json::Object(item) if depth > 0 => {
             let own = item.get("@context").map_or(outer, vocabulary);
             if own == Vocabulary::SchemaOrg {
                 names(item, found);
@@ -98,7 +99,7 @@ fn look_into(value: &Value, outer: Vocabulary, depth: usize, found: &mut Vec<Val
     }
 }
 
-fn names(item: &Map<String, Value>, found: &mut Vec<Value>) {
+fn names(item: &Object<'_>, found: &mut Vec<Value>) {
     let own = types(item);
     let mut note = |finding: Value| {
         if !found.contains(&finding) {

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use memchr::memmem;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
 use super::{
     JsonLd,
     entities::{self, In},
 };
-use crate::text;
+use crate::{
+    json::{Json, Object},
+    text,
+};
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
 
 /// Entries kept.
 const MOST: usize = 5;
@@ -48,7 +49,7 @@ pub(super) fn unseen(blocks: &[JsonLd], folded: &str, visible: &str) -> Vec<Unse
         block.error.is_none() && (has("\"headline\"") || has("Product\""))
     };
     for block in blocks.iter().filter(telling) {
-        if let Ok(value) = serde_json::from_str(&block.source) {
+        if let Some(value) = Json::parse(&block.source) {
             walk(&value, &mut ITEMS.clone(), &mut |item| {
                 judge(item, &mut seen, &mut found)
             });
@@ -57,14 +58,14 @@ pub(super) fn unseen(blocks: &[JsonLd], folded: &str, visible: &str) -> Vec<Unse
     found
 }
 
-fn walk(value: &Value, left: &mut usize, judge: &mut dyn FnMut(&Map<String, Value>)) {
+fn walk(value: &Json<'_>, left: &mut usize, judge: &mut dyn FnMut(&Object<'_>)) {
     if *left == 0 {
         return;
     }
     *left -= 1;
     match value {
-        Value::Array(values) => values.iter().for_each(|value| walk(value, left, judge)),
-        Value::Object(item) => {
+        Json::Array(values) => values.iter().for_each(|value| walk(value, left, judge)),
+        Json::Object(item) => {
             if let Some(graph) = item.get("@graph") {
                 walk(graph, left, judge);
             }
@@ -74,7 +75,7 @@ fn walk(value: &Value, left: &mut usize, judge: &mut dyn FnMut(&Map<String, Valu
     }
 }
 
-fn judge(item: &Map<String, Value>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>) {
+fn judge(item: &Object<'_>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>) {
     let mut note = |property: &str, value: &str| {
         if found.len() < MOST {
             found.push(Unseen {
@@ -83,12 +84,10 @@ fn judge(item: &Map<String, Value>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>
             });
         }
     };
-    let is = |name: &str| match item.get("@type") {
-        Some(Value::String(kind)) => kind.ends_with(name),
-        Some(Value::Array(kinds)) => kinds
-            .iter()
-            .any(|kind| kind.as_str().is_some_and(|k| k.ends_with(name))),
-        _ => false,
+    let kinds = item.get("@type").map_or(&[][..], Json::each);
+    let is = |name: &str| {
+        let mut kinds = kinds.iter().filter_map(Json::as_str);
+        kinds.any(|kind| kind.ends_with(name))
     };
     let words = if is("Product") {
         "name"
@@ -97,7 +96,7 @@ fn judge(item: &Map<String, Value>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>
     } else {
         return;
     };
-    if let Some(value) = item.get(words).and_then(Value::as_str)
+    if let Some(value) = item.get(words).and_then(Json::as_str)
         && !seen.has(value)
     {
         note(words, value);
@@ -111,14 +110,14 @@ fn judge(item: &Map<String, Value>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>
 }
 
 /// The price of the only offer, or the lowest one.
-fn price(offers: &Value) -> Option<String> {
+fn price(offers: &Json<'_>) -> Option<String> {
     let offer = match offers {
-        Value::Array(offers) if offers.len() == 1 => offers.first()?,
+        Json::Array(offers) if offers.len() == 1 => offers.first()?,
         offers => offers,
     };
     match offer.get("price").or_else(|| offer.get("lowPrice"))? {
-        Value::String(price) => Some(price.clone()),
-        Value::Number(price) => Some(price.to_string()),
+        Json::String(price) => Some(price.to_string()),
+        Json::Number(price) => Some(price.to_string()),
         _ => None,
     }
 }
