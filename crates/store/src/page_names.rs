@@ -19,12 +19,12 @@ const PACKED: u8 = 1;
 const KEY: usize = 8;
 const ID: usize = 16;
 
-/// A portion of so many from the beginning of ascending names, and the rest: one name is in one portion.
-pub fn split<T>(names: &[(i64, T)], most: usize) -> (&[(i64, T)], &[(i64, T)]) {
-    let Some((last, _)) = names.get(most.saturating_sub(1)) else {
-        return (names, &[]);
-    };
-    names.split_at(names.partition_point(|(key, _)| key <= last))
+/// Where a portion of so many ascending names ends: one name is in one portion.
+pub fn end_of_portion<T>(names: &[(i64, T)], most: usize) -> usize {
+    match names.get(most.saturating_sub(1)) {
+        Some((last, _)) => names.partition_point(|(key, _)| key <= last),
+        None => names.len(),
+    }
 }
 
 /// Notes pages of an audit by hashes of what they are called, ascending; what was noted before under one of these names is
@@ -32,7 +32,7 @@ pub fn split<T>(names: &[(i64, T)], most: usize) -> (&[(i64, T)], &[(i64, T)]) {
 pub async fn note(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i64, Uuid)>) -> Result<()> {
     let (mut rows, mut rest) = (Vec::new(), &names[..]);
     while let Some((first, _)) = rest.first() {
-        let (leaf, behind) = split(rest, NAMES);
+        let (leaf, behind) = rest.split_at(end_of_portion(rest, NAMES));
         rows.push(vec![(*first).into(), pack(leaf)?.into()]);
         rest = behind;
     }

@@ -48,10 +48,14 @@ pub(crate) fn name_key(text: &str) -> Option<i64> {
 
 /// [`name_key`] of a title, the name of the site at its end left out.
 pub(crate) fn title_key(title: &str) -> Option<i64> {
-    let end = SEPARATORS
-        .iter()
-        .filter_map(|separator| title.rfind(separator))
-        .max();
+    // every one of them begins with a space
+    let spaces = title.rmatch_indices(' ').map(|(at, _)| at);
+    let parts = |at: &usize| {
+        SEPARATORS
+            .iter()
+            .any(|separator| title[*at..].starts_with(separator))
+    };
+    let end = { spaces }.find(parts);
     name_key(&title[..end.unwrap_or(title.len())])
 }
 

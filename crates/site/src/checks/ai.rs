@@ -304,12 +304,32 @@ fn is_question(heading: &Heading) -> bool {
     if heading.text.ends_with(QUESTION_MARKS) {
         return true;
     }
+    if let Some(start) = plain_start(&heading.text) {
+        let begins = |word: &&str| {
+            let start = start.get(..word.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        return WORDS.iter().any(begins);
+    }
     // no more than the longest of the words
     let folded = text::folded(text::cut(&heading.text, 12));
     let first = folded.as_bytes().first();
     WORDS
         .iter()
         .any(|word| word.as_bytes().first() == first && folded.starts_with(word))
+}
+
+/// The first letters of a text that are the same however it is folded, but for capitals.
+fn plain_start(text: &str) -> Option<&[u8]> {
+    let start = text.as_bytes();
+    let start = start.get(..12).unwrap_or(start);
+    let mut before = b' ';
+    let plain = start.iter().all(|byte| {
+        let doubled = before == b' ' && *byte == b' ';
+        before = *byte;
+        matches!(*byte, b' '..=b'~') && !doubled
+    });
+    plain.then_some(start)
 }
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];

@@ -92,7 +92,7 @@ impl<'a> Context<'a> {
 
     /// The rule that keeps Googlebot from a URL; what other hosts say to it is not known.
     pub(super) fn forbids_googlebot(&self, url: &str) -> Option<&Rule> {
-        if !self.is_at_root(url) {
+        if !self.googlebot.forbids_anything() || !self.is_at_root(url) {
             return None;
         }
         self.googlebot.forbids(path_and_query(url))
@@ -240,8 +240,8 @@ impl<'a> Page<'a> {
         self.id() == self.context.origin.home || self.path_and_query == "/"
     }
 
-    /// The internal targets of its links, each once, with the first link that leads there.
-    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId, Link<'h>)> {
+    /// The internal targets of its links, each once.
+    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = Target<'h>> {
         let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
         targets(&self.targets, html, internal)
     }
@@ -273,12 +273,24 @@ impl<'a> Page<'a> {
     }
 
     /// The same of targets on other sites that the crawl asked for.
-    pub(super) fn external_targets<'h>(
-        &self,
-        html: &'h HtmlFacts,
-    ) -> impl Iterator<Item = (UrlId, Link<'h>)> {
+    pub(super) fn external_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = Target<'h>> {
         let asked = |id: &UrlId| !self.context.is_internal(*id) && self.index().state(*id) != State::Known;
         targets(&self.external, html, asked)
+    }
+}
+
+/// What links of a page lead to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'h> {
+    pub id: UrlId,
+    place: usize,
+    html: &'h HtmlFacts,
+}
+
+impl<'h> Target<'h> {
+    /// The first link that leads there.
+    pub fn link(self) -> Option<Link<'h>> {
+        self.html.links.get(self.place)
     }
 }
 
@@ -288,7 +300,7 @@ fn targets<'h>(
     known: &OnceCell<Vec<u64>>,
     html: &'h HtmlFacts,
     wanted: impl Fn(&UrlId) -> bool,
-) -> impl Iterator<Item = (UrlId, Link<'h>)> {
+) -> impl Iterator<Item = Target<'h>> {
     let targets = known.get_or_init(|| {
         let links = html.links.iter().zip(0..);
         let mut targets: Vec<u64> = links
@@ -298,9 +310,10 @@ fn targets<'h>(
         targets.dedup_by_key(|target| *target >> 32);
         targets
     });
-    targets.iter().filter_map(|target| {
-        let (id, place) = ((target >> 32) as u32, *target as u32);
-        Some((UrlId(id), html.links.get(place as usize)?))
+    targets.iter().map(|target| Target {
+        id: UrlId((target >> 32) as u32),
+        place: *target as u32 as usize,
+        html,
     })
 }
 

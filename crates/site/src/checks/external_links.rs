@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::{
     Category::Links,
     Check, Page, Scope, Test,
+    context::Target,
     evidence::{list, with},
     links::link,
     parts::{host, path_and_query},
 };
 use crate::{
     graph::{State, flag},
-    page::{HtmlFacts, Link, UrlId},
+    page::{HtmlFacts, UrlId},
 };
 
 const CRAWLABLE: &str = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable";
@@ -59,10 +60,10 @@ fn answered<'h>(
     page: &Page<'_>,
     html: &'h HtmlFacts,
     wanted: impl Fn(UrlId, u16) -> bool,
-) -> impl Iterator<Item = (UrlId, u16, Link<'h>)> {
+) -> impl Iterator<Item = (UrlId, u16, Target<'h>)> {
     let status = |id| page.index().status(id).unwrap_or(0);
     page.external_targets(html)
-        .map(move |(id, link)| (id, status(id), link))
+        .map(move |target| (target.id, status(target.id), target))
         .filter(move |(id, status, _)| wanted(*id, *status))
 }
 
@@ -88,9 +89,10 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         if !gone(end, status) {
             return None;
         }
+        let found = link(page, found.link()?);
         let evidence = match status {
-            0 => with(link(page, found), "errorKind", "dns"),
-            status => with(link(page, found), "status", status),
+            0 => with(found, "errorKind", "dns"),
+            status => with(found, "status", status),
         };
         Some(if end == id {
             evidence
@@ -106,7 +108,7 @@ fn unverified(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let refused = answered(page, html, |_, status| is_refusal(status));
     list(
         "links",
-        refused.map(|(_, status, found)| with(link(page, found), "status", status)),
+        refused.filter_map(|(_, status, found)| Some(with(link(page, found.link()?), "status", status))),
     )
 }
 
@@ -118,9 +120,10 @@ fn redirected(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
                 .redirect(id)
                 .is_some_and(|target| !is_same_place(index.key(id), index.key(target)))
     });
-    let evidence = moved.map(|(id, status, found)| {
+    let evidence = moved.filter_map(|(id, status, found)| {
         let last = index.hops(id).urls.last().map(|last| page.key(*last));
-        with(with(link(page, found), "status", status), "finalUrl", last)
+        let found = with(link(page, found.link()?), "status", status);
+        Some(with(found, "finalUrl", last))
     });
     list("links", evidence)
 }

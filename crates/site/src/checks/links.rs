@@ -194,13 +194,13 @@ pub(super) fn link(page: &Page<'_>, link: Link<'_>) -> Value {
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
-    let broken = page.link_targets(html).filter_map(|(target, found)| {
+    let broken = page.link_targets(html).filter_map(|target| {
         // only what this crawl has seen answer so
-        let fetched = matches!(index.state(target), State::Html | State::Other);
+        let fetched = matches!(index.state(target.id), State::Html | State::Other);
         let status = index
-            .status(target)
+            .status(target.id)
             .filter(|status| fetched && (is_missing(*status) || *status >= 500))?;
-        Some(with(link(page, found), "status", status))
+        Some(with(link(page, target.link()?), "status", status))
     });
     list("links", broken)
 }
@@ -208,10 +208,10 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
     let redirects = |wanted: fn(u16) -> bool| {
-        page.link_targets(html).filter_map(move |(target, found)| {
-            let status = index.status(target).filter(|status| wanted(*status))?;
-            let last = index.hops(target).urls.last().map(|last| page.key(*last));
-            let evidence = with(link(page, found), "status", status);
+        page.link_targets(html).filter_map(move |target| {
+            let status = index.status(target.id).filter(|status| wanted(*status))?;
+            let last = index.hops(target.id).urls.last().map(|last| page.key(*last));
+            let evidence = with(link(page, target.link()?), "status", status);
             Some(with(evidence, "finalUrl", last))
         })
     };
@@ -279,6 +279,10 @@ fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         .inlinks(page.id())
         // a page that says so of all its links says nothing of this one
         .filter(|(from, _)| *from != page.id() && !page.index().has(*from, flag::NOFOLLOW));
+    // nearly always there is none
+    if !page.index().inlinks(page.id()).any(|(_, nofollow)| nofollow) {
+        return None;
+    }
     let (nofollow, follow): (Vec<_>, Vec<_>) = inlinks.partition(|(_, nofollow)| *nofollow);
     if nofollow.is_empty() || follow.is_empty() {
         return None;

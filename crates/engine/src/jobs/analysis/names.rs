@@ -60,7 +60,7 @@ impl Names {
     ) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
         let mut rest = &self.0[..];
         std::iter::from_fn(move || {
-            let (portion, behind) = page_names::split(rest, most);
+            let (portion, behind) = rest.split_at(page_names::end_of_portion(rest, most));
             rest = behind;
             let page = |(key, page): &(i64, UrlId)| (*key, page_id(project, index.key(*page)));
             (!portion.is_empty()).then(|| portion.iter().map(page).collect())
