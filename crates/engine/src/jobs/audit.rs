@@ -16,7 +16,7 @@ use searchwright_contract::{
     events::EventType,
 };
 use searchwright_site::{
-    checks::{Rules, Screening},
+    checks::Screening,
     crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination},
     fetch::FetchError,
 };
@@ -214,8 +214,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
     config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
     let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
     let mut sink = Saving {
-        rules,
-        began_ms: run.engine.clock.now().millis(),
+        screening: Screening::new(rules, run.engine.clock.now().millis()),
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
@@ -296,8 +295,7 @@ async fn saved(
 
 /// Saves batches under the fence.
 struct Saving {
-    rules: Rules,
-    began_ms: i64,
+    screening: Screening,
     db: Db,
     leased: Leased,
     audit: Uuid,
@@ -329,10 +327,9 @@ impl Sink for Saving {
         let p = batch.progress;
         self.batches.note_pages(&batch.pages, number);
         let validators = earlier::pack(&batch, self.reader).map_err(stopped)?;
-        let screening = Screening::new(&self.rules, self.began_ms);
         let packed = Packed {
             validators,
-            ..pack(batch, number, Some(&screening), &mut self.room).map_err(stopped)?
+            ..pack(batch, number, Some(&self.screening), &mut self.room).map_err(stopped)?
         };
         let progress = AuditProgress {
             discovered: p.discovered.into(),

@@ -88,7 +88,7 @@ impl Flavor for Room {
 pub(super) fn pack(
     mut batch: Batch,
     number: u32,
-    screening: Option<&Screening<'_>>,
+    screening: Option<&Screening>,
     room: &mut Vec<u8>,
 ) -> Result<Packed, JobError> {
     let screened = screening.map(|screening| Screened {
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn suspects_are_those_of_one_screening() {
         let rules = Rules::default();
-        let screening = Screening::new(&rules, 1_700_000_000_000);
+        let screening = Screening::new(rules, 1_700_000_000_000);
         let data = pack(batch(), 0, Some(&screening), &mut Vec::new()).unwrap().data;
         let (pages, suspects) = unpack_screened(&data, screening.fingerprint()).unwrap();
         let expected = screening.of(pages.iter());
@@ -350,7 +350,7 @@ mod tests {
         let mut stricter = Settings::default();
         stricter.set("title-min", "31").unwrap();
         let stricter = stricter.rules();
-        let other = Screening::new(&stricter, 0).fingerprint();
+        let other = Screening::new(stricter, 0).fingerprint();
         assert_eq!(unpack_screened(&data, other).unwrap().1, None);
         let without = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
         assert_eq!(

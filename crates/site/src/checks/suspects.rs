@@ -49,15 +49,26 @@ impl Check {
 
 /// Asks pages while the crawl goes on.
 #[derive(Debug)]
-pub struct Screening<'a> {
-    rules: &'a Rules,
+pub struct Screening {
+    rules: Rules,
     now_ms: i64,
+    fingerprint: u64,
 }
 
-impl<'a> Screening<'a> {
-    /// By the rules of an audit, at its time.
-    pub const fn new(rules: &'a Rules, now_ms: i64) -> Self {
-        Self { rules, now_ms }
+impl Screening {
+    /// By the rules of an audit, at its time in milliseconds since the Unix epoch.
+    pub fn new(rules: Rules, now_ms: i64) -> Self {
+        let fingerprint = fingerprint(&rules);
+        Self {
+            rules,
+            now_ms,
+            fingerprint,
+        }
+    }
+
+    /// The same only where suspects mean the same: the same checks, with the same numbers.
+    pub const fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// The checks worth asking again about each page, when all pages are known.
@@ -92,22 +103,14 @@ impl<'a> Screening<'a> {
         }
         all
     }
+}
 
-    /// The same only where suspects mean the same: the same checks, with the same numbers.
-    pub fn fingerprint(&self) -> u64 {
-        let ids = |checks: &mut dyn Iterator<Item = &'static Check>| {
-            let ids: Vec<&str> = checks.map(|check| check.id).collect();
-            ids.join(" ")
-        };
-        let what = [
-            env!("CARGO_PKG_VERSION").to_owned(),
-            RULESET_VERSION.to_owned(),
-            ids(&mut registry().iter()),
-            ids(&mut self.rules.checks.iter().copied()),
-            format!("{:?}", self.rules.thresholds),
-        ];
-        text::hash(what.join("\n").as_bytes())
-    }
+fn fingerprint(rules: &Rules) -> u64 {
+    let all: Vec<&str> = registry().iter().map(|check| check.id).collect();
+    let asked: Vec<&str> = rules.checks.iter().map(|check| check.id).collect();
+    let versions = [env!("CARGO_PKG_VERSION"), RULESET_VERSION];
+    let what = format!("{versions:?} {all:?} {asked:?} {:?}", rules.thresholds);
+    text::hash(what.as_bytes())
 }
 
 #[cfg(test)]

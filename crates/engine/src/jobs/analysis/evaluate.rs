@@ -130,7 +130,7 @@ pub(super) fn evaluate_batches(
     done: &Sender<Evaluated>,
 ) -> Result<(Sums, Option<PageFacts>), JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
-    let screening = Screening::new(&shared.rules, shared.now_ms).fingerprint();
+    let screening = Screening::new(shared.rules.clone(), shared.now_ms).fingerprint();
     let mut sums = Sums::default();
     let mut home = None;
     loop {

@@ -358,7 +358,7 @@ impl World {
             let page = slice::from_ref(page);
             found.extend(evaluate(page, None, &context).remove(0).findings);
             // the same with what could be seen while the crawl went on
-            let suspects = Screening::new(&built.rules, NOW).of(page.iter());
+            let suspects = Screening::new(built.rules.clone(), NOW).of(page.iter());
             let screened = evaluate(page, Some(&suspects), &context).remove(0).findings;
             let said = |found: &[Finding]| -> Vec<_> {
                 let said = found.iter().map(|f| (f.check.id, f.evidence.clone()));
