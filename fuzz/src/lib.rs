@@ -145,7 +145,7 @@ pub fn judge_page(facts: &PageFacts, table: UrlTable) -> Vec<Finding> {
 fn ask(pages: &[PageFacts], home: Option<&PageFacts>, context: &Context<'_>) -> Vec<Finding> {
     let (mut found, mut failed) = (Vec::new(), Vec::<&Check>::new());
     for pages in pages.chunks(TOGETHER) {
-        for evaluated in evaluate(pages, None, context) {
+        for evaluated in evaluate(pages, &[], context) {
             found.extend(evaluated.findings);
             failed.extend(evaluated.failed);
         }

@@ -11,6 +11,7 @@ mod content;
 mod context;
 mod crawlability;
 mod document;
+mod early;
 mod evaluate;
 mod evidence;
 mod external_links;
@@ -33,7 +34,6 @@ mod settings;
 mod sitemaps;
 mod social;
 mod structured_data;
-mod suspects;
 mod texts;
 mod thresholds;
 mod titles;
@@ -53,9 +53,9 @@ use self::told::Rest;
 pub use self::{
     context::{Answer, Context, Page, Site},
     document::markdown,
+    early::{Asking, Early},
     evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
     settings::{Level, Rules, Settings},
-    suspects::{Screening, Suspects},
     thresholds::{Threshold, Thresholds},
     told::{Resolution, Told},
 };
@@ -198,7 +198,7 @@ pub struct Check {
     pub source: &'static str,
     pub(crate) test: Test,
     /// Its place in the registry, which knows it.
-    place: usize,
+    place: u16,
 }
 
 /// A check's function: evidence when the problem is there.

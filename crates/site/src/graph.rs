@@ -58,6 +58,8 @@ pub mod flag {
     pub const CANONICALISED: u16 = 128;
     /// Its host name does not resolve.
     pub const NO_HOST: u16 = 256;
+    /// Not alone with its title, description, first h1 or text: see [`Same`](super::Same).
+    pub const SAME: [u16; 4] = [512, 1024, 2048, 4096];
 }
 
 /// A whole crawl. Columns are indexed by [`UrlId`]; built by `crawl`, read by `checks`.
@@ -307,11 +309,18 @@ impl Index {
 
     /// Indexable pages whose title (description, h1, text) equals this page's, itself included; empty when it is alone.
     pub fn same(&self, id: UrlId, what: Same) -> impl ExactSizeIterator<Item = UrlId> + '_ {
-        let (column, group) = match what {
-            Same::Title => (&self.titles, &self.groups[0]),
-            Same::Description => (&self.descriptions, &self.groups[1]),
-            Same::H1 => (&self.h1s, &self.groups[2]),
-            Same::Text => (&self.texts, &self.groups[3]),
+        let column = match what {
+            Same::Title => &self.titles,
+            Same::Description => &self.descriptions,
+            Same::H1 => &self.h1s,
+            Same::Text => &self.texts,
+        };
+        // most pages are alone, and looking for that in a long list takes a while
+        let alone = !self.has(id, flag::SAME[what as usize]);
+        let group = if alone {
+            &[]
+        } else {
+            &self.groups[what as usize][..]
         };
         let hash = column[id.0 as usize];
         let start = group.partition_point(|(h, _)| *h < hash);

@@ -16,7 +16,7 @@ use searchwright_contract::{
     events::EventType,
 };
 use searchwright_site::{
-    checks::Screening,
+    checks::Asking,
     crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination},
     fetch::FetchError,
 };
@@ -214,7 +214,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
     config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
     let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
     let mut sink = Saving {
-        screening: Screening::new(rules, run.engine.clock.now().millis()),
+        asking: Asking::new(rules, run.engine.clock.now().millis()),
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
@@ -295,7 +295,7 @@ async fn saved(
 
 /// Saves batches under the fence.
 struct Saving {
-    screening: Screening,
+    asking: Asking,
     db: Db,
     leased: Leased,
     audit: Uuid,
@@ -329,7 +329,7 @@ impl Sink for Saving {
         let validators = earlier::pack(&batch, self.reader).map_err(stopped)?;
         let packed = Packed {
             validators,
-            ..pack(batch, number, Some(&self.screening), &mut self.room).map_err(stopped)?
+            ..pack(batch, number, Some(&self.asking), &mut self.room).map_err(stopped)?
         };
         let progress = AuditProgress {
             discovered: p.discovered.into(),

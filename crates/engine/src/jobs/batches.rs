@@ -5,7 +5,7 @@ mod places;
 
 use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
-    checks::{Screening, Suspects},
+    checks::{Asking, Early},
     crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
     page::{HtmlFacts, More, PageFacts, Strange, UrlId},
@@ -56,11 +56,11 @@ struct Dates {
 
 /// What is stored behind that.
 #[derive(Serialize, Deserialize)]
-struct Screened {
-    /// What it is worth anything to.
+struct Asked {
+    /// By which rules; to others it says nothing.
     by: u64,
-    /// Of each page, in their order.
-    suspects: Vec<Suspects>,
+    /// What was found on each page while the crawl went on, in their order.
+    early: Vec<Option<Early>>,
 }
 
 /// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
@@ -84,16 +84,16 @@ impl Flavor for Room {
     }
 }
 
-/// The stored form of a batch, with the checks worth asking when they are to be. `room` is for the next one what it was for this one.
+/// The stored form of a batch, with what is found on its pages when that is asked already. `room` is for the next one what it was for this one.
 pub(super) fn pack(
     mut batch: Batch,
     number: u32,
-    screening: Option<&Screening>,
+    asking: Option<&Asking>,
     room: &mut Vec<u8>,
 ) -> Result<Packed, JobError> {
-    let screened = screening.map(|screening| Screened {
-        by: screening.fingerprint(),
-        suspects: screening.of(batch.pages.iter().map(|page| &page.facts)),
+    let asked = asking.map(|asking| Asked {
+        by: asking.fingerprint(),
+        early: asking.of(batch.pages.iter().map(|page| &page.facts)),
     });
     let texts = page_texts::pack(&batch, number)?;
     let sketches = match texts {
@@ -137,8 +137,8 @@ pub(super) fn pack(
     write(&mut plain, &later)?;
     write(&mut plain, &latest)?;
     write(&mut plain, &dates)?;
-    if let Some(screened) = screened {
-        write(&mut plain, &screened)?;
+    if let Some(asked) = asked {
+        write(&mut plain, &asked)?;
     }
     places.write(&mut plain);
     let data = lz4_flex::compress_prepend_size(&plain);
@@ -168,23 +168,18 @@ pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>)
     Ok((whole.saved, whole.resources))
 }
 
-/// Its pages with the checks worth asking, when that was noted by the same screening.
-pub(super) fn unpack_screened(
-    data: &[u8],
-    by: u64,
-) -> Result<(Vec<PageFacts>, Option<Vec<Suspects>>), Failure> {
+/// Its pages, and what was found on them while the crawl went on; of no page, unless that was by the same rules.
+pub(super) fn unpack_asked(data: &[u8], by: u64) -> Result<(Vec<PageFacts>, Vec<Option<Early>>), Failure> {
     let whole = read(data)?;
-    let pages = whole.saved.2;
-    let same = |screened: &Screened| screened.by == by && screened.suspects.len() == pages.len();
-    let screened = whole.screened.filter(same);
-    Ok((pages, screened.map(|screened| screened.suspects)))
+    let asked = whole.asked.filter(|asked| asked.by == by);
+    Ok((whole.saved.2, asked.map_or_else(Vec::new, |asked| asked.early)))
 }
 
 /// All that a batch says.
 struct Whole {
     saved: Saved,
     resources: Option<Vec<Resource>>,
-    screened: Option<Screened>,
+    asked: Option<Asked>,
 }
 
 fn read(data: &[u8]) -> Result<Whole, Failure> {
@@ -195,7 +190,7 @@ fn read(data: &[u8]) -> Result<Whole, Failure> {
     let (later, rest): (Option<Later>, _) = behind(rest)?;
     let (latest, rest): (Option<Latest>, _) = behind(rest)?;
     let (dates, rest): (Option<Dates>, _) = behind(rest)?;
-    let (screened, _): (Option<Screened>, _) = behind(rest)?;
+    let (asked, _): (Option<Asked>, _) = behind(rest)?;
     if let Some(later) = later {
         for (page, more) in saved.2.iter_mut().zip(later.pages) {
             if let (Some(html), Some(more)) = (&mut page.html, more) {
@@ -232,7 +227,7 @@ fn read(data: &[u8]) -> Result<Whole, Failure> {
     Ok(Whole {
         saved,
         resources,
-        screened,
+        asked,
     })
 }
 
@@ -338,25 +333,23 @@ mod tests {
     }
 
     #[test]
-    fn suspects_are_those_of_one_screening() {
-        let rules = Rules::default();
-        let screening = Screening::new(rules, 1_700_000_000_000);
-        let data = pack(batch(), 0, Some(&screening), &mut Vec::new()).unwrap().data;
-        let (pages, suspects) = unpack_screened(&data, screening.fingerprint()).unwrap();
-        let expected = screening.of(pages.iter());
-        assert_eq!((suspects, pages.len()), (Some(expected.clone()), 3));
+    fn what_was_found_early_is_known_to_the_same_rules() {
+        let asking = Asking::new(Rules::default(), 1_700_000_000_000);
+        let data = pack(batch(), 0, Some(&asking), &mut Vec::new()).unwrap().data;
+        let (pages, early) = unpack_asked(&data, asking.fingerprint()).unwrap();
+        assert_eq!((&early, pages.len()), (&asking.of(pages.iter()), 3));
         // a page without HTML has nothing to find, one without a title has
-        assert!(expected[0] == Suspects::default() && expected[1] != Suspects::default());
+        let found = |at: usize| -> Vec<&str> {
+            let early = early[at].as_ref().unwrap();
+            early.findings().map(|(check, _)| check.id).collect()
+        };
+        assert!(found(0).is_empty() && found(1).contains(&"title-missing"));
         let mut stricter = Settings::default();
         stricter.set("title-min", "31").unwrap();
-        let stricter = stricter.rules();
-        let other = Screening::new(stricter, 0).fingerprint();
-        assert_eq!(unpack_screened(&data, other).unwrap().1, None);
+        let other = Asking::new(stricter.rules(), 0).fingerprint();
+        assert_eq!(unpack_asked(&data, other).unwrap().1, []);
         let without = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
-        assert_eq!(
-            unpack_screened(&without, screening.fingerprint()).unwrap().1,
-            None
-        );
+        assert_eq!(unpack_asked(&without, asking.fingerprint()).unwrap().1, []);
     }
 
     /// They end in where pages begin, which is no part of what is stored behind pages.

@@ -247,7 +247,7 @@ fn shortest_path(context: &Context<'_>, id: UrlId) -> Option<Vec<UrlId>> {
 fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
     /// Links that are looked at, and compared: most are found by pages that were read before others.
     const LOOKED_AT: usize = 256;
-    const COMPARED: usize = 32;
+    const COMPARED: usize = 8;
     let depth = index.depth(at)?;
     let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
     // the same one in every crawl, in whatever order pages were read

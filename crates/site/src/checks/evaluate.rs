@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Check, Context, Finding, Page, Site, Suspects, Test};
+use super::{Check, Context, Early, Finding, Page, Site, Test};
 use crate::{
     graph::flag,
     page::{PageFacts, UrlId},
@@ -17,13 +17,15 @@ pub const TOGETHER: usize = 8;
 pub struct Evaluated {
     /// In the order of the registry.
     pub findings: Vec<Finding>,
+    /// What was found while the crawl went on is to be taken from there.
+    pub early: bool,
     /// Checks that failed, which found nothing and prove nothing.
     pub failed: Vec<&'static Check>,
 }
 
 /// Evaluates every check about pages that is not off on some pages, at best [`TOGETHER`]; nothing is found on pages of other
-/// sites. `suspects` say of each page what is worth asking; without them everything is.
-pub fn evaluate(pages: &[PageFacts], suspects: Option<&[Suspects]>, context: &Context<'_>) -> Vec<Evaluated> {
+/// sites. Of pages for which `early` knows what was found while the crawl went on, the rest is asked.
+pub fn evaluate(pages: &[PageFacts], early: &[Option<Early>], context: &Context<'_>) -> Vec<Evaluated> {
     let prepared: Vec<Option<Page<'_>>> = pages
         .iter()
         .map(|facts| {
@@ -31,12 +33,23 @@ pub fn evaluate(pages: &[PageFacts], suspects: Option<&[Suspects]>, context: &Co
             ours.then(|| Page::new(facts, context))
         })
         .collect();
+    let known = |(at, page): (usize, &Option<Page<'_>>)| {
+        let early = early.get(at)?.as_ref()?;
+        let same = page
+            .as_ref()
+            .is_some_and(|page| page.indexable == early.indexable);
+        same.then_some(early)
+    };
+    let early: Vec<Option<&Early>> = prepared.iter().enumerate().map(known).collect();
     let all = catch_unwind(AssertUnwindSafe(|| {
-        let mut all = vec![Evaluated::default(); pages.len()];
+        let evaluated = |early: &Option<&Early>| Evaluated {
+            early: early.is_some(),
+            ..Evaluated::default()
+        };
+        let mut all: Vec<Evaluated> = early.iter().map(evaluated).collect();
         for check in context.checks {
-            for (at, (page, of)) in prepared.iter().zip(&mut all).enumerate() {
-                let suspects = suspects.and_then(|suspects| suspects.get(at));
-                if suspects.is_none_or(|suspects| suspects.may_find(check)) {
+            for ((page, early), of) in prepared.iter().zip(&early).zip(&mut all) {
+                if early.is_none_or(|early| early.leaves(check)) {
                     of.findings
                         .extend(page.as_ref().and_then(|page| ask(check, page)));
                 }

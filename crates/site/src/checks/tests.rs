@@ -284,7 +284,7 @@ fn a_check_that_stumbles_costs_nothing_but_itself() {
     context.checks = &checks;
     // nor the pages that were asked together with the one
     let pages = [world.facts("/q").unwrap(), world.facts("/p").unwrap()];
-    for page in evaluate(&pages, None, &context) {
+    for page in evaluate(&pages, &[], &context) {
         assert_eq!(
             (ids(&page.findings), page.failed.len(), page.failed[0].id),
             (vec!["title-missing"], 1, "stumbles")

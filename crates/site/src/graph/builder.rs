@@ -266,6 +266,9 @@ impl IndexBuilder {
             index.alternates,
             (index.ranks, index.scores),
         ) = links;
+        for (group, flag) in groups.iter().zip(flag::SAME) {
+            group.iter().for_each(|(_, id)| index.flags[*id as usize] |= flag);
+        }
         (index.groups, index.near, index.topics) = (groups, near, topics);
         index
     }

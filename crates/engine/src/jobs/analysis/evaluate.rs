@@ -8,7 +8,7 @@ use std::{
 use hashbrown::HashMap;
 use searchwright_contract::{audits::AuditTotals, pages::Page};
 use searchwright_site::{
-    checks::{self, Check, Context, Rules, Screening, Severity, Suspects, Told},
+    checks::{self, Asking, Check, Context, Early, Rules, Severity, Told},
     fetch::FetchError,
     graph::{Index, flag},
     origin::Origin,
@@ -24,7 +24,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, batches::unpack_screened},
+    super::{JobError, batches::unpack_asked},
     gather::{Evaluated, Gathered, pack},
     names::Names,
     urls::Urls,
@@ -130,21 +130,15 @@ pub(super) fn evaluate_batches(
     done: &Sender<Evaluated>,
 ) -> Result<(Sums, Option<PageFacts>), JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
-    let screening = Screening::new(shared.rules.clone(), shared.now_ms).fingerprint();
+    let by = Asking::new(shared.rules.clone(), shared.now_ms).fingerprint();
     let mut sums = Sums::default();
     let mut home = None;
     loop {
         let next = locked(saved).blocking_recv();
         let Some(data) = next else { break };
-        let (pages, suspects) = unpack_screened(&data, screening)?;
+        let (pages, early) = unpack_asked(&data, by)?;
         let mut found = Evaluated::default();
-        evaluate(
-            shared,
-            &context,
-            (&pages, suspects.as_deref()),
-            &mut sums,
-            &mut found,
-        );
+        evaluate(shared, &context, (&pages, &early), &mut sums, &mut found);
         home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
         // neither is done while the others wait
         let next = locked(gathered).gather(found);
@@ -170,17 +164,16 @@ pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 fn evaluate(
     shared: &Shared,
     context: &Context<'_>,
-    (pages, suspects): (&[PageFacts], Option<&[Suspects]>),
+    (pages, early): (&[PageFacts], &[Option<Early>]),
     sums: &mut Sums,
     out: &mut Evaluated,
 ) {
     let index = &shared.index;
-    let mut suspects = suspects.map(|suspects| suspects.chunks(checks::TOGETHER));
-    let evaluated = pages.chunks(checks::TOGETHER).flat_map(|pages| {
-        let suspects = suspects.as_mut().and_then(Iterator::next);
-        checks::evaluate(pages, suspects, context)
-    });
-    for (facts, evaluated) in pages.iter().zip(evaluated) {
+    let mut known = early.chunks(checks::TOGETHER);
+    let evaluated = pages
+        .chunks(checks::TOGETHER)
+        .flat_map(|pages| checks::evaluate(pages, known.next().unwrap_or_default(), context));
+    for (at, (facts, evaluated)) in pages.iter().zip(evaluated).enumerate() {
         if !index.has(facts.id, flag::INTERNAL) {
             continue;
         }
@@ -198,24 +191,31 @@ fn evaluate(
         let mut counts = Counts::default();
         let was_silent = index.was_silent(facts.id);
         let rank = f64::from(index.rank(facts.id));
-        for finding in evaluated.findings {
-            let issue = shared
-                .issue_ids
-                .get(finding.check.id)
-                .copied()
-                .unwrap_or_default();
+        let mut note = |check: &'static Check, evidence: String| {
+            let issue = shared.issue_ids.get(check.id).copied().unwrap_or_default();
             if !shared.ignored.contains(&(issue, id)) {
-                sums.add(finding.check, shared.rules.severity(finding.check), rank);
-                if score::is_counted(finding.check, was_silent) {
-                    counts.count(finding.check, &shared.rules);
+                sums.add(check, shared.rules.severity(check), rank);
+                if score::is_counted(check, was_silent) {
+                    counts.count(check, &shared.rules);
                 }
             }
-            sums.found.entry(finding.check.id).or_default().push(facts.id);
+            sums.found.entry(check.id).or_default().push(facts.id);
             out.findings.push(issues::Finding {
                 issue,
                 page: id,
-                evidence: evidence(&finding),
+                evidence,
             });
+        };
+        for finding in evaluated.findings {
+            note(finding.check, evidence(&finding));
+        }
+        let early = early.get(at).and_then(Option::as_ref);
+        for (check, evidence) in early
+            .filter(|_| evaluated.early)
+            .iter()
+            .flat_map(|early| early.findings())
+        {
+            note(check, evidence.to_owned());
         }
         if score::is_scored(facts, was_silent) {
             sums.scores.add(&counts);

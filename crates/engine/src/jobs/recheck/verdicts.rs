@@ -74,7 +74,7 @@ pub(super) fn evaluate(
         if !concerned.contains(&page) || is_silent(facts).is_some() {
             continue;
         }
-        let all = checks::evaluate(slice::from_ref(facts), None, &context);
+        let all = checks::evaluate(slice::from_ref(facts), &[], &context);
         for finding in all
             .into_iter()
             .flat_map(|page| page.findings)

@@ -1,12 +1,13 @@
 //! Small sites, crawled from memory.
 
-use std::{collections::HashMap, slice};
+use std::{
+    collections::{BTreeSet, HashMap},
+    slice,
+};
 
 use url::Url;
 
-use super::super::{
-    Check, Context, Finding, Rules, Screening, Verdict, evaluate, evaluate_one, evaluate_site,
-};
+use super::super::{Asking, Check, Context, Finding, Rules, Verdict, evaluate, evaluate_one, evaluate_site};
 use crate::{
     fetch::{Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
@@ -356,15 +357,19 @@ impl World {
         let mut found = Vec::new();
         if let Some(page) = self.at_p(&built) {
             let page = slice::from_ref(page);
-            found.extend(evaluate(page, None, &context).remove(0).findings);
-            // the same with what could be seen while the crawl went on
-            let suspects = Screening::new(built.rules.clone(), NOW).of(page.iter());
-            let screened = evaluate(page, Some(&suspects), &context).remove(0).findings;
-            let said = |found: &[Finding]| -> Vec<_> {
-                let said = found.iter().map(|f| (f.check.id, f.evidence.clone()));
+            found.extend(evaluate(page, &[], &context).remove(0).findings);
+            // the same with what was found while the crawl went on
+            let early = Asking::new(built.rules.clone(), NOW).of(page.iter());
+            let evaluated = evaluate(page, &early, &context).remove(0);
+            let said = |found: &[Finding]| -> BTreeSet<(&str, String)> {
+                let said = found.iter().map(|f| (f.check.id, f.evidence.to_string()));
                 said.collect()
             };
-            assert_eq!(said(&screened), said(&found));
+            let mut both = said(&evaluated.findings);
+            for early in early.iter().flatten().filter(|_| evaluated.early) {
+                both.extend(early.findings().map(|(check, seen)| (check.id, seen.to_owned())));
+            }
+            assert_eq!(both, said(&found));
         }
         let home = built.pages.iter().find(|page| page.id == UrlId(0));
         evaluate_site(home, &context, &mut found);
