@@ -1,0 +1,154 @@
+use searchwright_site::{
+    checks::{Rules, Settings},
+    origin::Probe,
+    page::{At, Outcome, Unseen},
+};
+use url::Url;
+
+use super::*;
+
+fn batch() -> Batch {
+    let url = Url::parse("https://example.com/").unwrap();
+    let page = |html: Option<HtmlFacts>| Page {
+        facts: PageFacts {
+            html: html.map(Box::new),
+            ..PageFacts::without_answer(&url, At::default(), Outcome::Status(200))
+        },
+        depth: None,
+    };
+    let more = More {
+        unseen: vec![Unseen {
+            property: "price".into(),
+            value: "5".into(),
+        }],
+        ..More::default()
+    };
+    let html = HtmlFacts {
+        more,
+        words: 7,
+        dated: Some(1_700_000_000_000),
+        strange: Strange {
+            types: vec!["Produkt".into()],
+            properties: Vec::new(),
+        },
+        ..HtmlFacts::default()
+    };
+    let mut origin = Origin::default();
+    origin.more.http1_only = true;
+    origin.probes = vec![Probe {
+        sketch: Sketch::of("what a made-up URL answers"),
+        ..Probe::default()
+    }];
+    let url = |id: u32, day: u16| Discovered {
+        id: UrlId(id),
+        key: "https://example.com/".into(),
+        url: "https://example.com/".into(),
+        depth: None,
+        provenance: 2,
+        internal: true,
+        day,
+    };
+    Batch {
+        discovered: vec![url(0, 0), url(1, 20_000)],
+        origin: Some(origin),
+        resources: Some(Vec::new()),
+        pages: vec![page(None), page(Some(html)), page(Some(HtmlFacts::default()))],
+        ..Batch::default()
+    }
+}
+
+#[test]
+fn what_goes_in_comes_out() {
+    let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
+    let ((origin, discovered, pages), resources) =
+        unpack_whole(&pack(batch(), 0, None, &mut Vec::new()).unwrap().data).unwrap();
+    assert_eq!((origin, pages), (batch().origin, expected));
+    assert_eq!(discovered, batch().discovered);
+    assert_eq!(resources, Some(Vec::new()));
+}
+
+#[test]
+fn what_was_found_early_is_known_to_the_same_rules() {
+    let asking = Asking::new(Rules::default(), 1_700_000_000_000);
+    let data = pack(batch(), 0, Some(&asking), &mut Vec::new()).unwrap().data;
+    let (pages, early) = unpack_asked(&data, asking.fingerprint()).unwrap();
+    assert_eq!((&early, pages.len()), (&asking.of(pages.iter()), 3));
+    // a page without HTML has nothing to find, one without a title has
+    let found = |at: usize| -> Vec<&str> {
+        let early = early[at].as_ref().unwrap();
+        early.findings().map(|(check, _)| check.id).collect()
+    };
+    assert!(found(0).is_empty() && found(1).contains(&"title-missing"));
+    let mut stricter = Settings::default();
+    stricter.set("title-min", "31").unwrap();
+    let other = Asking::new(stricter.rules(), 0).fingerprint();
+    assert_eq!(unpack_asked(&data, other).unwrap().1, []);
+    let without = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
+    assert_eq!(unpack_asked(&without, asking.fingerprint()).unwrap().1, []);
+}
+
+/// They end in where pages begin, which is no part of what is stored behind pages.
+#[test]
+fn batches_without_dates_are_read() {
+    let data = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
+    let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
+    let dates = postcard::to_stdvec(&Dates {
+        dated: vec![(1, 1_700_000_000_000)],
+    });
+    let end = places::split(&plain).0.len();
+    let begin = end - dates.unwrap().len();
+    plain.drain(begin..end);
+    let (_, _, pages) = unpack(&lz4_flex::compress_prepend_size(&plain)).unwrap();
+    let html = pages[1].html.as_ref().unwrap();
+    assert_eq!((html.dated, html.strange.types.len()), (None, 1));
+}
+
+#[test]
+fn some_pages_are_read_alone() {
+    let mut batch = batch();
+    for (id, page) in (5..).zip(&mut batch.pages) {
+        page.facts.id = UrlId(id);
+    }
+    let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
+    let old = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
+    let old = lz4_flex::compress_prepend_size(&old);
+    let data = pack(batch, 0, None, &mut Vec::new()).unwrap().data;
+    for (data, wanted) in [&data, &old]
+        .into_iter()
+        .flat_map(|data| [(data, 6), (data, 7), (data, 9)])
+    {
+        let some = unpack_some(data, |id| id.0 >= wanted).unwrap();
+        let expected: Vec<&PageFacts> = pages.iter().filter(|page| page.id.0 >= wanted).collect();
+        assert_eq!(some.len(), expected.len());
+        for (page, expected) in some.iter().zip(expected) {
+            let words = |page: &PageFacts| page.html.as_ref().map(|html| html.words);
+            assert_eq!((page.id, words(page)), (expected.id, words(expected)));
+        }
+    }
+}
+
+#[test]
+fn a_batch_of_the_first_form_is_read() {
+    let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
+    let plain = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
+    let (_, _, read) = unpack(&lz4_flex::compress_prepend_size(&plain)).unwrap();
+    assert_eq!(read.len(), 3);
+    let html = read[1].html.as_ref().unwrap();
+    assert_eq!((html.words, &html.more), (7, &More::default()));
+}
+
+#[test]
+fn a_batch_of_the_form_before_is_read() {
+    let batch = batch();
+    let pages: Vec<&PageFacts> = batch.pages.iter().map(|page| &page.facts).collect();
+    let later = Later {
+        pages: vec![None; 3],
+        origin: batch.origin.as_ref().map(|origin| origin.more.clone()),
+        resources: None,
+    };
+    let plain = postcard::to_stdvec(&(&batch.origin, Vec::<Discovered>::new(), pages));
+    let plain = [plain.unwrap(), postcard::to_stdvec(&later).unwrap()].concat();
+    let (origin, _, _) = unpack(&lz4_flex::compress_prepend_size(&plain)).unwrap();
+    let origin = origin.unwrap();
+    assert!(origin.more.http1_only && origin.probes[0].sketch.is_none());
+}
