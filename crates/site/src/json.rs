@@ -1,7 +1,7 @@
 //! JSON as pages have it in their markup: borrows what is written without escapes, and keeps objects as lists. They are small,
 //! and asked for a few names each.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::HashMap, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
@@ -51,47 +51,70 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Properties as they come; of one name the last counts.
+/// Properties in their order; of one name the last value counts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
+pub(crate) struct Object<'a> {
+    all: Vec<(Cow<'a, str>, Json<'a>)>,
+    /// Places by name, once there are many.
+    places: Option<HashMap<Cow<'a, str>, usize>>,
+}
+
+/// Properties that are looked through faster than looked up.
+const FEW: usize = 24;
 
 impl<'a> Object<'a> {
+    fn place(&self, name: &str) -> Option<usize> {
+        match &self.places {
+            Some(places) => places.get(name).copied(),
+            None => self.all.iter().position(|(of, _)| of == name),
+        }
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&Json<'a>> {
-        let mut last_first = self.0.iter().rev();
-        last_first.find(|(of, _)| of == name).map(|(_, value)| value)
+        self.all.get(self.place(name)?).map(|(_, value)| value)
+    }
+
+    /// Puts a property in the place of one of the same name, or behind all.
+    pub(crate) fn put(&mut self, name: Cow<'a, str>, value: Json<'a>) {
+        if let Some((_, known)) = self.place(&name).and_then(|place| self.all.get_mut(place)) {
+            *known = value;
+            return;
+        }
+        if let Some(places) = &mut self.places {
+            places.insert(name.clone(), self.all.len());
+        }
+        self.all.push((name, value));
+        if self.places.is_none() && self.all.len() > FEW {
+            let places = self.all.iter().zip(0..);
+            self.places = Some(places.map(|((name, _), place)| (name.clone(), place)).collect());
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Json<'a>)> {
-        self.0.iter().map(|(name, value)| (&**name, value))
+        self.all.iter().map(|(name, value)| (&**name, value))
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| &**name)
+        self.all.iter().map(|(name, _)| &**name)
     }
 
     /// Takes a property out.
     pub(crate) fn remove(&mut self, name: &str) -> Option<Json<'a>> {
-        self.get(name)?;
-        let (found, rest) = std::mem::take(&mut self.0)
+        let place = self.place(name)?;
+        let (_, value) = self.all.remove(place);
+        let rest = std::mem::take(self);
+        rest.all
             .into_iter()
-            .partition(|(of, _)| of == name);
-        self.0 = rest;
-        let mut found: Vec<(Cow<'a, str>, Json<'a>)> = found;
-        found.pop().map(|(_, value)| value)
-    }
-}
-
-impl<'a> Extend<(Cow<'a, str>, Json<'a>)> for Object<'a> {
-    fn extend<I: IntoIterator<Item = (Cow<'a, str>, Json<'a>)>>(&mut self, properties: I) {
-        self.0.extend(properties);
+            .for_each(|(name, value)| self.put(name, value));
+        Some(value)
     }
 }
 
@@ -100,7 +123,7 @@ impl<'a> IntoIterator for Object<'a> {
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.all.into_iter()
     }
 }
 
@@ -150,11 +173,12 @@ impl<'de> Visitor<'de> for Any {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut properties: A) -> Result<Json<'de>, A::Error> {
-        let mut all = Vec::with_capacity(8);
+        let mut object = Object::default();
+        object.all.reserve(8);
         while let Some((Text(name), value)) = properties.next_entry()? {
-            all.push((name, value));
+            object.put(name, value);
         }
-        Ok(Json::Object(Object(all)))
+        Ok(Json::Object(object))
     }
 }
 
@@ -184,10 +208,14 @@ mod tests {
                 ours.len() == values.len() && ours.iter().zip(values).all(|(ours, value)| same(ours, value))
             }
             (Json::Object(ours), Value::Object(values)) => {
-                ours.keys().all(|name| values.contains_key(name))
+                let got = |name: &String| ours.get(name);
+                let each = ours.iter().zip(values);
+                ours.len() == values.len()
                     && values
-                        .iter()
-                        .all(|(name, value)| ours.get(name).is_some_and(|ours| same(ours, value)))
+                        .keys()
+                        .zip(ours.iter())
+                        .all(|(name, (_, value))| got(name) == Some(value))
+                    && { each }.all(|((of, ours), (name, value))| of == name && same(ours, value))
             }
             _ => false,
         }
@@ -200,7 +228,7 @@ mod tests {
             panic!("no object");
         };
         let list = |json: Option<&Json<'_>>| json.map(|json| json.each().len());
-        assert_eq!((list(object.get("a")), object.len()), (Some(2), 3));
+        assert_eq!((list(object.get("a")), object.len()), (Some(2), 2));
         assert_eq!(object.get("b").and_then(Json::as_str), Some("x\n"));
         assert_eq!((list(object.remove("a").as_ref()), object.len()), (Some(2), 1));
         assert_eq!(object.remove("a"), None);
@@ -208,6 +236,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn many_names_are_as_few(names in proptest::collection::vec("[a-f]{1,2}", 0..80)) {
+            let pairs: Vec<String> = names.iter().zip(0..).map(|(name, n)| format!("\"{name}\": {n}")).collect();
+            let text = format!("{{{}}}", pairs.join(","));
+            let mut value: Value = serde_json::from_str(&text).unwrap();
+            let mut ours = Json::parse(&text).unwrap();
+            prop_assert!(same(&ours, &value), "{text}");
+            if let (Json::Object(ours), Value::Object(values)) = (&mut ours, &mut value) {
+                prop_assert_eq!(ours.remove("a").is_some(), values.shift_remove("a").is_some());
+            }
+            prop_assert!(same(&ours, &value), "{text}");
+        }
+
         #[test]
         fn it_reads_what_serde_json_reads(text in "([{}\\[\\],:]|\"[a-c]\"|\"\\\\u00e9é\"|-?[0-9]{1,20}|1e5|null|true| ){0,20}") {
             for text in [text.clone(), format!("{{\"a\": [{text}], \"b\": {text}}}"), format!("[{text}]")] {

@@ -27,8 +27,17 @@ pub fn end_of_portion<T>(names: &[(i64, T)], most: usize) -> usize {
     }
 }
 
-/// Notes pages of an audit by hashes of what they are called, ascending; what was noted before under one of these names is
-/// forgotten.
+/// Forgets what an audit noted that was interrupted: leaves that begin elsewhere would hide others.
+pub async fn forget(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
+    sql("DELETE FROM page_name_leaves WHERE project_id = $1 AND audit_id = $2")
+        .bind(scope.project())
+        .bind(audit)
+        .run(tx)
+        .await?;
+    Ok(())
+}
+
+/// Notes pages of an audit by hashes of what they are called, ascending, of which the portion before had the smaller ones.
 pub async fn note(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i64, Uuid)>) -> Result<()> {
     let (mut rows, mut rest) = (Vec::new(), &names[..]);
     while let Some((first, _)) = rest.first() {

@@ -94,6 +94,8 @@ fn portions<T>(mut rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Audited {
     pub(super) id: Uuid,
+    /// The time that checks go by, while the crawl goes on and behind it.
+    pub(super) requested: Instant,
     /// What was seen is not older.
     pub(super) began: Instant,
     /// The one before with results.
@@ -157,7 +159,7 @@ pub(super) async fn analyze(
             .collect(),
         issue_ids,
         issues,
-        now_ms: now.millis(),
+        now_ms: audit.requested.millis(),
     });
     // Three stages at once: read a batch, evaluate the one before, write the one before that.
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
@@ -222,6 +224,10 @@ pub(super) async fn analyze(
         })
         .await?;
     }
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move { page_names::forget(tx, scope, audit.id).await })
+    })
+    .await?;
     for names in std::mem::take(&mut sums.names).portions(NAMES, &index, project) {
         fenced(db, run.leased.clone(), move |tx, scope| {
             Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
@@ -313,6 +319,7 @@ async fn finish(
     Audited {
         id: audit,
         began,
+        requested: _,
         previous,
     }: Audited,
     termination: Termination,

@@ -108,6 +108,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     let vitals = vitals::note(run, db, &mut ending).await?;
     let audited = analysis::Audited {
         id: audit_id,
+        requested: audit.requested_at,
         began: audit.started_at.unwrap_or(audit.requested_at),
         previous: previous(audit),
     };
@@ -214,7 +215,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
     config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
     let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
     let mut sink = Saving {
-        asking: Asking::new(rules, run.engine.clock.now().millis()),
+        asking: Arc::new(Asking::new(rules, audit.requested_at.millis())),
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
@@ -295,7 +296,7 @@ async fn saved(
 
 /// Saves batches under the fence.
 struct Saving {
-    asking: Asking,
+    asking: Arc<Asking>,
     db: Db,
     leased: Leased,
     audit: Uuid,
@@ -326,11 +327,18 @@ impl Sink for Saving {
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         self.batches.note_pages(&batch.pages, number);
-        let validators = earlier::pack(&batch, self.reader).map_err(stopped)?;
-        let packed = Packed {
-            validators,
-            ..pack(batch, number, Some(&self.asking), &mut self.room).map_err(stopped)?
-        };
+        let (reader, asking, mut room) = (self.reader, self.asking.clone(), std::mem::take(&mut self.room));
+        // the crawl goes on meanwhile
+        let packing = tokio::task::spawn_blocking(move || {
+            let packed = Packed {
+                validators: earlier::pack(&batch, reader)?,
+                ..pack(batch, number, Some(&asking), &mut room)?
+            };
+            Ok::<_, JobError>((packed, room))
+        });
+        let packed = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
+        let (packed, room) = packed.map_err(stopped)?;
+        self.room = room;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),

@@ -250,7 +250,7 @@ fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
     const COMPARED: usize = 8;
     let depth = index.depth(at)?;
     let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
-    // the same one in every crawl, in whatever order pages were read
+    // mostly the same one in every crawl, in whatever order pages were read
     let key = |id: &UrlId| index.key(*id);
     let links = index.inlinks(at).take(LOOKED_AT);
     let linked = links.filter(|(from, nofollow)| !nofollow && nearer(*from));

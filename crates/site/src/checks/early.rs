@@ -89,10 +89,12 @@ impl Asking {
             let indexable = not_indexable(facts).is_none();
             Answer::new(facts, &self.rules.thresholds, self.now_ms, indexable)
         };
-        let answers: Vec<Answer<'_>> = pages.map(answer).collect();
-        let mut all = Vec::with_capacity(answers.len());
-        for answers in answers.chunks(TOGETHER) {
-            match catch_unwind(AssertUnwindSafe(|| self.ask(answers))) {
+        let pages: Vec<&PageFacts> = pages.collect();
+        let mut all = Vec::with_capacity(pages.len());
+        // what is made of the markup of pages takes more room than they do, and goes with them
+        for pages in pages.chunks(TOGETHER) {
+            let answers: Vec<Answer<'_>> = pages.iter().copied().map(answer).collect();
+            match catch_unwind(AssertUnwindSafe(|| self.ask(&answers))) {
                 Ok(early) => all.extend(early.into_iter().map(Some)),
                 Err(_) => all.extend(answers.iter().map(|_| None)),
             }

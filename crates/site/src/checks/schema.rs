@@ -1,7 +1,6 @@
 //! JSON-LD as a list of objects.
 
 use std::{
-    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::LazyLock,
 };
@@ -97,16 +96,18 @@ pub(super) struct Markup<'h> {
 /// Reads all blocks that are JSON.
 pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
     let mut markup = Markup::default();
+    let mut unknown = vocabulary::Names::default();
     for block in html
         .json_ld
         .iter()
         .filter(|block| block.error.is_none() && !block.source.is_empty())
     {
         if let Some(value) = Json::parse(&block.source) {
-            vocabulary::look(&value, &mut markup.unknown);
+            vocabulary::look(&value, &mut unknown);
             collect(value, &mut markup.items, 0);
         }
     }
+    markup.unknown = unknown.list;
     let unread = |block: &JsonLd| block.error.is_none() && block.source.is_empty();
     markup.unread = html.json_ld.len() >= MOST_BLOCKS || html.json_ld.iter().any(unread);
     let mut nested = Vec::new();
@@ -225,11 +226,11 @@ impl Item<'_> {
                 }
             }
         }
-        let told = self.properties.iter().filter(|(_, value)| says_something(value));
-        let told: HashSet<Cow<'_, str>> = told.map(|(name, _)| name.to_owned().into()).collect();
-        let new = other.properties.into_iter();
-        self.properties
-            .extend(new.filter(|(name, _)| !told.contains(name)));
+        for (name, value) in other.properties {
+            if !self.has(&name) {
+                self.properties.put(name, value);
+            }
+        }
     }
 
     pub fn is(&self, name: &str) -> bool {
@@ -324,6 +325,16 @@ mod tests {
             r##"{"@type": "Product", "@id": "#p"}"##,
         ]);
         assert!(markup.items.len() == 1 && markup.items[0].has("name") && markup.items[0].is("Product"));
+    }
+
+    #[test]
+    fn the_last_of_a_name_counts() {
+        let markup = read(&[
+            r##"{"@type": "Article", "@id": "#a", "headline": "x", "headline": "", "author": {"@type": "Persn"}, "author": {"@type": "Person"}}"##,
+            r##"{"@id": "#a", "headline": "y"}"##,
+        ]);
+        assert_eq!(markup.items[0].text("headline"), Some("y"));
+        assert_eq!(markup.nested.len(), 1);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Markup against the vocabulary of schema.org and against the text of its page.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::{Answer, Category::StructuredData, Check, Test, evidence::list, schema::types};
@@ -75,12 +77,19 @@ fn unknown(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     list("unknown", json_ld.chain(types).chain(properties))
 }
 
+/// Names that schema.org does not have, each once.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    seen: HashSet<String>,
+    pub list: Vec<Value>,
+}
+
 /// Finds the names in a block of JSON-LD that schema.org does not have.
-pub(super) fn look(block: &Json<'_>, found: &mut Vec<Value>) {
+pub(super) fn look(block: &Json<'_>, found: &mut Names) {
     look_into(block, Vocabulary::Other, DEPTH, found);
 }
 
-fn look_into(value: &Json<'_>, outer: Vocabulary, depth: usize, found: &mut Vec<Value>) {
+fn look_into(value: &Json<'_>, outer: Vocabulary, depth: usize, found: &mut Names) {
     match value {
         Json::Array(values) if depth > 0 => {
             values
@@ -99,11 +108,11 @@ fn look_into(value: &Json<'_>, outer: Vocabulary, depth: usize, found: &mut Vec<
     }
 }
 
-fn names(item: &Object<'_>, found: &mut Vec<Value>) {
+fn names(item: &Object<'_>, found: &mut Names) {
     let own = types(item);
     let mut note = |finding: Value| {
-        if !found.contains(&finding) {
-            found.push(finding);
+        if found.seen.insert(finding.to_string()) {
+            found.list.push(finding);
         }
     };
     for kind in own.iter().filter(|kind| !is_type(kind)) {

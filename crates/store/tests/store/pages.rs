@@ -133,6 +133,18 @@ async fn found_by_what_they_are_called(place: &Place) {
             .unwrap();
         assert_eq!(found, wanted, "{key}");
     }
+    // with other names the second time: what the first noted is gone
+    let others = vec![(5, first), (7, first), (9, second)];
+    commit!(store.db, |tx| {
+        page_names::forget(tx, scope, audit).await?;
+        page_names::note(tx, scope, audit, others).await
+    })
+    .unwrap();
+    for (key, pages) in [(5, 1), (7, 1), (9, 1), (-8, 0)] {
+        let found = page_names::called(&mut store.read().await, scope, audit, key).await;
+        assert_eq!(found.unwrap().len(), pages, "{key}");
+    }
+    commit!(store.db, |tx| page_names::forget(tx, scope, audit).await).unwrap();
     // more than one leaf, the first of which ends in the middle of a name
     let many: Vec<_> = (0..700)
         .map(|n| (n / 7 * 3, [first, second][n as usize % 2]))
@@ -148,7 +160,7 @@ async fn found_by_what_they_are_called(place: &Place) {
     // those of the newer audit stay, and those of other projects
     let kept = vec![(7, first)];
     commit!(store.db, |tx| page_names::note(tx, scope, newer, kept).await).unwrap();
-    for forgotten in [2, 2, 0] {
+    for forgotten in [2, 1, 0] {
         let leaves = commit!(store.db, |tx| page_names::forget_older(tx, scope, newer, 2).await);
         assert_eq!(leaves.unwrap(), forgotten);
         let foreign = commit!(store.db, |tx| page_names::forget_older(tx, foreign, newer, 2)
