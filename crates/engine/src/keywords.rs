@@ -30,9 +30,14 @@ pub fn normalize(text: &str) -> String {
             if !out.is_empty() {
                 out.push(' ');
             }
-            out.extend(word.chars().map(|c| plain(c.to_ascii_lowercase())));
+            out.push_str(word);
         }
-        return out;
+        out.make_ascii_lowercase();
+        return if out.contains('`') {
+            out.replace('`', "'")
+        } else {
+            out
+        };
     }
     let folded: String = text.nfkc().flat_map(char::to_lowercase).map(plain).collect();
     let mut out = String::with_capacity(folded.len());

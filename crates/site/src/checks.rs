@@ -210,6 +210,11 @@ pub(crate) enum Test {
     Answer(fn(&Answer<'_>, &HtmlFacts) -> Option<Value>),
     /// The same as the first, after whether the answer lets it find something at all, by itself.
     Screened(Screen, fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
+    /// The same as the first, of what the answer made it note by itself.
+    Noted(
+        fn(&Answer<'_>, &HtmlFacts) -> Option<Value>,
+        fn(&Page<'_>, &Value) -> Option<Value>,
+    ),
     /// Asked of every URL of the site that was fetched or refused.
     Url(fn(&Page<'_>) -> Option<Value>),
     /// Asked once.
@@ -220,6 +225,11 @@ pub(crate) enum Test {
 type Screen = fn(&Answer<'_>, &HtmlFacts) -> bool;
 
 impl Check {
+    /// Its place in the registry.
+    pub const fn place(&self) -> usize {
+        self.place as usize
+    }
+
     /// See [`RecheckMode`].
     pub const fn recheck_mode(&self) -> RecheckMode {
         match self.scope {

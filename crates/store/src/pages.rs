@@ -140,8 +140,11 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
     sql("INSERT INTO pages (project_id, audit_id, id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable,
             non_indexable_reason, title, word_count, crawled_at, scored)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-         ON CONFLICT (project_id, id) DO UPDATE SET audit_id = $2, url = $4, final_url = $5, status_code = $6, failure = $7, depth = $8, inlinks = $9,
-           outlinks = $10, link_score = $11, indexable = $12, non_indexable_reason = $13, title = $14, word_count = $15, crawled_at = $16, scored = $17")
+         ON CONFLICT (project_id, id) DO UPDATE SET audit_id = excluded.audit_id, url = excluded.url, final_url = excluded.final_url,
+           status_code = excluded.status_code, failure = excluded.failure, depth = excluded.depth, inlinks = excluded.inlinks,
+           outlinks = excluded.outlinks, link_score = excluded.link_score, indexable = excluded.indexable,
+           non_indexable_reason = excluded.non_indexable_reason, title = excluded.title, word_count = excluded.word_count,
+           crawled_at = excluded.crawled_at, scored = excluded.scored")
     .bind(scope.project())
     .bind(audit)
     .run_each_in_order(tx, rows)

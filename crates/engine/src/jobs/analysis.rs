@@ -3,12 +3,15 @@
 
 pub(super) mod evaluate;
 mod gather;
+pub(super) mod ids;
 mod laps;
 mod names;
+pub(super) mod page_rows;
 pub(super) mod proofs;
 mod settle;
 mod since;
 mod urls;
+mod writing;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -27,16 +30,18 @@ use searchwright_site::{
 use searchwright_store::{
     Db, audits, crawls, events,
     issues::{self, Newest},
-    keywords, occurrences, page_names, pages, snapshots,
+    keywords, occurrences, snapshots,
 };
 use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use self::{
-    evaluate::{Shared, Sums, evaluate_batches, evaluate_site, issue_id, locked, page_id},
-    gather::{Evaluated, Gathered},
+    evaluate::{ByCheck, Shared, Sums, evaluate_batches, evaluate_site, issue_id, page_id},
+    gather::Gathered,
+    ids::Ids,
     laps::Laps,
+    page_rows::PageRows,
     proofs::Proofs,
     settle::settle,
 };
@@ -48,13 +53,6 @@ use super::{
 };
 use crate::{failure::defect, operations::word, rules};
 pub(super) use settle::recount;
-
-/// Rows of one transaction: others wait for it.
-const ROWS: usize = 8 * 1024;
-/// Findings of one transaction, which are packed and take less time.
-const FINDINGS: usize = 2 * ROWS;
-/// Names of one transaction, which are in leaves.
-const NAMES: usize = 8 * ROWS;
 
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
@@ -88,6 +86,37 @@ fn portions<T>(mut rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
         let portion = std::mem::replace(&mut rows, rest);
         (!portion.is_empty()).then_some(portion)
     })
+}
+
+/// What is noted of pages while the crawl saves them.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// What their rows say.
+    rows: PageRows,
+    /// Where they are saved.
+    batches: Batches,
+}
+
+impl Places {
+    pub(super) fn of(project: Uuid) -> Self {
+        Self {
+            rows: PageRows::new(project),
+            batches: Batches::default(),
+        }
+    }
+
+    /// Takes in the pages of a batch.
+    pub(super) fn note<'p>(
+        &mut self,
+        pages: impl Iterator<Item = &'p PageFacts>,
+        number: u32,
+    ) -> Result<(), JobError> {
+        for facts in pages {
+            self.batches.note(facts.id, number);
+            self.rows.note(facts)?;
+        }
+        Ok(())
+    }
 }
 
 /// The audit whose crawl is evaluated.
@@ -132,7 +161,7 @@ pub(super) async fn analyze(
     db: &Db,
     audit: Audited,
     ending: Ending,
-    batches: Batches,
+    places: Places,
 ) -> Result<Option<u8>, JobError> {
     let scope = run.leased.scope;
     let project = scope.project();
@@ -142,17 +171,19 @@ pub(super) async fn analyze(
     let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
     let measured = measured(&ending.index, &rules, project);
     let index = Arc::new(ending.index);
-    let issue_ids: hashbrown::HashMap<_, _> = checks::registry()
-        .iter()
-        .map(|c| (c.id, issue_id(project, c.id)))
-        .collect();
-    let mut issues: Vec<Uuid> = issue_ids.values().copied().collect();
+    let issue_ids = checks::registry().iter().map(|c| issue_id(project, c.id));
+    let issue_ids: Vec<Uuid> = issue_ids.collect();
+    let mut issues = issue_ids.clone();
     issues.sort_unstable();
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
+    let of = index.clone();
+    let ids = tokio::task::spawn_blocking(move || Ids::make(project, &of, threads)).await;
+    let ids = Arc::new(ids.map_err(|e| defect("analysis", e))?);
     let shared = Arc::new(Shared {
         index: index.clone(),
+        ids: ids.clone(),
         origin: ending.origin,
         rules: rules.clone(),
-        project,
         ignored: occurrences::ignored(&mut db.read().await?, scope)
             .await?
             .into_iter()
@@ -161,10 +192,8 @@ pub(super) async fn analyze(
         issues,
         now_ms: audit.requested.millis(),
     });
-    // Three stages at once: read a batch, evaluate the one before, write the one before that.
-    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
+    // A batch is read while those before it are evaluated, and what the crawl knows is written meanwhile.
     let (give, take) = tokio::sync::mpsc::channel(1);
-    let (done, mut results) = tokio::sync::mpsc::channel(1);
     let loading = async move {
         for number in 0.. {
             let Some(data) = crawls::load(&mut db.read().await?, scope, audit.id, number).await? else {
@@ -180,61 +209,31 @@ pub(super) async fn analyze(
     let gathered = Arc::new(Mutex::new(Gathered::default()));
     let mut evaluators = JoinSet::new();
     for _ in 0..threads {
-        let (shared, take) = (shared.clone(), take.clone());
-        let (gathered, done) = (gathered.clone(), done.clone());
-        evaluators.spawn_blocking(move || evaluate_batches(&shared, &take, &gathered, &done));
+        let (shared, take, gathered) = (shared.clone(), take.clone(), gathered.clone());
+        evaluators.spawn_blocking(move || evaluate_batches(&shared, &take, &gathered));
     }
     drop(take);
-    let (give_sums, take_sums) = tokio::sync::oneshot::channel();
-    let of_all = shared.clone();
-    let evaluating = async move {
-        give_sums.send(evaluators.join_all().await).ok();
-        let rest = tokio::task::spawn_blocking(move || {
-            let gathered = std::mem::take(&mut *locked(&gathered));
-            gathered.rest(&of_all.issues, |part| done.blocking_send(part).is_ok())
-        });
-        rest.await.map_err(|e| defect("analysis", e))?
-    };
-    let writing = async {
-        while let Some(evaluated) = results.recv().await {
-            write(run, db, audit, evaluated, now).await?;
-        }
-        // Dropped here, so that an evaluation whose results cannot be written stops.
-        drop(results);
-        Ok::<_, JobError>(())
-    };
-    // beside the writer, which has no use for more than one core
-    let summing = async {
-        let evaluated = take_sums.await.map_err(|e| defect("analysis", e))?;
+    let Places { rows, batches } = places;
+    let evaluating = async {
+        let evaluated = evaluators.join_all().await;
         laps.lap("evaluated");
-        page_links::note(run, db, audit.id, index.clone(), batches).await?;
-        // only now, when some of what was gathered takes no memory any more
-        let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &shared));
-        summed.await.map_err(|e| defect("analysis", e))?
+        let of_all = shared.clone();
+        let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &of_all)).await;
+        let (mut sums, site) = summed.map_err(|e| defect("analysis", e))??;
+        let named = std::mem::take(&mut sums.names);
+        let names = writing::names(run, db, audit, (index.clone(), ids.clone()), named);
+        let findings = writing::findings(run, db, audit, (shared, gathered), now);
+        tokio::try_join!(findings, names)?;
+        Ok::<_, JobError>((sums, site))
     };
-    let (loaded, evaluated, written, summed) = tokio::join!(loading, evaluating, writing, summing);
-    written?;
-    loaded?;
-    evaluated?;
-    let (mut sums, site) = summed?;
+    let listing = async {
+        let of = (index.clone(), ids.clone());
+        page_links::note(run, db, audit.id, of.clone(), batches).await?;
+        writing::pages(run, db, audit, of, rows).await
+    };
+    // Where one fails, no more is loaded, and evaluation ends.
+    let ((), (mut sums, site), ()) = tokio::try_join!(loading, evaluating, listing)?;
     laps.lap("written");
-    for urls in std::mem::take(&mut sums.urls).portions(ROWS, &index, project) {
-        fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { pages::place(tx, scope, urls).await })
-        })
-        .await?;
-    }
-    fenced(db, run.leased.clone(), move |tx, scope| {
-        Box::pin(async move { page_names::forget(tx, scope, audit.id).await })
-    })
-    .await?;
-    for names in std::mem::take(&mut sums.names).portions(NAMES, &index, project) {
-        fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
-        })
-        .await?;
-    }
-    laps.lap("listed");
     let proofs = Proofs {
         index,
         project,
@@ -243,7 +242,7 @@ pub(super) async fn analyze(
         measured,
         unproven: std::mem::take(&mut sums.unproven),
     };
-    let score = finish(run, db, audit, termination, &rules, (sums, site), &proofs).await?;
+    let score = finish(run, db, audit, termination, &rules, (sums, site, ids), &proofs).await?;
     laps.lap("settled");
     tracing::info!(audit = %audit.id, laps = %laps, "audit analysed");
     Ok(score)
@@ -266,67 +265,36 @@ fn sum_up(
     }
     let mut sums = sums.unwrap_or_default();
     let site = evaluate_site(shared, home.as_ref(), &mut sums);
-    sums.names = std::mem::take(&mut sums.names).placed(&shared.index);
-    sums.urls = std::mem::take(&mut sums.urls).placed(&shared.index);
     Ok((sums, site))
 }
 
 /// Pages by issue, as the sorted halves of their ids. Until here four bytes each have to do: a large site has millions.
-fn halves(
-    found: hashbrown::HashMap<&'static str, Vec<UrlId>>,
-    index: &Index,
-    project: Uuid,
-) -> Vec<(Uuid, Vec<u64>)> {
-    let mut of: Vec<Option<u64>> = vec![None; index.len()];
-    let mut half = |page: UrlId| {
-        let known = &mut of[page.0 as usize];
-        *known.get_or_insert_with(|| snapshots::half(page_id(project, index.key(page))))
-    };
-    let found = found.into_iter().map(|(check, pages)| {
-        let mut pages: Vec<u64> = pages.into_iter().map(&mut half).collect();
+fn halves(found: ByCheck<Vec<UrlId>>, ids: &Ids, project: Uuid) -> Vec<(Uuid, Vec<u64>)> {
+    let half = |page: UrlId| snapshots::half(ids.of(page));
+    let found = found.into_each().filter(|(_, pages)| !pages.is_empty());
+    let found = found.map(|(check, pages)| {
+        let mut pages: Vec<u64> = pages.into_iter().map(half).collect();
         pages.sort_unstable();
-        (issue_id(project, check), pages)
+        (issue_id(project, check.id), pages)
     });
     found.collect()
-}
-
-async fn write(
-    run: &Run,
-    db: &Db,
-    audit: Audited,
-    evaluated: Evaluated,
-    now: Instant,
-) -> Result<(), JobError> {
-    for seen in portions(evaluated.seen, ROWS) {
-        fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { pages::record(tx, scope, audit.id, seen).await })
-        })
-        .await?;
-    }
-    for findings in portions(evaluated.findings, FINDINGS) {
-        fenced(db, run.leased.clone(), move |tx, scope| {
-            let newest = Newest::before(audit.began);
-            Box::pin(async move { issues::record(tx, scope, audit.id, findings, newest, now).await })
-        })
-        .await?;
-    }
-    Ok(())
 }
 
 async fn finish(
     run: &Run,
     db: &Db,
-    Audited {
-        id: audit,
-        began,
-        requested: _,
-        previous,
-    }: Audited,
+    audited: Audited,
     termination: Termination,
     rules: &Rules,
-    (mut sums, site_findings): (Sums, Vec<issues::Finding>),
+    (mut sums, site_findings, ids): (Sums, Vec<issues::Finding>, Arc<Ids>),
     proofs: &Proofs,
 ) -> Result<Option<u8>, JobError> {
+    let Audited {
+        id: audit,
+        began,
+        previous,
+        ..
+    } = audited;
     let project = run.leased.scope.project();
     let now = run.engine.clock.now();
     let clock = run.engine.clock.clone();
@@ -336,8 +304,7 @@ async fn finish(
     let mut marks = std::mem::take(&mut sums.marks);
     marks.sort_unstable();
     let found = std::mem::take(&mut sums.found);
-    let index = proofs.index.clone();
-    let found = tokio::task::spawn_blocking(move || halves(found, &index, project));
+    let found = tokio::task::spawn_blocking(move || halves(found, &ids, project));
     let mut found = found.await.map_err(|e| defect("analysis", e))?;
     let before = match previous {
         Some(previous) => &rules::of(&mut db.read().await?, run.leased.scope, previous).await?,
@@ -346,7 +313,7 @@ async fn finish(
     let (mut summaries, mut others) = (Vec::new(), Vec::new());
     for check in checks::registry() {
         let id = issue_id(project, check.id);
-        match sums.rank(check.id) {
+        match sums.rank(check) {
             Some(rank) => summaries.push(summary(rules, check, id, rank)),
             None => others.push((id, word(&rules.severity(check)))),
         }
@@ -396,12 +363,6 @@ async fn finish(
     })
     .await?;
     // only now, because until then those of the audit before were looked up
-    let mut forgotten = ROWS as u64;
-    while forgotten == ROWS as u64 {
-        forgotten = fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { page_names::forget_older(tx, scope, audit, ROWS).await })
-        })
-        .await?;
-    }
+    writing::forget_names(run, db, audited).await?;
     Ok(health.score)
 }

@@ -31,11 +31,10 @@ use url::Url;
 use uuid::Uuid;
 
 use super::{
-    JobError, analysis,
-    batches::{pack, unpack, unpack_whole},
-    brand_name, page_keywords,
-    page_links::Batches,
-    silences, temporary_redirects, vitals,
+    JobError,
+    analysis::{self, Places},
+    batches::{Rooms, pack, unpack, unpack_whole},
+    brand_name, page_keywords, silences, temporary_redirects, vitals,
     worker::Run,
 };
 use crate::{
@@ -95,7 +94,7 @@ pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, J
 
 async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
     set_status(run, db, audit_id, AuditStatus::Crawling).await?;
-    let (mut ending, batches) = crawl(run, db, audit, audit_id).await?;
+    let (mut ending, places) = crawl(run, db, audit, audit_id).await?;
     if let Some(error) = failure(&ending) {
         let problem = Problem::new(Code::InvalidState, error.message).with("auditError", error.code);
         return Err(JobError::GiveUp(Box::new(problem)));
@@ -112,7 +111,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
         began: audit.started_at.unwrap_or(audit.requested_at),
         previous: previous(audit),
     };
-    let result = analysis::analyze(run, db, audited, ending, batches).await?;
+    let result = analysis::analyze(run, db, audited, ending, places).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
 }
 
@@ -203,14 +202,14 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     Ok(config)
 }
 
-async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Batches), JobError> {
+async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Places), JobError> {
     let mut config = config(run, audit)?;
     config.seeds = before::seeds(run, db, config.max_pages).await?;
     config.robots_copy = before::robots_copy(run, db, audit).await?;
     let fetcher = crawler(&run.settings)?;
     let (scope, reader) = (run.leased.scope, earlier::reader(&run.settings.user_agent));
     let elapsed = before::elapsed(audit, run.engine.clock.now(), config.max_duration);
-    let (resume, next, batches) = saved(db, scope, audit_id, &config, elapsed).await?;
+    let (resume, next, places) = saved(db, scope, audit_id, &config, elapsed).await?;
     let count = Arc::new(AtomicU32::new(next));
     config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
     let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
@@ -222,8 +221,8 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
         next,
         count,
         reader,
-        batches,
-        room: Vec::new(),
+        places,
+        rooms: Rooms::default(),
     };
     let clock = run.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
@@ -240,7 +239,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
         Ok(stopped) => stopped.0,
         Err(other) => defect("crawl", other).into(),
     })?;
-    Ok((ending, sink.batches))
+    Ok((ending, sink.places))
 }
 
 /// The client that fetches pages.
@@ -256,15 +255,15 @@ pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
     Outbound::new(&outbound).map_err(|e| defect("http client", e))
 }
 
-/// The crawl as far as it was saved, if it was begun, the number of the next batch, and where pages are.
+/// The crawl as far as it was saved, if it was begun, the number of the next batch, and what is noted of its pages.
 async fn saved(
     db: &Db,
     scope: searchwright_store::access::ProjectScope,
     audit: Uuid,
     config: &Config,
     elapsed: Duration,
-) -> Result<(Option<Resume>, u32, Batches), JobError> {
-    let mut batches = Batches::default();
+) -> Result<(Option<Resume>, u32, Places), JobError> {
+    let mut places = Places::of(scope.project());
     let mut origin = None;
     let mut count = 0;
     while let Some(data) = crawls::load(&mut db.read().await?, scope, audit, count).await? {
@@ -273,7 +272,7 @@ async fn saved(
         count += 1;
     }
     if count == 0 {
-        return Ok((None, 0, batches));
+        return Ok((None, 0, places));
     }
     tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
     let mut resume = Resume::new(config, origin, elapsed);
@@ -282,7 +281,7 @@ async fn saved(
             break;
         };
         let ((_, discovered, pages), resources) = unpack_whole(&data)?;
-        batches.note(pages.iter().map(|page| &page.id), number);
+        places.note(pages.iter(), number)?;
         resume.resources(resources);
         for url in &discovered {
             resume.url(url).map_err(|e| defect("saved crawl", e))?;
@@ -291,7 +290,7 @@ async fn saved(
             resume.page(page).map_err(|e| defect("saved crawl", e))?;
         }
     }
-    Ok((Some(resume), count, batches))
+    Ok((Some(resume), count, places))
 }
 
 /// Saves batches under the fence.
@@ -304,9 +303,8 @@ struct Saving {
     /// The same for those who want to know.
     count: Arc<AtomicU32>,
     reader: u64,
-    batches: Batches,
-    /// See [`pack`].
-    room: Vec<u8>,
+    places: Places,
+    rooms: Rooms,
 }
 
 /// Carries the reason through the crawler, which does not know it.
@@ -326,19 +324,20 @@ impl Sink for Saving {
         let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
-        self.batches.note_pages(&batch.pages, number);
-        let (reader, asking, mut room) = (self.reader, self.asking.clone(), std::mem::take(&mut self.room));
+        let (reader, asking) = (self.reader, self.asking.clone());
+        let (mut places, mut rooms) = (std::mem::take(&mut self.places), std::mem::take(&mut self.rooms));
         // the crawl goes on meanwhile
         let packing = tokio::task::spawn_blocking(move || {
+            places.note(batch.pages.iter().map(|page| &page.facts), number)?;
             let packed = Packed {
                 validators: earlier::pack(&batch, reader)?,
-                ..pack(batch, number, Some(&asking), &mut room)?
+                ..pack(batch, number, Some(&asking), &mut rooms)?
             };
-            Ok::<_, JobError>((packed, room))
+            Ok::<_, JobError>((packed, places, rooms))
         });
-        let packed = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
-        let (packed, room) = packed.map_err(stopped)?;
-        self.room = room;
+        let done = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
+        let packed;
+        (packed, self.places, self.rooms) = done.map_err(stopped)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),

@@ -86,12 +86,20 @@ impl Flavor for Room {
     }
 }
 
-/// The stored form of a batch, with what is found on its pages when that is asked already. `room` is for the next one what it was for this one.
+/// Where a batch is packed: a megabyte that is asked for anew each time costs more than what is put there.
+#[derive(Debug, Default)]
+pub(super) struct Rooms {
+    plain: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+/// The stored form of a batch, with what is found on its pages when that is asked already. `rooms` are for the next one what
+/// they were for this one.
 pub(super) fn pack(
     mut batch: Batch,
     number: u32,
     asking: Option<&Asking>,
-    room: &mut Vec<u8>,
+    rooms: &mut Rooms,
 ) -> Result<Packed, JobError> {
     let asked = asking.map(|asking| Asked {
         by: asking.fingerprint(),
@@ -128,23 +136,26 @@ pub(super) fn pack(
     let dates = Dates {
         dated: (0..).zip(&batch.pages).filter_map(dated).collect(),
     };
-    room.clear();
-    let mut plain = std::mem::take(room);
-    write(&mut plain, &(&batch.origin, &batch.discovered, batch.pages.len()))?;
+    let Rooms { plain, packed } = rooms;
+    plain.clear();
+    write(plain, &(&batch.origin, &batch.discovered, batch.pages.len()))?;
     let mut places = Places::default();
     for Page { facts, .. } in &batch.pages {
         places.note(facts.id, plain.len());
-        write(&mut plain, facts)?;
+        write(plain, facts)?;
     }
-    write(&mut plain, &later)?;
-    write(&mut plain, &latest)?;
-    write(&mut plain, &dates)?;
+    write(plain, &later)?;
+    write(plain, &latest)?;
+    write(plain, &dates)?;
     if let Some(asked) = asked {
-        write(&mut plain, &asked)?;
+        write(plain, &asked)?;
     }
-    places.write(&mut plain);
-    let data = lz4_flex::compress_prepend_size(&plain);
-    *room = plain;
+    places.write(plain);
+    packed.resize(lz4_flex::block::get_maximum_output_size(plain.len()), 0);
+    let size = lz4_flex::block::compress_into(plain, packed).map_err(|e| defect("batch", e))?;
+    // as `compress_prepend_size` begins it
+    let whole = u32::try_from(plain.len()).map_err(|e| defect("batch", e))?;
+    let data = [&whole.to_le_bytes()[..], packed.get(..size).unwrap_or_default()].concat();
     Ok(Packed {
         data,
         texts,
@@ -161,20 +172,31 @@ fn write(plain: &mut Vec<u8>, what: &impl Serialize) -> Result<(), JobError> {
 
 /// Reads a stored batch back.
 pub(crate) fn unpack(data: &[u8]) -> Result<Saved, Failure> {
-    Ok(read(data)?.saved)
+    Ok(read(&plain(data)?)?.saved)
 }
 
 /// The same with what pages need beside themselves, when it was asked for.
 pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>), Failure> {
-    let whole = read(data)?;
+    let whole = read(&plain(data)?)?;
     Ok((whole.saved, whole.resources))
 }
 
-/// Its pages, and what was found on them while the crawl went on; of no page, unless that was by the same rules.
-pub(super) fn unpack_asked(data: &[u8], by: u64) -> Result<(Vec<PageFacts>, Vec<Option<Early>>), Failure> {
-    let whole = read(data)?;
+/// Its pages, and what was found on each while the crawl went on; of no page, unless that was by the same rules. `room` is for
+/// the next batch what it was for this one.
+pub(super) fn unpack_asked(
+    data: &[u8],
+    by: u64,
+    room: &mut Vec<u8>,
+) -> Result<(Vec<PageFacts>, Vec<Option<Early>>), Failure> {
+    let (size, packed) = lz4_flex::block::uncompressed_size(data).map_err(|e| defect("saved batch", e))?;
+    room.resize(size, 0);
+    let size = lz4_flex::block::decompress_into(packed, room).map_err(|e| defect("saved batch", e))?;
+    let whole = read(room.get(..size).unwrap_or_default())?;
+    let pages = whole.saved.2;
     let asked = whole.asked.filter(|asked| asked.by == by);
-    Ok((whole.saved.2, asked.map_or_else(Vec::new, |asked| asked.early)))
+    let mut early = asked.map_or_else(Vec::new, |asked| asked.early);
+    early.resize(pages.len(), None);
+    Ok((pages, early))
 }
 
 /// All that a batch says.
@@ -184,11 +206,14 @@ struct Whole {
     asked: Option<Asked>,
 }
 
-fn read(data: &[u8]) -> Result<Whole, Failure> {
+fn plain(data: &[u8]) -> Result<Vec<u8>, Failure> {
+    lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))
+}
+
+fn read(plain: &[u8]) -> Result<Whole, Failure> {
     let mut resources = None;
-    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
     let (mut saved, rest): (Saved, _) =
-        postcard::take_from_bytes(places::split(&plain).0).map_err(|e| defect("saved batch", e))?;
+        postcard::take_from_bytes(places::split(plain).0).map_err(|e| defect("saved batch", e))?;
     let (later, rest): (Option<Later>, _) = behind(rest)?;
     let (latest, rest): (Option<Latest>, _) = behind(rest)?;
     let (dates, rest): (Option<Dates>, _) = behind(rest)?;
@@ -240,7 +265,7 @@ fn html(pages: &mut [PageFacts], place: u32) -> Option<&mut HtmlFacts> {
 /// Some of its pages, which costs less than all of them; without what is stored behind them, but for a batch of an older
 /// release.
 pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result<Vec<PageFacts>, Failure> {
-    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved batch", e))?;
+    let plain = plain(data)?;
     let (_, Some(places)) = places::split(&plain) else {
         let (_, _, mut pages) = unpack(data)?;
         pages.retain(|page| wanted(page.id));

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use searchwright_site::{
-    crawl::Page,
     graph::{Index, State, flag},
     page::UrlId,
     url_key::url_key,
@@ -18,7 +17,12 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use uuid::Uuid;
 
-use super::{JobError, analysis::evaluate::page_id, audit::fenced, worker::Run};
+use super::{
+    JobError,
+    analysis::{evaluate::page_id, ids::Ids},
+    audit::fenced,
+    worker::Run,
+};
 use crate::failure::{Failure, Result, defect};
 
 /// Pages shown that link to one.
@@ -33,20 +37,13 @@ const AT_ONCE: usize = 64;
 pub(super) struct Batches(Vec<Option<u32>>);
 
 impl Batches {
-    /// Takes in the pages of a batch.
-    pub(super) fn note<'a>(&mut self, ids: impl Iterator<Item = &'a UrlId>, number: u32) {
-        for id in ids {
-            let place = id.0 as usize;
-            if self.0.len() <= place {
-                self.0.resize(place + 1, None);
-            }
-            self.0[place] = Some(number);
+    /// Takes in a page of a batch.
+    pub(super) fn note(&mut self, id: UrlId, number: u32) {
+        let place = id.0 as usize;
+        if self.0.len() <= place {
+            self.0.resize(place + 1, None);
         }
-    }
-
-    /// The same of pages that are about to be saved.
-    pub(super) fn note_pages(&mut self, pages: &[Page], number: u32) {
-        self.note(pages.iter().map(|page| &page.facts.id), number);
+        self.0[place] = Some(number);
     }
 
     fn of(&self, id: UrlId) -> Option<u32> {
@@ -110,13 +107,12 @@ pub(super) async fn note(
     run: &Run,
     db: &Db,
     audit: Uuid,
-    index: Arc<Index>,
+    (index, ids): (Arc<Index>, Arc<Ids>),
     batches: Batches,
 ) -> Result<(), JobError> {
-    let project = run.leased.scope.project();
     let crawl = Arc::new((index, batches));
     let of = crawl.clone();
-    let order = tokio::task::spawn_blocking(move || order(&of.0, &of.1, project))
+    let order = tokio::task::spawn_blocking(move || order(&of.0, &of.1, &ids))
         .await
         .map_err(|e| defect("links", e))?;
     let order = Arc::new(order);
@@ -136,9 +132,9 @@ pub(super) async fn note(
 }
 
 /// What was fetched, by page, with its batch.
-fn order(index: &Index, batches: &Batches, project: Uuid) -> Vec<(Uuid, UrlId, u32)> {
-    let ids = (0..index.len() as u32).map(UrlId);
-    let fetched = ids.filter_map(|id| Some((page_id(project, index.key(id)), id, batches.of(id)?)));
+fn order(index: &Index, batches: &Batches, ids: &Ids) -> Vec<(Uuid, UrlId, u32)> {
+    let all = (0..index.len() as u32).map(UrlId);
+    let fetched = all.filter_map(|id| Some((ids.of(id), id, batches.of(id)?)));
     let mut order: Vec<_> = fetched.collect();
     order.sort_unstable();
     order

@@ -34,7 +34,7 @@ use self::{
 use super::{
     JobError, analysis,
     audit::{self, ORIGIN_LASTS_MILLIS, fenced},
-    batches::pack,
+    batches::{Rooms, pack},
     brand_name,
     named::{key, urls},
     page_keywords, rescore, silences, temporary_redirects,
@@ -216,13 +216,13 @@ async fn finish(
     {
         number += 1;
     }
-    let (mut packed, mut room) = (Vec::new(), Vec::new());
+    let (mut packed, mut rooms) = (Vec::new(), Rooms::default());
     for batch in pages
         .overlay
         .into_iter()
         .filter(|batch| !batch.pages.is_empty() || !batch.discovered.is_empty())
     {
-        packed.push((number, pack(batch, number, None, &mut room)?));
+        packed.push((number, pack(batch, number, None, &mut rooms)?));
         number += 1;
     }
     let known = issues::ids(&mut db.read().await?, scope).await?;

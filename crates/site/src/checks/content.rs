@@ -1,5 +1,6 @@
 //! What pages say, and whether others say the same.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -78,7 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Readers and answer engines prefer what is kept up to date.",
         recommendation: "Look through it, update it, and say so in dateModified and in its text.",
         source: DATES,
-        ..Check::notice(Content, Test::Screened(may_be_stale, stale))
+        ..Check::notice(Content, Test::Noted(may_be_stale, stale))
     },
     Check {
         id: "date-missing",
@@ -245,25 +246,27 @@ fn months_since(page: &Answer<'_>, newest: i64) -> i64 {
     (page.now_ms - newest) / MONTH_MS
 }
 
-/// An article that does not say itself that it is new; sitemaps may.
-fn may_be_stale(page: &Answer<'_>, html: &HtmlFacts) -> bool {
-    let new = |newest| months_since(page, newest) <= i64::from(page.thresholds().stale_months);
-    let newest = || said_changed(page, html).map(|(at, _)| at).max(html.dated);
-    schema::is_article(html, page.items()) && !newest().is_some_and(new)
-}
-
-fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if !may_be_stale(page, html) {
+/// Of an article that does not say itself that it is new, what it says; its sitemap may still say that it is.
+fn may_be_stale(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+    if !schema::is_article(html, page.items()) {
         return None;
     }
     let said = said_changed(page, html);
+    let newest = said.map(|(at, _)| at).max(html.dated);
+    let new =
+        newest.is_some_and(|newest| months_since(page, newest) <= i64::from(page.thresholds().stale_months));
+    (!new).then(|| json!([said, html.dated]))
+}
+
+fn stale(page: &Page<'_>, noted: &Value) -> Option<Value> {
+    let (said, in_text): (Option<(i64, String)>, Option<i64>) = Deserialize::deserialize(noted).ok()?;
     let listed = page.index().changed_ms(page.id());
-    let newest = said.map(|(at, _)| at).max(listed).max(html.dated)?;
+    let newest = said.as_ref().map(|(at, _)| *at).max(listed).max(in_text)?;
     let months = months_since(page, newest);
     let date = said.filter(|(at, _)| *at == newest);
-    let date = date.map_or_else(|| dates::day(newest), |(_, date)| date.to_owned());
+    let date = date.map_or_else(|| dates::day(newest), |(_, date)| date);
     (months > i64::from(page.thresholds().stale_months))
-        .then(|| json!({"date": date, "months": months, "inText": html.dated.map(dates::day), "inSitemap": listed.map(dates::day)}))
+        .then(|| json!({"date": date, "months": months, "inText": in_text.map(dates::day), "inSitemap": listed.map(dates::day)}))
 }
 
 fn date_missing(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {

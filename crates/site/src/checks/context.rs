@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Check, Rules,
+    Check, Rules, Test,
     evidence::MOST_PAGES,
     external_links::is_refusal,
     parts::{authority, path_and_query},
@@ -38,6 +38,8 @@ pub struct Context<'a> {
     pub thresholds: &'a Thresholds,
     /// What is evaluated.
     pub(super) checks: &'a [&'static Check],
+    /// The same without those that are asked of answers by themselves.
+    pub(super) late: Vec<&'static Check>,
     /// The time of the audit, milliseconds since the Unix epoch.
     pub now_ms: i64,
     /// Rules for Googlebot.
@@ -56,11 +58,13 @@ impl<'a> Context<'a> {
     /// Prepares the rules of robots.txt for every robot that checks ask about.
     pub fn new(index: &'a Index, origin: &'a Origin, rules: &'a Rules, now_ms: i64) -> Self {
         let robots = Robots::parse(&origin.robots.text);
+        let is_late = |check: &&&'static Check| !matches!(check.test, Test::Answer(_));
         Self {
             index,
             origin,
             thresholds: &rules.thresholds,
             checks: &rules.checks,
+            late: rules.checks.iter().filter(is_late).copied().collect(),
             now_ms,
             googlebot: robots.agent("Googlebot"),
             search_bots: Bots::search(&robots),
@@ -202,6 +206,7 @@ pub struct Page<'a> {
     /// The audit.
     pub context: &'a Context<'a>,
     targets: OnceCell<Vec<u64>>,
+    is_linked_well: OnceCell<bool>,
     external: OnceCell<Vec<u64>>,
     resources: OnceCell<Vec<(u8, usize, usize)>>,
 }
@@ -221,6 +226,7 @@ impl<'a> Page<'a> {
             answer: Answer::new(facts, context.thresholds, context.now_ms, indexable),
             context,
             targets: OnceCell::new(),
+            is_linked_well: OnceCell::new(),
             external: OnceCell::new(),
             resources: OnceCell::new(),
         }
@@ -244,6 +250,15 @@ impl<'a> Page<'a> {
     pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = Target<'h>> {
         let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
         targets(&self.targets, html, internal)
+    }
+
+    /// Whether no target of its links answered with anything but a page, as is mostly so.
+    pub(super) fn is_linked_well(&self, html: &HtmlFacts) -> bool {
+        let index = self.index();
+        let amiss = |id: UrlId| index.status(id).is_some_and(|status| status >= 300);
+        *self
+            .is_linked_well
+            .get_or_init(|| !html.links.iter().filter_map(|link| link.target).any(amiss))
     }
 
     /// What it needs beside itself and the crawl asked for: the purpose, and the place among all that it names for it.

@@ -245,21 +245,29 @@ fn shortest_path(context: &Context<'_>, id: UrlId) -> Option<Vec<UrlId>> {
 
 /// A URL one click nearer to the start that leads here, or that redirects here.
 fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
-    /// Links that are looked at, and compared: most are found by pages that were read before others.
+    /// Links that are looked at, first few and then more, and compared: most are found by pages that were read before others.
+    const FEW: usize = 16;
     const LOOKED_AT: usize = 256;
-    const COMPARED: usize = 8;
+    const COMPARED: usize = 4;
     let depth = index.depth(at)?;
     let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
-    // mostly the same one in every crawl, in whatever order pages were read
-    let key = |id: &UrlId| index.key(*id);
-    let links = index.inlinks(at).take(LOOKED_AT);
-    let linked = links.filter(|(from, nofollow)| !nofollow && nearer(*from));
-    let linked = linked.map(|(from, _)| from).take(COMPARED).min_by_key(key);
+    // mostly the same one in every crawl, in whatever order pages were read; the text is nearer at hand than the key
+    let text = |id: &UrlId| index.texts[id.0 as usize];
+    let order = |a: &UrlId, b: &UrlId| {
+        let texts = text(a).cmp(&text(b));
+        texts.then_with(|| index.key(*a).cmp(index.key(*b)))
+    };
+    let linked = |most: usize| {
+        let links = index.inlinks(at).take(most);
+        let links = links.filter(|(from, nofollow)| !nofollow && nearer(*from));
+        links.map(|(from, _)| from).take(COMPARED).min_by(order)
+    };
+    let linked = linked(FEW).or_else(|| linked(LOOKED_AT));
     linked.or_else(|| {
         // a redirect costs no click
         let from = index.redirected_to(at).take(LOOKED_AT);
         from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth))
-            .min_by_key(key)
+            .min_by(order)
     })
 }
 

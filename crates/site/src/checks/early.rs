@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Answer, Check, RULESET_VERSION, Rules, TOGETHER, Test, registry};
 use crate::{
@@ -14,7 +15,8 @@ use crate::{
 /// What was found on a page while the crawl went on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Early {
-    /// By checks that look at the answer only: their places in the registry, and what was seen, as JSON.
+    /// By checks that look at the answer only: their places in the registry, and what was seen, as JSON. What others noted,
+    /// which is no finding yet.
     found: Vec<(u16, Box<str>)>,
     /// Places of others that the answer lets find something.
     suspects: Vec<u16>,
@@ -24,11 +26,17 @@ pub struct Early {
 
 impl Early {
     /// What was found, in the order of the registry, with evidence as JSON.
-    pub fn findings(&self) -> impl Iterator<Item = (&'static Check, &str)> {
-        let check = |place: u16| registry().get(usize::from(place));
-        self.found
-            .iter()
-            .filter_map(move |(place, evidence)| Some((check(*place)?, &**evidence)))
+    pub fn into_findings(self) -> impl Iterator<Item = (&'static Check, String)> {
+        let all = self.found.into_iter();
+        let all =
+            all.filter_map(|(place, seen)| Some((registry().get(usize::from(place))?, seen.into_string())));
+        all.filter(|(check, _)| matches!(check.test, Test::Answer(_)))
+    }
+
+    /// What a check noted of the answer.
+    pub(super) fn noted(&self, check: &Check) -> Option<Value> {
+        let noted = self.found.iter().find(|(place, _)| *place == check.place);
+        serde_json::from_str(&noted?.1).ok()
     }
 
     /// Whether a check is still to be asked.
@@ -36,6 +44,7 @@ impl Early {
         match check.test {
             Test::Answer(_) => false,
             Test::Screened(..) => self.suspects.contains(&check.place),
+            Test::Noted(..) => self.found.iter().any(|(place, _)| *place == check.place),
             Test::Html(_) | Test::Url(_) | Test::Site(_) => true,
         }
     }
@@ -45,8 +54,8 @@ impl Early {
             return;
         };
         match check.test {
-            Test::Answer(_) if check.needs_whole && answer.facts.cut.is_some() => {}
-            Test::Answer(test) => {
+            Test::Answer(_) | Test::Noted(..) if check.needs_whole && answer.facts.cut.is_some() => {}
+            Test::Answer(test) | Test::Noted(test, _) => {
                 let evidence = test(answer, html).and_then(|evidence| serde_json::to_string(&evidence).ok());
                 self.found
                     .extend(evidence.map(|evidence| (check.place, evidence.into())));
@@ -69,7 +78,9 @@ pub struct Asking {
 impl Asking {
     /// By the rules of an audit, at its time in milliseconds since the Unix epoch.
     pub fn new(rules: Rules, now_ms: i64) -> Self {
-        let early = |check: &&&'static Check| matches!(check.test, Test::Answer(_) | Test::Screened(..));
+        let early = |check: &&&'static Check| {
+            matches!(check.test, Test::Answer(_) | Test::Screened(..) | Test::Noted(..))
+        };
         Self {
             fingerprint: fingerprint(&rules),
             checks: rules.checks.iter().filter(early).copied().collect(),
@@ -117,10 +128,13 @@ impl Asking {
     }
 }
 
+/// Rises when [`Early`] says something in another way.
+const FORM: &str = "2";
+
 fn fingerprint(rules: &Rules) -> u64 {
     let all: Vec<&str> = registry().iter().map(|check| check.id).collect();
     let asked: Vec<&str> = rules.checks.iter().map(|check| check.id).collect();
-    let versions = [env!("CARGO_PKG_VERSION"), RULESET_VERSION];
+    let versions = [env!("CARGO_PKG_VERSION"), RULESET_VERSION, FORM];
     let what = format!("{versions:?} {all:?} {asked:?} {:?}", rules.thresholds);
     text::hash(what.as_bytes())
 }

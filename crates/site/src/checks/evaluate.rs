@@ -47,11 +47,18 @@ pub fn evaluate(pages: &[PageFacts], early: &[Option<Early>], context: &Context<
             ..Evaluated::default()
         };
         let mut all: Vec<Evaluated> = early.iter().map(evaluated).collect();
-        for check in context.checks {
+        let is_asked =
+            |(page, early): (&Option<Page<'_>>, &Option<&Early>)| page.is_none() || early.is_some();
+        let checks = if prepared.iter().zip(&early).all(is_asked) {
+            &context.late
+        } else {
+            context.checks
+        };
+        for check in checks {
             for ((page, early), of) in prepared.iter().zip(&early).zip(&mut all) {
                 if early.is_none_or(|early| early.leaves(check)) {
                     of.findings
-                        .extend(page.as_ref().and_then(|page| ask(check, page)));
+                        .extend(page.as_ref().and_then(|page| ask(check, page, *early)));
                 }
             }
         }
@@ -69,7 +76,7 @@ fn evaluate_each(facts: &PageFacts, context: &Context<'_>) -> Evaluated {
     }
     let page = Page::new(facts, context);
     for check in context.checks {
-        match guarded(check, &facts.url, || ask(check, &page)) {
+        match guarded(check, &facts.url, || ask(check, &page, None)) {
             Ok(found) => evaluated.findings.extend(found),
             Err(Failed) => evaluated.failed.push(check),
         }
@@ -77,7 +84,7 @@ fn evaluate_each(facts: &PageFacts, context: &Context<'_>) -> Evaluated {
     evaluated
 }
 
-fn ask(check: &'static Check, page: &Page<'_>) -> Option<Finding> {
+fn ask(check: &'static Check, page: &Page<'_>, early: Option<&Early>) -> Option<Finding> {
     let facts = page.facts;
     let html = || {
         facts
@@ -88,6 +95,13 @@ fn ask(check: &'static Check, page: &Page<'_>) -> Option<Finding> {
         Test::Html(test) => test(page, html()?),
         Test::Answer(test) => test(page, html()?),
         Test::Screened(_, test) => test(page, html()?),
+        Test::Noted(note, test) => {
+            let noted = match early {
+                Some(early) => early.noted(check),
+                None => note(page, html()?),
+            };
+            test(page, &noted?)
+        }
         Test::Url(test) => test(page),
         Test::Site(_) => None,
     }?;
@@ -152,7 +166,7 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
             page: UrlId(0),
             evidence,
         }),
-        _ => ask(check, &Page::new(facts, context)),
+        _ => ask(check, &Page::new(facts, context), None),
     });
     match asked {
         Ok(Some(finding)) => Verdict::Present(finding),

@@ -193,6 +193,9 @@ pub(super) fn link(page: &Page<'_>, link: Link<'_>) -> Value {
 }
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if page.is_linked_well(html) {
+        return None;
+    }
     let index = page.index();
     let broken = page.link_targets(html).filter_map(|target| {
         // only what this crawl has seen answer so
@@ -206,6 +209,9 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    if page.is_linked_well(html) {
+        return None;
+    }
     let index = page.index();
     let redirects = |wanted: fn(u16) -> bool| {
         page.link_targets(html).filter_map(move |target| {

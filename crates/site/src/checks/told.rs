@@ -152,7 +152,7 @@ impl Check {
     pub const fn resolution(&self, told: Told) -> Option<Resolution> {
         let of_html = match self.test {
             Test::Site(_) => return Some(Resolution::Fixed),
-            Test::Html(_) | Test::Answer(_) | Test::Screened(..) => true,
+            Test::Html(_) | Test::Answer(_) | Test::Screened(..) | Test::Noted(..) => true,
             Test::Url(_) => false,
         };
         match told {

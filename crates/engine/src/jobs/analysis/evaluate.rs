@@ -6,28 +6,27 @@ use std::{
 };
 
 use hashbrown::HashMap;
-use searchwright_contract::{audits::AuditTotals, pages::Page};
+use searchwright_contract::audits::AuditTotals;
 use searchwright_site::{
     checks::{self, Asking, Check, Context, Early, Rules, Severity, Told},
-    fetch::FetchError,
     graph::{Index, flag},
     origin::Origin,
-    page::{NotIndexable, Outcome, PageFacts, UrlId, not_indexable},
+    page::{PageFacts, UrlId},
     score::{self, Counts, Scores},
     text::{folded_hash, hash},
 };
 use searchwright_store::{
-    issues, pages,
+    issues,
     snapshots::{Mark, half},
 };
-use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::mpsc::Receiver;
 use uuid::Uuid;
 
 use super::{
     super::{JobError, batches::unpack_asked},
-    gather::{Evaluated, Gathered, pack},
+    gather::{Gathered, pack},
+    ids::Ids,
     names::Names,
-    urls::Urls,
 };
 
 /// Stable id of a page: the same URL of the same project, whatever the audit.
@@ -51,19 +50,38 @@ pub(super) struct Sums {
     pub(super) scores: Scores,
     pub(super) totals: AuditTotals,
     /// Ranks of the pages concerned, summed as integers so that the order of pages does not matter.
-    ranks: HashMap<&'static str, u64>,
+    /// By check.
+    ranks: ByCheck<Option<u64>>,
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
     /// What they are called.
     pub(super) names: Names,
-    /// Where lists have them.
-    pub(super) urls: Urls,
     /// Of pages that are no whole HTML, what their answers tell.
     pub(super) told: HashMap<Uuid, Told>,
     /// Checks that failed on some page, or that lack what they rest on.
     pub(super) unproven: HashSet<&'static str>,
     /// Pages by check.
-    pub(super) found: HashMap<&'static str, Vec<UrlId>>,
+    pub(super) found: ByCheck<Vec<UrlId>>,
+}
+
+/// Something of each check, by its place in the registry.
+pub(super) struct ByCheck<T>(Vec<T>);
+
+impl<T: Default> Default for ByCheck<T> {
+    fn default() -> Self {
+        Self(checks::registry().iter().map(|_| T::default()).collect())
+    }
+}
+
+impl<T> ByCheck<T> {
+    fn of(&mut self, check: &Check) -> &mut T {
+        &mut self.0[check.place()]
+    }
+
+    /// Each of them with its check.
+    pub(super) fn into_each(self) -> impl Iterator<Item = (&'static Check, T)> {
+        checks::registry().iter().zip(self.0)
+    }
 }
 
 /// One in the sums of ranks.
@@ -76,31 +94,32 @@ impl Sums {
         self.totals.errors += other.totals.errors;
         self.totals.warnings += other.totals.warnings;
         self.totals.notices += other.totals.notices;
-        for (check, rank) in other.ranks {
-            *self.ranks.entry(check).or_default() += rank;
+        for (check, rank) in other.ranks.into_each() {
+            if let Some(rank) = rank {
+                *self.ranks.of(check).get_or_insert_default() += rank;
+            }
         }
         self.marks.extend(other.marks);
         self.names.merge(other.names);
-        self.urls.merge(other.urls);
         self.told.extend(other.told);
         self.unproven.extend(other.unproven);
-        for (check, pages) in other.found {
-            self.found.entry(check).or_default().extend(pages);
+        for (check, pages) in other.found.into_each() {
+            self.found.of(check).extend(pages);
         }
     }
 
     /// Checks that found something.
     pub(super) fn issues(&self) -> u64 {
-        self.ranks.len() as u64
+        self.ranks.0.iter().flatten().count() as u64
     }
 
     /// Share of the site's visitors, by link rank, that meet what a check found; `None` when it found nothing.
-    pub(super) fn rank(&self, check: &str) -> Option<f64> {
-        self.ranks.get(check).map(|rank| *rank as f64 / RANK_UNIT)
+    pub(super) fn rank(&self, check: &Check) -> Option<f64> {
+        self.ranks.0[check.place()].map(|rank| rank as f64 / RANK_UNIT)
     }
 
     fn add(&mut self, check: &'static Check, severity: Severity, rank: f64) {
-        *self.ranks.entry(check.id).or_default() += (rank * RANK_UNIT).round() as u64;
+        *self.ranks.of(check).get_or_insert_default() += (rank * RANK_UNIT).round() as u64;
         match severity {
             Severity::Error => self.totals.errors += 1,
             Severity::Warning => self.totals.warnings += 1,
@@ -114,9 +133,10 @@ pub(super) struct Shared {
     pub(super) index: Arc<Index>,
     pub(super) origin: Origin,
     pub(super) rules: Rules,
-    pub(super) project: Uuid,
+    pub(super) ids: Arc<Ids>,
     pub(super) ignored: HashSet<(Uuid, Uuid)>,
-    pub(super) issue_ids: HashMap<&'static str, Uuid>,
+    /// Of each check, in the order of the registry.
+    pub(super) issue_ids: Vec<Uuid>,
     /// The same, ascending.
     pub(super) issues: Vec<Uuid>,
     pub(super) now_ms: i64,
@@ -127,30 +147,28 @@ pub(super) fn evaluate_batches(
     shared: &Shared,
     saved: &Mutex<Receiver<Vec<u8>>>,
     gathered: &Mutex<Gathered>,
-    done: &Sender<Evaluated>,
 ) -> Result<(Sums, Option<PageFacts>), JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let by = Asking::new(shared.rules.clone(), shared.now_ms).fingerprint();
     let mut sums = Sums::default();
-    let mut home = None;
+    let (mut home, mut room) = (None, Vec::new());
     loop {
         let next = locked(saved).blocking_recv();
         let Some(data) = next else { break };
-        let (pages, early) = unpack_asked(&data, by)?;
-        let mut found = Evaluated::default();
-        evaluate(shared, &context, (&pages, &early), &mut sums, &mut found);
+        let (pages, mut early) = unpack_asked(&data, by, &mut room)?;
+        let mut found = Vec::new();
+        for (pages, early) in pages
+            .chunks(checks::TOGETHER)
+            .zip(early.chunks_mut(checks::TOGETHER))
+        {
+            evaluate(shared, &context, (pages, early), &mut sums, &mut found);
+        }
         home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
-        // neither is done while the others wait
-        let next = locked(gathered).gather(found);
-        if let Some(full) = next.pack {
+        let full = locked(gathered).gather(found);
+        // not while the others wait
+        if let Some(full) = full {
             let packed = pack(full, &shared.issues)?;
             locked(gathered).keep(packed);
-        }
-        if let Some(full) = next.write
-            && done.blocking_send(full).is_err()
-        {
-            // Refused only by a writer that has failed, which says so itself.
-            break;
         }
     }
     Ok((sums, home))
@@ -164,24 +182,19 @@ pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 fn evaluate(
     shared: &Shared,
     context: &Context<'_>,
-    (pages, early): (&[PageFacts], &[Option<Early>]),
+    (pages, early): (&[PageFacts], &mut [Option<Early>]),
     sums: &mut Sums,
-    out: &mut Evaluated,
+    out: &mut Vec<issues::Finding>,
 ) {
     let index = &shared.index;
-    let mut known = early.chunks(checks::TOGETHER);
-    let evaluated = pages
-        .chunks(checks::TOGETHER)
-        .flat_map(|pages| checks::evaluate(pages, known.next().unwrap_or_default(), context));
-    for (at, (facts, evaluated)) in pages.iter().zip(evaluated).enumerate() {
+    let evaluated = checks::evaluate(pages, early, context);
+    for ((facts, early), evaluated) in pages.iter().zip(early).zip(evaluated) {
         if !index.has(facts.id, flag::INTERNAL) {
             continue;
         }
-        let id = page_id(shared.project, index.key(facts.id));
-        out.seen.push(seen(index, facts, id));
+        let id = shared.ids.of(facts.id);
         sums.marks.push(mark(facts, index, id));
         sums.names.add(index, facts);
-        sums.urls.add(index, facts);
         sums.unproven
             .extend(evaluated.failed.into_iter().map(|check| check.id));
         let told = Told::by(facts);
@@ -192,15 +205,15 @@ fn evaluate(
         let was_silent = index.was_silent(facts.id);
         let rank = f64::from(index.rank(facts.id));
         let mut note = |check: &'static Check, evidence: String| {
-            let issue = shared.issue_ids.get(check.id).copied().unwrap_or_default();
+            let issue = shared.issue_ids[check.place()];
             if !shared.ignored.contains(&(issue, id)) {
                 sums.add(check, shared.rules.severity(check), rank);
                 if score::is_counted(check, was_silent) {
                     counts.count(check, &shared.rules);
                 }
             }
-            sums.found.entry(check.id).or_default().push(facts.id);
-            out.findings.push(issues::Finding {
+            sums.found.of(check).push(facts.id);
+            out.push(issues::Finding {
                 issue,
                 page: id,
                 evidence,
@@ -209,13 +222,9 @@ fn evaluate(
         for finding in evaluated.findings {
             note(finding.check, evidence(&finding));
         }
-        let early = early.get(at).and_then(Option::as_ref);
-        for (check, evidence) in early
-            .filter(|_| evaluated.early)
-            .iter()
-            .flat_map(|early| early.findings())
-        {
-            note(check, evidence.to_owned());
+        let early = early.take().filter(|_| evaluated.early);
+        for (check, evidence) in early.into_iter().flat_map(Early::into_findings) {
+            note(check, evidence);
         }
         if score::is_scored(facts, was_silent) {
             sums.scores.add(&counts);
@@ -235,64 +244,6 @@ fn mark(facts: &PageFacts, index: &Index, id: Uuid) -> Mark {
     }
 }
 
-fn seen(index: &Index, facts: &PageFacts, id: Uuid) -> pages::Seen {
-    let status_code = match &facts.outcome {
-        Outcome::Status(status) | Outcome::Redirect { status, .. } => Some(*status),
-        Outcome::Failed(_) | Outcome::Blocked(_) => None,
-    };
-    let failure = match &facts.outcome {
-        Outcome::Failed(error) => Some(
-            match error {
-                FetchError::Denied => "denied",
-                FetchError::Dns => "dns",
-                FetchError::Connect => "connect",
-                FetchError::Tls | FetchError::Certificate(_) => "tls",
-                FetchError::Timeout => "timeout",
-                FetchError::Broken => "broken",
-            }
-            .to_owned(),
-        ),
-        Outcome::Blocked(_) => Some("blocked".to_owned()),
-        Outcome::Status(_) | Outcome::Redirect { .. } => None,
-    };
-    let hops = index.hops(facts.id);
-    let last = hops.urls.last().copied().unwrap_or(facts.id);
-    let html = facts.html.as_deref();
-    let indexable = index.has(facts.id, flag::INDEXABLE);
-    pages::Seen {
-        id,
-        page: Page {
-            id: String::new(),
-            url: facts.url.to_string(),
-            final_url: (status_code.is_some() && !hops.looped).then(|| {
-                if last == facts.id {
-                    facts.url.to_string()
-                } else {
-                    index.key(last).to_owned()
-                }
-            }),
-            status_code,
-            failure,
-            depth: index.depth(facts.id),
-            inlinks: index.inlinks(facts.id).filter(|(_, nofollow)| !nofollow).count() as u32,
-            outlinks: html.map_or(0, |h| h.links_total),
-            link_score: index.link_score(facts.id),
-            indexable,
-            non_indexable_reason: if indexable {
-                None
-            } else {
-                let why = not_indexable(facts).unwrap_or(NotIndexable::Blocked);
-                Some(why.code().to_owned())
-            },
-            title: html.and_then(|h| h.titles.first()).map(ToString::to_string),
-            word_count: html.map(|h| h.main_words),
-            last_crawled_at: searchwright_contract::Instant::default(),
-        },
-        crawled_at: searchwright_contract::Instant::from_millis(facts.fetched_at_ms),
-        scored: score::is_scored(facts, index.was_silent(facts.id)),
-    }
-}
-
 /// What is wrong with the site as a whole.
 pub(super) fn evaluate_site(
     shared: &Shared,
@@ -306,20 +257,15 @@ pub(super) fn evaluate_site(
     let silent = checks::registry().iter().filter(|check| silence(check).is_some());
     sums.unproven
         .extend(failed.into_iter().chain(silent).map(|check| check.id));
-    let index = &shared.index;
     let (mut findings, mut counts) = (Vec::new(), Counts::default());
     for finding in found {
-        let page = page_id(shared.project, index.key(UrlId(0)));
-        let issue = shared
-            .issue_ids
-            .get(finding.check.id)
-            .copied()
-            .unwrap_or_default();
+        let page = shared.ids.of(UrlId(0));
+        let issue = shared.issue_ids[finding.check.place()];
         if !shared.ignored.contains(&(issue, page)) {
             sums.add(finding.check, shared.rules.severity(finding.check), 1.0);
             counts.count(finding.check, &shared.rules);
         }
-        sums.found.entry(finding.check.id).or_default().push(UrlId(0));
+        sums.found.of(finding.check).push(UrlId(0));
         findings.push(issues::Finding {
             issue,
             page,

@@ -7,7 +7,7 @@ use searchwright_site::{
 use searchwright_store::page_names::{self, MOST};
 use uuid::Uuid;
 
-use super::evaluate::page_id;
+use super::ids::Ids;
 use crate::keywords::cannibalisation::{name_key, title_key};
 
 /// What pages are called, as hashes, each with the page.
@@ -52,17 +52,12 @@ impl Names {
     }
 
     /// Portions of so many, to be written one after the other; one name is in one of them.
-    pub(super) fn portions(
-        &self,
-        most: usize,
-        index: &Index,
-        project: Uuid,
-    ) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
+    pub(super) fn portions(&self, most: usize, ids: &Ids) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
         let mut rest = &self.0[..];
         std::iter::from_fn(move || {
             let (portion, behind) = rest.split_at(page_names::end_of_portion(rest, most));
             rest = behind;
-            let page = |(key, page): &(i64, UrlId)| (*key, page_id(project, index.key(*page)));
+            let page = |(key, page): &(i64, UrlId)| (*key, ids.of(*page));
             (!portion.is_empty()).then(|| portion.iter().map(page).collect())
         })
     }

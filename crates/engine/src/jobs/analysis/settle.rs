@@ -21,9 +21,9 @@ use uuid::Uuid;
 
 use super::{
     super::{JobError, audit::fenced, worker::Run},
-    ROWS,
     evaluate::{issue_id, locked},
     proofs::{Lookup, Proof},
+    writing::ROWS,
 };
 
 /// Issues that are settled at once, to share commits.

@@ -1,13 +1,10 @@
 //! Pages in the order of their URLs, as lists have them.
 
 use hashbrown::HashMap;
-use searchwright_site::{
-    graph::Index,
-    page::{PageFacts, UrlId},
-};
+use searchwright_site::{graph::Index, page::UrlId};
 use uuid::Uuid;
 
-use super::evaluate::page_id;
+use super::ids::Ids;
 
 /// Pages of the site with their URLs.
 #[derive(Debug, Default)]
@@ -18,18 +15,12 @@ pub(super) struct Urls {
 }
 
 impl Urls {
-    /// Takes in a page.
-    pub(super) fn add(&mut self, index: &Index, facts: &PageFacts) {
-        self.pages.push(facts.id);
-        if *facts.url != *index.key(facts.id) {
-            self.spelled.insert(facts.id, (&*facts.url).into());
+    /// Takes in a page with its URL.
+    pub(super) fn add(&mut self, index: &Index, page: UrlId, url: &str) {
+        self.pages.push(page);
+        if url != index.key(page) {
+            self.spelled.insert(page, url.into());
         }
-    }
-
-    /// Takes in what another has.
-    pub(super) fn merge(&mut self, mut other: Self) {
-        self.pages.append(&mut other.pages);
-        self.spelled.extend(other.spelled);
     }
 
     fn url<'u>(&'u self, index: &'u Index, page: UrlId) -> &'u str {
@@ -49,12 +40,12 @@ impl Urls {
         &self,
         rows: usize,
         index: &Index,
-        project: Uuid,
+        ids: &Ids,
     ) -> impl Iterator<Item = Vec<(String, Uuid)>> {
         self.pages.chunks(rows).map(move |pages| {
             let row = |page: &UrlId| {
                 let url = self.url(index, *page).to_owned();
-                (url, page_id(project, index.key(*page)))
+                (url, ids.of(*page))
             };
             pages.iter().map(row).collect()
         })

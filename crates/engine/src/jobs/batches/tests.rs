@@ -61,7 +61,7 @@ fn batch() -> Batch {
 fn what_goes_in_comes_out() {
     let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
     let ((origin, discovered, pages), resources) =
-        unpack_whole(&pack(batch(), 0, None, &mut Vec::new()).unwrap().data).unwrap();
+        unpack_whole(&pack(batch(), 0, None, &mut Rooms::default()).unwrap().data).unwrap();
     assert_eq!((origin, pages), (batch().origin, expected));
     assert_eq!(discovered, batch().discovered);
     assert_eq!(resources, Some(Vec::new()));
@@ -70,27 +70,32 @@ fn what_goes_in_comes_out() {
 #[test]
 fn what_was_found_early_is_known_to_the_same_rules() {
     let asking = Asking::new(Rules::default(), 1_700_000_000_000);
-    let data = pack(batch(), 0, Some(&asking), &mut Vec::new()).unwrap().data;
-    let (pages, early) = unpack_asked(&data, asking.fingerprint()).unwrap();
+    let data = pack(batch(), 0, Some(&asking), &mut Rooms::default())
+        .unwrap()
+        .data;
+    // where another was before
+    let mut room = vec![7; 1 << 20];
+    let (pages, early) = unpack_asked(&data, asking.fingerprint(), &mut room).unwrap();
     assert_eq!((&early, pages.len()), (&asking.of(pages.iter()), 3));
     // a page without HTML has nothing to find, one without a title has
     let found = |at: usize| -> Vec<&str> {
-        let early = early[at].as_ref().unwrap();
-        early.findings().map(|(check, _)| check.id).collect()
+        let early = early[at].clone().unwrap();
+        early.into_findings().map(|(check, _)| check.id).collect()
     };
     assert!(found(0).is_empty() && found(1).contains(&"title-missing"));
     let mut stricter = Settings::default();
     stricter.set("title-min", "31").unwrap();
     let other = Asking::new(stricter.rules(), 0).fingerprint();
-    assert_eq!(unpack_asked(&data, other).unwrap().1, []);
-    let without = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
-    assert_eq!(unpack_asked(&without, asking.fingerprint()).unwrap().1, []);
+    let mut early = |data: &[u8], by| unpack_asked(data, by, &mut room).unwrap().1;
+    assert_eq!(early(&data, other), [None, None, None]);
+    let without = pack(batch(), 0, None, &mut Rooms::default()).unwrap().data;
+    assert_eq!(early(&without, asking.fingerprint()), [None, None, None]);
 }
 
 /// They end in where pages begin, which is no part of what is stored behind pages.
 #[test]
 fn batches_without_dates_are_read() {
-    let data = pack(batch(), 0, None, &mut Vec::new()).unwrap().data;
+    let data = pack(batch(), 0, None, &mut Rooms::default()).unwrap().data;
     let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
     let dates = postcard::to_stdvec(&Dates {
         dated: vec![(1, 1_700_000_000_000)],
@@ -112,7 +117,7 @@ fn some_pages_are_read_alone() {
     let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
     let old = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
     let old = lz4_flex::compress_prepend_size(&old);
-    let data = pack(batch, 0, None, &mut Vec::new()).unwrap().data;
+    let data = pack(batch, 0, None, &mut Rooms::default()).unwrap().data;
     for (data, wanted) in [&data, &old]
         .into_iter()
         .flat_map(|data| [(data, 6), (data, 7), (data, 9)])

@@ -366,8 +366,8 @@ impl World {
                 said.collect()
             };
             let mut both = said(&evaluated.findings);
-            for early in early.iter().flatten().filter(|_| evaluated.early) {
-                both.extend(early.findings().map(|(check, seen)| (check.id, seen.to_owned())));
+            for early in early.into_iter().flatten().filter(|_| evaluated.early) {
+                both.extend(early.into_findings().map(|(check, seen)| (check.id, seen)));
             }
             assert_eq!(both, said(&found));
         }

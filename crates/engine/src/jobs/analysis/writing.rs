@@ -1,0 +1,147 @@
+//! What an analysis writes. Portions are made on a thread of their own, one ahead of the store.
+
+use std::{
+    mem::take,
+    sync::{Arc, Mutex},
+};
+
+use searchwright_contract::Instant;
+use searchwright_site::graph::Index;
+use searchwright_store::{
+    Db,
+    issues::{self, Newest},
+    page_names, pages,
+};
+use tokio::sync::mpsc::channel;
+
+use super::{
+    Audited,
+    evaluate::{Shared, locked},
+    gather::Gathered,
+    ids::Ids,
+    names::Names,
+    page_rows::PageRows,
+};
+use crate::{
+    failure::defect,
+    jobs::{JobError, audit::fenced, worker::Run},
+};
+
+/// Rows of one transaction, of which others wait for the end.
+pub(super) const ROWS: usize = 8 * 1024;
+/// Pages of one, which have many columns.
+const PAGES: usize = ROWS / 2;
+/// Names of one, which are in leaves.
+const NAMES: usize = 8 * ROWS;
+
+/// Makes portions, and writes each while the next is made.
+async fn ahead<T, R, F>(
+    make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
+    mut write: impl FnMut(T) -> F,
+) -> Result<R, JobError>
+where
+    T: Send + 'static,
+    R: Send + 'static,
+    F: Future<Output = Result<(), JobError>>,
+{
+    let (give, mut next) = channel(1);
+    // Refused only when nothing is written any more, which the writing says.
+    let making =
+        tokio::task::spawn_blocking(move || make(&mut |portion| give.blocking_send(portion).is_ok()));
+    while let Some(portion) = next.recv().await {
+        write(portion).await?;
+    }
+    Ok(making.await.map_err(|e| defect("analysis", e))?)
+}
+
+/// Writes the rows of pages, and takes them up into the list.
+pub(super) async fn pages(
+    run: &Run,
+    db: &Db,
+    audit: Audited,
+    (index, ids): (Arc<Index>, Arc<Ids>),
+    rows: PageRows,
+) -> Result<(), JobError> {
+    let of = (index.clone(), ids.clone());
+    let urls = ahead(
+        move |give| rows.each(&of.0, &of.1, PAGES, give),
+        |seen| {
+            fenced(db, run.leased.clone(), move |tx, scope| {
+                Box::pin(async move { pages::record(tx, scope, audit.id, seen).await })
+            })
+        },
+    );
+    let urls = urls.await??;
+    ahead(
+        move |give| {
+            let urls = urls.placed(&index);
+            let mut portions = urls.portions(ROWS, &index, &ids);
+            while portions.next().is_some_and(&mut *give) {}
+        },
+        |urls| {
+            fenced(db, run.leased.clone(), move |tx, scope| {
+                Box::pin(async move { pages::place(tx, scope, urls).await })
+            })
+        },
+    )
+    .await
+}
+
+/// Writes what was found.
+pub(super) async fn findings(
+    run: &Run,
+    db: &Db,
+    audit: Audited,
+    (shared, gathered): (Arc<Shared>, Arc<Mutex<Gathered>>),
+    now: Instant,
+) -> Result<(), JobError> {
+    let newest = Newest::before(audit.began);
+    let written = ahead(
+        move |give| take(&mut *locked(&gathered)).rest(&shared.issues, give),
+        |findings| {
+            fenced(db, run.leased.clone(), move |tx, scope| {
+                Box::pin(async move { issues::record(tx, scope, audit.id, findings, newest, now).await })
+            })
+        },
+    );
+    written.await?
+}
+
+/// Writes what pages are called.
+pub(super) async fn names(
+    run: &Run,
+    db: &Db,
+    audit: Audited,
+    (index, ids): (Arc<Index>, Arc<Ids>),
+    names: Names,
+) -> Result<(), JobError> {
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move { page_names::forget(tx, scope, audit.id).await })
+    })
+    .await?;
+    ahead(
+        move |give| {
+            let names = names.placed(&index);
+            let mut portions = names.portions(NAMES, &ids);
+            while portions.next().is_some_and(&mut *give) {}
+        },
+        |names| {
+            fenced(db, run.leased.clone(), move |tx, scope| {
+                Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
+            })
+        },
+    )
+    .await
+}
+
+/// Forgets what pages were called in audits before.
+pub(super) async fn forget_names(run: &Run, db: &Db, audit: Audited) -> Result<(), JobError> {
+    let mut forgotten = ROWS as u64;
+    while forgotten == ROWS as u64 {
+        forgotten = fenced(db, run.leased.clone(), move |tx, scope| {
+            Box::pin(async move { page_names::forget_older(tx, scope, audit.id, ROWS).await })
+        })
+        .await?;
+    }
+    Ok(())
+}
