@@ -6,7 +6,6 @@ use searchwright_contract::{
     Instant,
     issues::{OccurrenceState, Severity},
 };
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
@@ -102,7 +101,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow>
 }
 
 /// One finding of an audit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The issue.
     pub issue: Uuid,

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use searchwright_contract::{Instant, issues::OccurrenceState, pages::Page};
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{Cells, Result, Tx, access::ProjectScope, ledger, sql};
@@ -94,7 +93,7 @@ pub async fn audit_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid
 }
 
 /// A page with its id as an audit saw it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     /// UUIDv5 of project and normalised URL.
     pub id: Uuid,

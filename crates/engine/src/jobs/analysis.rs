@@ -172,9 +172,6 @@ pub(super) async fn analyze(
     let measured = measured(&ending.index, &rules, project);
     let index = Arc::new(ending.index);
     let issue_ids = checks::registry().iter().map(|c| issue_id(project, c.id));
-    let issue_ids: Vec<Uuid> = issue_ids.collect();
-    let mut issues = issue_ids.clone();
-    issues.sort_unstable();
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
     let of = index.clone();
     let ids = tokio::task::spawn_blocking(move || Ids::make(project, &of, threads)).await;
@@ -188,8 +185,7 @@ pub(super) async fn analyze(
             .await?
             .into_iter()
             .collect(),
-        issue_ids,
-        issues,
+        issue_ids: issue_ids.collect(),
         now_ms: audit.requested.millis(),
     });
     // A batch is read while those before it are evaluated, and what the crawl knows is written meanwhile.
@@ -214,6 +210,7 @@ pub(super) async fn analyze(
     }
     drop(take);
     let Places { rows, batches } = places;
+    let (there, rows_are_there) = tokio::sync::oneshot::channel();
     let evaluating = async {
         let evaluated = evaluators.join_all().await;
         laps.lap("evaluated");
@@ -222,14 +219,20 @@ pub(super) async fn analyze(
         let (mut sums, site) = summed.map_err(|e| defect("analysis", e))??;
         let named = std::mem::take(&mut sums.names);
         let names = writing::names(run, db, audit, (index.clone(), ids.clone()), named);
-        let findings = writing::findings(run, db, audit, (shared, gathered), now);
+        let findings = async {
+            // What is found is found on pages that are there. They never are not: where they fail, all of this ends.
+            rows_are_there.await.map_err(|e| defect("analysis", e))?;
+            writing::findings(run, db, audit, (shared, gathered), now).await
+        };
         tokio::try_join!(findings, names)?;
         Ok::<_, JobError>((sums, site))
     };
     let listing = async {
         let of = (index.clone(), ids.clone());
+        let urls = writing::rows(run, db, audit, of.clone(), rows).await?;
+        there.send(()).ok();
         page_links::note(run, db, audit.id, of.clone(), batches).await?;
-        writing::pages(run, db, audit, of, rows).await
+        writing::urls(run, db, of, urls).await
     };
     // Where one fails, no more is loaded, and evaluation ends.
     let ((), (mut sums, site), ()) = tokio::try_join!(loading, evaluating, listing)?;

@@ -161,7 +161,8 @@ impl<'a> Answer<'a> {
         Self {
             facts,
             thresholds,
-            now_ms,
+            // a crawl may take days
+            now_ms: now_ms.max(facts.fetched_at_ms),
             directives: directives(facts),
             indexable,
             path_and_query: path_and_query(&facts.url),
@@ -252,7 +253,7 @@ impl<'a> Page<'a> {
         targets(&self.targets, html, internal)
     }
 
-    /// Whether no target of its links answered with anything but a page, as is mostly so.
+    /// Whether no target of its links answered with a redirect or an error, as is mostly so.
     pub(super) fn is_linked_well(&self, html: &HtmlFacts) -> bool {
         let index = self.index();
         let amiss = |id: UrlId| index.status(id).is_some_and(|status| status >= 300);

@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use super::{
     super::{JobError, batches::unpack_asked},
-    gather::{Gathered, pack},
+    gather::{Found, Gathered, pack},
     ids::Ids,
     names::Names,
 };
@@ -137,8 +137,6 @@ pub(super) struct Shared {
     pub(super) ignored: HashSet<(Uuid, Uuid)>,
     /// Of each check, in the order of the registry.
     pub(super) issue_ids: Vec<Uuid>,
-    /// The same, ascending.
-    pub(super) issues: Vec<Uuid>,
     pub(super) now_ms: i64,
 }
 
@@ -167,7 +165,7 @@ pub(super) fn evaluate_batches(
         let full = locked(gathered).gather(found);
         // not while the others wait
         if let Some(full) = full {
-            let packed = pack(full, &shared.issues)?;
+            let packed = pack(full, &shared.ids)?;
             locked(gathered).keep(packed);
         }
     }
@@ -184,7 +182,7 @@ fn evaluate(
     context: &Context<'_>,
     (pages, early): (&[PageFacts], &mut [Option<Early>]),
     sums: &mut Sums,
-    out: &mut Vec<issues::Finding>,
+    out: &mut Vec<Found>,
 ) {
     let index = &shared.index;
     let evaluated = checks::evaluate(pages, early, context);
@@ -213,11 +211,7 @@ fn evaluate(
                 }
             }
             sums.found.of(check).push(facts.id);
-            out.push(issues::Finding {
-                issue,
-                page: id,
-                evidence,
-            });
+            out.push(Found::new(check, facts.id, evidence));
         };
         for finding in evaluated.findings {
             note(finding.check, evidence(&finding));

@@ -3,11 +3,12 @@
 
 use std::{collections::BTreeMap, mem::take};
 
+use searchwright_site::{checks::Check, page::UrlId};
 use searchwright_store::issues::Finding;
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use super::super::JobError;
+use super::{super::JobError, ids::Ids};
 use crate::failure::defect;
 
 /// Bytes of findings that are packed together.
@@ -17,6 +18,48 @@ const PORTION: usize = 16 * 1024;
 /// Parts of the findings of an issue that are packed.
 const RANGES: usize = 16;
 
+/// What a check found on a page.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The place of the check in the registry.
+    check: u16,
+    page: UrlId,
+    /// JSON text.
+    evidence: String,
+}
+
+impl Found {
+    pub(super) fn new(check: &Check, page: UrlId, evidence: String) -> Self {
+        Self {
+            check: check.place() as u16,
+            page,
+            evidence,
+        }
+    }
+}
+
+/// What findings are called in the store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'n> {
+    /// The issue of each check, in the order of the registry.
+    pub(super) issues: &'n [Uuid],
+    pub(super) ids: &'n Ids,
+}
+
+impl Names<'_> {
+    fn finding(&self, found: Found) -> Finding {
+        Finding {
+            issue: self
+                .issues
+                .get(usize::from(found.check))
+                .copied()
+                .unwrap_or_default(),
+            page: self.ids.of(found.page),
+            evidence: found.evidence,
+        }
+    }
+}
+
 /// In the order of their keys.
 fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by_key(|finding| (finding.issue, finding.page));
@@ -24,24 +67,19 @@ fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// Bytes that findings take.
-fn bytes(findings: &[Finding]) -> usize {
+fn bytes(findings: &[Found]) -> usize {
     let evidence: usize = findings.iter().map(|finding| finding.evidence.len()).sum();
     evidence + size_of_val(findings)
 }
 
-/// What was packed together.
-#[derive(Debug, Default)]
-pub(super) struct Packed {
-    /// Of each range of ids the pages on which something was found, ascending.
-    pages: Vec<Vec<Uuid>>,
-    /// Findings by the place of their issue and the range of their page: the place of the page, and the evidence.
-    findings: BTreeMap<(u16, u8), Vec<u8>>,
-}
+/// What was packed together: by check and by the range of the ids of pages, which page, and the evidence.
+#[derive(Debug)]
+pub(super) struct Packed(BTreeMap<(u16, u8), Vec<u8>>);
 
 /// What several evaluators found so far.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    plain: Vec<Finding>,
+    plain: Vec<Found>,
     /// That these take.
     bytes: usize,
     packed: Vec<Packed>,
@@ -49,7 +87,7 @@ pub(super) struct Gathered {
 
 impl Gathered {
     /// Takes in what another gathered. What comes back is to be packed by whoever brought it, and kept.
-    pub(super) fn gather(&mut self, mut more: Vec<Finding>) -> Option<Vec<Finding>> {
+    pub(super) fn gather(&mut self, mut more: Vec<Found>) -> Option<Vec<Found>> {
         self.bytes += bytes(&more);
         self.plain.append(&mut more);
         if self.bytes < PLAIN {
@@ -64,74 +102,65 @@ impl Gathered {
         self.packed.push(packed);
     }
 
-    /// All in portions, each in the order of its keys and behind the one before, until one is not taken.
+    /// All in portions of one transaction, each in the order of its keys and behind the one before, until one is not taken.
     pub(super) fn rest(
         mut self,
-        issues: &[Uuid],
+        names: Names<'_>,
         give: &mut dyn FnMut(Vec<Finding>) -> bool,
     ) -> Result<(), JobError> {
+        let mut give =
+            |findings: &mut Vec<Finding>| super::portions(sorted(take(findings)), PORTION).all(&mut *give);
         let plain = take(&mut self.plain);
         if self.packed.is_empty() {
-            let mut portions = super::portions(sorted(plain), PORTION);
-            while portions.next().is_some_and(&mut *give) {}
+            let plain = plain.into_iter().map(|found| names.finding(found));
+            give(&mut plain.collect());
             return Ok(());
         }
-        self.keep(pack(plain, issues)?);
+        self.keep(pack(plain, names.ids)?);
+        let mut checks: Vec<(&Uuid, u16)> = names.issues.iter().zip(0..).collect();
+        checks.sort_unstable();
         let mut next = Vec::new();
-        for (place, issue) in (0..).zip(issues) {
+        for (_, check) in checks {
             for range in 0..RANGES {
-                for packed in &mut self.packed {
-                    let Some(data) = packed.findings.remove(&(place, range as u8)) else {
+                for Packed(packed) in &mut self.packed {
+                    let Some(data) = packed.remove(&(check, range as u8)) else {
                         continue;
                     };
-                    let pages = &packed.pages[range];
-                    for (page, evidence) in unpack::<Vec<(u32, String)>>(&data)? {
-                        let page = pages.get(page as usize);
-                        next.push(Finding {
-                            issue: *issue,
-                            page: *page.ok_or_else(|| defect("gathered", "a finding on no page"))?,
+                    let found = unpack::<Vec<(UrlId, String)>>(&data)?.into_iter();
+                    next.extend(found.map(|(page, evidence)| {
+                        names.finding(Found {
+                            check,
+                            page,
                             evidence,
-                        });
-                    }
+                        })
+                    }));
                 }
-                if next.len() >= PORTION && !give(sorted(take(&mut next))) {
+                if next.len() >= PORTION && !give(&mut next) {
                     return Ok(());
                 }
             }
         }
-        if !next.is_empty() {
-            give(sorted(next));
-        }
+        give(&mut next);
         Ok(())
     }
 }
 
-/// Packs what was found. `issues` are all there are, ascending.
-pub(super) fn pack(findings: Vec<Finding>, issues: &[Uuid]) -> Result<Packed, JobError> {
-    let mut packed = Packed::default();
-    packed.pages.resize_with(RANGES, Vec::new);
-    for finding in &findings {
-        packed.pages[range(finding.page)].push(finding.page);
+/// Packs what was found.
+pub(super) fn pack(findings: Vec<Found>, ids: &Ids) -> Result<Packed, JobError> {
+    let mut parts: Vec<Vec<(UrlId, &str)>> = Vec::new();
+    for found in &findings {
+        let part = usize::from(found.check) * RANGES + range(ids.of(found.page));
+        if parts.len() <= part {
+            parts.resize_with(part + 1, Vec::new);
+        }
+        parts[part].push((found.page, &found.evidence));
     }
-    for pages in &mut packed.pages {
-        pages.sort_unstable();
-        pages.dedup();
-        pages.shrink_to_fit();
-    }
-    let mut parts: BTreeMap<(u16, u8), Vec<(u32, &str)>> = BTreeMap::new();
-    for finding in &findings {
-        let issue = issues.binary_search(&finding.issue).ok();
-        let issue = issue.and_then(|place| u16::try_from(place).ok());
-        let issue = issue.ok_or_else(|| defect("gathered", "a finding of no issue"))?;
-        let range = range(finding.page);
-        let page = packed.pages[range].partition_point(|page| *page < finding.page);
-        let part = parts.entry((issue, range as u8)).or_default();
-        part.push((page as u32, &finding.evidence));
-    }
-    for (key, part) in parts {
-        packed.findings.insert(key, compressed(&part)?);
-    }
-    Ok(packed)
+    let parts = parts.iter().enumerate().filter(|(_, part)| !part.is_empty());
+    let packed = parts.map(|(place, part)| {
+        let key = ((place / RANGES) as u16, (place % RANGES) as u8);
+        Ok((key, compressed(part)?))
+    });
+    Ok(Packed(packed.collect::<Result<_, JobError>>()?))
 }
 
 fn compressed(part: &impl Serialize) -> Result<Vec<u8>, JobError> {
@@ -146,77 +175,114 @@ fn unpack<T: DeserializeOwned>(data: &[u8]) -> Result<T, JobError> {
     Ok(postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?)
 }
 
-/// The range of a page, by the beginning of its id.
+/// The range of an id, by its beginning.
 fn range(page: Uuid) -> usize {
     usize::from(page.as_bytes()[0]) * RANGES / 256
 }
 
 #[cfg(test)]
 mod tests {
+    use searchwright_site::{
+        graph::{Ends, IndexBuilder},
+        origin::Origin,
+        page::{At, Outcome, PageFacts},
+        urls::UrlTable,
+    };
+    use url::Url;
+
     use super::*;
 
-    fn page(number: u32) -> Uuid {
-        Uuid::new_v5(&Uuid::nil(), &number.to_be_bytes())
+    /// Of so many pages that were asked for.
+    fn ids(pages: u32) -> Ids {
+        let (mut table, mut builder) = (UrlTable::new(1_000_000), IndexBuilder::default());
+        for number in 0..pages {
+            let url = Url::parse(&format!("https://example.com/{number}")).unwrap();
+            let at = At {
+                id: table.add_url(&url).unwrap(),
+                ..At::default()
+            };
+            builder.add(&PageFacts::without_answer(&url, at, Outcome::Status(404)));
+        }
+        let ends = Ends {
+            depths: Vec::new(),
+            origin: &Origin::default(),
+            traps: Vec::new(),
+            complete: true,
+        };
+        Ids::make(Uuid::nil(), &builder.finish(table, ends), 2)
     }
 
     /// One finding of so many bytes on each page.
-    fn found(numbers: std::ops::Range<u32>, bytes: usize) -> Vec<Finding> {
-        let finding = |number: u32| Finding {
-            issue: page(number % 3),
-            page: page(number),
+    fn found(numbers: std::ops::Range<u32>, bytes: usize) -> Vec<Found> {
+        let finding = |number: u32| Found {
+            check: [1, 2, 0, 0, 0, 0, 0, 0][number as usize % 8],
+            page: UrlId(number),
             evidence: format!("{number:0bytes$}"),
         };
         numbers.map(finding).collect()
     }
 
-    fn issues() -> Vec<Uuid> {
-        let mut issues: Vec<Uuid> = (0..3).map(page).collect();
-        issues.sort_unstable();
-        issues
+    fn issues() -> [Uuid; 3] {
+        [5, 9, 2].map(Uuid::from_u128)
     }
 
     /// Pages, bytes found on each, and whether something is packed.
-    const CASES: [(u32, usize, bool); 5] = [
+    const CASES: [(u32, usize, bool); 6] = [
         (0, 1, false),
         (9_000, 700, false),
         (12_000, 1_000, true),
         (40_000, 10, false),
-        (140_000, 10, true),
+        (220_000, 10, true),
+        // a range has more than a portion
+        (400_000, 1, true),
     ];
 
     #[test]
     fn what_goes_in_comes_out_in_the_order_of_keys() {
+        let (ids, issues) = (ids(400_000), issues());
+        let names = Names {
+            issues: &issues,
+            ids: &ids,
+        };
         for (pages, bytes, is_much) in CASES {
             let (mut gathered, mut packed) = (Gathered::default(), false);
             for from in (0..pages).step_by(500) {
                 if let Some(full) = gathered.gather(found(from..from + 500, bytes)) {
                     packed = true;
-                    gathered.keep(pack(full, &issues()).unwrap());
+                    gathered.keep(pack(full, &ids).unwrap());
                 }
             }
             assert_eq!(packed, is_much, "{pages}");
             let mut out = Vec::new();
-            let rest = gathered.rest(&issues(), &mut |portion| {
-                assert!(!portion.is_empty());
+            let rest = gathered.rest(names, &mut |portion| {
+                assert!((1..=PORTION).contains(&portion.len()));
                 out.extend(portion);
                 true
             });
             rest.unwrap();
-            assert_eq!(out, sorted(found(0..pages, bytes)));
+            let all = found(0..pages, bytes)
+                .into_iter()
+                .map(|found| names.finding(found));
+            assert!(out == sorted(all.collect()), "{pages}");
         }
     }
 
     #[test]
     fn who_writes_no_more_gets_no_more() {
+        let (ids, issues) = (ids(40_000), issues());
+        let names = Names {
+            issues: &issues,
+            ids: &ids,
+        };
         for packs in [true, false] {
             let (mut gathered, all) = (Gathered::default(), found(0..40_000, 10));
             if packs {
-                gathered.keep(pack(all, &issues()).unwrap());
+                gathered.keep(pack(all, &ids).unwrap());
             } else {
                 assert!(gathered.gather(all).is_none());
             }
             let mut given = 0;
-            let rest = gathered.rest(&issues(), &mut |_| {
+            let rest = gathered.rest(names, &mut |_| {
                 given += 1;
                 given < 2
             });

@@ -15,10 +15,10 @@ pub(super) struct Urls {
 }
 
 impl Urls {
-    /// Takes in a page with its URL.
-    pub(super) fn add(&mut self, index: &Index, page: UrlId, url: &str) {
+    /// Takes in a page, with its URL where that is not its key.
+    pub(super) fn add(&mut self, page: UrlId, url: Option<&str>) {
         self.pages.push(page);
-        if url != index.key(page) {
+        if let Some(url) = url {
             self.spelled.insert(page, url.into());
         }
     }

@@ -17,10 +17,11 @@ use tokio::sync::mpsc::channel;
 use super::{
     Audited,
     evaluate::{Shared, locked},
-    gather::Gathered,
+    gather::{self, Gathered},
     ids::Ids,
     names::Names,
     page_rows::PageRows,
+    urls::Urls,
 };
 use crate::{
     failure::defect,
@@ -54,29 +55,36 @@ where
     Ok(making.await.map_err(|e| defect("analysis", e))?)
 }
 
-/// Writes the rows of pages, and takes them up into the list.
-pub(super) async fn pages(
+/// Writes the rows of pages. Where lists have them.
+pub(super) async fn rows(
     run: &Run,
     db: &Db,
     audit: Audited,
     (index, ids): (Arc<Index>, Arc<Ids>),
     rows: PageRows,
-) -> Result<(), JobError> {
-    let of = (index.clone(), ids.clone());
+) -> Result<Urls, JobError> {
     let urls = ahead(
-        move |give| rows.each(&of.0, &of.1, PAGES, give),
+        move |give| rows.each(&index, &ids, PAGES, give),
         |seen| {
             fenced(db, run.leased.clone(), move |tx, scope| {
                 Box::pin(async move { pages::record(tx, scope, audit.id, seen).await })
             })
         },
     );
-    let urls = urls.await??;
+    urls.await?
+}
+
+/// Takes pages up into the list.
+pub(super) async fn urls(
+    run: &Run,
+    db: &Db,
+    (index, ids): (Arc<Index>, Arc<Ids>),
+    urls: Urls,
+) -> Result<(), JobError> {
     ahead(
         move |give| {
             let urls = urls.placed(&index);
-            let mut portions = urls.portions(ROWS, &index, &ids);
-            while portions.next().is_some_and(&mut *give) {}
+            urls.portions(ROWS, &index, &ids).all(give);
         },
         |urls| {
             fenced(db, run.leased.clone(), move |tx, scope| {
@@ -97,7 +105,13 @@ pub(super) async fn findings(
 ) -> Result<(), JobError> {
     let newest = Newest::before(audit.began);
     let written = ahead(
-        move |give| take(&mut *locked(&gathered)).rest(&shared.issues, give),
+        move |give| {
+            let names = gather::Names {
+                issues: &shared.issue_ids,
+                ids: &shared.ids,
+            };
+            take(&mut *locked(&gathered)).rest(names, give)
+        },
         |findings| {
             fenced(db, run.leased.clone(), move |tx, scope| {
                 Box::pin(async move { issues::record(tx, scope, audit.id, findings, newest, now).await })
@@ -122,8 +136,7 @@ pub(super) async fn names(
     ahead(
         move |give| {
             let names = names.placed(&index);
-            let mut portions = names.portions(NAMES, &ids);
-            while portions.next().is_some_and(&mut *give) {}
+            names.portions(NAMES, &ids).all(give);
         },
         |names| {
             fenced(db, run.leased.clone(), move |tx, scope| {
