@@ -220,7 +220,7 @@ pub(super) async fn analyze(
         let named = std::mem::take(&mut sums.names);
         let names = writing::names(run, db, audit, (index.clone(), ids.clone()), named);
         let findings = async {
-            // What is found is found on pages that are there. They never are not: where they fail, all of this ends.
+            // Who reads what is found takes its pages to be there. Where they are not written, all of this ends.
             rows_are_there.await.map_err(|e| defect("analysis", e))?;
             writing::findings(run, db, audit, (shared, gathered), now).await
         };
