@@ -59,6 +59,18 @@ pub fn url_key(url: &Url) -> Cow<'_, str> {
     Cow::Owned(key)
 }
 
+/// The same of a URL as [`Url`] writes it, without reading it anew where it is its own key.
+pub fn key_of(written: &str) -> Cow<'_, str> {
+    // nothing that a key has otherwise stands without one of these
+    if !written.contains(['%', '?', '#', '@']) {
+        return Cow::Borrowed(written);
+    }
+    match Url::parse(written) {
+        Ok(url) => Cow::Owned(url_key(&url).into_owned()),
+        Err(_) => Cow::Borrowed(written),
+    }
+}
+
 /// Whether a parameter of this (raw) name is dropped from the key.
 pub fn is_tracking(name: &str) -> bool {
     let name = name.as_bytes();
@@ -222,6 +234,13 @@ mod tests {
                 let once = url_key(&url).into_owned();
                 let again = Url::parse(&once).unwrap();
                 prop_assert_eq!(url_key(&again), once.as_str());
+            }
+        }
+
+        #[test]
+        fn a_written_url_has_the_same_key(user in "(|a@|a:b@)", rest in "[/a-zA-Z0-9%.?&=#_~ éß+:;@!*'()\\\\-]{0,40}") {
+            if let Ok(url) = Url::parse(&format!("https://{user}example.com:443/{rest}")) {
+                prop_assert_eq!(key_of(url.as_str()), url_key(&url));
             }
         }
     }

@@ -37,7 +37,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use self::{
-    evaluate::{ByCheck, Shared, Sums, evaluate_batches, evaluate_site, issue_id, page_id},
+    evaluate::{ByCheck, Shared, Sums, evaluate_batches, evaluate_site, issue_id},
     gather::Gathered,
     ids::Ids,
     laps::Laps,
@@ -57,10 +57,10 @@ pub(super) use settle::recount;
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
 
-fn measured(index: &Index, rules: &Rules, project: Uuid) -> Measured {
+fn measured(index: &Index, ids: &Ids, rules: &Rules, project: Uuid) -> Measured {
     let of = |(check, figure): &(&str, fn(&Vitals) -> Option<Figure>)| {
         let pages = index.all_vitals().filter(|(_, vitals)| figure(vitals).is_some());
-        let pages = pages.map(|(id, _)| page_id(project, index.key(id))).collect();
+        let pages = pages.map(|(id, _)| ids.of(id)).collect();
         (issue_id(project, check), pages)
     };
     let is_asked = |check: &str| checks::find(check).is_some_and(|check| !rules.is_off(check));
@@ -78,14 +78,6 @@ const fn weight(severity: Severity) -> f64 {
         Severity::Warning => 3.0,
         Severity::Notice => 1.0,
     }
-}
-
-fn portions<T>(mut rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
-    std::iter::from_fn(move || {
-        let rest = rows.split_off(rows.len().min(most));
-        let portion = std::mem::replace(&mut rows, rest);
-        (!portion.is_empty()).then_some(portion)
-    })
 }
 
 /// What is noted of pages while the crawl saves them.
@@ -169,13 +161,13 @@ pub(super) async fn analyze(
     let mut laps = Laps::begin();
     let termination = ending.termination;
     let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
-    let measured = measured(&ending.index, &rules, project);
     let index = Arc::new(ending.index);
     let issue_ids = checks::registry().iter().map(|c| issue_id(project, c.id));
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
     let of = index.clone();
     let ids = tokio::task::spawn_blocking(move || Ids::make(project, &of, threads)).await;
     let ids = Arc::new(ids.map_err(|e| defect("analysis", e))?);
+    let measured = measured(&index, &ids, &rules, project);
     let shared = Arc::new(Shared {
         index: index.clone(),
         ids: ids.clone(),

@@ -3,37 +3,33 @@
 
 use std::{
     net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering::Relaxed},
-    },
+    sync::{Arc, atomic::AtomicU32},
     time::Duration,
 };
 
 use searchwright_contract::{
     Code, Instant, Problem,
-    audits::{Audit, AuditError, AuditProgress, AuditStatus},
+    audits::{Audit, AuditError, AuditStatus},
     events::EventType,
 };
 use searchwright_site::{
     checks::Asking,
-    crawl::{self, Batch, Config, Ending, Resume, Sink, SinkError, Termination},
+    crawl::{self, Config, Ending, Resume, Termination},
     fetch::FetchError,
 };
 use searchwright_store::{
-    Db, Tx, audits,
-    crawls::{self, Packed},
-    events,
+    Db, Tx, audits, crawls, events,
     jobs::{self, End, Leased},
 };
 use serde_json::json;
 use url::Url;
 use uuid::Uuid;
 
+use self::saving::{Saving, Stopped};
 use super::{
     JobError,
     analysis::{self, Places},
-    batches::{Rooms, pack, unpack, unpack_whole},
+    batches::{Rooms, unpack, unpack_whole},
     brand_name, page_keywords, silences, temporary_redirects, vitals,
     worker::Run,
 };
@@ -45,6 +41,7 @@ use crate::{
 
 mod before;
 mod earlier;
+mod saving;
 
 /// How long what robots.txt says is used (RFC 9309 section 2.4: a day).
 pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
@@ -291,71 +288,6 @@ async fn saved(
         }
     }
     Ok((Some(resume), count, places))
-}
-
-/// Saves batches under the fence.
-struct Saving {
-    asking: Arc<Asking>,
-    db: Db,
-    leased: Leased,
-    audit: Uuid,
-    next: u32,
-    /// The same for those who want to know.
-    count: Arc<AtomicU32>,
-    reader: u64,
-    places: Places,
-    rooms: Rooms,
-}
-
-/// Carries the reason through the crawler, which does not know it.
-#[derive(Debug)]
-struct Stopped(JobError);
-
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a batch was not saved")
-    }
-}
-
-impl std::error::Error for Stopped {}
-
-impl Sink for Saving {
-    async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
-        let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
-        let (audit, number) = (self.audit, self.next);
-        let p = batch.progress;
-        let (reader, asking) = (self.reader, self.asking.clone());
-        let (mut places, mut rooms) = (std::mem::take(&mut self.places), std::mem::take(&mut self.rooms));
-        // the crawl goes on meanwhile
-        let packing = tokio::task::spawn_blocking(move || {
-            places.note(batch.pages.iter().map(|page| &page.facts), number)?;
-            let packed = Packed {
-                validators: earlier::pack(&batch, reader)?,
-                ..pack(batch, number, Some(&asking), &mut rooms)?
-            };
-            Ok::<_, JobError>((packed, places, rooms))
-        });
-        let done = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
-        let packed;
-        (packed, self.places, self.rooms) = done.map_err(stopped)?;
-        let progress = AuditProgress {
-            discovered: p.discovered.into(),
-            fetched: p.fetched.into(),
-            queued: p.queued.into(),
-            failed: p.failed.into(),
-            blocked: p.blocked.into(),
-        };
-        self.next += 1;
-        self.count.store(self.next, Relaxed);
-        fenced(&self.db, self.leased.clone(), move |tx, scope| {
-            Box::pin(async move {
-                crawls::save(tx, scope, audit, number, packed).await?;
-                audits::set_progress(tx, scope, audit, progress).await
-            })
-        })
-        .await
-        .map_err(stopped)
-    }
 }
 
 /// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.

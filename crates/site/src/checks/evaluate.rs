@@ -47,9 +47,9 @@ pub fn evaluate(pages: &[PageFacts], early: &[Option<Early>], context: &Context<
             ..Evaluated::default()
         };
         let mut all: Vec<Evaluated> = early.iter().map(evaluated).collect();
-        let is_asked =
+        let is_known =
             |(page, early): (&Option<Page<'_>>, &Option<&Early>)| page.is_none() || early.is_some();
-        let checks = if prepared.iter().zip(&early).all(is_asked) {
+        let checks = if prepared.iter().zip(&early).all(is_known) {
             &context.late
         } else {
             context.checks

@@ -8,7 +8,7 @@ use searchwright_store::issues::Finding;
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use super::{super::JobError, ids::Ids};
+use super::{super::JobError, ids::Ids, writing::portions};
 use crate::failure::defect;
 
 /// Bytes of findings that are packed together.
@@ -109,7 +109,7 @@ impl Gathered {
         give: &mut dyn FnMut(Vec<Finding>) -> bool,
     ) -> Result<(), JobError> {
         let mut give =
-            |findings: &mut Vec<Finding>| super::portions(sorted(take(findings)), PORTION).all(&mut *give);
+            |findings: &mut Vec<Finding>| portions(sorted(take(findings)), PORTION).all(&mut *give);
         let plain = take(&mut self.plain);
         if self.packed.is_empty() {
             let plain = plain.into_iter().map(|found| names.finding(found));

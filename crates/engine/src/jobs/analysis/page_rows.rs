@@ -2,7 +2,7 @@
 //! while its checks are evaluated. They are written in the order of their ids, so that each leaf of a tree is written once, and
 //! until then are packed: of a very large site there are many.
 
-use std::{borrow::Cow, mem::take};
+use std::mem::take;
 
 use searchwright_contract::{Instant, pages::Page};
 use searchwright_site::{
@@ -10,14 +10,13 @@ use searchwright_site::{
     graph::{Index, flag},
     page::{NotIndexable, Outcome, PageFacts, UrlId, not_indexable},
     score,
-    url_key::url_key,
+    url_key::key_of,
 };
 use searchwright_store::pages::Seen;
 use serde::{Deserialize, Serialize};
-use url::Url;
 use uuid::Uuid;
 
-use super::{evaluate::page_id, ids::Ids, urls::Urls};
+use super::{evaluate::page_id, ids::Ids, urls::Urls, writing::portions};
 use crate::{failure::defect, jobs::JobError};
 
 /// Parts that pages are kept in, by the beginning of their ids. Of a million pages one has 8,000.
@@ -50,7 +49,7 @@ impl<'n> Note<'n> {
             url: Some(&*facts.url).filter(|url| *url != key),
             status: facts.status(),
             failure: match &facts.outcome {
-                Outcome::Failed(error) => Some(word(error)),
+                Outcome::Failed(error) => Some(why(error)),
                 Outcome::Blocked(_) => Some("blocked"),
                 Outcome::Status(_) | Outcome::Redirect { .. } => None,
             },
@@ -99,7 +98,8 @@ impl<'n> Note<'n> {
     }
 }
 
-const fn word(error: &FetchError) -> &'static str {
+/// Why there is no answer, in the words of the contract.
+const fn why(error: &FetchError) -> &'static str {
     match error {
         FetchError::Denied => "denied",
         FetchError::Dns => "dns",
@@ -147,18 +147,6 @@ impl Part {
     }
 }
 
-/// The key of a URL that a parser wrote.
-fn key(url: &str) -> Cow<'_, str> {
-    // anything else is its own key
-    if !url.contains(['%', '?', '#', '@']) {
-        return url.into();
-    }
-    match Url::parse(url) {
-        Ok(parsed) => url_key(&parsed).into_owned().into(),
-        Err(_) => url.into(),
-    }
-}
-
 /// The pages of a crawl.
 #[derive(Debug, Default)]
 pub(super) struct PageRows {
@@ -176,7 +164,7 @@ impl PageRows {
 
     /// Takes in a page.
     pub(super) fn note(&mut self, facts: &PageFacts) -> Result<(), JobError> {
-        let key = key(&facts.url);
+        let key = key_of(&facts.url);
         let part = usize::from(page_id(self.project, &key).as_bytes()[0]) * PARTS / 256;
         self.parts.resize_with(PARTS, Part::default);
         self.parts[part].note(&Note::of(facts, &key))
@@ -194,7 +182,7 @@ impl PageRows {
         let (mut rows, mut urls) = (Vec::new(), Urls::default());
         let mut give = |rows: &mut Vec<Seen>| {
             rows.sort_unstable_by_key(|row| row.id);
-            super::portions(take(rows), most).all(&mut *give)
+            portions(take(rows), most).all(&mut *give)
         };
         for part in self.parts {
             part.each(|note| {
@@ -220,6 +208,7 @@ mod tests {
         page::{At, HtmlFacts},
         urls::UrlTable,
     };
+    use url::Url;
 
     use super::*;
 

@@ -35,6 +35,15 @@ const PAGES: usize = ROWS / 2;
 /// Names of one, which are in leaves.
 const NAMES: usize = 8 * ROWS;
 
+/// What there is in portions of at most so many, none of them empty.
+pub(super) fn portions<T>(mut rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
+    std::iter::from_fn(move || {
+        let rest = rows.split_off(rows.len().min(most));
+        let portion = std::mem::replace(&mut rows, rest);
+        (!portion.is_empty()).then_some(portion)
+    })
+}
+
 /// Makes portions, and writes each while the next is made.
 async fn ahead<T, R, F>(
     make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,

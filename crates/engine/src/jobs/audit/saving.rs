@@ -1,0 +1,92 @@
+//! Saves what a crawl has read, and notes of it what the analysis will need.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use searchwright_contract::audits::AuditProgress;
+use searchwright_site::{
+    checks::Asking,
+    crawl::{Batch, Sink, SinkError},
+};
+use searchwright_store::{
+    Db, audits,
+    crawls::{self, Packed},
+    jobs::Leased,
+};
+use uuid::Uuid;
+
+use super::{
+    super::{
+        JobError,
+        analysis::Places,
+        batches::{Rooms, pack},
+    },
+    earlier, fenced,
+};
+use crate::failure::defect;
+/// Saves batches under the fence.
+pub(super) struct Saving {
+    pub(super) asking: Arc<Asking>,
+    pub(super) db: Db,
+    pub(super) leased: Leased,
+    pub(super) audit: Uuid,
+    pub(super) next: u32,
+    /// The same for those who want to know.
+    pub(super) count: Arc<AtomicU32>,
+    pub(super) reader: u64,
+    pub(super) places: Places,
+    pub(super) rooms: Rooms,
+}
+
+/// Carries the reason through the crawler, which does not know it.
+#[derive(Debug)]
+pub(super) struct Stopped(pub(super) JobError);
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a batch was not saved")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
+impl Sink for Saving {
+    async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
+        let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
+        let (audit, number) = (self.audit, self.next);
+        let p = batch.progress;
+        let (reader, asking) = (self.reader, self.asking.clone());
+        let (mut places, mut rooms) = (std::mem::take(&mut self.places), std::mem::take(&mut self.rooms));
+        // the crawl goes on meanwhile
+        let packing = tokio::task::spawn_blocking(move || {
+            places.note(batch.pages.iter().map(|page| &page.facts), number)?;
+            let packed = Packed {
+                validators: earlier::pack(&batch, reader)?,
+                ..pack(batch, number, Some(&asking), &mut rooms)?
+            };
+            Ok::<_, JobError>((packed, places, rooms))
+        });
+        let done = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
+        let packed;
+        (packed, self.places, self.rooms) = done.map_err(stopped)?;
+        let progress = AuditProgress {
+            discovered: p.discovered.into(),
+            fetched: p.fetched.into(),
+            queued: p.queued.into(),
+            failed: p.failed.into(),
+            blocked: p.blocked.into(),
+        };
+        self.next += 1;
+        self.count.store(self.next, Relaxed);
+        fenced(&self.db, self.leased.clone(), move |tx, scope| {
+            Box::pin(async move {
+                crawls::save(tx, scope, audit, number, packed).await?;
+                audits::set_progress(tx, scope, audit, progress).await
+            })
+        })
+        .await
+        .map_err(stopped)
+    }
+}
