@@ -53,7 +53,7 @@ use self::told::Rest;
 pub use self::{
     context::{Answer, Context, Page, Site},
     document::markdown,
-    early::{Asking, Early},
+    early::{Asking, Early, Noticed},
     evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
     settings::{Level, Rules, Settings},
     thresholds::{Threshold, Thresholds},

@@ -31,24 +31,20 @@ pub(crate) fn iso_ms(text: &str) -> Option<i64> {
 
 /// The day of an instant in UTC, `2026-06-01`.
 pub(crate) fn day(ms: i64) -> String {
-    const DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let mut left = ms.div_euclid(24 * 60 * 60 * 1000).clamp(0, 1_000_000);
-    let mut year = 1970;
-    while left >= 365 + i64::from(is_leap(year)) {
-        left -= 365 + i64::from(is_leap(year));
-        year += 1;
-    }
-    let mut month = 1;
-    for (at, days) in DAYS.into_iter().enumerate() {
-        let days = days + i64::from(at == 1 && is_leap(year));
-        if left < days {
-            break;
-        }
-        left -= days;
-        month += 1;
-    }
-    format!("{year:04}-{month:02}-{:02}", left + 1)
+    // Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days: years begin in March, so that a leap day is the last
+    let days = ms.div_euclid(24 * 60 * 60 * 1000).clamp(0, 1_000_000) + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let years = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * years + years / 4 - years / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
+    let year = era * 400 + years + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// A date in any of the forms that `unavailable_after` may have: ISO 8601, or those of e-mail and HTTP, of
@@ -94,6 +90,9 @@ mod tests {
             assert_eq!(day(iso_ms(date).unwrap()), date);
         }
         assert_eq!(day(-1), "1970-01-01");
+        // every day of two centuries
+        let all = (0..80_000).map(|days| days * 24 * 60 * 60 * 1000 + 1);
+        assert!(all.clone().all(|ms| iso_ms(&day(ms)) == Some(ms - 1)));
     }
 
     #[test]

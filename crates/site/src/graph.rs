@@ -7,6 +7,7 @@ mod builder;
 mod edges;
 mod fragments;
 mod not_found;
+mod paths;
 mod rank;
 #[cfg(test)]
 mod tests;
@@ -121,6 +122,8 @@ pub struct Index {
     pub(crate) home: Home,
     /// Parts of pages that links from other pages name and that are not there.
     missing: fragments::Missing,
+    /// Steps on the ways from the start.
+    steps: paths::Steps,
     /// Pages that were published for the same keyword.
     pub(crate) aims: aims::Aims,
     /// URLs that gave no answer in the audit before this one either; sorted.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::{
     Cells, Error, Json, Result, Tx,
     access::ProjectScope,
-    ledger::{self, Which},
+    ledger::{self, Fresh, Which},
     projects, sql,
 };
 
@@ -140,14 +140,65 @@ pub async fn record(
     newest: Newest,
     now: Instant,
 ) -> Result<()> {
-    projects::lock(tx, scope).await?;
+    let ready = Ready {
+        fresh: Vec::new(),
+        known: by_issue(findings).collect(),
+    };
+    record_ready(tx, scope, audit, ready, newest, now).await
+}
+
+/// What was found on pages, by issue.
+fn by_issue(findings: Vec<Finding>) -> impl Iterator<Item = (Uuid, Vec<(Uuid, String)>)> {
     let mut of: BTreeMap<Uuid, Vec<(Uuid, String)>> = BTreeMap::new();
     for finding in findings {
         of.entry(finding.issue)
             .or_default()
             .push((finding.page, finding.evidence));
     }
-    for (issue, found) in of {
+    of.into_iter()
+}
+
+/// What an audit found, made ready to be recorded.
+#[derive(Debug)]
+pub struct Ready {
+    fresh: Vec<(Uuid, Fresh)>,
+    known: Vec<(Uuid, Vec<(Uuid, String)>)>,
+}
+
+impl Ready {
+    /// Takes time where an issue is new, and saves more when it is recorded; one that is called new and is not takes more.
+    pub fn make(
+        findings: Vec<Finding>,
+        is_new: impl Fn(Uuid) -> bool,
+        audit: Uuid,
+        now: Instant,
+    ) -> Result<Self> {
+        let (fresh, known): (Vec<_>, Vec<_>) = by_issue(findings).partition(|(issue, _)| is_new(*issue));
+        let fresh = fresh.into_iter();
+        let fresh = fresh.map(|(issue, found)| Ok((issue, Fresh::pack(found, audit, now)?)));
+        Ok(Self {
+            fresh: fresh.collect::<Result<_>>()?,
+            known,
+        })
+    }
+}
+
+/// The same as [`record`].
+pub async fn record_ready(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    ready: Ready,
+    newest: Newest,
+    now: Instant,
+) -> Result<()> {
+    projects::lock(tx, scope).await?;
+    let Ready { fresh, mut known } = ready;
+    for (issue, fresh) in fresh {
+        let found = fresh.append(tx, scope, issue).await?;
+        known.extend(found.map(|found| (issue, found)));
+    }
+    for (issue, found) in known {
         ledger::change(tx, scope, issue, found, |known, evidence| {
             ledger::find(known, evidence, audit, newest, now)
         })

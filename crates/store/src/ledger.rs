@@ -5,6 +5,7 @@
 //! The first leaf of an issue begins with the nil id. Who changes leaves of a project holds its lock ([`projects::lock`]).
 
 mod entry;
+mod fresh;
 mod leaf;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use searchwright_contract::issues::OccurrenceState;
 use uuid::Uuid;
 
 pub(crate) use entry::{Entry, Proof, find};
+pub(crate) use fresh::Fresh;
 pub(crate) use leaf::find as find_in;
 
 use crate::{

@@ -6,15 +6,17 @@ mod gather;
 pub(super) mod ids;
 mod laps;
 mod names;
+mod noted;
 pub(super) mod page_rows;
 pub(super) mod proofs;
 mod settle;
 mod since;
 mod urls;
-mod writing;
+pub(super) mod writing;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
+    mem::take,
     sync::{Arc, Mutex},
 };
 
@@ -30,29 +32,24 @@ use searchwright_site::{
 use searchwright_store::{
     Db, audits, crawls, events,
     issues::{self, Newest},
-    keywords, occurrences, snapshots,
+    keywords, occurrences,
+    snapshots::{self, Mark},
 };
 use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use self::{
-    evaluate::{ByCheck, Shared, Sums, evaluate_batches, evaluate_site, issue_id},
+    evaluate::{ByCheck, Shared, Sums, evaluate_batches, evaluate_site, issue_id, locked},
     gather::Gathered,
     ids::Ids,
     laps::Laps,
-    page_rows::PageRows,
     proofs::Proofs,
     settle::settle,
 };
-use super::{
-    Job, JobError,
-    audit::fenced,
-    page_links::{self, Batches},
-    worker::Run,
-};
+pub(super) use self::{noted::Noted, settle::recount};
+use super::{Job, JobError, audit::fenced, page_links, worker::Run};
 use crate::{failure::defect, operations::word, rules};
-pub(super) use settle::recount;
 
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
@@ -77,37 +74,6 @@ const fn weight(severity: Severity) -> f64 {
         Severity::Error => 10.0,
         Severity::Warning => 3.0,
         Severity::Notice => 1.0,
-    }
-}
-
-/// What is noted of pages while the crawl saves them.
-#[derive(Debug, Default)]
-pub(super) struct Places {
-    /// What their rows say.
-    rows: PageRows,
-    /// Where they are saved.
-    batches: Batches,
-}
-
-impl Places {
-    pub(super) fn of(project: Uuid) -> Self {
-        Self {
-            rows: PageRows::new(project),
-            batches: Batches::default(),
-        }
-    }
-
-    /// Takes in the pages of a batch.
-    pub(super) fn note<'p>(
-        &mut self,
-        pages: impl Iterator<Item = &'p PageFacts>,
-        number: u32,
-    ) -> Result<(), JobError> {
-        for facts in pages {
-            self.batches.note(facts.id, number);
-            self.rows.note(facts)?;
-        }
-        Ok(())
     }
 }
 
@@ -153,7 +119,7 @@ pub(super) async fn analyze(
     db: &Db,
     audit: Audited,
     ending: Ending,
-    places: Places,
+    noted: Noted,
 ) -> Result<Option<u8>, JobError> {
     let scope = run.leased.scope;
     let project = scope.project();
@@ -181,7 +147,7 @@ pub(super) async fn analyze(
         now_ms: audit.requested.millis(),
     });
     // A batch is read while those before it are evaluated, and what the crawl knows is written meanwhile.
-    let (give, take) = tokio::sync::mpsc::channel(1);
+    let (give, loaded) = tokio::sync::mpsc::channel(1);
     let loading = async move {
         for number in 0.. {
             let Some(data) = crawls::load(&mut db.read().await?, scope, audit.id, number).await? else {
@@ -193,15 +159,20 @@ pub(super) async fn analyze(
         }
         Ok::<_, JobError>(())
     };
-    let take = Arc::new(Mutex::new(take));
+    let loaded = Arc::new(Mutex::new(loaded));
     let gathered = Arc::new(Mutex::new(Gathered::default()));
     let mut evaluators = JoinSet::new();
     for _ in 0..threads {
-        let (shared, take, gathered) = (shared.clone(), take.clone(), gathered.clone());
-        evaluators.spawn_blocking(move || evaluate_batches(&shared, &take, &gathered));
+        let (shared, loaded, gathered) = (shared.clone(), loaded.clone(), gathered.clone());
+        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, &gathered));
     }
-    drop(take);
-    let Places { rows, batches } = places;
+    drop(loaded);
+    let Noted {
+        rows,
+        batches,
+        names,
+        found,
+    } = noted;
     let (there, rows_are_there) = tokio::sync::oneshot::channel();
     let evaluating = async {
         let evaluated = evaluators.join_all().await;
@@ -209,37 +180,45 @@ pub(super) async fn analyze(
         let of_all = shared.clone();
         let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &of_all)).await;
         let (mut sums, site) = summed.map_err(|e| defect("analysis", e))??;
-        let named = std::mem::take(&mut sums.names);
-        let names = writing::names(run, db, audit, (index.clone(), ids.clone()), named);
-        let findings = async {
-            // Who reads what is found takes its pages to be there. Where they are not written, all of this ends.
-            rows_are_there.await.map_err(|e| defect("analysis", e))?;
-            writing::findings(run, db, audit, (shared, gathered), now).await
-        };
-        tokio::try_join!(findings, names)?;
-        Ok::<_, JobError>((sums, site))
+        let (pages, found, ids) = (take(&mut sums.marks), take(&mut sums.found), ids.clone());
+        let kept = tokio::task::spawn_blocking(move || Kept::of(pages, found, &ids, project));
+        // Who reads what is found takes its pages to be there. Where they are not written, all of this ends.
+        rows_are_there.await.map_err(|e| defect("analysis", e))?;
+        let found = take(&mut *locked(&gathered));
+        writing::findings(run, db, audit, (&shared, found), now).await?;
+        let kept = kept.await.map_err(|e| defect("analysis", e))?;
+        Ok::<_, JobError>((sums, site, kept))
     };
     let listing = async {
+        let mut laps = Laps::begin();
         let of = (index.clone(), ids.clone());
         let urls = writing::rows(run, db, audit, of.clone(), rows).await?;
         there.send(()).ok();
+        laps.lap("rows");
+        writing::findings(run, db, audit, (&shared, found), now).await?;
+        laps.lap("findings");
+        writing::names(run, db, audit, of.clone(), names).await?;
+        laps.lap("names");
         page_links::note(run, db, audit.id, of.clone(), batches).await?;
-        writing::urls(run, db, of, urls).await
+        laps.lap("links");
+        writing::urls(run, db, of, urls).await?;
+        laps.lap("urls");
+        Ok::<_, JobError>(laps)
     };
     // Where one fails, no more is loaded, and evaluation ends.
-    let ((), (mut sums, site), ()) = tokio::try_join!(loading, evaluating, listing)?;
+    let ((), (mut sums, site, kept), known) = tokio::try_join!(loading, evaluating, listing)?;
     laps.lap("written");
     let proofs = Proofs {
         index,
         project,
         began: audit.began,
-        told: std::mem::take(&mut sums.told).into_iter().collect(),
+        told: take(&mut sums.told).into_iter().collect(),
         measured,
-        unproven: std::mem::take(&mut sums.unproven),
+        unproven: take(&mut sums.unproven),
     };
-    let score = finish(run, db, audit, termination, &rules, (sums, site, ids), &proofs).await?;
+    let score = finish(run, db, audit, termination, &rules, (sums, site, kept), &proofs).await?;
     laps.lap("settled");
-    tracing::info!(audit = %audit.id, laps = %laps, "audit analysed");
+    tracing::info!(audit = %audit.id, laps = %laps, known = %known, "audit analysed");
     Ok(score)
 }
 
@@ -263,16 +242,26 @@ fn sum_up(
     Ok((sums, site))
 }
 
-/// Pages by issue, as the sorted halves of their ids. Until here four bytes each have to do: a large site has millions.
-fn halves(found: ByCheck<Vec<UrlId>>, ids: &Ids, project: Uuid) -> Vec<(Uuid, Vec<u64>)> {
-    let half = |page: UrlId| snapshots::half(ids.of(page));
-    let found = found.into_each().filter(|(_, pages)| !pages.is_empty());
-    let found = found.map(|(check, pages)| {
-        let mut pages: Vec<u64> = pages.into_iter().map(half).collect();
+/// What audits are compared by, sorted.
+struct Kept {
+    pages: Vec<Mark>,
+    /// Pages by issue, as halves of their ids. Until here four bytes each have to do: a large site has millions.
+    found: Vec<(Uuid, Vec<u64>)>,
+}
+
+impl Kept {
+    fn of(mut pages: Vec<Mark>, found: ByCheck<Vec<UrlId>>, ids: &Ids, project: Uuid) -> Self {
         pages.sort_unstable();
-        (issue_id(project, check.id), pages)
-    });
-    found.collect()
+        let half = |page: UrlId| snapshots::half(ids.of(page));
+        let found = found.into_each().filter(|(_, pages)| !pages.is_empty());
+        let found = found.map(|(check, pages)| {
+            let mut pages: Vec<u64> = pages.into_iter().map(half).collect();
+            pages.sort_unstable();
+            (issue_id(project, check.id), pages)
+        });
+        let found = found.collect();
+        Self { pages, found }
+    }
 }
 
 async fn finish(
@@ -281,7 +270,7 @@ async fn finish(
     audited: Audited,
     termination: Termination,
     rules: &Rules,
-    (mut sums, site_findings, ids): (Sums, Vec<issues::Finding>, Arc<Ids>),
+    (mut sums, site_findings, kept): (Sums, Vec<issues::Finding>, Kept),
     proofs: &Proofs,
 ) -> Result<Option<u8>, JobError> {
     let Audited {
@@ -296,11 +285,7 @@ async fn finish(
     let health = sums.scores.health();
     sums.totals.issues = sums.issues();
     let complete = termination == Termination::Complete;
-    let mut marks = std::mem::take(&mut sums.marks);
-    marks.sort_unstable();
-    let found = std::mem::take(&mut sums.found);
-    let found = tokio::task::spawn_blocking(move || halves(found, &ids, project));
-    let mut found = found.await.map_err(|e| defect("analysis", e))?;
+    let Kept { pages, mut found } = kept;
     let before = match previous {
         Some(previous) => &rules::of(&mut db.read().await?, run.leased.scope, previous).await?,
         None => rules,
@@ -334,7 +319,7 @@ async fn finish(
         error_free_pages_pct: health.error_free_pages_pct,
         pages_scored: Some(health.pages_scored),
         category_scores: by_category(&sums.scores),
-        changes: since::since(db, run.leased.scope, previous, &marks, &found).await?,
+        changes: since::since(db, run.leased.scope, previous, &pages, &found).await?,
         score_is_partial: !complete,
         totals: sums.totals,
         error: None,
@@ -342,7 +327,7 @@ async fn finish(
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
-            snapshots::keep(tx, scope, audit, &marks, found).await?;
+            snapshots::keep(tx, scope, audit, &pages, found).await?;
             let score = outcome.health_score;
             if audits::finish(tx, scope, audit, status, outcome, now).await? {
                 for language in keywords::languages(tx, scope).await? {

@@ -28,7 +28,7 @@ use uuid::Uuid;
 use self::saving::{Saving, Stopped};
 use super::{
     JobError,
-    analysis::{self, Places},
+    analysis::{self, Noted},
     batches::{Rooms, unpack, unpack_whole},
     brand_name, page_keywords, silences, temporary_redirects, vitals,
     worker::Run,
@@ -91,7 +91,7 @@ pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, J
 
 async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
     set_status(run, db, audit_id, AuditStatus::Crawling).await?;
-    let (mut ending, places) = crawl(run, db, audit, audit_id).await?;
+    let (mut ending, noted) = crawl(run, db, audit, audit_id).await?;
     if let Some(error) = failure(&ending) {
         let problem = Problem::new(Code::InvalidState, error.message).with("auditError", error.code);
         return Err(JobError::GiveUp(Box::new(problem)));
@@ -108,7 +108,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
         began: audit.started_at.unwrap_or(audit.requested_at),
         previous: previous(audit),
     };
-    let result = analysis::analyze(run, db, audited, ending, places).await?;
+    let result = analysis::analyze(run, db, audited, ending, noted).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
 }
 
@@ -199,26 +199,27 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
     Ok(config)
 }
 
-async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Places), JobError> {
+async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Noted), JobError> {
     let mut config = config(run, audit)?;
     config.seeds = before::seeds(run, db, config.max_pages).await?;
     config.robots_copy = before::robots_copy(run, db, audit).await?;
     let fetcher = crawler(&run.settings)?;
     let (scope, reader) = (run.leased.scope, earlier::reader(&run.settings.user_agent));
     let elapsed = before::elapsed(audit, run.engine.clock.now(), config.max_duration);
-    let (resume, next, places) = saved(db, scope, audit_id, &config, elapsed).await?;
+    let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
+    let asking = Arc::new(Asking::new(rules, audit.requested_at.millis()));
+    let (resume, next, noted) = saved(db, (scope, audit_id), &config, &asking, elapsed).await?;
     let count = Arc::new(AtomicU32::new(next));
     config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
-    let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
     let mut sink = Saving {
-        asking: Arc::new(Asking::new(rules, audit.requested_at.millis())),
+        asking,
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
         next,
         count,
         reader,
-        places,
+        noted,
         rooms: Rooms::default(),
     };
     let clock = run.engine.clock.clone();
@@ -236,7 +237,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
         Ok(stopped) => stopped.0,
         Err(other) => defect("crawl", other).into(),
     })?;
-    Ok((ending, sink.places))
+    Ok((ending, sink.noted))
 }
 
 /// The client that fetches pages.
@@ -255,12 +256,12 @@ pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
 /// The crawl as far as it was saved, if it was begun, the number of the next batch, and what is noted of its pages.
 async fn saved(
     db: &Db,
-    scope: searchwright_store::access::ProjectScope,
-    audit: Uuid,
+    (scope, audit): (searchwright_store::access::ProjectScope, Uuid),
     config: &Config,
+    asking: &Asking,
     elapsed: Duration,
-) -> Result<(Option<Resume>, u32, Places), JobError> {
-    let mut places = Places::of(scope.project());
+) -> Result<(Option<Resume>, u32, Noted), JobError> {
+    let mut noted = Noted::of(scope.project());
     let mut origin = None;
     let mut count = 0;
     while let Some(data) = crawls::load(&mut db.read().await?, scope, audit, count).await? {
@@ -269,7 +270,7 @@ async fn saved(
         count += 1;
     }
     if count == 0 {
-        return Ok((None, 0, places));
+        return Ok((None, 0, noted));
     }
     tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
     let mut resume = Resume::new(config, origin, elapsed);
@@ -277,9 +278,10 @@ async fn saved(
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let ((_, discovered, pages), resources) = unpack_whole(&data)?;
-        places.note(pages.iter(), number)?;
-        resume.resources(resources);
+        let again = unpack_whole(&data, asking)?;
+        let (_, discovered, pages) = again.saved;
+        noted.note(pages.iter(), again.noticed, number)?;
+        resume.resources(again.resources);
         for url in &discovered {
             resume.url(url).map_err(|e| defect("saved crawl", e))?;
         }
@@ -287,7 +289,7 @@ async fn saved(
             resume.page(page).map_err(|e| defect("saved crawl", e))?;
         }
     }
-    Ok((Some(resume), count, places))
+    Ok((Some(resume), count, noted))
 }
 
 /// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.

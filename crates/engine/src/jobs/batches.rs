@@ -1,22 +1,24 @@
 //! Batches of crawled pages as they are stored. What facts gained since the form was fixed lies behind it, so that batches
 //! of older releases are read as before: they end earlier.
 
+mod few;
 mod places;
 #[cfg(test)]
 mod tests;
 
 use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
-    checks::{Asking, Early},
+    checks::{Asking, Early, Noticed},
     crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
-    page::{HtmlFacts, More, PageFacts, Strange, UrlId},
+    page::{More, PageFacts, Strange, UrlId},
     resources::Resource,
     text::sketch::Sketch,
 };
 use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::few::Few;
 use self::places::Places;
 use super::{JobError, page_texts};
 use crate::{
@@ -58,11 +60,23 @@ struct Dates {
 
 /// What is stored behind that.
 #[derive(Serialize, Deserialize)]
-struct Asked {
+pub(super) struct Asked {
     /// By which rules; to others it says nothing.
     by: u64,
     /// What was found on each page while the crawl went on, in their order.
     early: Vec<Option<Early>>,
+}
+
+impl Asked {
+    /// Asks the pages of a batch. What is seen is not stored with it: who goes on with a crawl asks again.
+    pub(super) fn of<'p>(
+        asking: &Asking,
+        pages: impl Iterator<Item = &'p PageFacts>,
+    ) -> (Self, Vec<Noticed>) {
+        let (early, noticed) = asking.of(pages);
+        let by = asking.fingerprint();
+        (Self { by, early }, noticed)
+    }
 }
 
 /// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
@@ -98,13 +112,9 @@ pub(super) struct Rooms {
 pub(super) fn pack(
     mut batch: Batch,
     number: u32,
-    asking: Option<&Asking>,
+    asked: Option<Asked>,
     rooms: &mut Rooms,
 ) -> Result<Packed, JobError> {
-    let asked = asking.map(|asking| Asked {
-        by: asking.fingerprint(),
-        early: asking.of(batch.pages.iter().map(|page| &page.facts)),
-    });
     let texts = page_texts::pack(&batch, number)?;
     let sketches = match texts {
         Some(_) => Some(own_pages::pack(&batch)?),
@@ -175,28 +185,29 @@ pub(crate) fn unpack(data: &[u8]) -> Result<Saved, Failure> {
     Ok(read(&plain(data)?)?.saved)
 }
 
-/// The same with what pages need beside themselves, when it was asked for.
-pub(super) fn unpack_whole(data: &[u8]) -> Result<(Saved, Option<Vec<Resource>>), Failure> {
-    let whole = read(&plain(data)?)?;
-    Ok((whole.saved, whole.resources))
+/// What a crawl needs that goes on where it was.
+pub(super) struct Again {
+    pub(super) saved: Saved,
+    /// What pages need beside themselves, when it was asked for.
+    pub(super) resources: Option<Vec<Resource>>,
+    /// What was found on the pages, if they were asked by the same rules.
+    pub(super) noticed: Vec<Noticed>,
 }
 
-/// Its pages, and what was found on each while the crawl went on; of no page, unless that was by the same rules. `room` is for
-/// the next batch what it was for this one.
-pub(super) fn unpack_asked(
-    data: &[u8],
-    by: u64,
-    room: &mut Vec<u8>,
-) -> Result<(Vec<PageFacts>, Vec<Option<Early>>), Failure> {
-    let (size, packed) = lz4_flex::block::uncompressed_size(data).map_err(|e| defect("saved batch", e))?;
-    room.resize(size, 0);
-    let size = lz4_flex::block::decompress_into(packed, room).map_err(|e| defect("saved batch", e))?;
-    let whole = read(room.get(..size).unwrap_or_default())?;
-    let pages = whole.saved.2;
-    let asked = whole.asked.filter(|asked| asked.by == by);
-    let mut early = asked.map_or_else(Vec::new, |asked| asked.early);
-    early.resize(pages.len(), None);
-    Ok((pages, early))
+/// Reads all of a stored batch back.
+pub(super) fn unpack_whole(data: &[u8], asking: &Asking) -> Result<Again, Failure> {
+    let Whole {
+        saved,
+        resources,
+        asked,
+    } = read(&plain(data)?)?;
+    let asked = asked.filter(|asked| asked.by == asking.fingerprint());
+    let noticed = asked.map(|_| asking.of(saved.2.iter()).1);
+    Ok(Again {
+        saved,
+        resources,
+        noticed: noticed.unwrap_or_default(),
+    })
 }
 
 /// All that a batch says.
@@ -211,55 +222,73 @@ fn plain(data: &[u8]) -> Result<Vec<u8>, Failure> {
 }
 
 fn read(plain: &[u8]) -> Result<Whole, Failure> {
-    let mut resources = None;
     let (mut saved, rest): (Saved, _) =
         postcard::take_from_bytes(places::split(plain).0).map_err(|e| defect("saved batch", e))?;
-    let (later, rest): (Option<Later>, _) = behind(rest)?;
-    let (latest, rest): (Option<Latest>, _) = behind(rest)?;
-    let (dates, rest): (Option<Dates>, _) = behind(rest)?;
-    let (asked, _): (Option<Asked>, _) = behind(rest)?;
-    if let Some(later) = later {
-        for (page, more) in saved.2.iter_mut().zip(later.pages) {
-            if let (Some(html), Some(more)) = (&mut page.html, more) {
-                html.more = more;
-            }
-        }
-        if let (Some(origin), Some(more)) = (&mut saved.0, later.origin) {
-            origin.more = more;
-        }
-        resources = later.resources;
+    let mut behind = Behind::read(rest)?;
+    for (place, page) in saved.2.iter_mut().enumerate() {
+        behind.complete(page, place);
     }
-    let latest: Latest = latest.unwrap_or_default();
+    if let (Some(origin), Some(more)) = (&mut saved.0, behind.later.origin) {
+        origin.more = more;
+    }
     if let Some(origin) = &mut saved.0 {
-        for (probe, sketch) in origin.probes.iter_mut().zip(latest.probes) {
+        for (probe, sketch) in origin.probes.iter_mut().zip(behind.latest.probes) {
             probe.sketch = sketch;
         }
     }
-    let pages = &mut saved.2;
-    for (place, strange) in latest.strange {
-        if let Some(html) = html(pages, place) {
-            html.strange = strange;
-        }
-    }
-    for (place, dated) in dates.unwrap_or_default().dated {
-        if let Some(html) = html(pages, place) {
-            html.dated = Some(dated);
-        }
-    }
-    for (place, day) in latest.days {
+    for (place, day) in behind.latest.days {
         if let Some(url) = saved.1.get_mut(place as usize) {
             url.day = day;
         }
     }
     Ok(Whole {
         saved,
-        resources,
-        asked,
+        resources: behind.later.resources,
+        asked: behind.asked,
     })
 }
 
-fn html(pages: &mut [PageFacts], place: u32) -> Option<&mut HtmlFacts> {
-    pages.get_mut(place as usize)?.html.as_deref_mut()
+/// All that is stored behind pages.
+struct Behind {
+    later: Later,
+    latest: Latest,
+    dates: Dates,
+    asked: Option<Asked>,
+}
+
+impl Behind {
+    /// Of a batch of an older release there is less.
+    fn read(rest: &[u8]) -> Result<Self, Failure> {
+        let (later, rest): (Option<Later>, _) = behind(rest)?;
+        let (latest, rest): (Option<Latest>, _) = behind(rest)?;
+        let (dates, rest): (Option<Dates>, _) = behind(rest)?;
+        let (asked, _): (Option<Asked>, _) = behind(rest)?;
+        Ok(Self {
+            later: later.unwrap_or_default(),
+            latest: latest.unwrap_or_default(),
+            dates: dates.unwrap_or_default(),
+            asked,
+        })
+    }
+
+    /// Gives the page in a place what is stored behind it.
+    fn complete(&mut self, page: &mut PageFacts, place: usize) {
+        let Some(html) = page.html.as_deref_mut() else {
+            return;
+        };
+        if let Some(more) = self.later.pages.get_mut(place).and_then(Option::take) {
+            html.more = more;
+        }
+        let Ok(place) = u32::try_from(place) else { return };
+        let strange = &mut self.latest.strange;
+        if let Ok(at) = strange.binary_search_by_key(&place, |(place, _)| *place) {
+            html.strange = std::mem::take(&mut strange[at].1);
+        }
+        let dated = &self.dates.dated;
+        if let Ok(at) = dated.binary_search_by_key(&place, |(place, _)| *place) {
+            html.dated = Some(dated[at].1);
+        }
+    }
 }
 
 /// Some of its pages, which costs less than all of them; without what is stored behind them, but for a batch of an older

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{
     JobError,
-    analysis::{evaluate::page_id, ids::Ids},
+    analysis::{evaluate::page_id, ids::Ids, writing::ahead},
     audit::fenced,
     worker::Run,
 };
@@ -110,25 +110,23 @@ pub(super) async fn note(
     (index, ids): (Arc<Index>, Arc<Ids>),
     batches: Batches,
 ) -> Result<(), JobError> {
-    let crawl = Arc::new((index, batches));
-    let of = crawl.clone();
-    let order = tokio::task::spawn_blocking(move || order(&of.0, &of.1, &ids))
-        .await
-        .map_err(|e| defect("links", e))?;
-    let order = Arc::new(order);
-    let mut written = 0;
-    while written < order.len() {
-        let (of, order, from) = (crawl.clone(), order.clone(), written);
-        let packing = tokio::task::spawn_blocking(move || portions(&of.0, &of.1, &order[from..]));
-        let portions = packing.await.map_err(|e| defect("links", e))??;
-        let first = written == 0;
-        fenced(db, run.leased.clone(), move |tx, scope| {
-            Box::pin(async move { page_links::save(tx, scope, audit, portions, first).await })
-        })
-        .await?;
-        written += PORTION * AT_ONCE;
-    }
-    Ok(())
+    let written = ahead(
+        move |give| {
+            let order = order(&index, &batches, &ids);
+            for (turn, urls) in order.chunks(PORTION * AT_ONCE).enumerate() {
+                if !give((portions(&index, &batches, urls)?, turn == 0)) {
+                    break;
+                }
+            }
+            Ok::<_, JobError>(())
+        },
+        |(portions, first)| {
+            fenced(db, run.leased.clone(), move |tx, scope| {
+                Box::pin(async move { page_links::save(tx, scope, audit, portions, first).await })
+            })
+        },
+    );
+    written.await?
 }
 
 /// What was fetched, by page, with its batch.
@@ -140,7 +138,7 @@ fn order(index: &Index, batches: &Batches, ids: &Ids) -> Vec<(Uuid, UrlId, u32)>
     order
 }
 
-/// The next portions.
+/// Some of them in portions.
 fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<Portion>> {
     let pack = |urls: &[(Uuid, UrlId, u32)]| {
         let places: Vec<Place> = urls
@@ -152,7 +150,7 @@ fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> R
             pack(&places)?,
         ))
     };
-    order.chunks(PORTION).take(AT_ONCE).map(pack).collect()
+    order.chunks(PORTION).map(pack).collect()
 }
 
 /// The page of an address, whether or not it was fetched.

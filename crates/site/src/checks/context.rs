@@ -1,10 +1,6 @@
 //! What the functions of checks are given.
 
-use std::{
-    cell::{OnceCell, RefCell},
-    collections::HashMap,
-    ops::Deref,
-};
+use std::{cell::OnceCell, ops::Deref};
 
 use serde_json::Value;
 
@@ -50,8 +46,6 @@ pub struct Context<'a> {
     pub(super) user_bots: Bots,
     /// Rules for the robots that gather training data.
     pub(super) training_bots: Bots,
-    /// Of pages on the ways to others, the one before on the way from the start.
-    pub(super) steps_back: RefCell<HashMap<UrlId, Option<UrlId>>>,
 }
 
 impl<'a> Context<'a> {
@@ -70,7 +64,6 @@ impl<'a> Context<'a> {
             search_bots: Bots::search(&robots),
             user_bots: Bots::user(&robots),
             training_bots: Bots::training(&robots),
-            steps_back: RefCell::default(),
         }
     }
 

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::{
     Answer,
     Category::Crawlability,
-    Check, Context, Page, Scope, Site, Test,
+    Check, Page, Scope, Site, Test,
     evidence::{MOST, list, none, with},
     told::Rest,
 };
 use crate::{
     fetch::{Cut, FetchError},
-    graph::{Index, flag},
+    graph::flag,
     page::{HtmlFacts, Outcome, UrlId},
 };
 
@@ -197,77 +197,12 @@ fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         return None;
     }
     let evidence = json!({"depth": depth});
-    Some(match shortest_path(page.context, page.id()) {
+    Some(match page.index().shortest_path(page.id()) {
         Some(path) => {
-            let path: Vec<&str> = path.iter().map(|id| page.key(*id)).collect();
-            with(evidence, "shortestPath", path)
+            let path = path.into_iter().map(|id| page.key(id).into());
+            with(evidence, "shortestPath", Value::Array(path.collect()))
         }
         None => evidence,
-    })
-}
-
-/// One of the shortest ways from the start to a page, links and redirects; `None` when it is not found among the first of
-/// its links.
-fn shortest_path(context: &Context<'_>, id: UrlId) -> Option<Vec<UrlId>> {
-    /// URLs on the way.
-    const LONGEST: usize = 32;
-    /// Steps that are remembered, a megabyte.
-    const MOST_STEPS: usize = 1 << 16;
-    let index = context.index;
-    let mut path = vec![id];
-    while let Some(at) = path.last().copied()
-        && index.depth(at)? > 0
-    {
-        let before = if at == id {
-            step_back(index, at)?
-        } else {
-            // most ways lead over the same few pages, which come first
-            let mut steps = context.steps_back.borrow_mut();
-            match steps.get(&at) {
-                Some(known) => *known,
-                None => {
-                    let step = step_back(index, at);
-                    if steps.len() < MOST_STEPS {
-                        steps.insert(at, step);
-                    }
-                    step
-                }
-            }?
-        };
-        if path.len() == LONGEST || path.contains(&before) {
-            return None;
-        }
-        path.push(before);
-    }
-    path.reverse();
-    Some(path)
-}
-
-/// A URL one click nearer to the start that leads here, or that redirects here.
-fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
-    /// Links that are looked at, first few and then more, and compared: most are found by pages that were read before others.
-    const FEW: usize = 16;
-    const LOOKED_AT: usize = 256;
-    const COMPARED: usize = 4;
-    let depth = index.depth(at)?;
-    let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
-    // mostly the same one in every crawl, in whatever order pages were read; the text is nearer at hand than the key
-    let text = |id: &UrlId| index.texts[id.0 as usize];
-    let order = |a: &UrlId, b: &UrlId| {
-        let texts = text(a).cmp(&text(b));
-        texts.then_with(|| index.key(*a).cmp(index.key(*b)))
-    };
-    let linked = |most: usize| {
-        let links = index.inlinks(at).take(most);
-        let links = links.filter(|(from, nofollow)| !nofollow && nearer(*from));
-        links.map(|(from, _)| from).take(COMPARED).min_by(order)
-    };
-    let linked = linked(FEW).or_else(|| linked(LOOKED_AT));
-    linked.or_else(|| {
-        // a redirect costs no click
-        let from = index.redirected_to(at).take(LOOKED_AT);
-        from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth))
-            .min_by(order)
     })
 }
 

@@ -8,34 +8,46 @@ use serde_json::Value;
 
 use super::{Answer, Check, RULESET_VERSION, Rules, TOGETHER, Test, registry};
 use crate::{
-    page::{PageFacts, not_indexable},
+    page::{PageFacts, UrlId, not_indexable},
     text,
 };
 
-/// What was found on a page while the crawl went on.
+/// What the evaluation needs of what was found on a page while the crawl went on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Early {
-    /// By checks that look at the answer only: their places in the registry, and what was seen, as JSON. What others noted,
-    /// which is no finding yet.
-    found: Vec<(u16, Box<str>)>,
+    /// Places in the registry of checks that look at the answer only and found something.
+    found: Vec<u16>,
+    /// What others noted of the answer, which is no finding yet: their places, and JSON.
+    noted: Vec<(u16, Box<str>)>,
     /// Places of others that the answer lets find something.
     suspects: Vec<u16>,
-    /// The page was taken for one that may be in the index. If robots.txt keeps it out, all of this is of another page.
+    /// As in [`Noticed`].
     pub(super) indexable: bool,
 }
 
+/// A finding on a page while the crawl went on.
+#[derive(Clone, Debug)]
+pub struct Noticed {
+    /// The check.
+    pub check: &'static Check,
+    /// Where.
+    pub page: UrlId,
+    /// The page was taken for one that may be in the index. If robots.txt keeps it out, this is of another page, and nothing.
+    pub indexable: bool,
+    /// What was seen, JSON text.
+    pub evidence: String,
+}
+
 impl Early {
-    /// What was found, in the order of the registry, with evidence as JSON.
-    pub fn into_findings(self) -> impl Iterator<Item = (&'static Check, String)> {
-        let all = self.found.into_iter();
-        let all =
-            all.filter_map(|(place, seen)| Some((registry().get(usize::from(place))?, seen.into_string())));
-        all.filter(|(check, _)| matches!(check.test, Test::Answer(_)))
+    /// Checks that found something, in the order of the registry.
+    pub fn checks(&self) -> impl Iterator<Item = &'static Check> {
+        let found = self.found.iter();
+        found.filter_map(|place| registry().get(usize::from(*place)))
     }
 
     /// What a check noted of the answer.
     pub(super) fn noted(&self, check: &Check) -> Option<Value> {
-        let noted = self.found.iter().find(|(place, _)| *place == check.place);
+        let noted = self.noted.iter().find(|(place, _)| *place == check.place);
         serde_json::from_str(&noted?.1).ok()
     }
 
@@ -44,21 +56,33 @@ impl Early {
         match check.test {
             Test::Answer(_) => false,
             Test::Screened(..) => self.suspects.contains(&check.place),
-            Test::Noted(..) => self.found.iter().any(|(place, _)| *place == check.place),
+            Test::Noted(..) => self.noted.iter().any(|(place, _)| *place == check.place),
             Test::Html(_) | Test::Url(_) | Test::Site(_) => true,
         }
     }
 
-    fn ask(&mut self, check: &Check, answer: &Answer<'_>) {
+    fn ask(&mut self, check: &'static Check, answer: &Answer<'_>, noticed: &mut Vec<Noticed>) {
         let Some(html) = answer.facts.html_200() else {
             return;
         };
+        let text = |evidence: Option<Value>| serde_json::to_string(&evidence?).ok();
         match check.test {
             Test::Answer(_) | Test::Noted(..) if check.needs_whole && answer.facts.cut.is_some() => {}
-            Test::Answer(test) | Test::Noted(test, _) => {
-                let evidence = test(answer, html).and_then(|evidence| serde_json::to_string(&evidence).ok());
-                self.found
-                    .extend(evidence.map(|evidence| (check.place, evidence.into())));
+            Test::Answer(test) => {
+                let Some(evidence) = text(test(answer, html)) else {
+                    return;
+                };
+                self.found.push(check.place);
+                noticed.push(Noticed {
+                    check,
+                    page: answer.id(),
+                    indexable: self.indexable,
+                    evidence,
+                });
+            }
+            Test::Noted(note, _) => {
+                let noted = text(note(answer, html));
+                self.noted.extend(noted.map(|noted| (check.place, noted.into())));
             }
             Test::Screened(screen, _) if screen(answer, html) => self.suspects.push(check.place),
             _ => {}
@@ -95,41 +119,45 @@ impl Asking {
     }
 
     /// What is found on each page; nothing is known of one where a check stumbled.
-    pub fn of<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> Vec<Option<Early>> {
+    pub fn of<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> (Vec<Option<Early>>, Vec<Noticed>) {
         let answer = |facts: &'p PageFacts| {
             let indexable = not_indexable(facts).is_none();
             Answer::new(facts, &self.rules.thresholds, self.now_ms, indexable)
         };
         let pages: Vec<&PageFacts> = pages.collect();
-        let mut all = Vec::with_capacity(pages.len());
+        let (mut all, mut noticed) = (Vec::with_capacity(pages.len()), Vec::new());
         // what is made of the markup of pages takes more room than they do, and goes with them
         for pages in pages.chunks(TOGETHER) {
             let answers: Vec<Answer<'_>> = pages.iter().copied().map(answer).collect();
             match catch_unwind(AssertUnwindSafe(|| self.ask(&answers))) {
-                Ok(early) => all.extend(early.into_iter().map(Some)),
+                Ok((early, found)) => {
+                    all.extend(early.into_iter().map(Some));
+                    noticed.extend(found);
+                }
                 Err(_) => all.extend(answers.iter().map(|_| None)),
             }
         }
-        all
+        (all, noticed)
     }
 
-    fn ask(&self, answers: &[Answer<'_>]) -> Vec<Early> {
+    fn ask(&self, answers: &[Answer<'_>]) -> (Vec<Early>, Vec<Noticed>) {
         let early = |answer: &Answer<'_>| Early {
             indexable: answer.indexable,
             ..Early::default()
         };
         let mut all: Vec<Early> = answers.iter().map(early).collect();
+        let mut noticed = Vec::new();
         for check in &self.checks {
             for (answer, early) in answers.iter().zip(&mut all) {
-                early.ask(check, answer);
+                early.ask(check, answer, &mut noticed);
             }
         }
-        all
+        (all, noticed)
     }
 }
 
 /// Rises when [`Early`] says something in another way.
-const FORM: &str = "2";
+const FORM: &str = "3";
 
 fn fingerprint(rules: &Rules) -> u64 {
     let all: Vec<&str> = registry().iter().map(|check| check.id).collect();

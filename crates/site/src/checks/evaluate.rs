@@ -65,18 +65,29 @@ pub fn evaluate(pages: &[PageFacts], early: &[Option<Early>], context: &Context<
         all
     }));
     // one of them failed: which, is seen when each is asked alone
-    all.unwrap_or_else(|_| pages.iter().map(|facts| evaluate_each(facts, context)).collect())
+    all.unwrap_or_else(|_| {
+        let each = pages.iter().zip(&early);
+        each.map(|(facts, early)| evaluate_each(facts, *early, context))
+            .collect()
+    })
 }
 
 /// The same of one page, where some check may fail.
-fn evaluate_each(facts: &PageFacts, context: &Context<'_>) -> Evaluated {
-    let mut evaluated = Evaluated::default();
+fn evaluate_each(facts: &PageFacts, early: Option<&Early>, context: &Context<'_>) -> Evaluated {
+    let mut evaluated = Evaluated {
+        early: early.is_some(),
+        ..Evaluated::default()
+    };
     if !context.index.has(facts.id, flag::INTERNAL) {
         return evaluated;
     }
     let page = Page::new(facts, context);
-    for check in context.checks {
-        match guarded(check, &facts.url, || ask(check, &page, None)) {
+    let left = context
+        .checks
+        .iter()
+        .filter(|check| early.is_none_or(|early| early.leaves(check)));
+    for check in left {
+        match guarded(check, &facts.url, || ask(check, &page, early)) {
             Ok(found) => evaluated.findings.extend(found),
             Err(Failed) => evaluated.failed.push(check),
         }

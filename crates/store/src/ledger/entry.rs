@@ -62,7 +62,7 @@ mod maybe {
 }
 
 impl Entry {
-    fn new(evidence: String, audit: Uuid, now: Instant) -> Self {
+    pub(super) fn new(evidence: String, audit: Uuid, now: Instant) -> Self {
         Self {
             state: OccurrenceState::Open,
             evidence,

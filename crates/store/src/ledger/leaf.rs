@@ -57,6 +57,16 @@ pub(super) fn read(data: &[u8]) -> Result<Entries> {
     Ok(ids.into_iter().zip(entries).collect())
 }
 
+/// The last page of a leaf.
+pub(super) fn last(data: &[u8]) -> Result<Option<Uuid>> {
+    if data.first() == Some(&b'[') {
+        return Ok(read(data)?.last().map(|(page, _)| *page));
+    }
+    let (ids, _) = parts(data)?;
+    let (ids, _) = ids.as_chunks::<ID>();
+    Ok(ids.last().map(|id| Uuid::from_bytes(*id)))
+}
+
 /// What a leaf knows of a page.
 pub(crate) fn find(data: &[u8], page: Uuid) -> Result<Option<Entry>> {
     if data.first() == Some(&b'[') {
@@ -113,7 +123,9 @@ pub(super) fn row(first_page: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Par
         summary.add(entry);
     }
     let of: Vec<&Entry> = entries.iter().map(|(_, entry)| entry).collect();
-    let plain = postcard::to_stdvec(&of).map_err(defect)?;
+    // it need not grow, but for long evidence
+    let plain = Vec::with_capacity(entries.len() * 256);
+    let plain = postcard::to_extend(&of, plain).map_err(defect)?;
     data.extend(lz4_flex::compress_prepend_size(&plain));
     let mut row = vec![first_page.into()];
     row.extend(summary.counts.map(Param::from));

@@ -4,7 +4,7 @@ use searchwright_contract::{Instant, issues::OccurrenceState};
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    issues::{self, Newest},
+    issues::{self, Finding, Newest, Ready},
     occurrences::{self, Actor, Change},
 };
 use uuid::Uuid;
@@ -19,6 +19,7 @@ on_both!(
     until_then,
     an_audit_that_is_older_than_a_claim,
     the_newest_changes_come_first,
+    what_is_made_ready_is_recorded_the_same,
 );
 
 fn actor(at: Instant) -> Actor {
@@ -247,4 +248,74 @@ async fn the_newest_changes_come_first(place: &Place) {
         .await
         .unwrap();
     assert_eq!(found, [[]]);
+}
+
+/// Leaves that were made before, whatever is known by then.
+async fn what_is_made_ready_is_recorded_the_same(place: &Place) {
+    let store = place.store().await;
+    let newest = Newest::before(later(1));
+    let (issue, other) = (id(), id());
+    let page = |number: u128| Uuid::from_u128(number << 100);
+    let found = |pages: std::ops::Range<u128>, word: &str| -> Vec<Finding> {
+        let on = |issue: Uuid, pages: std::ops::Range<u128>| {
+            pages.map(move |number| Finding {
+                evidence: format!("{{\"{word}\":{number}}}"),
+                ..finding(issue, page(number))
+            })
+        };
+        // one is named twice, and pages come in any order
+        let twice = on(issue, pages.start..pages.start + 1).map(|finding| Finding {
+            evidence: "\"twice\"".to_owned(),
+            ..finding
+        });
+        let one = on(issue, pages.clone()).rev().chain(twice);
+        one.chain(on(other, pages.end..pages.end + 1)).collect()
+    };
+    let audits = [id(), id()];
+    let steps = [
+        // the first, those behind them, some of them once more, some before all of them, and a next audit
+        (audits[0], found(1_000..1_700, "a")),
+        (audits[0], found(1_700..1_702, "b")),
+        (audits[0], found(1_702..2_100, "c")),
+        (audits[0], found(1_650..1_750, "d")),
+        (audits[0], found(2_099..2_400, "e")),
+        (audits[0], found(3..900, "f")),
+        (audits[1], found(1..2_600, "g")),
+    ];
+    let mut all = Vec::new();
+    for is_ready in [false, true] {
+        let scope = store.project().await;
+        let mut known = Vec::new();
+        for (audit, found) in steps.clone() {
+            commit!(store.db, |tx| {
+                if is_ready {
+                    let ready = Ready::make(found, |_| true, audit, now())?;
+                    issues::record_ready(tx, scope, audit, ready, newest, now()).await
+                } else {
+                    issues::record(tx, scope, audit, found, newest, now()).await
+                }
+            })
+            .unwrap();
+            for issue in [issue, other] {
+                let tx = &mut store.read().await;
+                let seen = issues::unseen(tx, scope, Uuid::nil(), issue, None, 10_000).await;
+                known.push(seen.unwrap());
+            }
+            mark(
+                &store,
+                scope,
+                (OccurrenceState::Open, OccurrenceState::Done),
+                (issue, page(1_001)),
+                None,
+            )
+            .await
+            .ok();
+        }
+        all.push((known, state(&store, scope, (issue, page(1_001))).await));
+    }
+    assert!(all[0] == all[1]);
+    let counts: Vec<usize> = all[1].0.iter().map(Vec::len).collect();
+    assert_eq!(counts[..6], [700, 1, 702, 2, 1_100, 3]);
+    let first = &all[1].0[0][0];
+    assert_eq!((first.page, first.evidence.as_str()), (page(1_000), "\"twice\""));
 }

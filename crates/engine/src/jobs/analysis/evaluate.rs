@@ -23,10 +23,9 @@ use tokio::sync::mpsc::Receiver;
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, batches::unpack_asked},
+    super::{JobError, batches::Few},
     gather::{Found, Gathered, pack},
     ids::Ids,
-    names::Names,
 };
 
 /// Stable id of a page: the same URL of the same project, whatever the audit.
@@ -54,8 +53,6 @@ pub(super) struct Sums {
     ranks: ByCheck<Option<u64>>,
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
-    /// What they are called.
-    pub(super) names: Names,
     /// Of pages that are no whole HTML, what their answers tell.
     pub(super) told: HashMap<Uuid, Told>,
     /// Checks that failed on some page, or that lack what they rest on.
@@ -100,7 +97,6 @@ impl Sums {
             }
         }
         self.marks.extend(other.marks);
-        self.names.merge(other.names);
         self.told.extend(other.told);
         self.unproven.extend(other.unproven);
         for (check, pages) in other.found.into_each() {
@@ -153,19 +149,19 @@ pub(super) fn evaluate_batches(
     loop {
         let next = locked(saved).blocking_recv();
         let Some(data) = next else { break };
-        let (pages, mut early) = unpack_asked(&data, by, &mut room)?;
-        let mut found = Vec::new();
-        for (pages, early) in pages
-            .chunks(checks::TOGETHER)
-            .zip(early.chunks_mut(checks::TOGETHER))
-        {
-            evaluate(shared, &context, (pages, early), &mut sums, &mut found);
+        let (mut batch, mut found) = (Few::open(&data, by, &mut room)?, Vec::new());
+        loop {
+            let (pages, early) = batch.next(checks::TOGETHER)?;
+            if pages.is_empty() {
+                break;
+            }
+            evaluate(shared, &context, (&pages, &early), &mut sums, &mut found);
+            home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
         }
-        home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
         let full = locked(gathered).gather(found);
         // not while the others wait
         if let Some(full) = full {
-            let packed = pack(full, &shared.ids)?;
+            let packed = pack(full)?;
             locked(gathered).keep(packed);
         }
     }
@@ -180,7 +176,7 @@ pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 fn evaluate(
     shared: &Shared,
     context: &Context<'_>,
-    (pages, early): (&[PageFacts], &mut [Option<Early>]),
+    (pages, early): (&[PageFacts], &[Option<Early>]),
     sums: &mut Sums,
     out: &mut Vec<Found>,
 ) {
@@ -192,7 +188,6 @@ fn evaluate(
         }
         let id = shared.ids.of(facts.id);
         sums.marks.push(mark(facts, index, id));
-        sums.names.add(index, facts);
         sums.unproven
             .extend(evaluated.failed.into_iter().map(|check| check.id));
         let told = Told::by(facts);
@@ -202,7 +197,7 @@ fn evaluate(
         let mut counts = Counts::default();
         let was_silent = index.was_silent(facts.id);
         let rank = f64::from(index.rank(facts.id));
-        let mut note = |check: &'static Check, evidence: String| {
+        let mut count = |check: &'static Check| {
             let issue = shared.issue_ids[check.place()];
             if !shared.ignored.contains(&(issue, id)) {
                 sums.add(check, shared.rules.severity(check), rank);
@@ -211,15 +206,16 @@ fn evaluate(
                 }
             }
             sums.found.of(check).push(facts.id);
-            out.push(Found::new(check, facts.id, evidence));
         };
+        let indexable = index.has(facts.id, flag::INDEXABLE);
         for finding in evaluated.findings {
-            note(finding.check, evidence(&finding));
+            count(finding.check);
+            let (check, evidence) = (finding.check, evidence(&finding));
+            out.push(Found::new(check, (facts.id, id), indexable, evidence));
         }
-        let early = early.take().filter(|_| evaluated.early);
-        for (check, evidence) in early.into_iter().flat_map(Early::into_findings) {
-            note(check, evidence);
-        }
+        // what was seen then is noted already
+        let early = early.iter().filter(|_| evaluated.early);
+        early.flat_map(Early::checks).for_each(count);
         if score::is_scored(facts, was_silent) {
             sums.scores.add(&counts);
         }

@@ -1,9 +1,13 @@
-//! What evaluators find, on its way to the store. It is written in the order of its keys, so that each leaf is written once:
+//! What checks find, on its way to the store. It is written in the order of its keys, so that each leaf is written once:
 //! findings of a very large site wait packed until everything is there.
 
 use std::{collections::BTreeMap, mem::take};
 
-use searchwright_site::{checks::Check, page::UrlId};
+use searchwright_site::{
+    checks::Check,
+    graph::{Index, flag},
+    page::UrlId,
+};
 use searchwright_store::issues::Finding;
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -23,42 +27,52 @@ const RANGES: usize = 16;
 pub(super) struct Found {
     /// The place of the check in the registry.
     check: u16,
+    /// Of the id of the page, by its beginning.
+    range: u8,
+    /// The page was taken for one that may be in the index.
+    indexable: bool,
     page: UrlId,
     /// JSON text.
-    evidence: String,
+    evidence: Box<str>,
 }
 
 impl Found {
-    pub(super) fn new(check: &Check, page: UrlId, evidence: String) -> Self {
+    /// On a page of that id, taken for one that may be in the index or not.
+    pub(super) fn new(check: &Check, page: (UrlId, Uuid), indexable: bool, evidence: String) -> Self {
         Self {
             check: check.place() as u16,
-            page,
-            evidence,
+            range: range(page.1),
+            indexable,
+            page: page.0,
+            evidence: evidence.into(),
         }
     }
 }
 
-/// What findings are called in the store.
+/// What findings are in the store.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names<'n> {
+pub(super) struct Known<'n> {
     /// The issue of each check, in the order of the registry.
     pub(super) issues: &'n [Uuid],
     pub(super) ids: &'n Ids,
+    pub(super) index: &'n Index,
 }
 
-impl Names<'_> {
-    fn finding(&self, found: Found) -> Finding {
-        Finding {
-            issue: self
-                .issues
-                .get(usize::from(found.check))
-                .copied()
-                .unwrap_or_default(),
-            page: self.ids.of(found.page),
-            evidence: found.evidence,
-        }
+impl Known<'_> {
+    /// Nothing on pages of other sites, or where the page was taken for what it is not: that is found by who knows it.
+    fn finding(&self, check: u16, (page, indexable, evidence): Seen) -> Option<Finding> {
+        let is_so =
+            self.index.has(page, flag::INTERNAL) && self.index.has(page, flag::INDEXABLE) == indexable;
+        is_so.then(|| Finding {
+            issue: self.issues.get(usize::from(check)).copied().unwrap_or_default(),
+            page: self.ids.of(page),
+            evidence: evidence.into_string(),
+        })
     }
 }
+
+/// Where, taken for one that may be in the index or not, and the evidence.
+type Seen<E = Box<str>> = (UrlId, bool, E);
 
 /// In the order of their keys.
 fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
@@ -76,7 +90,7 @@ fn bytes(findings: &[Found]) -> usize {
 #[derive(Debug)]
 pub(super) struct Packed(BTreeMap<(u16, u8), Vec<u8>>);
 
-/// What several evaluators found so far.
+/// What was found so far.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     plain: Vec<Found>,
@@ -105,19 +119,21 @@ impl Gathered {
     /// All in portions of one transaction, each in the order of its keys and behind the one before, until one is not taken.
     pub(super) fn rest(
         mut self,
-        names: Names<'_>,
+        known: Known<'_>,
         give: &mut dyn FnMut(Vec<Finding>) -> bool,
     ) -> Result<(), JobError> {
         let mut give =
             |findings: &mut Vec<Finding>| portions(sorted(take(findings)), PORTION).all(&mut *give);
         let plain = take(&mut self.plain);
         if self.packed.is_empty() {
-            let plain = plain.into_iter().map(|found| names.finding(found));
+            let plain = plain.into_iter().filter_map(|found| {
+                known.finding(found.check, (found.page, found.indexable, found.evidence))
+            });
             give(&mut plain.collect());
             return Ok(());
         }
-        self.keep(pack(plain, names.ids)?);
-        let mut checks: Vec<(&Uuid, u16)> = names.issues.iter().zip(0..).collect();
+        self.keep(pack(plain)?);
+        let mut checks: Vec<(&Uuid, u16)> = known.issues.iter().zip(0..).collect();
         checks.sort_unstable();
         let mut next = Vec::new();
         for (_, check) in checks {
@@ -126,14 +142,8 @@ impl Gathered {
                     let Some(data) = packed.remove(&(check, range as u8)) else {
                         continue;
                     };
-                    let found = unpack::<Vec<(UrlId, String)>>(&data)?.into_iter();
-                    next.extend(found.map(|(page, evidence)| {
-                        names.finding(Found {
-                            check,
-                            page,
-                            evidence,
-                        })
-                    }));
+                    let found = unpack::<Vec<Seen>>(&data)?.into_iter();
+                    next.extend(found.filter_map(|seen| known.finding(check, seen)));
                 }
                 if next.len() >= PORTION && !give(&mut next) {
                     return Ok(());
@@ -146,14 +156,14 @@ impl Gathered {
 }
 
 /// Packs what was found.
-pub(super) fn pack(findings: Vec<Found>, ids: &Ids) -> Result<Packed, JobError> {
-    let mut parts: Vec<Vec<(UrlId, &str)>> = Vec::new();
+pub(super) fn pack(findings: Vec<Found>) -> Result<Packed, JobError> {
+    let mut parts: Vec<Vec<Seen<&str>>> = Vec::new();
     for found in &findings {
-        let part = usize::from(found.check) * RANGES + range(ids.of(found.page));
+        let part = usize::from(found.check) * RANGES + usize::from(found.range);
         if parts.len() <= part {
             parts.resize_with(part + 1, Vec::new);
         }
-        parts[part].push((found.page, &found.evidence));
+        parts[part].push((found.page, found.indexable, &found.evidence));
     }
     let parts = parts.iter().enumerate().filter(|(_, part)| !part.is_empty());
     let packed = parts.map(|(place, part)| {
@@ -176,8 +186,8 @@ fn unpack<T: DeserializeOwned>(data: &[u8]) -> Result<T, JobError> {
 }
 
 /// The range of an id, by its beginning.
-fn range(page: Uuid) -> usize {
-    usize::from(page.as_bytes()[0]) * RANGES / 256
+fn range(page: Uuid) -> u8 {
+    (usize::from(page.as_bytes()[0]) * RANGES / 256) as u8
 }
 
 #[cfg(test)]
@@ -192,8 +202,8 @@ mod tests {
 
     use super::*;
 
-    /// Of so many pages that were asked for.
-    fn ids(pages: u32) -> Ids {
+    /// So many pages that were asked for.
+    fn index(pages: u32) -> Index {
         let (mut table, mut builder) = (UrlTable::new(1_000_000), IndexBuilder::default());
         for number in 0..pages {
             let url = Url::parse(&format!("https://example.com/{number}")).unwrap();
@@ -201,6 +211,7 @@ mod tests {
                 id: table.add_url(&url).unwrap(),
                 ..At::default()
             };
+            builder.set_internal(at.id);
             builder.add(&PageFacts::without_answer(&url, at, Outcome::Status(404)));
         }
         let ends = Ends {
@@ -209,17 +220,24 @@ mod tests {
             traps: Vec::new(),
             complete: true,
         };
-        Ids::make(Uuid::nil(), &builder.finish(table, ends), 2)
+        builder.finish(table, ends)
     }
 
-    /// One finding of so many bytes on each page.
-    fn found(numbers: std::ops::Range<u32>, bytes: usize) -> Vec<Found> {
-        let finding = |number: u32| Found {
+    /// One finding of so many bytes on each page, and one on every fifth that was taken for one in the index.
+    fn found(numbers: std::ops::Range<u32>, bytes: usize, ids: &Ids) -> Vec<Found> {
+        let finding = |number: u32, indexable: bool| Found {
             check: [1, 2, 0, 0, 0, 0, 0, 0][number as usize % 8],
+            range: range(ids.of(UrlId(number))),
+            indexable,
             page: UrlId(number),
-            evidence: format!("{number:0bytes$}"),
+            evidence: format!("{number:0bytes$}").into(),
         };
-        numbers.map(finding).collect()
+        let wrong = numbers.clone().filter(|number| number % 5 == 0);
+        let wrong = wrong.map(|number| finding(number, true));
+        numbers
+            .map(|number| finding(number, false))
+            .chain(wrong)
+            .collect()
     }
 
     fn issues() -> [Uuid; 3] {
@@ -239,50 +257,59 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out_in_the_order_of_keys() {
-        let (ids, issues) = (ids(400_000), issues());
-        let names = Names {
+        let (index, issues) = (index(400_000), issues());
+        let ids = Ids::make(Uuid::nil(), &index, 2);
+        let known = Known {
             issues: &issues,
             ids: &ids,
+            index: &index,
         };
         for (pages, bytes, is_much) in CASES {
             let (mut gathered, mut packed) = (Gathered::default(), false);
             for from in (0..pages).step_by(500) {
-                if let Some(full) = gathered.gather(found(from..from + 500, bytes)) {
+                if let Some(full) = gathered.gather(found(from..from + 500, bytes, &ids)) {
                     packed = true;
-                    gathered.keep(pack(full, &ids).unwrap());
+                    gathered.keep(pack(full).unwrap());
                 }
             }
             assert_eq!(packed, is_much, "{pages}");
             let mut out = Vec::new();
-            let rest = gathered.rest(names, &mut |portion| {
+            let rest = gathered.rest(known, &mut |portion| {
                 assert!((1..=PORTION).contains(&portion.len()));
                 out.extend(portion);
                 true
             });
             rest.unwrap();
-            let all = found(0..pages, bytes)
+            let right = found(0..pages, bytes, &ids)
                 .into_iter()
-                .map(|found| names.finding(found));
-            assert!(out == sorted(all.collect()), "{pages}");
+                .filter(|found| !found.indexable);
+            let right = right.map(|found| Finding {
+                issue: issues[usize::from(found.check)],
+                page: ids.of(found.page),
+                evidence: found.evidence.into(),
+            });
+            assert!(out == sorted(right.collect()), "{pages}");
         }
     }
 
     #[test]
     fn who_writes_no_more_gets_no_more() {
-        let (ids, issues) = (ids(40_000), issues());
-        let names = Names {
+        let (index, issues) = (index(40_000), issues());
+        let ids = Ids::make(Uuid::nil(), &index, 2);
+        let known = Known {
             issues: &issues,
             ids: &ids,
+            index: &index,
         };
         for packs in [true, false] {
-            let (mut gathered, all) = (Gathered::default(), found(0..40_000, 10));
+            let (mut gathered, all) = (Gathered::default(), found(0..40_000, 10, &ids));
             if packs {
-                gathered.keep(pack(all, &ids).unwrap());
+                gathered.keep(pack(all).unwrap());
             } else {
                 assert!(gathered.gather(all).is_none());
             }
             let mut given = 0;
-            let rest = gathered.rest(names, &mut |_| {
+            let rest = gathered.rest(known, &mut |_| {
                 given += 1;
                 given < 2
             });

@@ -1,4 +1,4 @@
-//! What the pages are called that may be found: by their titles and first headings.
+//! What the pages are called that may be found: by their titles and first headings. Noted while the crawl goes on.
 
 use searchwright_site::{
     graph::{Index, flag},
@@ -15,12 +15,9 @@ use crate::keywords::cannibalisation::{name_key, title_key};
 pub(super) struct Names(Vec<(i64, UrlId)>);
 
 impl Names {
-    /// Takes in a page of the site.
-    pub(super) fn add(&mut self, index: &Index, facts: &PageFacts) {
+    /// Takes in a page.
+    pub(super) fn note(&mut self, facts: &PageFacts) {
         let Some(html) = facts.html.as_deref() else { return };
-        if !index.has(facts.id, flag::INDEXABLE) {
-            return;
-        }
         let heading = html.headings.iter().find(|heading| heading.level == 1);
         let title = html.titles.first().and_then(|title| title_key(title));
         let heading = heading.and_then(|heading| name_key(&heading.text));
@@ -29,13 +26,10 @@ impl Names {
             .extend(keys.into_iter().flatten().map(|key| (key, facts.id)));
     }
 
-    /// Takes in what another has.
-    pub(super) fn merge(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
-    }
-
-    /// All of them by their names, of a name the first pages by address.
+    /// Those of pages of the site that may be found, by their names; of a name the first pages by address.
     pub(super) fn placed(mut self, index: &Index) -> Self {
+        let findable = |page| index.has(page, flag::INTERNAL) && index.has(page, flag::INDEXABLE);
+        self.0.retain(|(_, page)| findable(*page));
         self.0.sort_unstable();
         for called in self.0.chunk_by_mut(|a, b| a.0 == b.0) {
             if called.len() > MOST {

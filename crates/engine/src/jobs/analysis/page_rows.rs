@@ -162,12 +162,14 @@ impl PageRows {
         }
     }
 
-    /// Takes in a page.
-    pub(super) fn note(&mut self, facts: &PageFacts) -> Result<(), JobError> {
+    /// Takes in a page. Its id.
+    pub(super) fn note(&mut self, facts: &PageFacts) -> Result<Uuid, JobError> {
         let key = key_of(&facts.url);
-        let part = usize::from(page_id(self.project, &key).as_bytes()[0]) * PARTS / 256;
+        let id = page_id(self.project, &key);
+        let part = usize::from(id.as_bytes()[0]) * PARTS / 256;
         self.parts.resize_with(PARTS, Part::default);
-        self.parts[part].note(&Note::of(facts, &key))
+        self.parts[part].note(&Note::of(facts, &key))?;
+        Ok(id)
     }
 
     /// Gives the rows of the pages of the site in portions of at most so many, each in the order of their ids and behind the
@@ -277,7 +279,9 @@ mod tests {
         let project = Uuid::from_u128(7);
         let (index, pages) = crawl(30_000);
         let mut rows = PageRows::new(project);
-        pages.iter().for_each(|page| rows.note(page).unwrap());
+        for page in &pages {
+            rows.note(page).unwrap();
+        }
         assert!(rows.parts.iter().any(|part| !part.packed.is_empty()));
         let (mut all, mut portions) = (Vec::new(), 0);
         let ids = Ids::make(project, &index, 3);
@@ -334,7 +338,9 @@ mod tests {
     fn who_writes_no_more_gets_no_more() {
         let (index, pages) = crawl(1_000);
         let mut rows = PageRows::new(Uuid::nil());
-        pages.iter().for_each(|page| rows.note(page).unwrap());
+        for page in &pages {
+            rows.note(page).unwrap();
+        }
         let mut given = 0;
         let ids = Ids::make(Uuid::nil(), &index, 1);
         let done = rows.each(&index, &ids, 10, &mut |_| {

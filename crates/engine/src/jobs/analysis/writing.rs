@@ -1,22 +1,20 @@
 //! What an analysis writes. Portions are made on a thread of their own, one ahead of the store.
 
-use std::{
-    mem::take,
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
 use searchwright_contract::Instant;
 use searchwright_site::graph::Index;
 use searchwright_store::{
     Db,
-    issues::{self, Newest},
+    issues::{self, Newest, Ready},
     page_names, pages,
 };
 use tokio::sync::mpsc::channel;
+use uuid::Uuid;
 
 use super::{
     Audited,
-    evaluate::{Shared, locked},
+    evaluate::Shared,
     gather::{self, Gathered},
     ids::Ids,
     names::Names,
@@ -45,7 +43,7 @@ pub(super) fn portions<T>(mut rows: Vec<T>, most: usize) -> impl Iterator<Item =
 }
 
 /// Makes portions, and writes each while the next is made.
-async fn ahead<T, R, F>(
+pub(in crate::jobs) async fn ahead<T, R, F>(
     make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
     mut write: impl FnMut(T) -> F,
 ) -> Result<R, JobError>
@@ -109,22 +107,29 @@ pub(super) async fn findings(
     run: &Run,
     db: &Db,
     audit: Audited,
-    (shared, gathered): (Arc<Shared>, Arc<Mutex<Gathered>>),
+    (shared, found): (&Arc<Shared>, Gathered),
     now: Instant,
 ) -> Result<(), JobError> {
-    let newest = Newest::before(audit.began);
+    let (shared, newest) = (shared.clone(), Newest::before(audit.began));
+    let before = issues::ids(&mut db.read().await?, run.leased.scope).await?;
+    let is_new = move |issue: Uuid| before.binary_search(&issue).is_err();
     let written = ahead(
         move |give| {
-            let names = gather::Names {
+            let known = gather::Known {
                 issues: &shared.issue_ids,
                 ids: &shared.ids,
+                index: &shared.index,
             };
-            take(&mut *locked(&gathered)).rest(names, give)
-        },
-        |findings| {
-            fenced(db, run.leased.clone(), move |tx, scope| {
-                Box::pin(async move { issues::record(tx, scope, audit.id, findings, newest, now).await })
+            found.rest(known, &mut |found| {
+                give(Ready::make(found, &is_new, audit.id, now))
             })
+        },
+        |ready| async move {
+            let ready = ready?;
+            fenced(db, run.leased.clone(), move |tx, scope| {
+                Box::pin(async move { issues::record_ready(tx, scope, audit.id, ready, newest, now).await })
+            })
+            .await
         },
     );
     written.await?

@@ -20,12 +20,13 @@ use uuid::Uuid;
 use super::{
     super::{
         JobError,
-        analysis::Places,
-        batches::{Rooms, pack},
+        analysis::Noted,
+        batches::{Asked, Rooms, pack},
     },
     earlier, fenced,
 };
 use crate::failure::defect;
+
 /// Saves batches under the fence.
 pub(super) struct Saving {
     pub(super) asking: Arc<Asking>,
@@ -36,7 +37,7 @@ pub(super) struct Saving {
     /// The same for those who want to know.
     pub(super) count: Arc<AtomicU32>,
     pub(super) reader: u64,
-    pub(super) places: Places,
+    pub(super) noted: Noted,
     pub(super) rooms: Rooms,
 }
 
@@ -58,19 +59,21 @@ impl Sink for Saving {
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         let (reader, asking) = (self.reader, self.asking.clone());
-        let (mut places, mut rooms) = (std::mem::take(&mut self.places), std::mem::take(&mut self.rooms));
+        let (mut noted, mut rooms) = (std::mem::take(&mut self.noted), std::mem::take(&mut self.rooms));
         // the crawl goes on meanwhile
         let packing = tokio::task::spawn_blocking(move || {
-            places.note(batch.pages.iter().map(|page| &page.facts), number)?;
+            let pages = || batch.pages.iter().map(|page| &page.facts);
+            let (asked, noticed) = Asked::of(&asking, pages());
+            noted.note(pages(), noticed, number)?;
             let packed = Packed {
                 validators: earlier::pack(&batch, reader)?,
-                ..pack(batch, number, Some(&asking), &mut rooms)?
+                ..pack(batch, number, Some(asked), &mut rooms)?
             };
-            Ok::<_, JobError>((packed, places, rooms))
+            Ok::<_, JobError>((packed, noted, rooms))
         });
         let done = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
         let packed;
-        (packed, self.places, self.rooms) = done.map_err(stopped)?;
+        (packed, self.noted, self.rooms) = done.map_err(stopped)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),

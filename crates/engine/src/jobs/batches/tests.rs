@@ -1,7 +1,7 @@
 use searchwright_site::{
     checks::{Rules, Settings},
     origin::Probe,
-    page::{At, Outcome, Unseen},
+    page::{At, HtmlFacts, Outcome, Unseen},
 };
 use url::Url;
 
@@ -60,33 +60,61 @@ fn batch() -> Batch {
 #[test]
 fn what_goes_in_comes_out() {
     let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-    let ((origin, discovered, pages), resources) =
-        unpack_whole(&pack(batch(), 0, None, &mut Rooms::default()).unwrap().data).unwrap();
+    let asking = Asking::new(Rules::default(), 0);
+    let data = pack(batch(), 0, None, &mut Rooms::default()).unwrap().data;
+    let again = unpack_whole(&data, &asking).unwrap();
+    assert!(again.noticed.is_empty());
+    let (origin, discovered, pages) = again.saved;
     assert_eq!((origin, pages), (batch().origin, expected));
     assert_eq!(discovered, batch().discovered);
-    assert_eq!(resources, Some(Vec::new()));
+    assert_eq!(again.resources, Some(Vec::new()));
+}
+
+/// All pages, read two at a time.
+fn in_pairs(data: &[u8], by: u64, room: &mut Vec<u8>) -> (Vec<PageFacts>, Vec<Option<Early>>) {
+    let (mut batch, mut all) = (Few::open(data, by, room).unwrap(), (Vec::new(), Vec::new()));
+    loop {
+        let (pages, early) = batch.next(2).unwrap();
+        assert_eq!(pages.len(), early.len());
+        if pages.is_empty() {
+            return all;
+        }
+        all.0.extend(pages);
+        all.1.extend(early);
+    }
 }
 
 #[test]
 fn what_was_found_early_is_known_to_the_same_rules() {
     let asking = Asking::new(Rules::default(), 1_700_000_000_000);
-    let data = pack(batch(), 0, Some(&asking), &mut Rooms::default())
-        .unwrap()
-        .data;
+    let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
+    let (asked, noticed) = Asked::of(&asking, pages.iter());
+    let data = pack(batch(), 0, Some(asked), &mut Rooms::default()).unwrap().data;
     // where another was before
     let mut room = vec![7; 1 << 20];
-    let (pages, early) = unpack_asked(&data, asking.fingerprint(), &mut room).unwrap();
-    assert_eq!((&early, pages.len()), (&asking.of(pages.iter()), 3));
+    let (read, early) = in_pairs(&data, asking.fingerprint(), &mut room);
+    assert_eq!((&early, &read), (&asking.of(pages.iter()).0, &pages));
+    // who goes on with the crawl sees the same
+    let said = |noticed: &[Noticed]| -> Vec<(&str, UrlId, bool, String)> {
+        let said = noticed
+            .iter()
+            .map(|n| (n.check.id, n.page, n.indexable, n.evidence.clone()));
+        said.collect()
+    };
+    let again = |asking: &Asking| said(&unpack_whole(&data, asking).unwrap().noticed);
+    assert_eq!(again(&asking), said(&noticed));
     // a page without HTML has nothing to find, one without a title has
     let found = |at: usize| -> Vec<&str> {
-        let early = early[at].clone().unwrap();
-        early.into_findings().map(|(check, _)| check.id).collect()
+        let early = early[at].as_ref().unwrap();
+        early.checks().map(|check| check.id).collect()
     };
     assert!(found(0).is_empty() && found(1).contains(&"title-missing"));
     let mut stricter = Settings::default();
     stricter.set("title-min", "31").unwrap();
-    let other = Asking::new(stricter.rules(), 0).fingerprint();
-    let mut early = |data: &[u8], by| unpack_asked(data, by, &mut room).unwrap().1;
+    let other = Asking::new(stricter.rules(), 0);
+    assert!(again(&other).is_empty());
+    let other = other.fingerprint();
+    let mut early = |data: &[u8], by| in_pairs(data, by, &mut room).1;
     assert_eq!(early(&data, other), [None, None, None]);
     let without = pack(batch(), 0, None, &mut Rooms::default()).unwrap().data;
     assert_eq!(early(&without, asking.fingerprint()), [None, None, None]);
@@ -136,8 +164,10 @@ fn some_pages_are_read_alone() {
 fn a_batch_of_the_first_form_is_read() {
     let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
     let plain = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
-    let (_, _, read) = unpack(&lz4_flex::compress_prepend_size(&plain)).unwrap();
+    let data = lz4_flex::compress_prepend_size(&plain);
+    let (_, _, read) = unpack(&data).unwrap();
     assert_eq!(read.len(), 3);
+    assert_eq!(in_pairs(&data, 0, &mut Vec::new()), (read.clone(), vec![None; 3]));
     let html = read[1].html.as_ref().unwrap();
     assert_eq!((html.words, &html.more), (7, &More::default()));
 }

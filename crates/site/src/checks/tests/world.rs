@@ -7,7 +7,9 @@ use std::{
 
 use url::Url;
 
-use super::super::{Asking, Check, Context, Finding, Rules, Verdict, evaluate, evaluate_one, evaluate_site};
+use super::super::{
+    Asking, Check, Context, Early, Finding, Rules, Verdict, evaluate, evaluate_one, evaluate_site,
+};
 use crate::{
     fetch::{Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
@@ -359,15 +361,25 @@ impl World {
             let page = slice::from_ref(page);
             found.extend(evaluate(page, &[], &context).remove(0).findings);
             // the same with what was found while the crawl went on
-            let early = Asking::new(built.rules.clone(), NOW).of(page.iter());
+            let (early, noticed) = Asking::new(built.rules.clone(), NOW).of(page.iter());
             let evaluated = evaluate(page, &early, &context).remove(0);
             let said = |found: &[Finding]| -> BTreeSet<(&str, String)> {
                 let said = found.iter().map(|f| (f.check.id, f.evidence.to_string()));
                 said.collect()
             };
             let mut both = said(&evaluated.findings);
-            for early in early.into_iter().flatten().filter(|_| evaluated.early) {
-                both.extend(early.into_findings().map(|(check, seen)| (check.id, seen)));
+            let checks = early
+                .iter()
+                .flatten()
+                .flat_map(Early::checks)
+                .map(|check| check.id);
+            assert!(checks.eq(noticed.iter().map(|noticed| noticed.check.id)));
+            if evaluated.early {
+                both.extend(
+                    noticed
+                        .into_iter()
+                        .map(|noticed| (noticed.check.id, noticed.evidence)),
+                );
             }
             assert_eq!(both, said(&found));
         }

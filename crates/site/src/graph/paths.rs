@@ -1,0 +1,87 @@
+//! The ways from the start of a crawl to its pages.
+
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use super::Index;
+use crate::page::UrlId;
+
+/// URLs on a way.
+const LONGEST: usize = 32;
+/// Links that are looked at, first few and then more, and compared: most are found by pages that were read before others.
+const FEW: usize = 16;
+const LOOKED_AT: usize = 256;
+const COMPARED: usize = 4;
+
+/// Of URLs, the one before on the way from the start, each looked for once: most ways lead over the same pages. Made when a
+/// way is asked for. Who looks at the same time finds the same.
+#[derive(Debug, Default)]
+pub(super) struct Steps(OnceLock<Box<[AtomicU32]>>);
+
+/// Not looked for yet, and looked for without result; ids of URLs come behind.
+const UNKNOWN: u32 = 0;
+const NONE: u32 = 1;
+const FIRST: u32 = 2;
+
+impl Steps {
+    fn of(&self, index: &Index, at: UrlId) -> Option<UrlId> {
+        let steps = self
+            .0
+            .get_or_init(|| (0..index.len()).map(|_| AtomicU32::new(UNKNOWN)).collect());
+        let known = steps.get(at.0 as usize)?;
+        match known.load(Relaxed) {
+            UNKNOWN => {
+                let step = step_back(index, at);
+                known.store(step.map_or(NONE, |step| step.0 + FIRST), Relaxed);
+                step
+            }
+            NONE => None,
+            step => Some(UrlId(step - FIRST)),
+        }
+    }
+}
+
+impl Index {
+    /// One of the shortest ways from the start to a page, links and redirects; `None` when it is not found among the first of
+    /// its links.
+    pub(crate) fn shortest_path(&self, id: UrlId) -> Option<Vec<UrlId>> {
+        let mut path = vec![id];
+        while let Some(at) = path.last().copied()
+            && self.depth(at)? > 0
+        {
+            let before = self.steps.of(self, at)?;
+            if path.len() == LONGEST || path.contains(&before) {
+                return None;
+            }
+            path.push(before);
+        }
+        path.reverse();
+        Some(path)
+    }
+}
+
+/// A URL one click nearer to the start that leads here, or that redirects here.
+fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
+    let depth = index.depth(at)?;
+    let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
+    // mostly the same one in every crawl, in whatever order pages were read; the text is nearer at hand than the key
+    let text = |id: &UrlId| index.texts[id.0 as usize];
+    let order = |a: &UrlId, b: &UrlId| {
+        let texts = text(a).cmp(&text(b));
+        texts.then_with(|| index.key(*a).cmp(index.key(*b)))
+    };
+    let linked = |most: usize| {
+        let links = index.inlinks(at).take(most);
+        let links = links.filter(|(from, nofollow)| !nofollow && nearer(*from));
+        links.map(|(from, _)| from).take(COMPARED).min_by(order)
+    };
+    let linked = linked(FEW).or_else(|| linked(LOOKED_AT));
+    linked.or_else(|| {
+        // a redirect costs no click
+        let from = index.redirected_to(at).take(LOOKED_AT);
+        from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth))
+            .min_by(order)
+    })
+}
