@@ -133,10 +133,7 @@ fn merge<C>(
 
 /// The rows of a leaf that is as large as it may be, or of the leaves it becomes.
 fn split(key: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Vec<Param>>> {
-    if entries.len() <= 2 * leaf::ENTRIES {
-        return Ok(vec![leaf::row(key, entries)?]);
-    }
-    let parts = entries.chunks(leaf::ENTRIES).enumerate();
+    let parts = entries.chunks(leaf::most(entries.len())).enumerate();
     parts
         .map(|(i, part)| leaf::row(if i == 0 { key } else { part[0].0 }, part))
         .collect()

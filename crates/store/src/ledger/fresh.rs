@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{
     entry::Entry,
     leaf::{self, Entries},
-    split, write,
+    write,
 };
 use crate::{Param, Result, Tx, access::ProjectScope, sql};
 
@@ -21,16 +21,23 @@ impl Fresh {
     /// Packs what was found on pages, of which there is one at least. Where one is named twice, the last counts.
     pub(crate) fn pack(mut found: Vec<(Uuid, String)>, audit: Uuid, now: Instant) -> Result<Self> {
         found.sort_by_key(|(page, _)| *page);
-        let mut entries = Entries::with_capacity(found.len());
+        let mut pages: Vec<(Uuid, String)> = Vec::with_capacity(found.len());
         for (page, evidence) in found {
-            entries.pop_if(|(of, _)| *of == page);
-            entries.push((page, Entry::new(evidence, audit, now)));
+            pages.pop_if(|(of, _)| *of == page);
+            pages.push((page, evidence));
         }
-        let first = entries.first().map_or(Uuid::nil(), |(page, _)| *page);
-        Ok(Self {
-            first,
-            rows: split(first, &entries)?,
-        })
+        let first = pages.first().map_or(Uuid::nil(), |(page, _)| *page);
+        let (mut entries, most) = (Entries::new(), leaf::most(pages.len()));
+        let rows = pages.chunks_mut(most).map(|pages| {
+            entries.clear();
+            entries.extend(pages.iter_mut().map(|(page, evidence)| {
+                let entry = Entry::new(std::mem::take(evidence), audit, now);
+                (*page, entry)
+            }));
+            leaf::row(pages[0].0, &entries)
+        });
+        let rows = rows.collect::<Result<_>>()?;
+        Ok(Self { first, rows })
     }
 
     /// Writes them behind what is known of the issue. Where something is known of later pages too, nothing is written, and what

@@ -17,6 +17,15 @@ const PACKED: u8 = 1;
 /// Bytes of an id.
 const ID: usize = 16;
 
+/// Entries of each leaf that so many become.
+pub(super) fn most(entries: usize) -> usize {
+    if entries <= 2 * ENTRIES {
+        entries.max(1)
+    } else {
+        ENTRIES
+    }
+}
+
 /// Pages and what is known of them, ascending.
 pub(super) type Entries = Vec<(Uuid, Entry)>;
 
