@@ -59,7 +59,7 @@ struct Dates {
 }
 
 /// What is stored behind that.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 pub(super) struct Asked {
     /// By which rules; to others it says nothing.
     by: u64,
@@ -199,9 +199,9 @@ pub(super) fn unpack_whole(data: &[u8], asking: &Asking) -> Result<Again, Failur
     let Whole {
         saved,
         resources,
-        asked,
+        asked_by,
     } = read(&plain(data)?)?;
-    let asked = asked.filter(|asked| asked.by == asking.fingerprint());
+    let asked = asked_by.filter(|by| *by == asking.fingerprint());
     let noticed = asked.map(|_| asking.of(saved.2.iter()).1);
     Ok(Again {
         saved,
@@ -214,7 +214,7 @@ pub(super) fn unpack_whole(data: &[u8], asking: &Asking) -> Result<Again, Failur
 struct Whole {
     saved: Saved,
     resources: Option<Vec<Resource>>,
-    asked: Option<Asked>,
+    asked_by: Option<u64>,
 }
 
 fn plain(data: &[u8]) -> Result<Vec<u8>, Failure> {
@@ -244,31 +244,40 @@ fn read(plain: &[u8]) -> Result<Whole, Failure> {
     Ok(Whole {
         saved,
         resources: behind.later.resources,
-        asked: behind.asked,
+        asked_by: behind.asked.map(|(by, _)| by),
     })
 }
 
 /// All that is stored behind pages.
-struct Behind {
+struct Behind<'b> {
     later: Later,
     latest: Latest,
     dates: Dates,
-    asked: Option<Asked>,
+    /// By which rules pages were asked, and what they know: to others that may be of another form.
+    asked: Option<(u64, &'b [u8])>,
 }
 
-impl Behind {
+impl<'b> Behind<'b> {
     /// Of a batch of an older release there is less.
-    fn read(rest: &[u8]) -> Result<Self, Failure> {
+    fn read(rest: &'b [u8]) -> Result<Self, Failure> {
         let (later, rest): (Option<Later>, _) = behind(rest)?;
         let (latest, rest): (Option<Latest>, _) = behind(rest)?;
         let (dates, rest): (Option<Dates>, _) = behind(rest)?;
-        let (asked, _): (Option<Asked>, _) = behind(rest)?;
+        let (by, rest): (Option<u64>, _) = behind(rest)?;
         Ok(Self {
             later: later.unwrap_or_default(),
             latest: latest.unwrap_or_default(),
             dates: dates.unwrap_or_default(),
-            asked,
+            asked: by.map(|by| (by, rest)),
         })
+    }
+
+    /// What was found on each page, if they were asked by these rules.
+    fn early(&self, by: u64) -> Result<Vec<Option<Early>>, Failure> {
+        match self.asked {
+            Some((of, early)) if of == by => Ok(behind(early)?.0.unwrap_or_default()),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Gives the page in a place what is stored behind it.

@@ -16,7 +16,7 @@ enum Pages<'b> {
     Placed {
         plain: &'b [u8],
         places: std::iter::Enumerate<std::vec::IntoIter<usize>>,
-        behind: Box<Behind>,
+        behind: Box<Behind<'b>>,
     },
     /// Of a batch of an older release, which does not say where they are.
     Whole(std::vec::IntoIter<PageFacts>),
@@ -30,31 +30,27 @@ impl<'b> Few<'b> {
         room.resize(size, 0);
         let size = lz4_flex::block::decompress_into(packed, room).map_err(|e| defect("saved batch", e))?;
         let plain = room.get(..size).unwrap_or_default();
-        let (pages, asked) = match places::split(plain) {
-            (before, Some(places)) => {
-                let places: Vec<usize> = places.map(|(_, at)| at).collect();
-                // what is behind pages begins where the last of them ends
-                let rest = match places.last() {
-                    Some(at) => page(before, *at)?.1,
-                    None => &[],
-                };
-                let mut behind = Behind::read(rest)?;
-                let asked = behind.asked.take();
-                let placed = Pages::Placed {
-                    plain: before,
-                    places: places.into_iter().enumerate(),
-                    behind: Box::new(behind),
-                };
-                (placed, asked)
-            }
-            (_, None) => {
-                let whole = read(plain)?;
-                (Pages::Whole(whole.saved.2.into_iter()), whole.asked)
-            }
+        let (before, Some(places)) = places::split(plain) else {
+            return Ok(Self {
+                pages: Pages::Whole(read(plain)?.saved.2.into_iter()),
+                early: Vec::new().into_iter(),
+            });
         };
-        let asked = asked.filter(|asked| asked.by == by);
-        let early = asked.map_or_else(Vec::new, |asked| asked.early).into_iter();
-        Ok(Self { pages, early })
+        let places: Vec<usize> = places.map(|(_, at)| at).collect();
+        // what is behind pages begins where the last of them ends
+        let rest = match places.last() {
+            Some(at) => page(before, *at)?.1,
+            None => &[],
+        };
+        let behind = Behind::read(rest)?;
+        Ok(Self {
+            early: behind.early(by)?.into_iter(),
+            pages: Pages::Placed {
+                plain: before,
+                places: places.into_iter().enumerate(),
+                behind: Box::new(behind),
+            },
+        })
     }
 
     /// The next so many, none at the end.

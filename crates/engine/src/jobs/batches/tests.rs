@@ -136,6 +136,27 @@ fn batches_without_dates_are_read() {
     assert_eq!((html.dated, html.strange.types.len()), (None, 1));
 }
 
+/// What was found lies behind everything, and other builds may say it in another way.
+#[test]
+fn what_others_found_is_of_no_form() {
+    let asking = Asking::new(Rules::default(), 0);
+    let asked = Asked {
+        by: asking.fingerprint() ^ 1,
+        early: Vec::new(),
+    };
+    let data = pack(batch(), 0, Some(asked), &mut Rooms::default()).unwrap().data;
+    let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
+    let end = places::split(&plain).0.len();
+    plain[end - 1] = u8::MAX;
+    let data = lz4_flex::compress_prepend_size(&plain);
+    assert_eq!(unpack(&data).unwrap().2.len(), 3);
+    assert!(unpack_whole(&data, &asking).unwrap().noticed.is_empty());
+    let (pages, early) = in_pairs(&data, asking.fingerprint(), &mut Vec::new());
+    assert_eq!((pages.len(), early), (3, vec![None; 3]));
+    let of_them = Few::open(&data, asking.fingerprint() ^ 1, &mut Vec::new()).map(|_| ());
+    assert!(of_them.is_err(), "damaged");
+}
+
 #[test]
 fn some_pages_are_read_alone() {
     let mut batch = batch();
