@@ -173,7 +173,7 @@ pub(super) async fn analyze(
         names,
         found,
     } = noted;
-    let (there, rows_are_there) = tokio::sync::oneshot::channel();
+    let (there, known_are_there) = tokio::sync::oneshot::channel();
     let evaluating = async {
         let evaluated = evaluators.join_all().await;
         laps.lap("evaluated");
@@ -182,8 +182,8 @@ pub(super) async fn analyze(
         let (mut sums, site) = summed.map_err(|e| defect("analysis", e))??;
         let (pages, found, ids) = (take(&mut sums.marks), take(&mut sums.found), ids.clone());
         let kept = tokio::task::spawn_blocking(move || Kept::of(pages, found, &ids, project));
-        // Who reads what is found takes its pages to be there. Where they are not written, all of this ends.
-        rows_are_there.await.map_err(|e| defect("analysis", e))?;
+        // Who reads what is found takes its pages to be there, and one at a time writes it. Where that fails, all of this ends.
+        known_are_there.await.map_err(|e| defect("analysis", e))?;
         let found = take(&mut *locked(&gathered));
         writing::findings(run, db, audit, (&shared, found), now).await?;
         let kept = kept.await.map_err(|e| defect("analysis", e))?;
@@ -193,10 +193,10 @@ pub(super) async fn analyze(
         let mut laps = Laps::begin();
         let of = (index.clone(), ids.clone());
         let urls = writing::rows(run, db, audit, of.clone(), rows).await?;
-        there.send(()).ok();
         laps.lap("rows");
         writing::findings(run, db, audit, (&shared, found), now).await?;
         laps.lap("findings");
+        there.send(()).ok();
         writing::names(run, db, audit, of.clone(), names).await?;
         laps.lap("names");
         page_links::note(run, db, audit.id, of.clone(), batches).await?;

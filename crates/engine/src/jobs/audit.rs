@@ -258,7 +258,7 @@ async fn saved(
     db: &Db,
     (scope, audit): (searchwright_store::access::ProjectScope, Uuid),
     config: &Config,
-    asking: &Asking,
+    asking: &Arc<Asking>,
     elapsed: Duration,
 ) -> Result<(Option<Resume>, u32, Noted), JobError> {
     let mut noted = Noted::of(scope.project());
@@ -278,16 +278,22 @@ async fn saved(
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let again = unpack_whole(&data, asking)?;
-        let (_, discovered, pages) = again.saved;
-        noted.note(pages.iter(), again.noticed, number)?;
-        resume.resources(again.resources);
-        for url in &discovered {
-            resume.url(url).map_err(|e| defect("saved crawl", e))?;
-        }
-        for page in &pages {
-            resume.page(page).map_err(|e| defect("saved crawl", e))?;
-        }
+        let asking = asking.clone();
+        // others have to know meanwhile that this goes on
+        let going_on = tokio::task::spawn_blocking(move || {
+            let again = unpack_whole(&data, &asking)?;
+            let (_, discovered, pages) = again.saved;
+            noted.note(pages.iter(), again.noticed, number)?;
+            resume.resources(again.resources);
+            for url in &discovered {
+                resume.url(url).map_err(|e| defect("saved crawl", e))?;
+            }
+            for page in &pages {
+                resume.page(page).map_err(|e| defect("saved crawl", e))?;
+            }
+            Ok::<_, JobError>((resume, noted))
+        });
+        (resume, noted) = going_on.await.map_err(|e| defect("saved crawl", e))??;
     }
     Ok((Some(resume), count, noted))
 }

@@ -63,7 +63,7 @@ struct Dates {
 pub(super) struct Asked {
     /// By which rules; to others it says nothing.
     by: u64,
-    /// What was found on each page while the crawl went on, in their order.
+    /// What the evaluation needs of what was found on each page while the crawl went on, in their order.
     early: Vec<Option<Early>>,
 }
 
@@ -272,7 +272,7 @@ impl<'b> Behind<'b> {
         })
     }
 
-    /// What was found on each page, if they were asked by these rules.
+    /// The same of each page, if they were asked by these rules.
     fn early(&self, by: u64) -> Result<Vec<Option<Early>>, Failure> {
         match self.asked {
             Some((of, early)) if of == by => Ok(behind(early)?.0.unwrap_or_default()),
@@ -309,12 +309,8 @@ pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result
         pages.retain(|page| wanted(page.id));
         return Ok(pages);
     };
-    let pages = places.filter(|(id, _)| wanted(*id)).map(|(_, at)| {
-        let rest = plain.get(at..).unwrap_or_default();
-        let (page, _) = postcard::take_from_bytes(rest).map_err(|e| defect("saved batch", e))?;
-        Ok(page)
-    });
-    pages.collect()
+    let pages = places.filter(|(id, _)| wanted(*id));
+    pages.map(|(_, at)| Ok(few::page(&plain, at)?.0)).collect()
 }
 
 /// What comes next, and what is behind it; nothing where a batch of an older release ends.

@@ -1,5 +1,5 @@
 //! Checks that look at one answer only, and at nothing else, are asked while a crawl goes on. The evaluation of the whole crawl
-//! takes what they found from there, and asks the others.
+//! learns which of them found something, and asks the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

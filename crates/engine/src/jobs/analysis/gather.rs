@@ -59,7 +59,8 @@ pub(super) struct Known<'n> {
 }
 
 impl Known<'_> {
-    /// Nothing on pages of other sites, or where the page was taken for what it is not: that is found by who knows it.
+    /// Nothing on pages of other sites, or where the page was taken for what it is not: such pages are evaluated anew, as
+    /// [`searchwright_site::checks::evaluate`] says.
     fn finding(&self, check: u16, (page, indexable, evidence): Seen) -> Option<Finding> {
         let is_so =
             self.index.has(page, flag::INTERNAL) && self.index.has(page, flag::INDEXABLE) == indexable;
@@ -100,7 +101,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Takes in what another gathered. What comes back is to be packed by whoever brought it, and kept.
+    /// Takes in what was found. What comes back is to be packed by whoever brought it, and kept.
     pub(super) fn gather(&mut self, mut more: Vec<Found>) -> Option<Vec<Found>> {
         self.bytes += bytes(&more);
         self.plain.append(&mut more);

@@ -5,7 +5,7 @@ use searchwright_site::{checks::Early, page::PageFacts};
 use super::{Behind, places, read};
 use crate::failure::{Failure, defect};
 
-/// Pages in their order, and what was found on each while the crawl went on.
+/// Pages in their order, and what is known of what was found on each while the crawl went on.
 pub(in crate::jobs) struct Few<'b> {
     pages: Pages<'b>,
     early: std::vec::IntoIter<Option<Early>>,
@@ -78,6 +78,7 @@ impl<'b> Few<'b> {
     }
 }
 
-fn page(plain: &[u8], at: usize) -> Result<(PageFacts, &[u8]), Failure> {
+/// The page that begins somewhere, and what is behind it.
+pub(super) fn page(plain: &[u8], at: usize) -> Result<(PageFacts, &[u8]), Failure> {
     postcard::take_from_bytes(plain.get(at..).unwrap_or_default()).map_err(|e| defect("saved batch", e))
 }
