@@ -272,7 +272,7 @@ impl<'b> Behind<'b> {
         })
     }
 
-    /// The same of each page, if they were asked by these rules.
+    /// What [`Asked`] knows of each page, if they were asked by these rules.
     fn early(&self, by: u64) -> Result<Vec<Option<Early>>, Failure> {
         match self.asked {
             Some((of, early)) if of == by => Ok(behind(early)?.0.unwrap_or_default()),

@@ -72,10 +72,11 @@ impl Fresh {
     fn found(&self) -> Result<Vec<(Uuid, String)>> {
         let mut found = Vec::new();
         for row in &self.rows {
-            if let Some(Param::Bytes(data)) = row.last() {
-                let entries = leaf::read(data)?.into_iter();
-                found.extend(entries.map(|(page, entry)| (page, entry.evidence)));
-            }
+            let Some(Param::Bytes(data)) = row.last() else {
+                return Err(leaf::defect("a row without data"));
+            };
+            let entries = leaf::read(data)?.into_iter();
+            found.extend(entries.map(|(page, entry)| (page, entry.evidence)));
         }
         Ok(found)
     }

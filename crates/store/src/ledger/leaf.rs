@@ -29,7 +29,7 @@ pub(super) fn most(entries: usize) -> usize {
 /// Pages and what is known of them, ascending.
 pub(super) type Entries = Vec<(Uuid, Entry)>;
 
-fn defect(what: impl ToString) -> Error {
+pub(super) fn defect(what: impl ToString) -> Error {
     Error::Defect(format!("a leaf of the ledger: {}", what.to_string()))
 }
 

@@ -42,16 +42,9 @@ pub(super) struct Saving {
 }
 
 /// Carries the reason through the crawler, which does not know it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("a batch was not saved")]
 pub(super) struct Stopped(pub(super) JobError);
-
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a batch was not saved")
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
