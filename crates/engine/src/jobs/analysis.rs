@@ -47,7 +47,10 @@ use self::{
     proofs::Proofs,
     settle::settle,
 };
-pub(super) use self::{noted::Noted, settle::recount};
+pub(super) use self::{
+    noted::Noted,
+    settle::{leave, recount},
+};
 use super::{Job, JobError, audit::fenced, page_links, worker::Run};
 use crate::{failure::defect, operations::word, rules};
 

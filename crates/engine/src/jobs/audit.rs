@@ -73,6 +73,20 @@ pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, J
     if !audit.status.is_active() {
         return Ok(json!({ "auditId": audit_id }));
     }
+    let done = tokio::select! {
+        reason = run.interrupted() => Err(reason),
+        done = carry_out(&run, &db, &audit, audit_id) => done,
+    };
+    // Whoever goes on with it settles what it found; when nobody does, it is settled as far as it came.
+    if let Err(JobError::Canceled | JobError::GiveUp(_) | JobError::Retry(_)) = &done
+        && let Err(error) = analysis::leave(&run, &db, audit_id, began(&audit)).await
+    {
+        tracing::warn!(audit = %audit_id, ?error, "what an audit changed before it ended was not counted");
+    }
+    done
+}
+
+async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
     if run.leased.crashes > MOST_CRASHES {
         let problem = Problem::new(
             Code::InternalError,
@@ -82,14 +96,6 @@ pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, J
             problem.with("auditError", "interrupted"),
         )));
     }
-    let interrupted = run.clone();
-    tokio::select! {
-        reason = interrupted.interrupted() => Err(reason),
-        done = carry_out(&run, &db, &audit, audit_id) => done,
-    }
-}
-
-async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
     set_status(run, db, audit_id, AuditStatus::Crawling).await?;
     let (mut ending, noted) = crawl(run, db, audit, audit_id).await?;
     if let Some(error) = failure(&ending) {
@@ -105,11 +111,16 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     let audited = analysis::Audited {
         id: audit_id,
         requested: audit.requested_at,
-        began: audit.started_at.unwrap_or(audit.requested_at),
+        began: began(audit),
         previous: previous(audit),
     };
     let result = analysis::analyze(run, db, audited, ending, noted).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
+}
+
+/// What an audit saw is not older.
+fn began(audit: &Audit) -> Instant {
+    audit.started_at.unwrap_or(audit.requested_at)
 }
 
 /// The audit before one, that is the last one then which had results.

@@ -1,10 +1,20 @@
 //! What became of an occurrence, and of the health of a project, through the doors.
 
+use searchwright_engine::keys;
+use searchwright_store::{access, issues};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use crate::rechecks::{audit, bench, occurrence, page, pair, recheck, say};
+use crate::{
+    post_generation::until_ended,
+    rechecks::{NEVER, audit, bench, issue, occurrence, page, pair, recheck, say},
+};
 
-on_both!(who_changed_an_occurrence, the_health_of_a_project,);
+on_both!(
+    who_changed_an_occurrence,
+    an_audit_that_is_stopped_tells_what_it_changed,
+    the_health_of_a_project,
+);
 
 async fn who_changed_an_occurrence(database: &str) {
     let (bench, site) = bench(database).await;
@@ -44,6 +54,61 @@ async fn who_changed_an_occurrence(database: &str) {
     }
     let other = occurrence(&bench, "title-duplicate", "/b").await;
     assert_eq!(other["history"], json!([]));
+}
+
+async fn an_audit_that_is_stopped_tells_what_it_changed(database: &str) {
+    let (bench, site) = bench(database).await;
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    say(&bench, "done", &[pair(&title)]).await;
+    site.put("/a", 200, &page("<title>It has a title now</title>", &["/"]));
+    recheck(&bench).await;
+    assert_eq!(
+        issue(&bench, "title-missing").await["counts"],
+        json!({ "resolved": 1 })
+    );
+    site.put("/b", NEVER, "");
+    site.asked();
+    let started = bench.post("P/audits", json!({})).await.json();
+    while !site.asked().contains(&"/b".to_owned()) {
+        tokio::task::yield_now().await;
+    }
+
+    // It is stopped behind its first findings.
+    let engine = &bench.server.app.engine;
+    let digest = keys::digest(&bench.key);
+    let key = access::key_by_digest(&mut engine.db.read().await.unwrap(), &digest).await;
+    let (scope, now) = (key.unwrap().unwrap().own(), engine.clock.now());
+    let id = |of: &Value| Uuid::try_parse(of.as_str().unwrap()).unwrap();
+    let audit = id(&started["audit"]["id"]);
+    let found = vec![issues::Finding {
+        issue: id(&title["issue_id"]),
+        page: id(&title["page_id"]),
+        evidence: "{}".to_owned(),
+    }];
+    let newest = issues::Newest::before(now);
+    let written = engine
+        .db
+        .write(move |tx| Box::pin(async move { issues::record(tx, scope, audit, found, newest, now).await }));
+    written.await.unwrap();
+    let stop = format!("P/audits/{audit}/cancel");
+    assert_eq!(bench.post(&stop, json!({})).await.status, 200);
+    let job = until_ended(&bench, started["job"]["id"].as_str().unwrap()).await;
+    assert_eq!(job["status"], "canceled");
+
+    let title = occurrence(&bench, "title-missing", "/a").await;
+    let told = title["history"].as_array().unwrap().iter();
+    let last = told.max_by_key(|change| change["at"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        json!([last["from"], last["to"], last["by"]["id"]]),
+        json!(["resolved", "reopened", audit]),
+        "{title:#}"
+    );
+    assert_eq!(
+        issue(&bench, "title-missing").await["counts"],
+        json!({ "reopened": 1 })
+    );
+    let events = bench.get("P/events?event=issue.reopened&limit=100").await.json();
+    assert_eq!(events["data"][0]["data"]["auditId"], json!(audit), "{events:#}");
 }
 
 async fn the_health_of_a_project(database: &str) {

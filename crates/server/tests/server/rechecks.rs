@@ -39,6 +39,9 @@ pub struct Website {
     pub validates: Arc<AtomicBool>,
 }
 
+/// As the status of a page: it is never answered.
+pub const NEVER: u16 = 0;
+
 /// When every page was changed last, as far as its server says.
 const CHANGED: &str = "Wed, 18 Nov 2020 02:00:00 GMT";
 
@@ -86,8 +89,9 @@ async fn answer(State(site): State<Website>, request: Request) -> Response {
         if fresh { " fresh" } else { "" },
         if conditional { " if" } else { "" }
     ));
-    let pages = site.pages.lock().unwrap();
-    match pages.get(&path) {
+    let page = site.pages.lock().unwrap().get(&path).cloned();
+    match &page {
+        Some((NEVER, _)) => std::future::pending().await,
         Some((status, body)) => {
             let mut headers = http::HeaderMap::new();
             headers.insert("content-type", "text/html; charset=utf-8".parse().unwrap());

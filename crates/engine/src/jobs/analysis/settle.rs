@@ -79,25 +79,46 @@ pub(super) async fn settle(
                     .await?;
                     after = Some(last);
                 }
-                let event = run.engine.clock.id();
-                fenced(db, run.leased.clone(), move |tx, scope| {
-                    Box::pin(async move {
-                        let actor = Actor {
-                            id: format!("audit:{audit}"),
-                            name: "audit".to_owned(),
-                            note: None,
-                            at: now,
-                        };
-                        let again = occurrences::log_audit(tx, scope, issue, began, &actor).await?;
-                        let by = json!({ "auditId": audit });
-                        recount(tx, scope, (issue, again), event, by, now).await
-                    })
-                })
-                .await
+                told(run, db, (audit, began), issue, now).await
             }
         })
         .await?;
     Ok(untold.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What an audit that ends without a result has changed by then is counted and told like that of any other.
+pub(in crate::jobs) async fn leave(run: &Run, db: &Db, audit: Uuid, began: Instant) -> Result<(), JobError> {
+    let now = run.engine.clock.now();
+    let ids = issues::ids(&mut db.read().await?, run.leased.scope).await?;
+    futures_util::stream::iter(ids)
+        .map(Ok)
+        .try_for_each_concurrent(AT_ONCE, |issue| told(run, db, (audit, began), issue, now))
+        .await
+}
+
+/// Brings what an audit changed of an issue to its history, and counts it.
+async fn told(
+    run: &Run,
+    db: &Db,
+    (audit, began): (Uuid, Instant),
+    issue: Uuid,
+    now: Instant,
+) -> Result<(), JobError> {
+    let event = run.engine.clock.id();
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            let actor = Actor {
+                id: format!("audit:{audit}"),
+                name: "audit".to_owned(),
+                note: None,
+                at: now,
+            };
+            let again = occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+            let by = json!({ "auditId": audit });
+            recount(tx, scope, (issue, again), event, by, now).await
+        })
+    })
+    .await
 }
 
 /// Counts the occurrences of an issue, and says if it turned, or occurs `again` on so many pages; `by` names what turned it.
