@@ -155,9 +155,10 @@ fn run(task: Task) -> Result<()> {
             version,
         } => {
             println!(
-                "{} names in {}",
+                "{} names in {}, organisations in {}",
                 schema_org::write(&declarations, &version)?,
-                schema_org::FILE
+                schema_org::FILE,
+                schema_org::ORGANIZATIONS
             );
             Ok(())
         }

@@ -1,18 +1,25 @@
 //! The names of the schema.org vocabulary, as the site's checks know them.
 
-use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs,
+    path::Path,
+};
 
 use anyhow::{Context as _, Result, ensure};
 
 /// Where the names go, from the root of the repository.
 pub const FILE: &str = "crates/site/data/schema-org.txt";
+/// Where those of organisations go.
+pub const ORGANIZATIONS: &str = "crates/site/data/organizations.txt";
 /// What values are and no thing has.
 const DATA_TYPES: [&str; 9] = [
     "Boolean", "Date", "DateTime", "Float", "Integer", "Number", "Text", "Time", "URL",
 ];
 const WIDTH: usize = 140;
 
-/// Writes the names that the declarations of the npm package `schema-dts` hold.
+/// Writes the names that the declarations of the npm package `schema-dts` hold. How many.
 pub fn write(declarations: &Path, version: &str) -> Result<usize> {
     let source = fs::read_to_string(declarations).context("cannot read the declarations")?;
     let (types, properties) = names(&source);
@@ -22,11 +29,29 @@ pub fn write(declarations: &Path, version: &str) -> Result<usize> {
         types.len(),
         properties.len()
     );
-    let mut out = format!(
+    let head = format!(
         "# Types and properties of schema.org, from the declarations of the npm package schema-dts {version} (Apache-2.0).\n\
          # Written by `cargo xtask schema-org`.\n"
     );
-    for (title, names) in [("types", &types), ("properties", &properties)] {
+    write_lists(FILE, head, [("types", &types), ("properties", &properties)])?;
+    let businesses = below("LocalBusiness", &source);
+    let others = &below("Organization", &source) - &businesses;
+    ensure!(
+        businesses.len() > 100 && others.contains("Corporation"),
+        "businesses and organisations are not declared as they were"
+    );
+    let head = format!(
+        "# Types of schema.org that are businesses at a place, and the other organisations, from the declarations of the npm\n\
+         # package schema-dts {version} (Apache-2.0). Written by `cargo xtask schema-org`.\n"
+    );
+    let lists = [("businesses", &businesses), ("organizations", &others)];
+    write_lists(ORGANIZATIONS, head, lists)?;
+    Ok(types.len() + properties.len())
+}
+
+fn write_lists(file: &str, head: String, lists: [(&str, &BTreeSet<&str>); 2]) -> Result<()> {
+    let mut out = head;
+    for (title, names) in lists {
         writeln!(out, "[{title}]")?;
         let mut line = String::new();
         for name in names {
@@ -39,9 +64,29 @@ pub fn write(declarations: &Path, version: &str) -> Result<usize> {
         }
         writeln!(out, "{}", line.trim_end())?;
     }
-    fs::write(FILE, out)
-        .with_context(|| format!("cannot write {FILE}; run this at the root of the repository"))?;
-    Ok(types.len() + properties.len())
+    fs::write(file, out)
+        .with_context(|| format!("cannot write {file}; run this at the root of the repository"))
+}
+
+/// A type and all that are declared to be of it: `export type Name = NameLeaf | Other | …;`.
+fn below<'s>(top: &'s str, source: &'s str) -> BTreeSet<&'s str> {
+    let unions = source.lines().filter_map(|line| {
+        let (name, members) = line.strip_prefix("export type ")?.split_once(" = ")?;
+        Some((name, members))
+    });
+    let unions: BTreeMap<&str, &str> = unions.collect();
+    let (mut found, mut next) = (BTreeSet::new(), vec![top]);
+    while let Some(name) = next.pop() {
+        // neither text nor the address of a type of others
+        let is_type = name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric());
+        if is_type && !name.ends_with("Leaf") && found.insert(name) {
+            let members = unions.get(name).into_iter();
+            let members = members.flat_map(|members| members.trim_end_matches(';').split(" | "));
+            next.extend(members.map(|member| member.trim_matches('"')));
+        }
+    }
+    found
 }
 
 /// A leaf is declared by its `"@type": "Name"`, a property by `"name"?:` within four spaces.
@@ -63,7 +108,7 @@ fn names(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::{below, names};
 
     #[test]
     fn names_are_found_where_they_are_declared() {
@@ -71,5 +116,12 @@ mod tests {
         let (types, properties) = names(source);
         assert!(types.contains("Product") && types.contains("Text") && types.len() == 10);
         assert_eq!(properties.into_iter().collect::<Vec<_>>(), ["offers"]);
+    }
+
+    #[test]
+    fn types_below_a_type_are_found_through_those_between() {
+        let source = "export type A = ALeaf | B | \"https://schema.org/AOther\";\nexport type B = BLeaf | C | string;\nexport type D = DLeaf;\nexport type C = CLeaf;";
+        let found = below("A", source);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["A", "B", "C"]);
     }
 }
