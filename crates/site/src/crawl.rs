@@ -87,7 +87,7 @@ pub struct Config {
     pub max_resources: usize,
     /// Longest time for asking for them, after the links to other sites.
     pub resource_duration: Duration,
-    /// Pages after which a batch is saved; fewer are saved after a second.
+    /// Pages after which a batch is saved; fewer are saved after a second, and more where saving takes longer than fetching.
     pub batch_pages: usize,
     /// Chooses the jitter and the made-up URLs.
     pub seed: u64,
@@ -126,7 +126,8 @@ impl Config {
             external_duration: Duration::from_secs(5 * 60),
             max_resources: 1_000,
             resource_duration: Duration::from_secs(2 * 60),
-            batch_pages: 256,
+            // so few that what was read of them is near still when they are saved
+            batch_pages: 64,
             seed: 0,
             again: None,
             earlier: None,

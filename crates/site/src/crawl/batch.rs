@@ -11,6 +11,8 @@ use crate::{
 
 /// URLs of one batch; a sitemap can bring a million at once.
 const URLS: usize = 10_000;
+/// Full batches' pages that may wait: a save costs as much for many as for few, and slow ones get more.
+const CROWD: usize = 8;
 /// A page waits at most this long.
 const AGE: Duration = Duration::from_secs(1);
 
@@ -62,7 +64,7 @@ impl Pending {
 
     /// Saving does not keep up: fetch nothing until it does.
     pub(super) fn is_crowded(&self) -> bool {
-        self.batch.pages.len() >= 2 * self.full
+        self.batch.pages.len() >= CROWD * self.full
     }
 
     /// Room for a batch; `None` when saving has failed.
