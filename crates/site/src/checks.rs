@@ -210,10 +210,10 @@ pub(crate) enum Test {
     Answer(fn(&Answer<'_>, &HtmlFacts) -> Option<Value>),
     /// The same as the first, after whether the answer lets it find something at all, by itself.
     Screened(Screen, fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
-    /// The same as the first, of what the answer made it note by itself.
+    /// The same as the first, of what the answer made it note by itself, JSON text.
     Noted(
         fn(&Answer<'_>, &HtmlFacts) -> Option<Value>,
-        fn(&Page<'_>, &Value) -> Option<Value>,
+        fn(&Page<'_>, &str) -> Option<Value>,
     ),
     /// Asked of every URL of the site that was fetched or refused.
     Url(fn(&Page<'_>) -> Option<Value>),

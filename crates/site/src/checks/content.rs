@@ -1,6 +1,5 @@
 //! What pages say, and whether others say the same.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -258,8 +257,8 @@ fn may_be_stale(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (!new).then(|| json!([said, html.dated]))
 }
 
-fn stale(page: &Page<'_>, noted: &Value) -> Option<Value> {
-    let (said, in_text): (Option<(i64, String)>, Option<i64>) = Deserialize::deserialize(noted).ok()?;
+fn stale(page: &Page<'_>, noted: &str) -> Option<Value> {
+    let (said, in_text): (Option<(i64, String)>, Option<i64>) = serde_json::from_str(noted).ok()?;
     let listed = page.index().changed_ms(page.id());
     let newest = said.as_ref().map(|(at, _)| *at).max(listed).max(in_text)?;
     let months = months_since(page, newest);

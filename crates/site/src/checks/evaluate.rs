@@ -106,13 +106,10 @@ fn ask(check: &'static Check, page: &Page<'_>, early: Option<&Early>) -> Option<
         Test::Html(test) => test(page, html()?),
         Test::Answer(test) => test(page, html()?),
         Test::Screened(_, test) => test(page, html()?),
-        Test::Noted(note, test) => {
-            let noted = match early {
-                Some(early) => early.noted(check),
-                None => note(page, html()?),
-            };
-            test(page, &noted?)
-        }
+        Test::Noted(note, test) => match early {
+            Some(early) => test(page, early.noted(check)?),
+            None => test(page, &note(page, html()?)?.to_string()),
+        },
         Test::Url(test) => test(page),
         Test::Site(_) => None,
     }?;
