@@ -793,6 +793,41 @@ async fn cancelling_saves_what_was_read() {
     assert!(sink.0.pages.len() < 200);
 }
 
+#[tokio::test(start_paused = true)]
+async fn saves_that_are_slow_are_of_more_pages_but_not_of_any_number() {
+    let pages: Vec<String> = (0..200).map(|i| format!("/p{i}")).collect();
+    let pages: Vec<&str> = pages.iter().map(String::as_str).collect();
+    let site = pages.iter().fold(site().with("/", links(&pages)), |site, path| {
+        site.with(path, links(&[]))
+    });
+    struct Slow(Memory);
+    impl searchwright_site::crawl::Sink for Slow {
+        async fn save(
+            &mut self,
+            batch: searchwright_site::crawl::Batch,
+        ) -> Result<(), searchwright_site::crawl::SinkError> {
+            // time goes on when nothing else does any more
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            self.0.save(batch).await
+        }
+    }
+    let mut sink = Slow(Memory::default());
+    let config = Config {
+        batch_pages: 4,
+        ..config()
+    };
+    let most = 8 * config.batch_pages + config.connections;
+    let cancel = CancellationToken::new();
+    let ending = crawl(config, Arc::new(site), &mut sink, None, cancel, Arc::new(|| 0))
+        .await
+        .unwrap();
+    assert_eq!(ending.termination, Termination::Complete);
+    assert_eq!(sink.0.pages.len(), 201);
+    let sizes: Vec<usize> = sink.0.batches.iter().map(|batch| batch.pages.len()).collect();
+    let largest = sizes.iter().max().copied().unwrap_or_default();
+    assert!((most / 2..=most).contains(&largest), "{sizes:?}");
+}
+
 #[tokio::test]
 async fn soft_404s_are_found_by_asking_for_nothing() {
     let anything = html(
