@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::{Result, Tx, access::ProjectScope, sql};
 
 /// A batch as it is kept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Packed {
     /// What is known of its pages.
     pub data: Vec<u8>,
@@ -95,6 +95,15 @@ pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -
             .optional(tx, |c| c.take::<Option<Vec<u8>>>())
             .await?;
     Ok(texts.flatten())
+}
+
+/// Batches of an audit whose texts are kept, which are its first.
+pub async fn with_texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<u32> {
+    sql("SELECT count(*) FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND texts IS NOT NULL")
+        .bind(scope.project())
+        .bind(audit)
+        .one(tx, |c| c.take())
+        .await
 }
 
 /// What is kept of the newest audit that has finished to compare texts with, batch after batch.

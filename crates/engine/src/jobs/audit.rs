@@ -1,11 +1,7 @@
 //! An audit: crawl the website, evaluate the checks, settle what was found before. Resumes after a crash
 //! with the batches that were saved; writing twice what was written once changes nothing.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, atomic::AtomicU32},
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use searchwright_contract::{
     Code, Instant, Problem,
@@ -30,7 +26,7 @@ use super::{
     JobError,
     analysis::{self, Noted},
     batches::{Rooms, unpack, unpack_whole},
-    brand_name, page_keywords, silences, temporary_redirects, vitals,
+    brand_name, page_keywords, page_texts, silences, temporary_redirects, vitals,
     worker::Run,
 };
 use crate::{
@@ -219,16 +215,20 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
     let elapsed = before::elapsed(audit, run.engine.clock.now(), config.max_duration);
     let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
     let asking = Arc::new(Asking::new(rules, audit.requested_at.millis()));
-    let (resume, next, noted) = saved(db, (scope, audit_id), &config, &asking, elapsed).await?;
-    let count = Arc::new(AtomicU32::new(next));
-    config.earlier = earlier::of(db, scope, audit, reader, count.clone()).await?;
+    let Before {
+        resume,
+        next,
+        noted,
+        texts,
+    } = saved(db, (scope, audit_id), &config, &asking, elapsed).await?;
+    config.earlier = earlier::of(db, scope, audit, reader, texts.clone()).await?;
     let mut sink = Saving {
         asking,
         db: db.clone(),
         leased: run.leased.clone(),
         audit: audit_id,
         next,
-        count,
+        texts,
         reader,
         noted,
         rooms: Rooms::default(),
@@ -264,14 +264,25 @@ pub(super) fn outbound(settings: &Settings) -> Result<Outbound, Failure> {
     Outbound::new(&outbound).map_err(|e| defect("http client", e))
 }
 
-/// The crawl as far as it was saved, if it was begun, the number of the next batch, and what is noted of its pages.
+/// A crawl as far as it was saved.
+struct Before {
+    /// If it was begun.
+    resume: Option<Resume>,
+    /// Number of the next batch.
+    next: u32,
+    /// What is noted of its pages.
+    noted: Noted,
+    texts: page_texts::Kept,
+}
+
+/// What is saved of the crawl of an audit.
 async fn saved(
     db: &Db,
     (scope, audit): (searchwright_store::access::ProjectScope, Uuid),
     config: &Config,
     asking: &Arc<Asking>,
     elapsed: Duration,
-) -> Result<(Option<Resume>, u32, Noted), JobError> {
+) -> Result<Before, JobError> {
     let mut noted = Noted::of(scope.project());
     let mut origin = None;
     let mut count = 0;
@@ -281,20 +292,27 @@ async fn saved(
         count += 1;
     }
     if count == 0 {
-        return Ok((None, 0, noted));
+        return Ok(Before {
+            resume: None,
+            next: 0,
+            noted,
+            texts: page_texts::Kept::default(),
+        });
     }
     tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
     let mut resume = Resume::new(config, origin, elapsed);
+    let texts = page_texts::Kept::default();
     for number in 0..count {
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let asking = asking.clone();
+        let (asking, kept) = (asking.clone(), texts.clone());
         // others have to know meanwhile that this goes on
         let going_on = tokio::task::spawn_blocking(move || {
             let again = unpack_whole(&data, &asking)?;
             let (_, discovered, pages) = again.saved;
             noted.note(pages.iter(), again.noticed, number)?;
+            kept.note(pages.iter());
             resume.resources(again.resources);
             for url in &discovered {
                 resume.url(url).map_err(|e| defect("saved crawl", e))?;
@@ -306,7 +324,12 @@ async fn saved(
         });
         (resume, noted) = going_on.await.map_err(|e| defect("saved crawl", e))??;
     }
-    Ok((Some(resume), count, noted))
+    Ok(Before {
+        resume: Some(resume),
+        next: count,
+        noted,
+        texts,
+    })
 }
 
 /// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.

@@ -20,11 +20,8 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::few::Few;
 use self::places::Places;
-use super::{JobError, page_texts};
-use crate::{
-    failure::{Failure, defect},
-    posts::own_pages,
-};
+use super::JobError;
+use crate::failure::{Failure, defect};
 
 /// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
 pub(crate) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
@@ -107,19 +104,9 @@ pub(super) struct Rooms {
     packed: Vec<u8>,
 }
 
-/// The stored form of a batch, with what is found on its pages when that is asked already. `rooms` are for the next one what
-/// they were for this one.
-pub(super) fn pack(
-    mut batch: Batch,
-    number: u32,
-    asked: Option<Asked>,
-    rooms: &mut Rooms,
-) -> Result<Packed, JobError> {
-    let texts = page_texts::pack(&batch, number)?;
-    let sketches = match texts {
-        Some(_) => Some(own_pages::pack(&batch)?),
-        None => None,
-    };
+/// The stored form of a batch, with what is found on its pages when that is asked already; its texts are beside it. `rooms` are
+/// for the next one what they were for this one.
+pub(super) fn pack(mut batch: Batch, asked: Option<Asked>, rooms: &mut Rooms) -> Result<Packed, JobError> {
     let mores = batch.pages.iter_mut().map(|page| {
         let html = page.facts.html.as_mut()?;
         Some(std::mem::take(&mut html.more))
@@ -168,9 +155,7 @@ pub(super) fn pack(
     let data = [&whole.to_le_bytes()[..], packed.get(..size).unwrap_or_default()].concat();
     Ok(Packed {
         data,
-        texts,
-        sketches,
-        validators: None,
+        ..Packed::default()
     })
 }
 

@@ -1,35 +1,57 @@
 //! Main texts of crawled pages. They are saved beside the facts of their batch, because an evaluation holds the facts
 //! of many pages at once and needs none of the texts.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
 
-use searchwright_site::{crawl::Batch, page::UrlId};
+use searchwright_site::{
+    crawl::Batch,
+    page::{PageFacts, UrlId},
+};
 use searchwright_store::{Db, access::ProjectScope, crawls};
 use uuid::Uuid;
 
 use super::JobError;
 use crate::failure::defect;
 
-/// Batches whose texts are kept: some 2,000 pages, those nearest to the start, which is what a site is about.
-const MOST_BATCHES: u32 = 8;
+/// Pages of an audit whose texts are kept: those nearest to the start, which is what a site is about.
+const MOST: u32 = 2_000;
 
-/// Whether the texts of a batch are kept.
-pub(super) const fn are_kept(number: u32) -> bool {
-    number < MOST_BATCHES
+/// How many pages of an audit are saved with their texts. It goes by pages, because batches of a slow site have one or two.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept(Arc<AtomicU32>);
+
+impl Kept {
+    /// Whether the next batch is saved with its texts.
+    pub(super) fn goes_on(&self) -> bool {
+        self.0.load(Relaxed) < MOST
+    }
+
+    /// A batch is saved, with its texts if they were kept until then. Whether they were.
+    pub(super) fn note<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> bool {
+        let goes_on = self.goes_on();
+        if goes_on {
+            let more = pages.filter(|page| page.html_200().is_some()).count();
+            self.0.fetch_add(more as u32, Relaxed);
+        }
+        goes_on
+    }
 }
 
-/// The texts of a batch as they are stored, if they are kept.
-pub(super) fn pack(batch: &Batch, number: u32) -> Result<Option<Vec<u8>>, JobError> {
-    if !are_kept(number) {
-        return Ok(None);
-    }
+/// The texts of a batch as they are stored.
+pub(super) fn pack(batch: &Batch) -> Result<Vec<u8>, JobError> {
     let texts: Vec<(UrlId, &str)> = batch
         .pages
         .iter()
         .filter_map(|page| Some((page.facts.id, &*page.facts.html_200()?.main_text)))
         .collect();
     let plain = postcard::to_stdvec(&texts).map_err(|e| defect("texts", e))?;
-    Ok(Some(lz4_flex::compress_prepend_size(&plain)))
+    Ok(lz4_flex::compress_prepend_size(&plain))
 }
 
 /// The texts of a saved batch, by page; none where they were not kept.
@@ -45,4 +67,31 @@ pub(super) async fn load(
     let plain = lz4_flex::decompress_size_prepended(&data).map_err(|e| defect("saved texts", e))?;
     let texts: Vec<(UrlId, String)> = postcard::from_bytes(&plain).map_err(|e| defect("saved texts", e))?;
     Ok(texts.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_site::page::{At, Outcome};
+    use url::Url;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_as_many_pages_are_kept_whatever_their_batches() {
+        let url = Url::parse("https://example.com/").unwrap();
+        let without = PageFacts::without_answer(&url, At::default(), Outcome::Status(200));
+        let page = PageFacts {
+            html: Some(Box::default()),
+            ..without.clone()
+        };
+        for of_batch in [1, 2, 10, 64] {
+            let batch = vec![page.clone(); of_batch];
+            let kept = Kept::default();
+            let with_texts = (0..5_000).filter(|_| kept.note(batch.iter())).count();
+            assert_eq!(with_texts, (MOST as usize).div_ceil(of_batch), "{of_batch}");
+            assert!(!kept.goes_on());
+        }
+        let kept = Kept::default();
+        assert!((0..5_000).all(|_| kept.note(std::iter::once(&without))));
+    }
 }

@@ -222,7 +222,7 @@ async fn finish(
         .into_iter()
         .filter(|batch| !batch.pages.is_empty() || !batch.discovered.is_empty())
     {
-        packed.push((number, pack(batch, number, None, &mut rooms)?));
+        packed.push((number, pack(batch, None, &mut rooms)?));
         number += 1;
     }
     let known = issues::ids(&mut db.read().await?, scope).await?;

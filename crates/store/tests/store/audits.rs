@@ -394,6 +394,8 @@ async fn batches_are_whole_and_numbered(place: &Place) {
     assert_eq!(validators(new, 0, 9).await, [(0, texts(0)), (2, texts(2))]);
     assert_eq!(validators(new, 0, 1).await, [(0, texts(0))]);
     assert_eq!(validators(new, 1, 1).await, [(2, texts(2))]);
+    let with_texts = crawls::with_texts(&mut store.read().await, scope, new).await;
+    assert_eq!(with_texts.unwrap(), 3);
     let none = crawls::texts(&mut store.read().await, scope, new, 3).await;
     assert_eq!(none.unwrap(), None);
     assert_eq!(load(scope, new, 3).await, None);

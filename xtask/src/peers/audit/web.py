@@ -125,10 +125,10 @@ class Page:
         return not self.noindex() and self.canonical() in (None, self.url)
 
     def reading(self):
-        """The main text and its blocks: main, else the articles, else the body, without what is on every page."""
+        """The main text and its blocks: main by tag or role, else the articles, else the body, without what is on every page."""
         tree = LexborHTMLParser(self.answer.text)
         tree.strip_tags(UNSEEN)
-        parts = tree.css("main") or tree.css("article") or tree.css("body")
+        parts = tree.css("main") or tree.css('[role="main" i]') or tree.css("article") or tree.css("body")
         for node in tree.css("nav, aside" if parts[0].tag != "body" else "nav, aside, header, footer"):
             node.decompose()
         for node in tree.css("br"):

@@ -2,16 +2,7 @@
 //! page lies, 16 bytes of it (16 MB of a million, which no audit exceeds), and the few batches that are being read: pages come
 //! in much the same order as last time.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    future::Future,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering::Relaxed},
-    },
-};
+use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use searchwright_contract::audits::Audit;
 use searchwright_site::{
@@ -34,10 +25,10 @@ use crate::failure::{Failure, defect};
 
 /// Batches whose validators are read at once when an audit begins.
 const PORTION: u32 = 256;
-/// Batches of validators that are kept, some 20 kB each.
-const LISTS: usize = 16;
-/// Batches of facts that are kept: as many as the crawl itself has under way.
-const BATCHES: usize = 3;
+/// Batches of validators that are kept, some 5 kB each.
+const LISTS: usize = 64;
+/// Batches of facts that are kept: as many as the crawl itself may have under way.
+const BATCHES: usize = 12;
 
 /// By what the pages of a batch can be asked for, as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -121,8 +112,10 @@ pub(super) struct Earlier {
     audit: Uuid,
     /// The batch of each page by the hash of its URL, ascending.
     places: Vec<(u64, u32)>,
-    /// Batches that the audit under way has saved: beyond the first ones it keeps no texts.
-    saved: Arc<AtomicU32>,
+    /// Batches whose texts were kept.
+    with_texts: u32,
+    /// Of the audit under way.
+    texts: page_texts::Kept,
     lists: Mutex<Recent<Vec<(u64, Validators)>>>,
     batches: Mutex<Recent<HashMap<u64, Read>>>,
 }
@@ -142,7 +135,7 @@ pub(super) async fn of(
     scope: ProjectScope,
     audit: &Audit,
     reader: u64,
-    saved: Arc<AtomicU32>,
+    texts: page_texts::Kept,
 ) -> Result<Option<Arc<dyn crawl::Earlier>>, JobError> {
     let Some(previous) = previous(audit) else {
         return Ok(None);
@@ -160,12 +153,14 @@ pub(super) async fn of(
     }
     places.sort_unstable();
     places.shrink_to_fit();
+    let with_texts = crawls::with_texts(&mut db.read().await?, scope, previous).await?;
     Ok(Some(Arc::new(Earlier {
         db: db.clone(),
         scope,
         audit: previous,
         places,
-        saved,
+        with_texts,
+        texts,
         lists: Mutex::new(Recent::new(LISTS)),
         batches: Mutex::new(Recent::new(BATCHES)),
     })))
@@ -193,7 +188,7 @@ impl Earlier {
 
     /// The audit under way keeps the text of what it fetches now.
     fn keeps_texts(&self) -> bool {
-        page_texts::are_kept(self.saved.load(Relaxed))
+        self.texts.goes_on()
     }
 
     async fn find_validators(&self, url: &str) -> Result<Option<Validators>, JobError> {
@@ -202,7 +197,7 @@ impl Earlier {
             return Ok(None);
         };
         // its text would be missing
-        if self.keeps_texts() && !page_texts::are_kept(number) {
+        if self.keeps_texts() && number >= self.with_texts {
             return Ok(None);
         }
         let mut lists = self.lists.lock().await;
@@ -239,7 +234,7 @@ impl Earlier {
         let Some(data) = data else {
             return Ok(HashMap::new());
         };
-        let mut texts = if page_texts::are_kept(number) {
+        let mut texts = if number < self.with_texts {
             page_texts::load(&self.db, self.scope, self.audit, number).await?
         } else {
             HashMap::new()

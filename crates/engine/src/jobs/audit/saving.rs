@@ -1,9 +1,6 @@
 //! Saves what a crawl has read, and notes of it what the analysis will need.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering::Relaxed},
-};
+use std::sync::Arc;
 
 use searchwright_contract::audits::AuditProgress;
 use searchwright_site::{
@@ -22,10 +19,11 @@ use super::{
         JobError,
         analysis::Noted,
         batches::{Asked, Rooms, pack},
+        page_texts,
     },
     earlier, fenced,
 };
-use crate::failure::defect;
+use crate::{failure::defect, posts::own_pages};
 
 /// Saves batches under the fence.
 pub(super) struct Saving {
@@ -34,8 +32,7 @@ pub(super) struct Saving {
     pub(super) leased: Leased,
     pub(super) audit: Uuid,
     pub(super) next: u32,
-    /// The same for those who want to know.
-    pub(super) count: Arc<AtomicU32>,
+    pub(super) texts: page_texts::Kept,
     pub(super) reader: u64,
     pub(super) noted: Noted,
     pub(super) rooms: Rooms,
@@ -52,15 +49,23 @@ impl Sink for Saving {
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         let (reader, asking) = (self.reader, self.asking.clone());
+        let texts = self.texts.clone();
         let (mut noted, mut rooms) = (std::mem::take(&mut self.noted), std::mem::take(&mut self.rooms));
         // the crawl goes on meanwhile
         let packing = tokio::task::spawn_blocking(move || {
             let pages = || batch.pages.iter().map(|page| &page.facts);
             let (asked, noticed) = Asked::of(&asking, pages());
             noted.note(pages(), noticed, number)?;
+            let (texts, sketches) = if texts.note(pages()) {
+                (Some(page_texts::pack(&batch)?), Some(own_pages::pack(&batch)?))
+            } else {
+                (None, None)
+            };
             let packed = Packed {
+                texts,
+                sketches,
                 validators: earlier::pack(&batch, reader)?,
-                ..pack(batch, number, Some(asked), &mut rooms)?
+                ..pack(batch, Some(asked), &mut rooms)?
             };
             Ok::<_, JobError>((packed, noted, rooms))
         });
@@ -75,7 +80,6 @@ impl Sink for Saving {
             blocked: p.blocked.into(),
         };
         self.next += 1;
-        self.count.store(self.next, Relaxed);
         fenced(&self.db, self.leased.clone(), move |tx, scope| {
             Box::pin(async move {
                 crawls::save(tx, scope, audit, number, packed).await?;

@@ -61,7 +61,7 @@ fn batch() -> Batch {
 fn what_goes_in_comes_out() {
     let expected: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
     let asking = Asking::new(Rules::default(), 0);
-    let data = pack(batch(), 0, None, &mut Rooms::default()).unwrap().data;
+    let data = pack(batch(), None, &mut Rooms::default()).unwrap().data;
     let again = unpack_whole(&data, &asking).unwrap();
     assert!(again.noticed.is_empty());
     let (origin, discovered, pages) = again.saved;
@@ -89,7 +89,7 @@ fn what_was_found_early_is_known_to_the_same_rules() {
     let asking = Asking::new(Rules::default(), 1_700_000_000_000);
     let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
     let (asked, noticed) = Asked::of(&asking, pages.iter());
-    let data = pack(batch(), 0, Some(asked), &mut Rooms::default()).unwrap().data;
+    let data = pack(batch(), Some(asked), &mut Rooms::default()).unwrap().data;
     // where another was before
     let mut room = vec![7; 1 << 20];
     let (read, early) = in_pairs(&data, asking.fingerprint(), &mut room);
@@ -116,14 +116,14 @@ fn what_was_found_early_is_known_to_the_same_rules() {
     let other = other.fingerprint();
     let mut early = |data: &[u8], by| in_pairs(data, by, &mut room).1;
     assert_eq!(early(&data, other), [None, None, None]);
-    let without = pack(batch(), 0, None, &mut Rooms::default()).unwrap().data;
+    let without = pack(batch(), None, &mut Rooms::default()).unwrap().data;
     assert_eq!(early(&without, asking.fingerprint()), [None, None, None]);
 }
 
 /// They end in where pages begin, which is no part of what is stored behind pages.
 #[test]
 fn batches_without_dates_are_read() {
-    let data = pack(batch(), 0, None, &mut Rooms::default()).unwrap().data;
+    let data = pack(batch(), None, &mut Rooms::default()).unwrap().data;
     let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
     let dates = postcard::to_stdvec(&Dates {
         dated: vec![(1, 1_700_000_000_000)],
@@ -144,7 +144,7 @@ fn what_others_found_is_of_no_form() {
         by: asking.fingerprint() ^ 1,
         early: Vec::new(),
     };
-    let data = pack(batch(), 0, Some(asked), &mut Rooms::default()).unwrap().data;
+    let data = pack(batch(), Some(asked), &mut Rooms::default()).unwrap().data;
     let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
     let end = places::split(&plain).0.len();
     plain[end - 1] = u8::MAX;
@@ -166,7 +166,7 @@ fn some_pages_are_read_alone() {
     let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
     let old = postcard::to_stdvec(&(None::<Origin>, Vec::<Discovered>::new(), &pages)).unwrap();
     let old = lz4_flex::compress_prepend_size(&old);
-    let data = pack(batch, 0, None, &mut Rooms::default()).unwrap().data;
+    let data = pack(batch, None, &mut Rooms::default()).unwrap().data;
     for (data, wanted) in [&data, &old]
         .into_iter()
         .flat_map(|data| [(data, 6), (data, 7), (data, 9)])
