@@ -215,7 +215,9 @@ def links(site, verdicts, signs):
 def texts(pages, verdicts, signs):
     thin, divided, same, runs, hard = [], [], defaultdict(list), {}, []
     for page in pages:
-        text, blocks = page.reading()
+        text, blocks, told = page.reading()
+        if not told:
+            signs["no landmark around the main text"].append(page.url)
         words = regex.findall(WORD, CJK.sub(" ", text))
         count = len(words) + round(len(CJK.findall(text)) / 1.7)
         if page.indexable() and count < 200:

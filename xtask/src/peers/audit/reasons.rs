@@ -71,6 +71,12 @@ pub(super) const REASONS: &[Reason] = &[
         "the rule looks at tags as they are written, not at the tree they make",
     ),
     ours(
+        "thin-content",
+        "lexbor, regex",
+        "no landmark around the main text",
+        "the peer counts the whole body then, and we its dense blocks: no contents, and no ways to other pages",
+    ),
+    ours(
         "readability-very-hard",
         "syllapy",
         "not English",

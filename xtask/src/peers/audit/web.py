@@ -125,7 +125,8 @@ class Page:
         return not self.noindex() and self.canonical() in (None, self.url)
 
     def reading(self):
-        """The main text and its blocks: main by tag or role, else the articles, else the body, without what is on every page."""
+        """The main text and its blocks: main by tag or role, else the articles, else the body, without what is on every page.
+        Whether a landmark told it."""
         tree = LexborHTMLParser(self.answer.text)
         tree.strip_tags(UNSEEN)
         parts = tree.css("main") or tree.css('[role="main" i]') or tree.css("article") or tree.css("body")
@@ -138,7 +139,7 @@ class Page:
             node.insert_after(BREAK)
         blocks = BREAK.join(part.text() for part in parts).split(BREAK)
         blocks = [block for block in map(words_of, blocks) if block]
-        return " ".join(blocks), blocks
+        return " ".join(blocks), blocks, parts[0].tag != "body"
 
 
 class Site:
