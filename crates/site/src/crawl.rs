@@ -126,7 +126,7 @@ impl Config {
             external_duration: Duration::from_secs(5 * 60),
             max_resources: 1_000,
             resource_duration: Duration::from_secs(2 * 60),
-            // so few that what was read of them is near still when they are saved
+            // those of some batches are in memory at once
             batch_pages: 64,
             seed: 0,
             again: None,
