@@ -73,7 +73,8 @@ pub(super) async fn run(run: Run, audit_id: Uuid) -> Result<serde_json::Value, J
         reason = run.interrupted() => Err(reason),
         done = carry_out(&run, &db, &audit, audit_id) => done,
     };
-    // Whoever goes on with it settles what it found; when nobody does, it is settled as far as it came.
+    // Who takes the job over settles what it found. Otherwise it is settled as far as it came, also before another attempt, which
+    // may be cancelled while it waits; doing it again changes nothing.
     if let Err(JobError::Canceled | JobError::GiveUp(_) | JobError::Retry(_)) = &done
         && let Err(error) = analysis::leave(&run, &db, audit_id, began(&audit)).await
     {
@@ -272,10 +273,11 @@ struct Before {
     next: u32,
     /// What is noted of its pages.
     noted: Noted,
+    /// How many of its pages have their texts beside them.
     texts: page_texts::Kept,
 }
 
-/// What is saved of the crawl of an audit.
+/// Reads what is saved of the crawl of an audit.
 async fn saved(
     db: &Db,
     (scope, audit): (searchwright_store::access::ProjectScope, Uuid),

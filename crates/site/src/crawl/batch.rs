@@ -11,7 +11,7 @@ use crate::{
 
 /// URLs of one batch; a sitemap can bring a million at once.
 const URLS: usize = 10_000;
-/// Full batches' pages that may wait: a save costs as much for many as for few, and slow ones get more.
+/// Pages that may wait, in full batches: where each save takes long, there are fewer of them and they are larger.
 const CROWD: usize = 8;
 /// A page waits at most this long.
 const AGE: Duration = Duration::from_secs(1);

@@ -27,7 +27,7 @@ use crate::failure::{Failure, defect};
 const PORTION: u32 = 256;
 /// Batches of validators that are kept, some 5 kB each.
 const LISTS: usize = 64;
-/// Batches of facts that are kept: as many as the crawl itself may have under way.
+/// Batches of facts that are kept, of 64 pages each but where a disk was slow.
 const BATCHES: usize = 12;
 
 /// By what the pages of a batch can be asked for, as it is stored.
@@ -112,7 +112,7 @@ pub(super) struct Earlier {
     audit: Uuid,
     /// The batch of each page by the hash of its URL, ascending.
     places: Vec<(u64, u32)>,
-    /// Batches whose texts were kept.
+    /// Batches whose texts were kept, which are the first ones.
     with_texts: u32,
     /// Of the audit under way.
     texts: page_texts::Kept,
