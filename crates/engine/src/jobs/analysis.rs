@@ -49,7 +49,7 @@ use self::{
 };
 pub(super) use self::{
     noted::Noted,
-    settle::{leave, recount},
+    settle::{leave, recount, tell},
 };
 use super::{Job, JobError, audit::fenced, page_links, worker::Run};
 use crate::{failure::defect, operations::word, rules};

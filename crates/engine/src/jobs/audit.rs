@@ -5,23 +5,28 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use searchwright_contract::{
     Code, Instant, Problem,
-    audits::{Audit, AuditError, AuditStatus},
-    events::EventType,
+    audits::{Audit, AuditStatus},
 };
 use searchwright_site::{
     checks::Asking,
-    crawl::{self, Config, Ending, Resume, Termination},
-    fetch::FetchError,
+    crawl::{self, Config, Ending, Resume},
 };
 use searchwright_store::{
-    Db, Tx, audits, crawls, events,
-    jobs::{self, End, Leased},
+    Db, Tx,
+    access::ProjectScope,
+    audits, crawls,
+    jobs::{self, Leased},
 };
 use serde_json::json;
 use url::Url;
 use uuid::Uuid;
 
-use self::saving::{Saving, Stopped};
+pub(super) use self::left::over;
+pub(crate) use self::left::withdraw;
+use self::{
+    left::failure,
+    saving::{Saving, Stopped},
+};
 use super::{
     JobError,
     analysis::{self, Noted},
@@ -37,6 +42,7 @@ use crate::{
 
 mod before;
 mod earlier;
+mod left;
 mod saving;
 
 /// How long what robots.txt says is used (RFC 9309 section 2.4: a day).
@@ -126,31 +132,6 @@ pub(super) fn previous(audit: &Audit) -> Option<Uuid> {
     Uuid::try_parse(id).ok()
 }
 
-/// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.
-fn failure(ending: &Ending) -> Option<AuditError> {
-    let error = |message: &str| AuditError {
-        code: ending.termination.code().to_owned(),
-        message: message.to_owned(),
-    };
-    let fault = match &ending.origin.robots.error {
-        Some(FetchError::Certificate(fault)) => Some(*fault),
-        _ => None,
-    };
-    match (ending.termination, fault) {
-        (Termination::RobotsUnreachable, Some(fault)) => Some(error(&format!(
-            "robots.txt could not be fetched, which forbids crawling (RFC 9309): the site's certificate is not valid ({}); renew it",
-            fault.code()
-        ))),
-        (Termination::RobotsUnreachable, None) => Some(error(
-            "robots.txt could not be fetched, which forbids crawling (RFC 9309); check that the site is up",
-        )),
-        (Termination::HostUnavailable, _) if ending.progress.fetched == 0 => Some(error(
-            "the site does not answer; check its address and that it may be reached from here",
-        )),
-        _ => None,
-    }
-}
-
 async fn set_status(run: &Run, db: &Db, audit: Uuid, status: AuditStatus) -> Result<(), JobError> {
     let (leased, now) = (run.leased.clone(), run.engine.clock.now());
     fenced(db, leased, move |tx, scope| {
@@ -165,7 +146,7 @@ where
     T: Send + 'static,
     F: for<'a> FnOnce(
             &'a mut Tx,
-            searchwright_store::access::ProjectScope,
+            ProjectScope,
         ) -> searchwright_store::Boxed<'a, Result<T, searchwright_store::Error>>
         + Send
         + 'static,
@@ -280,7 +261,7 @@ struct Before {
 /// Reads what is saved of the crawl of an audit.
 async fn saved(
     db: &Db,
-    (scope, audit): (searchwright_store::access::ProjectScope, Uuid),
+    (scope, audit): (ProjectScope, Uuid),
     config: &Config,
     asking: &Arc<Asking>,
     elapsed: Duration,
@@ -332,56 +313,4 @@ async fn saved(
         noted,
         texts,
     })
-}
-
-/// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.
-pub(super) async fn over(
-    tx: &mut Tx,
-    leased: &Leased,
-    end: &End,
-    event: Uuid,
-    now: Instant,
-) -> Result<(), searchwright_store::Error> {
-    let scope = leased.scope;
-    let Some(audit) = audits::active(tx, scope).await? else {
-        return Ok(());
-    };
-    if audit.job_id != leased.id.to_string() {
-        return Ok(());
-    }
-    let id = Uuid::try_parse(&audit.id).unwrap_or_default();
-    let (status, outcome) = match end {
-        End::Failed(problem) => {
-            let word = problem
-                .extra
-                .get("auditError")
-                .and_then(serde_json::Value::as_str)
-                .unwrap_or("internal_error");
-            let error = AuditError {
-                code: word.to_owned(),
-                message: problem.detail.clone(),
-            };
-            (
-                AuditStatus::Failed,
-                audits::Outcome {
-                    termination: Some(word.to_owned()),
-                    error: Some(error),
-                    ..Default::default()
-                },
-            )
-        }
-        _ => (
-            AuditStatus::Cancelled,
-            audits::Outcome {
-                termination: Some("cancelled".to_owned()),
-                ..Default::default()
-            },
-        ),
-    };
-    let code = outcome.error.as_ref().map(|e| e.code.clone());
-    if audits::finish(tx, scope, id, status, outcome, now).await? && status == AuditStatus::Failed {
-        let data = json!({ "auditId": audit.id, "version": audit.version + 1, "error": code });
-        events::write(tx, scope, event, EventType::AuditFailed, &data, now).await?;
-    }
-    Ok(())
 }

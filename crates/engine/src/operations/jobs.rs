@@ -3,10 +3,9 @@
 use searchwright_contract::{
     List, Problem, Scope,
     actions::{AllowedActions, Permission},
-    audits::AuditStatus,
     jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
 };
-use searchwright_store::{Tx, access::Child, audits, jobs, rechecks};
+use searchwright_store::{Tx, access::Child, jobs, rechecks};
 use uuid::Uuid;
 
 use crate::{
@@ -80,16 +79,7 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
         return Err(Problem::invalid_state(before.as_str(), "canceled", &[]).into());
     }
     if before == JobStatus::Queued {
-        if let Some(audit) = audits::active(tx, scope).await?
-            && audit.job_id == id.to_string()
-        {
-            let audit = Uuid::try_parse(&audit.id).unwrap_or_default();
-            let outcome = audits::Outcome {
-                termination: Some("cancelled".to_owned()),
-                ..audits::Outcome::default()
-            };
-            audits::finish(tx, scope, audit, AuditStatus::Cancelled, outcome, call.now).await?;
-        }
+        crate::jobs::audit::withdraw(&call.engine, tx, scope, id, call.now).await?;
         super::post_generation::withdraw(call, tx, scope, id).await?;
         crate::jobs::publish::withdraw(&call.engine, tx, scope, id, call.now).await?;
         if let Some(recheck) = rechecks::active(tx, scope).await?

@@ -1,11 +1,13 @@
 //! What became of an occurrence, and of the health of a project, through the doors.
 
 use searchwright_engine::keys;
+use searchwright_server::serve;
 use searchwright_store::{access, issues};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
+    harness::settings,
     post_generation::until_ended,
     rechecks::{NEVER, audit, bench, issue, occurrence, page, pair, recheck, say},
 };
@@ -13,6 +15,7 @@ use crate::{
 on_both!(
     who_changed_an_occurrence,
     an_audit_that_is_stopped_tells_what_it_changed,
+    an_audit_that_waits_and_is_stopped_tells_what_it_changed,
     the_health_of_a_project,
 );
 
@@ -57,7 +60,16 @@ async fn who_changed_an_occurrence(database: &str) {
 }
 
 async fn an_audit_that_is_stopped_tells_what_it_changed(database: &str) {
-    let (bench, site) = bench(database).await;
+    stopped(database, false).await;
+}
+
+async fn an_audit_that_waits_and_is_stopped_tells_what_it_changed(database: &str) {
+    stopped(database, true).await;
+}
+
+/// An audit is cancelled behind its first findings, by a worker or while it waits for one.
+async fn stopped(database: &str, waits: bool) {
+    let (mut bench, site) = bench(database).await;
     let title = occurrence(&bench, "title-missing", "/a").await;
     say(&bench, "done", &[pair(&title)]).await;
     site.put("/a", 200, &page("<title>It has a title now</title>", &["/"]));
@@ -73,7 +85,6 @@ async fn an_audit_that_is_stopped_tells_what_it_changed(database: &str) {
         tokio::task::yield_now().await;
     }
 
-    // It is stopped behind its first findings.
     let engine = &bench.server.app.engine;
     let digest = keys::digest(&bench.key);
     let key = access::key_by_digest(&mut engine.db.read().await.unwrap(), &digest).await;
@@ -90,6 +101,11 @@ async fn an_audit_that_is_stopped_tells_what_it_changed(database: &str) {
         .db
         .write(move |tx| Box::pin(async move { issues::record(tx, scope, audit, found, newest, now).await }));
     written.await.unwrap();
+    if waits {
+        bench.server.stop().await;
+        let settings = settings(&bench.folder, database, &[]);
+        bench.server = serve::start_with(settings, bench.clock.clone()).await.unwrap();
+    }
     let stop = format!("P/audits/{audit}/cancel");
     assert_eq!(bench.post(&stop, json!({})).await.status, 200);
     let job = until_ended(&bench, started["job"]["id"].as_str().unwrap()).await;

@@ -216,10 +216,10 @@ def texts(pages, verdicts, signs):
     thin, divided, same, runs, hard = [], [], defaultdict(list), {}, []
     for page in pages:
         text, blocks, told = page.reading()
-        if not told:
-            signs["no landmark around the main text"].append(page.url)
         words = regex.findall(WORD, CJK.sub(" ", text))
         count = len(words) + round(len(CJK.findall(text)) / 1.7)
+        if not told and count < 400:
+            signs["fewer than 400 words and no landmark around the main text"].append(page.url)
         if page.indexable() and count < 200:
             thin.append(page.url)
         if count > 300 and not page.headings(2) and not page.headings(3):

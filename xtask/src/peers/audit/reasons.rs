@@ -73,8 +73,14 @@ pub(super) const REASONS: &[Reason] = &[
     ours(
         "thin-content",
         "lexbor, regex",
-        "no landmark around the main text",
+        "fewer than 400 words and no landmark around the main text",
         "the peer counts the whole body then, and we its dense blocks: no contents, and no ways to other pages",
+    ),
+    ours(
+        "image-dimensions-missing",
+        "lighthouse",
+        "images sized by style sheets",
+        "a style sheet that comes later than the page moves what is below the image",
     ),
     ours(
         "readability-very-hard",

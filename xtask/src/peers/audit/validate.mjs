@@ -77,6 +77,9 @@ const AUDITS = {
   "unsized-images": "image-dimensions-missing",
 };
 
+// Or not shown: a style sheet says that too.
+const sizedByStyle = ({ cssEffectiveRules: rules, node: { boundingRect: at } }) => (rules?.width && rules?.height) || (at.width === 0 && at.height === 0);
+
 async function pages() {
   const chromeFlags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
   const chrome = await launch({ chromeFlags });
@@ -84,12 +87,13 @@ async function pages() {
     for (const check of Object.values(AUDITS)) note(check, "lighthouse", undefined, sample);
     for (const url of sample) {
       const options = { port: chrome.port, onlyAudits: Object.keys(AUDITS), throttlingMethod: "provided", formFactor: "desktop", screenEmulation: { disabled: true }, disableFullPageScreenshot: true };
-      const { lhr } = await lighthouse(url, options);
+      const { lhr, artifacts } = await lighthouse(url, options);
       for (const [audit, check] of Object.entries(AUDITS)) {
         const { score, scoreDisplayMode } = lhr.audits[audit];
         if (scoreDisplayMode === "error") throw new Error(`${audit} of ${url}: ${lhr.audits[audit].errorMessage}`);
         if (score !== null && score < 1) note(check, "lighthouse", url);
       }
+      if (artifacts.ImageElements.every(sizedByStyle)) sign("images sized by style sheets", url);
     }
   } finally {
     chrome.kill();

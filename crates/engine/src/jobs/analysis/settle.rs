@@ -96,29 +96,32 @@ pub(in crate::jobs) async fn leave(run: &Run, db: &Db, audit: Uuid, began: Insta
         .await
 }
 
-/// Brings what an audit changed of an issue to its history, and counts it.
-async fn told(
-    run: &Run,
-    db: &Db,
-    (audit, began): (Uuid, Instant),
-    issue: Uuid,
-    now: Instant,
-) -> Result<(), JobError> {
+/// [`tell`] in a transaction of its own.
+async fn told(run: &Run, db: &Db, by: (Uuid, Instant), issue: Uuid, now: Instant) -> Result<(), JobError> {
     let event = run.engine.clock.id();
     fenced(db, run.leased.clone(), move |tx, scope| {
-        Box::pin(async move {
-            let actor = Actor {
-                id: format!("audit:{audit}"),
-                name: "audit".to_owned(),
-                note: None,
-                at: now,
-            };
-            let again = occurrences::log_audit(tx, scope, issue, began, &actor).await?;
-            let by = json!({ "auditId": audit });
-            recount(tx, scope, (issue, again), event, by, now).await
-        })
+        Box::pin(tell(tx, scope, by, (issue, event), now))
     })
     .await
+}
+
+/// Brings what an audit, which began then, changed of an issue to its history, and counts it.
+pub(in crate::jobs) async fn tell(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    (audit, began): (Uuid, Instant),
+    (issue, event): (Uuid, Uuid),
+    now: Instant,
+) -> searchwright_store::Result<()> {
+    let actor = Actor {
+        id: format!("audit:{audit}"),
+        name: "audit".to_owned(),
+        note: None,
+        at: now,
+    };
+    let again = occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+    let by = json!({ "auditId": audit });
+    recount(tx, scope, (issue, again), event, by, now).await
 }
 
 /// Counts the occurrences of an issue, and says if it turned, or occurs `again` on so many pages; `by` names what turned it.
