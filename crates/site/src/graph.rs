@@ -61,6 +61,12 @@ pub mod flag {
     pub const NO_HOST: u16 = 256;
     /// Not alone with its title, description, first h1 or text: see [`Same`](super::Same).
     pub const SAME: [u16; 4] = [512, 1024, 2048, 4096];
+    /// No link of the page leads to another page of the site.
+    pub const DEAD_END: u16 = 8192;
+    /// Some link of the page may lead to a URL that answered with a redirect or an error.
+    pub const TO_AMISS: u16 = 16384;
+    /// Some link of the page may lead to a URL of another site that the crawl asked for.
+    pub const TO_ASKED: u16 = 32768;
 }
 
 /// A whole crawl. Columns are indexed by [`UrlId`]; built by `crawl`, read by `checks`.

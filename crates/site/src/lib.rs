@@ -11,6 +11,7 @@ pub mod fetch;
 pub mod frontier;
 pub mod graph;
 mod json;
+mod leb128;
 pub mod origin;
 pub mod page;
 pub mod resources;

@@ -200,7 +200,6 @@ pub struct Page<'a> {
     /// The audit.
     pub context: &'a Context<'a>,
     targets: OnceCell<Vec<u64>>,
-    is_linked_well: OnceCell<bool>,
     external: OnceCell<Vec<u64>>,
     resources: OnceCell<Vec<(u8, usize, usize)>>,
 }
@@ -220,7 +219,6 @@ impl<'a> Page<'a> {
             answer: Answer::new(facts, context.thresholds, context.now_ms, indexable),
             context,
             targets: OnceCell::new(),
-            is_linked_well: OnceCell::new(),
             external: OnceCell::new(),
             resources: OnceCell::new(),
         }
@@ -247,12 +245,8 @@ impl<'a> Page<'a> {
     }
 
     /// Whether no target of its links answered with a redirect or an error, as is mostly so.
-    pub(super) fn is_linked_well(&self, html: &HtmlFacts) -> bool {
-        let index = self.index();
-        let amiss = |id: UrlId| index.status(id).is_some_and(|status| status >= 300);
-        *self
-            .is_linked_well
-            .get_or_init(|| !html.links.iter().filter_map(|link| link.target).any(amiss))
+    pub(super) fn is_linked_well(&self) -> bool {
+        !self.index().has(self.id(), flag::TO_AMISS)
     }
 
     /// What it needs beside itself and the crawl asked for: the purpose, and the place among all that it names for it.
@@ -284,7 +278,10 @@ impl<'a> Page<'a> {
     /// The same of targets on other sites that the crawl asked for.
     pub(super) fn external_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = Target<'h>> {
         let asked = |id: &UrlId| !self.context.is_internal(*id) && self.index().state(*id) != State::Known;
-        targets(&self.external, html, asked)
+        let any = self.index().has(self.id(), flag::TO_ASKED);
+        any.then(|| targets(&self.external, html, asked))
+            .into_iter()
+            .flatten()
     }
 }
 

@@ -193,7 +193,7 @@ pub(super) fn link(page: &Page<'_>, link: Link<'_>) -> Value {
 }
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if page.is_linked_well(html) {
+    if page.is_linked_well() {
         return None;
     }
     let index = page.index();
@@ -209,7 +209,7 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if page.is_linked_well(html) {
+    if page.is_linked_well() {
         return None;
     }
     let index = page.index();
@@ -262,7 +262,8 @@ fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 
 fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let internal = |id: UrlId| id != page.id() && page.context.is_internal(id);
-    let dead = !html.links.iter().any(|link| link.target.is_some_and(internal));
+    let dead = page.index().has(page.id(), flag::DEAD_END)
+        && !html.links.iter().any(|link| link.target.is_some_and(internal));
     dead.then(|| json!({"links": html.links_total}))
 }
 

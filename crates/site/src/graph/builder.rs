@@ -266,6 +266,7 @@ impl IndexBuilder {
             index.alternates,
             (index.ranks, index.scores),
         ) = links;
+        mark_ways(&mut index, &self.edges);
         for (group, flag) in groups.iter().zip(flag::SAME) {
             group.iter().for_each(|(_, id)| index.flags[*id as usize] |= flag);
         }
@@ -323,6 +324,35 @@ fn mark_blocked(index: &mut Index, origin: &Origin) {
         let path = index.key(UrlId(id as u32)).strip_prefix(&*root);
         if path.is_some_and(|path| googlebot.forbids(&format!("/{path}")).is_some()) {
             index.flags[id] &= !flag::INDEXABLE;
+        }
+    }
+}
+
+/// Where links of pages lead, as far as checks ask that of every page: of most, no link has to be looked at then.
+fn mark_ways(index: &mut Index, edges: &Edges) {
+    for page in 0..index.states.len() {
+        let mut bits = 0;
+        // of an error page no links are known here, nor of any behind the last for which there was room
+        if !edges.has(page as u32) || !(200..300).contains(&index.statuses[page]) {
+            bits |= flag::TO_AMISS | flag::TO_ASKED;
+        }
+        let mut links = edges.of(page as u32).filter(|(_, kind)| kind.is_link());
+        if !links.any(|(to, _)| to as usize != page && has(&index.flags, UrlId(to), flag::INTERNAL)) {
+            bits |= flag::DEAD_END;
+        }
+        index.flags[page] |= bits;
+    }
+    for to in 0..index.states.len() {
+        let amiss = index.statuses[to] >= 300;
+        let asked = index.flags[to] & flag::INTERNAL == 0 && index.states[to] != State::Known;
+        let (start, end) = (index.in_starts[to] as usize, index.in_starts[to + 1] as usize);
+        for (flag, _) in [(flag::TO_AMISS, amiss), (flag::TO_ASKED, asked)]
+            .iter()
+            .filter(|way| way.1)
+        {
+            for source in &index.in_sources[start..end] {
+                index.flags[(source & !NOFOLLOW) as usize] |= flag;
+            }
         }
     }
 }

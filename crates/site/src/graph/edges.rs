@@ -1,6 +1,8 @@
 //! The links of a crawl while it runs: for each page its targets, sorted, as differences in a few bits,
 //! so that fifty million links are a hundred megabytes and not a gigabyte.
 
+use crate::leb128::{pull, push};
+
 /// Most bytes kept; pages read later have no edges. Reached only by sites made for it: about 300 million links.
 const BYTES_LIMIT: usize = 512 * 1024 * 1024;
 
@@ -67,6 +69,11 @@ impl Edges {
         self.count
     }
 
+    /// Whether the targets of a page are known here, and are some.
+    pub(super) fn has(&self, page: u32) -> bool {
+        self.starts.get(page as usize).is_some_and(|start| *start > 0)
+    }
+
     /// The targets of a page, by target, then kind.
     pub(super) fn of(&self, page: u32) -> impl Iterator<Item = (u32, Kind)> + '_ {
         let start = self.starts.get(page as usize).copied().unwrap_or(0) as usize;
@@ -82,28 +89,6 @@ impl Edges {
             Some((last, Kind::ALL[(coded & 3) as usize]))
         })
     }
-}
-
-/// LEB128.
-fn push(bytes: &mut Vec<u8>, mut value: u64) {
-    while value > 0x7f {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-}
-
-fn pull(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, after) = rest.split_first()?;
-        *rest = after;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -1,7 +1,13 @@
-//! The links of a page. There may be thousands: their texts lie in one text, not in an allocation each.
+//! The links of a page. There may be thousands: their texts lie in one text, not in an allocation each. Stored ones stay as
+//! they are stored until someone asks for them: of most pages nobody does, because the graph knows where they lead.
+
+mod stored;
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use self::stored::Stored;
 use super::UrlId;
 
 /// The link has rel nofollow, ugc or sponsored.
@@ -31,17 +37,25 @@ pub struct Link<'a> {
 }
 
 /// Hyperlinks in order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default)]
 pub struct Links {
+    read: Read,
+    /// Instead of them.
+    stored: Option<Stored>,
+}
+
+/// Links that can be looked at.
+#[derive(Clone, Debug, Default)]
+struct Read {
     text: String,
     entries: Vec<Entry>,
 }
 
 /// A stretch of the text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Span(u32, u32);
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 struct Entry {
     href: Span,
     target: Option<UrlId>,
@@ -51,33 +65,77 @@ struct Entry {
 }
 
 impl Links {
+    fn read(&self) -> &Read {
+        self.stored.as_ref().map_or(&self.read, Stored::read)
+    }
+
+    fn read_mut(&mut self) -> &mut Read {
+        if let Some(stored) = self.stored.take() {
+            self.read = stored.into_read();
+        }
+        &mut self.read
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.read().entries.len()
     }
 
     /// None at all.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// Whether a byte stands in any target or text: where none does, no link need be looked at.
     pub fn mention(&self, byte: u8) -> bool {
-        memchr::memchr(byte, self.text.as_bytes()).is_some()
+        memchr::memchr(byte, self.read().text.as_bytes()).is_some()
     }
 
     /// A link by its place.
     pub fn get(&self, place: usize) -> Option<Link<'_>> {
-        self.entries.get(place).map(|entry| self.link(entry))
+        let read = self.read();
+        read.entries.get(place).map(|entry| read.link(entry))
     }
 
     /// All of them.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Link<'_>> + ExactSizeIterator {
-        self.entries.iter().map(|entry| self.link(entry))
+        let read = self.read();
+        read.entries.iter().map(|entry| read.link(entry))
     }
 
     /// Adds one.
     pub fn push(&mut self, link: Link<'_>) {
+        self.read_mut().push(link);
+    }
+
+    /// Names a link, once its text is known, and adds flags.
+    pub(super) fn name(&mut self, place: usize, anchor: &str, flags: u8) {
+        let read = self.read_mut();
+        let span = read.keep(anchor);
+        if let Some(entry) = read.entries.get_mut(place) {
+            entry.anchor = span;
+            entry.flags |= flags;
+        }
+    }
+
+    /// Where each points, to be changed.
+    pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Option<UrlId>> {
+        let entries = self.read_mut().entries.iter_mut();
+        entries.map(|entry| &mut entry.target)
+    }
+
+    /// Gives each its target anew, by its href.
+    pub(super) fn resolve(&mut self, mut target: impl FnMut(&str) -> Option<UrlId>) {
+        let Read { text, entries } = self.read_mut();
+        for entry in entries {
+            let href = text.get(entry.href.0 as usize..entry.href.1 as usize);
+            entry.target = target(href.unwrap_or_default());
+        }
+    }
+}
+
+impl Read {
+    fn push(&mut self, link: Link<'_>) {
         let (href, anchor) = (self.keep(link.href), self.keep(link.anchor));
         self.entries.push(Entry {
             href,
@@ -86,29 +144,6 @@ impl Links {
             flags: link.flags,
             line: link.line,
         });
-    }
-
-    /// Names a link, once its text is known, and adds flags.
-    pub(super) fn name(&mut self, place: usize, anchor: &str, flags: u8) {
-        let span = self.keep(anchor);
-        if let Some(entry) = self.entries.get_mut(place) {
-            entry.anchor = span;
-            entry.flags |= flags;
-        }
-    }
-
-    /// Where each points, to be changed.
-    pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Option<UrlId>> {
-        self.entries.iter_mut().map(|entry| &mut entry.target)
-    }
-
-    /// Gives each its target anew, by its href.
-    pub(super) fn resolve(&mut self, mut target: impl FnMut(&str) -> Option<UrlId>) {
-        let Self { text, entries } = self;
-        for entry in entries {
-            let href = text.get(entry.href.0 as usize..entry.href.1 as usize);
-            entry.target = target(href.unwrap_or_default());
-        }
     }
 
     fn keep(&mut self, text: &str) -> Span {
@@ -136,6 +171,18 @@ impl Links {
             flags: entry.flags,
             line: entry.line,
         }
+    }
+}
+
+impl fmt::Debug for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for Links {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
     }
 }
 

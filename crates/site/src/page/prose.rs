@@ -184,12 +184,12 @@ impl Prose {
         facts.main_text = self.lines(is_main, most).into();
         facts.main_nosnippet = !main_text.is_empty() && hidden * 10 >= main_text.len() * 9;
         facts.quotations += u32::from(has_quotation(&main_text));
-        facts.numbers = main_text.bytes().fold(false, |any, b| any | b.is_ascii_digit());
+        facts.numbers = has_digit(main_text.as_bytes());
         let folded = text::folded_case(main_text);
         facts.text_hash = if folded.is_empty() {
             0
         } else {
-            text::hash(folded.as_bytes())
+            text::hash_long(folded.as_bytes())
         };
         self.find_placeholders(&folded, &mut facts.placeholders);
         if facts.main_words >= LEAST_SKETCHED {
@@ -322,6 +322,12 @@ impl Prose {
             }
         }
     }
+}
+
+/// Looked for in portions: without a way out of each it is done many bytes at a time.
+fn has_digit(text: &[u8]) -> bool {
+    let any = |part: &[u8]| part.iter().fold(false, |any, b| any | b.is_ascii_digit());
+    text.chunks(512).any(any)
 }
 
 /// Quotation marks that are not straight: “ „ «.

@@ -149,7 +149,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.out.max_depth = self.open.deepest();
         self.out.spa_root = self.spa_root && self.scripts;
         if !self.out.json_ld.is_empty() {
-            self.out.byline = authors(self.html) > self.authors_in_json;
+            self.out.byline = authors(self.html).nth(self.authors_in_json).is_some();
         }
         self.out.strange = self.microdata.finish();
         self.prose.finish(&mut self.out, self.limits.text);
@@ -367,7 +367,7 @@ impl<'a, 'u> Reader<'a, 'u> {
 
     fn json_ld(&mut self, source: &str) {
         if std::mem::take(&mut self.json_open) {
-            self.authors_in_json += authors(source);
+            self.authors_in_json += authors(source).count();
             elements::fill_json_ld(&mut self.out.json_ld, source);
         }
     }
@@ -397,13 +397,13 @@ impl<'a, 'u> Reader<'a, 'u> {
 }
 
 /// Mentions of an author: rel, itemprop, class or meta name alike. Scripts speak of authority and authorization too.
-fn authors(source: &str) -> usize {
+fn authors(source: &str) -> impl Iterator<Item = usize> {
     const OTHERS: [&[u8]; 4] = [b"ity", b"iz", b"is", b"ing"];
     let source = source.as_bytes();
-    let is_other = |end: usize| OTHERS.iter().any(|other| source[end..].starts_with(other));
-    let mentions = |word: &Finder<'_>| {
-        let ends = word.find_iter(source).map(|at| at + word.needle().len());
-        ends.filter(|end| !is_other(*end)).count()
-    };
-    AUTHORS.iter().map(mentions).sum()
+    let is_other = |end: &usize| OTHERS.iter().any(|other| source[*end..].starts_with(other));
+    let words = AUTHORS.iter().flat_map(move |word| {
+        let found = word.find_iter(source);
+        found.map(move |at| at + word.needle().len())
+    });
+    words.filter(move |end| !is_other(end))
 }

@@ -25,10 +25,10 @@ use crate::failure::{Failure, defect};
 
 /// Batches whose validators are read at once when an audit begins.
 const PORTION: u32 = 256;
-/// Batches of validators that are kept, some 5 kB each.
-const LISTS: usize = 64;
-/// Batches of facts that are kept, of 64 pages each but where a disk was slow.
-const BATCHES: usize = 12;
+/// Pages whose validators are kept, some 80 bytes each.
+const LISTED: usize = 4_096;
+/// Pages whose facts are kept, some 10 kB each.
+const READ: usize = 768;
 
 /// By what the pages of a batch can be asked for, as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -68,10 +68,11 @@ fn read_list(data: &[u8]) -> Result<Saved, Failure> {
     postcard::from_bytes(&plain).map_err(|e| defect("saved validators", e))
 }
 
-/// Some batches, those used last.
+/// Some batches, those used last: as many as have so many pages, and one in any case.
 struct Recent<T> {
     most: usize,
-    batches: Vec<(u32, T)>,
+    /// With how many pages each had.
+    batches: Vec<(u32, usize, T)>,
 }
 
 impl<T> Recent<T> {
@@ -83,22 +84,25 @@ impl<T> Recent<T> {
     }
 
     fn has(&mut self, number: u32) -> bool {
-        let at = self.batches.iter().position(|(kept, _)| *kept == number);
+        let at = self.batches.iter().position(|(kept, ..)| *kept == number);
         if let Some(at) = at {
             self.batches[at..].rotate_left(1);
         }
         at.is_some()
     }
 
-    fn put(&mut self, number: u32, batch: T) {
-        if self.batches.len() == self.most {
-            self.batches.remove(0);
-        }
-        self.batches.push((number, batch));
+    fn put(&mut self, number: u32, pages: usize, batch: T) {
+        let mut room = self.most.saturating_sub(pages);
+        let newest = self.batches.iter().rev();
+        let kept =
+            newest.take_while(|(_, pages, _)| room.checked_sub(*pages).map(|left| room = left).is_some());
+        let from = self.batches.len() - kept.count();
+        self.batches.drain(..from);
+        self.batches.push((number, pages, batch));
     }
 
     fn last(&mut self) -> Option<&mut T> {
-        self.batches.last_mut().map(|(_, batch)| batch)
+        self.batches.last_mut().map(|(.., batch)| batch)
     }
 }
 
@@ -161,8 +165,8 @@ pub(super) async fn of(
         places,
         with_texts,
         texts,
-        lists: Mutex::new(Recent::new(LISTS)),
-        batches: Mutex::new(Recent::new(BATCHES)),
+        lists: Mutex::new(Recent::new(LISTED)),
+        batches: Mutex::new(Recent::new(READ)),
     })))
 }
 
@@ -206,7 +210,8 @@ impl Earlier {
             let found = crawls::validators(&mut tx, self.scope, self.audit, number, 1).await?;
             let data = found.first().filter(|(found, _)| *found == number);
             let list = data.map(|(_, data)| read_list(data)).transpose()?;
-            lists.put(number, list.map_or_else(Vec::new, |list| list.pages));
+            let pages = list.map_or_else(Vec::new, |list| list.pages);
+            lists.put(number, pages.len(), pages);
         }
         let list = lists.last().map_or(&[][..], |list| list);
         let at = list.binary_search_by_key(&place, |(place, _)| *place);
@@ -221,7 +226,7 @@ impl Earlier {
         let mut batches = self.batches.lock().await;
         if !batches.has(number) {
             let batch = self.load(number).await?;
-            batches.put(number, batch);
+            batches.put(number, batch.len(), batch);
         }
         let found = batches.last().and_then(|batch| batch.remove(&place));
         Ok(found
@@ -324,15 +329,17 @@ mod tests {
 
     #[test]
     fn what_was_used_last_is_kept() {
-        let mut recent = Recent::new(2);
+        let mut recent = Recent::new(64);
         for number in [1, 2] {
             assert!(!recent.has(number));
-            recent.put(number, number * 10);
+            recent.put(number, 32, number * 10);
         }
         assert!(recent.has(1));
         assert_eq!(recent.last(), Some(&mut 10));
-        recent.put(3, 30);
-        assert_eq!([1, 2, 3].map(|number| recent.has(number)), [true, false, true]);
-        assert_eq!(recent.last(), Some(&mut 30));
+        recent.put(3, 16, 30);
+        let kept = |recent: &mut Recent<u32>| [1, 2, 3, 4].map(|number| recent.has(number));
+        assert_eq!(kept(&mut recent), [true, false, true, false]);
+        recent.put(4, 256, 40);
+        assert_eq!(kept(&mut recent), [false, false, false, true], "one in any case");
     }
 }

@@ -1,0 +1,257 @@
+//! Links as they are stored: what is said of each, which is much the same on every page of a site, and then their texts one
+//! after the other.
+
+use std::{fmt, sync::OnceLock};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeSeed, Error, SeqAccess, Visitor},
+    ser::SerializeTuple,
+};
+
+use super::{Entry, Link, Links, Read, Span};
+use crate::{
+    leb128::{pull, push},
+    page::UrlId,
+};
+
+/// What stands first. Links of older releases begin with the length of their texts, which is less.
+const MARK: u64 = 1 << 32;
+
+/// Stored links, read when someone asks for them.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    bytes: Box<[u8]>,
+    read: OnceLock<Read>,
+}
+
+impl Stored {
+    pub(super) fn read(&self) -> &Read {
+        self.read.get_or_init(|| unpack(&self.bytes))
+    }
+
+    pub(super) fn into_read(self) -> Read {
+        let Self { bytes, read } = self;
+        read.into_inner().unwrap_or_else(|| unpack(&bytes))
+    }
+}
+
+/// How many links; of each its flags, the lengths of its texts, its target, or 0, and how many lines behind the one before it
+/// stands; then the texts.
+fn pack(links: &Read) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(8 + links.entries.len() * 10 + links.text.len());
+    push(&mut packed, links.entries.len() as u64);
+    let mut before = 0;
+    for entry in &links.entries {
+        let Link {
+            href, anchor, line, ..
+        } = links.link(entry);
+        packed.push(entry.flags);
+        push(&mut packed, href.len() as u64);
+        push(&mut packed, anchor.len() as u64);
+        push(
+            &mut packed,
+            entry.target.map_or(0, |target| u64::from(target.0) + 1),
+        );
+        // a link may end before one that it stands in
+        let lines = i64::from(line) - before;
+        push(&mut packed, (lines << 1 ^ lines >> 63) as u64);
+        before = i64::from(line);
+    }
+    for entry in &links.entries {
+        let Link { href, anchor, .. } = links.link(entry);
+        packed.extend(href.as_bytes());
+        packed.extend(anchor.as_bytes());
+    }
+    packed
+}
+
+/// As many as there are: what was stored may have been damaged.
+fn unpack(mut packed: &[u8]) -> Read {
+    let rest = &mut packed;
+    let count = pull(rest).unwrap_or(0) as usize;
+    let mut entries = Vec::with_capacity(count.min(rest.len()));
+    let (mut end, mut line) = (0_u32, 0_i64);
+    let mut entry = || {
+        let (flags, after) = rest.split_first()?;
+        *rest = after;
+        let mut span = |length: u64| {
+            let start = end;
+            end = u32::try_from(u64::from(start).checked_add(length)?).ok()?;
+            Some(Span(start, end))
+        };
+        let (href, anchor) = (span(pull(rest)?)?, span(pull(rest)?)?);
+        let target = pull(rest)?.checked_sub(1);
+        let lines = pull(rest)?;
+        line = line.wrapping_add((lines >> 1) as i64 ^ -((lines & 1) as i64));
+        Some(Entry {
+            href,
+            target: target.and_then(|target| u32::try_from(target).ok()).map(UrlId),
+            anchor,
+            flags: *flags,
+            line: u32::try_from(line).unwrap_or_default(),
+        })
+    };
+    entries.extend((0..count).map_while(|_| entry()));
+    Read {
+        text: String::from_utf8_lossy(rest).into_owned(),
+        entries,
+    }
+}
+
+impl Serialize for Links {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tuple = serializer.serialize_tuple(2)?;
+        tuple.serialize_element(&MARK)?;
+        match &self.stored {
+            Some(stored) => tuple.serialize_element(&Bytes(&stored.bytes))?,
+            None => tuple.serialize_element(&Bytes(&pack(&self.read)))?,
+        }
+        tuple.end()
+    }
+}
+
+struct Bytes<'b>(&'b [u8]);
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Links {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_tuple(3, Either)
+    }
+}
+
+/// Links as they are stored now, or by an older release.
+struct Either;
+
+impl<'de> Visitor<'de> for Either {
+    type Value = Links;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("stored links")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Links, A::Error> {
+        let mut links = Links::default();
+        let first: u64 = next(&mut seq)?;
+        if first == MARK {
+            let Packed(bytes) = next(&mut seq)?;
+            let read = OnceLock::new();
+            links.stored = Some(Stored { bytes, read });
+        } else {
+            let length = usize::try_from(first).map_err(A::Error::custom)?;
+            let text = seq.next_element_seed(Text(length))?;
+            links.read = Read {
+                text: text.ok_or_else(|| A::Error::missing_field("text"))?,
+                entries: next(&mut seq)?,
+            };
+        }
+        Ok(links)
+    }
+}
+
+fn next<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(seq: &mut A) -> Result<T, A::Error> {
+    let found = seq.next_element()?;
+    found.ok_or_else(|| A::Error::custom("links end too early"))
+}
+
+struct Packed(Box<[u8]>);
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&[u8]>::deserialize(deserializer).map(|bytes| Self(bytes.into()))
+    }
+}
+
+/// So many bytes of text, whose length was read already.
+struct Text(usize);
+
+impl<'de> DeserializeSeed<'de> for Text {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_tuple(self.0, self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<String, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = seq.next_element()? {
+            bytes.push(byte);
+        }
+        String::from_utf8(bytes).map_err(A::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Old(String, Vec<(Span, Option<UrlId>, Span, u8, u32)>);
+
+    fn links() -> impl Strategy<Value = Links> {
+        let link = (
+            "\\PC{0,200}",
+            any::<Option<u32>>(),
+            "\\PC{0,200}",
+            any::<u8>(),
+            any::<u32>(),
+        );
+        proptest::collection::vec(link, 0..20).prop_map(|links| {
+            let links = links.iter().map(|(href, target, anchor, flags, line)| Link {
+                href,
+                target: target.map(UrlId),
+                anchor,
+                flags: *flags,
+                line: *line,
+            });
+            links.collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_stored_is_read(links in links(), behind: u32) {
+            let stored = postcard::to_stdvec(&(&links, behind)).unwrap();
+            let (mut read, rest): (Links, u32) = postcard::from_bytes(&stored).unwrap();
+            prop_assert_eq!(rest, behind);
+            // again what it was, read or not
+            prop_assert_eq!(&postcard::to_stdvec(&(&read, behind)).unwrap(), &stored);
+            prop_assert_eq!(&read, &links);
+            prop_assert_eq!(&postcard::to_stdvec(&(&read, behind)).unwrap(), &stored);
+            read.name(0, "another name", 0);
+            if let Some(first) = read.get(0) {
+                prop_assert_eq!((first.anchor, first.href), ("another name", links.get(0).unwrap().href));
+            }
+        }
+
+        #[test]
+        fn what_older_releases_stored_is_read(links in links(), behind: u32) {
+            let entries = links.read.entries.iter().map(|e| (e.href, e.target, e.anchor, e.flags, e.line));
+            let old = Old(links.read.text.clone(), entries.collect());
+            let stored = postcard::to_stdvec(&(old, behind)).unwrap();
+            prop_assert_eq!(postcard::from_bytes::<(Links, u32)>(&stored).unwrap(), (links, behind));
+        }
+
+        #[test]
+        fn damage_is_no_end(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let read = unpack(&bytes);
+            prop_assert!(read.entries.len() <= bytes.len());
+            read.entries.iter().for_each(|entry| _ = read.link(entry));
+        }
+    }
+}
