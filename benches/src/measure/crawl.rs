@@ -66,7 +66,7 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
         unit: "URLs/s",
         baseline: whole,
         product: product.clone(),
-        target: Target::RatioAtLeast(0.6),
+        target: Target::RatioAtLeast(0.8),
     });
     report.add(Figure {
         name: "the same, to a loop that takes links only".to_owned(),
