@@ -94,7 +94,9 @@ fn unpack(mut packed: &[u8]) -> Read {
     };
     entries.extend((0..count).map_while(|_| entry()));
     Read {
-        text: String::from_utf8_lossy(rest).into_owned(),
+        // what was damaged is looked at a byte at a time, and is rare
+        text: std::str::from_utf8(rest)
+            .map_or_else(|_| String::from_utf8_lossy(rest).into_owned(), str::to_owned),
         entries,
     }
 }
