@@ -5,13 +5,16 @@ use std::{net::SocketAddr, sync::Arc, thread};
 use anyhow::Result;
 use axum::{
     Router,
-    http::{StatusCode, Uri, header},
+    http::{HeaderMap, StatusCode, Uri, header},
     response::{IntoResponse as _, Response},
 };
 use xtask::website::{Answer, Made, Order};
 
 /// What nginx answers where nothing is, in short.
 const MISSING: &str = "<!doctype html>\n<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>\n";
+
+/// Of every page: none ever changes.
+const ETAG: &str = "\"made\"";
 
 /// Serves the website for as long as this process lives; its origin and port.
 pub fn serve(pages: u32) -> Result<(String, u16)> {
@@ -24,8 +27,13 @@ pub fn serve(pages: u32) -> Result<(String, u16)> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let routes = Router::new().fallback(move |uri: Uri| {
-        let answered = answer(&site, uri.path());
+    let routes = Router::new().fallback(move |uri: Uri, headers: HeaderMap| {
+        let known = headers.get(header::IF_NONE_MATCH);
+        let answered = if known.is_some_and(|known| known == ETAG) {
+            (StatusCode::NOT_MODIFIED, [(header::ETAG, ETAG)]).into_response()
+        } else {
+            answer(&site, uri.path())
+        };
         async { answered }
     });
     thread::spawn(move || {
@@ -41,7 +49,8 @@ fn answer(site: &Made, path: &str) -> Response {
     match site.answer(path) {
         Answer::Found { media_type, body } => {
             let media_type = format!("{media_type}; charset=utf-8");
-            ([(header::CONTENT_TYPE, media_type)], body).into_response()
+            let headers = [(header::CONTENT_TYPE, media_type.as_str()), (header::ETAG, ETAG)];
+            (headers, body).into_response()
         }
         Answer::Redirect { status, target } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -276,7 +276,8 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
         }
         Err(JobError::Retry(after)) => End::Retry(now.plus_millis(backoff(run.leased.attempt, after))),
     };
-    tracing::info!(job = %run.leased.id, end = ?std::mem::discriminant(&end), "job ended");
+    let problem = end.problem().map(ToString::to_string);
+    tracing::info!(job = %run.leased.id, end = end.name(), problem, "job ended");
     let leased = run.leased.clone();
     let job = Job::read(leased.payload.clone()).ok();
     let event_id = run.engine.clock.id();

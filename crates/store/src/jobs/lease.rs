@@ -182,6 +182,29 @@ pub enum End {
     Released,
 }
 
+impl End {
+    /// What it is called in the log.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Succeeded(_) => "succeeded",
+            Self::Failed(_) => "failed",
+            Self::Uncertain(_) => "uncertain",
+            Self::Canceled => "canceled",
+            Self::Retry(_) => "tried again later",
+            Self::Waits(_) => "waits",
+            Self::Released => "given back",
+        }
+    }
+
+    /// Why it did not succeed, where that is known.
+    pub fn problem(&self) -> Option<&Problem> {
+        match self {
+            Self::Failed(problem) | Self::Uncertain(problem) => Some(problem),
+            _ => None,
+        }
+    }
+}
+
 /// Ends a run; `false` if the lease was lost, and then nothing is written.
 pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result<bool> {
     let attempts = i64::from(!matches!(end, End::Waits(_) | End::Released));
