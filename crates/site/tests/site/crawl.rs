@@ -111,6 +111,33 @@ async fn sitemaps_find_orphans_and_nofollow_gives_no_depth() {
     assert_eq!(ending.origin.sitemaps.len(), 1);
 }
 
+/// So that they are the same in every audit, whatever was known before.
+#[tokio::test]
+async fn what_sitemaps_list_has_the_first_ids() {
+    let listed = ["/c", "/known", "/a"];
+    let site = listed.into_iter().chain(["/", "/post"]).fold(
+        site()
+            .with("/robots.txt", text("Sitemap: https://example.com/map.xml"))
+            .with("/map.xml", sitemap(&listed)),
+        |site, path| site.with(path, links(&[])),
+    );
+    let config = Config {
+        seeds: [("known", provenance::PREVIOUS), ("post", provenance::POST)]
+            .map(|(path, bits)| (format!("https://example.com/{path}"), bits))
+            .to_vec(),
+        ..in_order()
+    };
+    let (_, memory, ending) = run(site, config).await;
+    let ids = ["/", "/c", "/known", "/a", "/post"].map(|path| memory.id(path));
+    assert!(ids.is_sorted(), "{ids:?}");
+    let known = ids.map(|id| ending.index.provenance(id) & provenance::GIVEN);
+    let both = provenance::SITEMAP | provenance::PREVIOUS;
+    assert_eq!(
+        known[1..],
+        [provenance::SITEMAP, both, provenance::SITEMAP, provenance::POST]
+    );
+}
+
 #[tokio::test]
 async fn an_index_of_sitemaps_is_followed_once() {
     let map = |inner: &str| {

@@ -26,16 +26,19 @@ impl Run {
             let before = self.table.len();
             let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
             let mut given = Given::new(&mut self.table, &self.scope, &self.config);
-            for (url, bits) in &seeds {
-                given.add(url, bits & provenance::GIVEN, 0);
-            }
-            drop(seeds);
             let mut listed = |url: &str, day: u16| given.listed(url, day);
             let surveyed = tokio::select! {
                 surveyed = survey.survey(&self.config, &self.scope, &mut listed) => surveyed,
                 () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),
                 () = tokio::time::sleep_until(self.deadline) => return self.stop(Termination::MaxDuration),
             };
+            // behind what sitemaps list, so that pages have ids in the same order in every audit: those that link to each other are
+            // near each other, and links are kept as differences
+            given.make_room(seeds.len());
+            for (url, bits) in &seeds {
+                given.add(url, bits & provenance::GIVEN, 0);
+            }
+            drop(seeds);
             self.origin = surveyed.origin;
             self.surveyed = true;
             if let Some(id) = self.table.add_url(&surveyed.home) {

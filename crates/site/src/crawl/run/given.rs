@@ -32,6 +32,11 @@ impl<'r> Given<'r> {
         self.add(url, provenance::SITEMAP, day);
     }
 
+    /// For so many more, whatever was listed.
+    pub(super) fn make_room(&mut self, more: usize) {
+        self.most += more;
+    }
+
     pub(super) fn add(&mut self, text: &str, bits: u8, day: u16) {
         let table = &mut *self.table;
         let added = match self.base.key_of_absolute(text) {
