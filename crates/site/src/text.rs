@@ -18,9 +18,10 @@ use std::borrow::Cow;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_segmentation::UnicodeSegmentation;
 
+pub(crate) use blocks::{BLOCK, each_block};
 pub use pixels::{is_wide, title_pixels};
 pub use sentences::sentences;
-pub(crate) use words::Words;
+pub(crate) use words::{Words, has_more_words};
 pub use words::{is_cjk, words};
 
 /// The primary subtag of a BCP 47 tag in lower case: `de` of `de-AT`.

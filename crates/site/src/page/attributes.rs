@@ -32,8 +32,8 @@ impl<'a> Attributes<'_, 'a> {
     pub fn get(self, name: &str) -> Option<Cow<'a, str>> {
         self.raw(name)
             .map(|value| match entities::decode(value, In::Attribute) {
-                Cow::Borrowed(value) => Cow::Borrowed(value.trim()),
-                Cow::Owned(value) => Cow::Owned(value.trim().to_owned()),
+                Cow::Borrowed(value) => Cow::Borrowed(trimmed(value)),
+                Cow::Owned(value) => Cow::Owned(trimmed(&value).to_owned()),
             })
     }
 
@@ -56,5 +56,13 @@ impl<'a> Attributes<'_, 'a> {
     pub fn is(self, name: &str, value: &str) -> bool {
         self.raw(name)
             .is_some_and(|v| v.trim().eq_ignore_ascii_case(value))
+    }
+}
+
+/// Without white space around it, which few values have.
+fn trimmed(value: &str) -> &str {
+    match value.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => value,
+        _ => value.trim(),
     }
 }

@@ -1,7 +1,7 @@
 //! Whether the main text is very hard to read.
 
 use crate::text::{
-    primary,
+    self, BLOCK, primary,
     readability::{Counts, Formula, Readability, count, formula, score},
 };
 
@@ -97,21 +97,53 @@ fn rough<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Count
     let mut counts = Counts::default();
     let mut silent = 0;
     for paragraph in paragraphs {
-        let (mut before, mut last) = (0, b' ');
-        for byte in paragraph.bytes() {
-            let class = classes[usize::from(byte)];
-            let begins = class & !before;
-            counts.words += u32::from(begins & PART);
-            counts.syllables += u32::from(begins & VOWEL != 0);
-            counts.letters += u32::from(class & FIRST != 0);
-            counts.sentences += u32::from(before & STOP != 0 && byte == b' ');
-            silent += u32::from(silent_e && last == b'e' && class & PART == 0);
-            (before, last) = (class, byte);
+        if paragraph.is_ascii() {
+            silent += rough_ascii(paragraph.as_bytes(), &mut counts);
+        } else {
+            silent += rough_bytes(paragraph.as_bytes(), classes, &mut counts);
         }
         counts.sentences += 1;
     }
+    let silent = if silent_e { silent } else { 0 };
     counts.syllables = counts.syllables.saturating_sub(silent).max(counts.words);
     counts
+}
+
+/// Counts a paragraph byte by byte. How often an `e` ends a word.
+fn rough_bytes(paragraph: &[u8], classes: &[u8; 256], counts: &mut Counts) -> u32 {
+    let (mut before, mut last, mut silent) = (0, b' ', 0);
+    for byte in paragraph {
+        let class = classes[usize::from(*byte)];
+        let begins = class & !before;
+        counts.words += u32::from(begins & PART);
+        counts.syllables += u32::from(begins & VOWEL != 0);
+        counts.letters += u32::from(class & FIRST != 0);
+        counts.sentences += u32::from(before & STOP != 0 && *byte == b' ');
+        silent += u32::from(last == b'e' && class & PART == 0);
+        (before, last) = (class, *byte);
+    }
+    silent
+}
+
+/// The same of ASCII, 64 bytes at a time.
+fn rough_ascii(paragraph: &[u8], counts: &mut Counts) -> u32 {
+    let (mut parts, mut vowels, mut stops, mut es, mut silent) = (0, 0, 0, 0, 0);
+    text::each_block(paragraph, |at, block| {
+        let last = [parts, vowels, stops, es].map(|bits: u64| bits >> 63);
+        (parts, vowels, es) = (block.letters_and_digits(), block.vowels(), block.each(b'e'));
+        stops = block.each(b'.') | block.each(b'!') | block.each(b'?');
+        let [parts_before, vowels_before, stops_before, es_before] =
+            [(parts, 0), (vowels, 1), (stops, 2), (es, 3)].map(|(bits, of)| bits << 1 | last[of]);
+        counts.words += (parts & !parts_before).count_ones();
+        counts.syllables += (vowels & !vowels_before).count_ones();
+        counts.letters += parts.count_ones();
+        counts.sentences += (stops_before & block.each(b' ')).count_ones();
+        // nothing stands behind the end
+        let left = paragraph.len() - at;
+        let there = if left < BLOCK { (1 << left) - 1 } else { u64::MAX };
+        silent += (es_before & !parts & there).count_ones();
+    });
+    silent
 }
 
 #[cfg(test)]
@@ -128,6 +160,16 @@ mod tests {
 
     fn lines(paragraph: &str) -> String {
         vec![paragraph; 20].join("\n")
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn ascii_counts_as_bytes_do(text in "[aAeEyZ0 .!?,'-]{0,200}") {
+            let (mut blocks, mut bytes) = (Counts::default(), Counts::default());
+            let silent = rough_ascii(text.as_bytes(), &mut blocks);
+            proptest::prop_assert_eq!(silent, rough_bytes(text.as_bytes(), &LATIN, &mut bytes));
+            proptest::prop_assert_eq!(blocks, bytes);
+        }
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub struct HtmlFacts {
     pub max_depth: u32,
     /// `data-nosnippet` on, in or around the main text so that it covers nine tenths of it.
     pub main_nosnippet: bool,
-    /// The source mentions an author or byline outside JSON-LD.
+    /// The source mentions an author or byline outside JSON-LD; not looked for where that is of no article.
     pub byline: bool,
     /// `<blockquote>` and `<q>`, and one more for quotation marks in the main text.
     pub quotations: u32,

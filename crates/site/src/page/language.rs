@@ -15,6 +15,8 @@ const SAMPLE: usize = 1_000;
 const LINE: usize = 40;
 /// Words that are looked up.
 const LOOKED_UP: usize = 100;
+/// Bytes of a word that are looked at; no usual one has as many.
+const LONGEST: usize = 32;
 /// Share of the most usual words of its language that running text hardly falls below, percent: English and German have
 /// more than half, in another language they seldom find a fifth.
 const USUAL: usize = 25;
@@ -146,26 +148,28 @@ fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
     let short = MORE.iter().any(|(code, _)| *code == language);
     let least = if short { USUAL_IN_SHORT } else { USUAL };
     let (mut all, mut known) = (0, 0);
-    let words = sample
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    let mut lower = String::new();
-    for word in words.take(LOOKED_UP) {
+    let mut enough = |word: &[u8]| {
         all += 1;
-        lower.clear();
-        if word.is_ascii() {
-            lower.push_str(word);
-            lower.make_ascii_lowercase();
-        } else {
-            lower.push_str(&word.to_lowercase());
-        }
-        known += usize::from(usual.contains(&text::hash(lower.as_bytes())));
+        known += usize::from(usual.contains(&text::hash(word)));
         // enough, whatever the rest are
-        if known * 100 >= LOOKED_UP * least {
-            return Some(true);
-        }
-    }
-    Some(known * 100 >= all * least)
+        known * 100 >= LOOKED_UP * least
+    };
+    let is_enough = if sample.is_ascii() {
+        let words = sample.as_bytes().split(|b| !b.is_ascii_alphanumeric());
+        let mut words = words.filter(|word| !word.is_empty()).take(LOOKED_UP);
+        words.any(|word| {
+            let mut room = [0; LONGEST];
+            let length = word.len().min(LONGEST);
+            room[..length].copy_from_slice(&word[..length]);
+            room.make_ascii_lowercase();
+            enough(&room[..length])
+        })
+    } else {
+        let words = sample.split(|c: char| !c.is_alphanumeric());
+        let mut words = words.filter(|word| !word.is_empty()).take(LOOKED_UP);
+        words.any(|word| enough(word.to_lowercase().as_bytes()))
+    };
+    Some(is_enough || known * 100 >= all * least)
 }
 
 #[cfg(test)]

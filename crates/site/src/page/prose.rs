@@ -58,8 +58,8 @@ impl Prose {
     /// For a document of so many bytes.
     pub fn of(bytes: usize) -> Self {
         Self {
-            // half of a usual page is markup
-            text: String::with_capacity(bytes.min(MOST_RESERVED) / 2),
+            // of a usual page a third is markup at least
+            text: String::with_capacity(bytes.min(MOST_RESERVED) / 3 * 2),
             ..Self::default()
         }
     }
@@ -162,23 +162,20 @@ impl Prose {
             self.leave_out_what_is_around();
         }
         let is_main = |place: u8| place & (IN_CHROME | AROUND) == 0 && (wanted == 0 || place & wanted != 0);
-        let (mut all, mut main) = (Words::default(), Words::default());
+        let mut all = Words::default();
         let mut main_text = String::with_capacity(self.text.len() + 1);
         let mut hidden = 0;
         for (start, end, place) in self.spans() {
             let part = self.text.get(start..end).unwrap_or_default();
-            let mut words = Words::default();
-            words.add(part);
-            all.join(words);
             if is_main(place) {
-                main.join(words);
+                let part = part.trim();
                 text::boundary(&mut main_text);
-                main_text.push_str(part.trim());
-                hidden += if place & HIDDEN != 0 { part.trim().len() } else { 0 };
+                main_text.push_str(part);
+                hidden += if place & HIDDEN != 0 { part.len() } else { 0 };
+            } else {
+                all.add(part);
             }
         }
-        facts.words = all.total();
-        facts.main_words = main.total();
         main_text.truncate(main_text.trim_end().len());
         facts.excerpt = text::cut(&main_text, EXCERPT).into();
         facts.main_text = self.lines(is_main, most).into();
@@ -192,8 +189,12 @@ impl Prose {
             text::hash_long(folded.as_bytes())
         };
         self.find_placeholders(&folded, &mut facts.placeholders);
+        let (sketch, main) = Sketch::and_words(&folded);
+        facts.main_words = main.total();
+        all.join(main);
+        facts.words = all.total();
         if facts.main_words >= LEAST_SKETCHED {
-            facts.more.sketch = Sketch::of(&folded);
+            facts.more.sketch = sketch;
         }
         if facts.words >= LEAST_SKETCHED && !facts.json_ld.is_empty() {
             facts.more.unseen = unseen(&facts.json_ld, &folded, &self.text);
@@ -337,8 +338,6 @@ fn has_quotation(text: &str) -> bool {
         .any(|at| matches!(text[at..], [0xe2, 0x80, 0x9c | 0x9e, ..] | [0xc2, 0xab, ..]))
 }
 
-/// Whether a paragraph is long. Of a short one it can be seen without counting: a word has a byte, and another one that
-/// parts it from the next.
 pub(super) fn is_long_paragraph(text: &str) -> bool {
-    text.len() > 2 * LONG_PARAGRAPH as usize && text::words(text) > LONG_PARAGRAPH
+    text::has_more_words(text, LONG_PARAGRAPH)
 }

@@ -34,6 +34,10 @@ const IDS: usize = 5_000;
 /// Words by which a page names who wrote it.
 static AUTHORS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["author", "byline"].map(Finder::new));
 
+/// What the names of all types of articles hold.
+static ARTICLES: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["Article", "Posting", "Report", "\\u"].map(Finder::new));
+
 /// What an element says of the text in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Said {
@@ -148,7 +152,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
         self.out.max_depth = self.open.deepest();
         self.out.spa_root = self.spa_root && self.scripts;
-        if !self.out.json_ld.is_empty() {
+        if self.out.json_ld.iter().any(|block| names_article(&block.source)) {
             self.out.byline = authors(self.html).nth(self.authors_in_json).is_some();
         }
         self.out.strange = self.microdata.finish();
@@ -394,6 +398,11 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.out.images.push(image);
         }
     }
+}
+
+/// Whether JSON-LD may be of an article, of which alone it matters who wrote it; an escape may stand for anything.
+fn names_article(source: &str) -> bool {
+    ARTICLES.iter().any(|word| word.find(source.as_bytes()).is_some())
 }
 
 /// Mentions of an author: rel, itemprop, class or meta name alike. Scripts speak of authority and authorization too.

@@ -42,10 +42,20 @@ static KNOWN: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock:
 
 /// Whether the word before a full stop is one of these abbreviations; `word` without its last stop.
 pub(super) fn is_abbreviation(word: &str, language: &str) -> bool {
-    word.len() <= LONGEST
-        && KNOWN
-            .get(language)
-            .is_some_and(|words| words.contains(&*word.to_lowercase()))
+    if word.len() > LONGEST {
+        return false;
+    }
+    let Some(words) = KNOWN.get(language) else {
+        return false;
+    };
+    // most are of ASCII, and no word that ends a sentence need be copied for that
+    let mut room = [0; LONGEST];
+    room[..word.len()].copy_from_slice(word.as_bytes());
+    room.make_ascii_lowercase();
+    match std::str::from_utf8(&room[..word.len()]) {
+        Ok(lower) if lower.is_ascii() => words.contains(lower),
+        _ => words.contains(&*word.to_lowercase()),
+    }
 }
 
 /// Languages that write an ordinal number as digits and a full stop.

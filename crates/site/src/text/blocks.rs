@@ -3,10 +3,10 @@
 use wide::u8x16;
 
 /// Bytes of a block.
-pub(super) const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 /// A piece of a text.
-pub(super) struct Block([u8x16; 4]);
+pub(crate) struct Block([u8x16; 4]);
 
 impl Block {
     fn new(bytes: &[u8; BLOCK]) -> Self {
@@ -27,6 +27,29 @@ impl Block {
         })
     }
 
+    /// Bytes that the WHATWG parser leaves alone in a path and that mean nothing else there. A colon could end a scheme.
+    pub fn ordinary_in_paths(&self) -> u64 {
+        self.bits(|bytes| {
+            let range = |first: u8, last: u8| {
+                let from = bytes - u8x16::splat(first);
+                from.min(u8x16::splat(last - first)).simd_eq(from)
+            };
+            let is = |byte| bytes.simd_eq(u8x16::splat(byte));
+            // ( ) * + , - . / and digits; @ and capitals
+            let runs = range(b'(', b'9') | range(b'@', b'Z') | range(b'a', b'z');
+            runs | is(b'!') | is(b'$') | is(b';') | is(b'=') | is(b'_') | is(b'~')
+        })
+    }
+
+    /// The vowels of English, large or small.
+    pub fn vowels(&self) -> u64 {
+        self.bits(|bytes| {
+            let small = bytes | u8x16::splat(0x20);
+            let is = |vowel| small.simd_eq(u8x16::splat(vowel));
+            is(b'a') | is(b'e') | is(b'i') | is(b'o') | is(b'u') | is(b'y')
+        })
+    }
+
     /// This byte.
     pub fn each(&self, byte: u8) -> u64 {
         self.bits(|bytes| bytes.simd_eq(u8x16::splat(byte)))
@@ -38,41 +61,41 @@ impl Block {
     }
 }
 
-/// The blocks of a text and where they begin. At least one zero stands behind the end.
-pub(super) fn blocks(text: &[u8]) -> impl Iterator<Item = (usize, Block)> {
+/// Takes the blocks of a text with where they begin, one after the other. At least one zero stands behind the end.
+pub(crate) fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
     let (whole, rest) = text.as_chunks::<BLOCK>();
-    let last = move || {
-        let mut last = [0; BLOCK];
-        last[..rest.len()].copy_from_slice(rest);
-        Block::new(&last)
-    };
-    let whole = whole.iter().map(Block::new);
-    whole
-        .chain(std::iter::once_with(last))
-        .enumerate()
-        .map(|(i, block)| (i * BLOCK, block))
+    for (i, block) in whole.iter().enumerate() {
+        take(i * BLOCK, &Block::new(block));
+    }
+    let mut last = [0; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    take(whole.len() * BLOCK, &Block::new(&last));
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
-    use super::{BLOCK, blocks};
+    use super::{BLOCK, each_block};
 
     proptest! {
         #[test]
         fn a_bit_is_its_byte(text in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
             let mut seen = 0;
-            for (at, block) in blocks(&text) {
-                prop_assert_eq!(at, seen);
+            each_block(&text, |at, block| {
+                assert_eq!(at, seen);
                 seen += BLOCK;
                 for i in 0..BLOCK {
                     let byte = text.get(at + i).copied().unwrap_or(0);
+                    let is = |bits: u64| bits >> i & 1 == 1;
                     let part = byte.is_ascii_alphanumeric() || byte >= 0x80;
-                    prop_assert_eq!(block.letters_and_digits() >> i & 1 == 1, part, "{:x}", byte);
-                    prop_assert_eq!(block.each(b' ') >> i & 1 == 1, byte == b' ');
+                    assert_eq!(is(block.letters_and_digits()), part, "{byte:x}");
+                    assert_eq!(is(block.each(b' ')), byte == b' ');
+                    let ordinary = byte.is_ascii_alphanumeric() || b"-._~/!$()*+,;=@".contains(&byte);
+                    assert_eq!(is(block.ordinary_in_paths()), ordinary, "{byte:x}");
+                    assert_eq!(is(block.vowels()), b"aeiouyAEIOUY".contains(&byte), "{byte:x}");
                 }
-            }
+            });
             prop_assert_eq!(seen, (text.len() / BLOCK + 1) * BLOCK);
         }
     }

@@ -146,6 +146,16 @@ fn without_typography<'t>(text: &'t str, room: &'t mut String) -> &'t str {
     room
 }
 
+static LETTERS_AND_DIGITS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
+
 /// The words of ASCII text by UAX #29 and how many letters and digits each has, without the tables of all characters.
 fn ascii_words<'t>(text: &'t str, mut take: impl FnMut(&'t str, usize)) {
     let bytes = text.as_bytes();
@@ -154,10 +164,12 @@ fn ascii_words<'t>(text: &'t str, mut take: impl FnMut(&'t str, usize)) {
     while at < bytes.len() {
         let (start, mut letters) = (at, 0);
         loop {
+            let run = bytes[at.min(bytes.len())..].iter();
+            let run = run.take_while(|b| LETTERS_AND_DIGITS[usize::from(**b)]).count();
+            letters += run;
+            at += run;
             let next = at_or_0(at);
-            if next.is_ascii_alphanumeric() {
-                letters += 1;
-            } else if next != b'_' {
+            if next != b'_' {
                 let (before, after) = (at_or_0(at.wrapping_sub(1)), at_or_0(at + 1));
                 // WB6, WB7, WB11, WB12
                 let joins = at > start

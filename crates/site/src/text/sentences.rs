@@ -33,9 +33,11 @@ pub(super) fn each_sentence<'t>(text: &'t str, language: &str, mut found: impl F
         // all of it at once, of which the compiler makes vector instructions
         let has_digit = !part.is_ascii() || part.bytes().fold(false, |any, b| any | b.is_ascii_digit());
         let part_with_digits = if has_digit { part } else { "" };
-        let stops = part_with_digits.match_indices(". ").map(|(stop, _)| stop + 2);
-        for end in stops.filter(|end| part[*end..].starts_with(char::is_numeric)) {
-            end_at(at + end);
+        for stop in memchr::memchr_iter(b'.', part_with_digits.as_bytes()) {
+            let behind = part[stop + 1..].strip_prefix(' ');
+            if behind.is_some_and(|behind| behind.starts_with(char::is_numeric)) {
+                end_at(at + stop + 2);
+            }
         }
         end_at(at + part.len());
     };
@@ -119,12 +121,7 @@ fn goes_on(part: &str, language: &str) -> bool {
     let Some(before) = part.strip_suffix('.') else {
         return false;
     };
-    let word = before
-        .rsplit(|c: char| {
-            c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '”' | '„' | '«' | '»' | '/' | '\u{a0}')
-        })
-        .next()
-        .unwrap_or_default();
+    let word = last_word(before);
     let mut chars = word.chars();
     let initial = match (chars.next(), chars.next()) {
         // `J. R. R.`, `z. B.`; not the pronoun, and not where a letter is a word
@@ -137,11 +134,35 @@ fn goes_on(part: &str, language: &str) -> bool {
     initial || ordinal || is_abbreviation(word, language)
 }
 
+/// What stands behind the last white space, bracket, quotation mark or slash.
+fn last_word(text: &str) -> &str {
+    let ends = |b: u8| b.is_ascii_whitespace() || matches!(b, 0x0b | b'(' | b'[' | b'"' | b'/');
+    let bytes = text.as_bytes();
+    match bytes.iter().rposition(|b| ends(*b) || !b.is_ascii()) {
+        None => text,
+        Some(at) if bytes[at].is_ascii() => &text[at + 1..],
+        Some(_) => {
+            let ends = |c: char| {
+                c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '”' | '„' | '«' | '»' | '/')
+            };
+            text.rsplit(ends).next().unwrap_or_default()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-    use super::sentences;
+    use super::{last_word, sentences};
+
+    proptest! {
+        #[test]
+        fn a_last_word_is_the_same_by_bytes(text in "[aé \u{a0}\u{2003}\u{b}(/“]{0,12}") {
+            let ends = |c: char| c.is_whitespace() || matches!(c, '(' | '/' | '“');
+            prop_assert_eq!(last_word(&text), text.rsplit(ends).next().unwrap());
+        }
+    }
 
     #[test]
     fn sentences_by_language() {

@@ -8,7 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{blocks::blocks, is_cjk};
+use super::{
+    blocks::{BLOCK, each_block},
+    is_cjk,
+    words::{PlainWords, Words},
+};
 
 const BINS: usize = 128;
 /// Words of a run.
@@ -28,14 +32,26 @@ impl Sketch {
 
     /// Of a folded text; `None` when it has fewer than five words.
     pub fn of(folded: &str) -> Option<Self> {
+        Self::and_words(folded).0
+    }
+
+    /// The same, and the words of the text, which are much the same and found on the way where it is plain.
+    pub(crate) fn and_words(folded: &str) -> (Option<Self>, Words) {
         let mut runs = Runs::default();
         let text = folded.as_bytes();
-        if !text.is_ascii() && cjk(text) * 6 > text.len() {
-            runs.add_characters(folded);
+        let words = if text.is_ascii() {
+            runs.add_words(text)
         } else {
-            runs.add_words(text);
-        }
-        runs.finish()
+            if cjk(text) * 6 > text.len() {
+                runs.add_characters(folded);
+            } else {
+                runs.add_words(text);
+            }
+            let mut words = Words::default();
+            words.add(folded);
+            words
+        };
+        (runs.finish(), words)
     }
 
     /// Estimate of the share of runs of either text that are in both (Jaccard), 0 to 1; its standard error is 0.03 at 0.9.
@@ -74,11 +90,14 @@ impl TryFrom<Vec<u8>> for Sketch {
     }
 }
 
+/// Words whose hashes are gathered before their runs are: those of a block, and one that began before it.
+const WORDS: usize = BLOCK / 2 + 1;
+
 /// Runs while they are gathered.
 struct Runs {
     smallest: [u32; BINS],
-    /// The last words, oldest first.
-    last: [u64; RUN - 1],
+    /// The last words, oldest first, and behind them new ones.
+    hashes: [u64; RUN - 1 + WORDS],
     words: usize,
 }
 
@@ -86,40 +105,56 @@ impl Default for Runs {
     fn default() -> Self {
         Self {
             smallest: [u32::MAX; BINS],
-            last: [0; RUN - 1],
+            hashes: [0; RUN - 1 + WORDS],
             words: 0,
         }
     }
 }
 
 impl Runs {
-    fn word(&mut self, word: u64) {
-        let [a, b, c, d] = self.last;
-        self.words += 1;
-        if self.words >= RUN {
-            let run = a.rotate_left(7) ^ b.rotate_left(19) ^ c.rotate_left(31) ^ d.rotate_left(43) ^ word;
+    /// Takes in so many new words.
+    fn add(&mut self, new: usize) {
+        // the first runs need words that were not there
+        let from = (RUN - 1).saturating_sub(self.words).min(new);
+        self.words += new;
+        for run in self.hashes[from..new + RUN - 1].windows(RUN) {
+            let [a, b, c, d, e] = *run.first_chunk().unwrap_or(&[0; RUN]);
+            let run = a.rotate_left(7) ^ b.rotate_left(19) ^ c.rotate_left(31) ^ d.rotate_left(43) ^ e;
             let run = mixed(run);
             let bin = &mut self.smallest[(run % BINS as u64) as usize];
             *bin = (*bin).min((run >> 32) as u32);
         }
-        self.last = [b, c, d, word];
+        self.hashes.copy_within(new..new + RUN - 1, 0);
     }
 
-    /// Words are runs of letters and digits. Where they begin and end is found for a block at a time.
-    fn add_words(&mut self, text: &[u8]) {
+    /// Words are runs of letters and digits. Where they begin and end is found for a block at a time. How many words the text
+    /// has, if it is plain.
+    fn add_words(&mut self, text: &[u8]) -> Words {
         let (mut start, mut inside) = (0, 0);
-        for (at, block) in blocks(text) {
+        let mut plain = PlainWords::default();
+        each_block(text, |at, block| {
             let parts = block.letters_and_digits();
+            plain.take(text, at, block, parts);
             let before = parts << 1 | inside;
             let (mut begins, mut ends) = (parts & !before, before & !parts);
+            let mut new = 0;
+            let mut hashed = |hash| {
+                self.hashes[RUN - 1 + new] = hash;
+                new += 1;
+            };
             // a word that began in a block before
             if inside != 0 && ends != 0 {
-                self.word(word_hash(text, start, at + ends.trailing_zeros() as usize));
+                hashed(word_hash(text, start, at + ends.trailing_zeros() as usize));
                 ends &= ends - 1;
             }
+            // with what short words at the end of the block are read with
+            let near = text.get(at..).and_then(<[u8]>::first_chunk::<{ BLOCK + 16 }>);
             while ends != 0 {
-                let (from, to) = (begins.trailing_zeros(), ends.trailing_zeros());
-                self.word(word_hash(text, at + from as usize, at + to as usize));
+                let (from, to) = (begins.trailing_zeros() as usize, ends.trailing_zeros() as usize);
+                hashed(match near {
+                    Some(near) => near_hash(near, from % BLOCK, to),
+                    None => word_hash(text, at + from, at + to),
+                });
                 begins &= begins - 1;
                 ends &= ends - 1;
             }
@@ -127,7 +162,14 @@ impl Runs {
                 start = at + begins.trailing_zeros() as usize;
             }
             inside = parts >> 63;
-        }
+            self.add(new);
+        });
+        plain.words()
+    }
+
+    fn word(&mut self, word: u64) {
+        self.hashes[RUN - 1] = word;
+        self.add(1);
     }
 
     fn add_characters(&mut self, text: &str) {
@@ -179,18 +221,26 @@ fn mixed(mut x: u64) -> u64 {
     x ^ x >> 29
 }
 
-/// Most words have fewer than 16 letters: for those there is no branch, which would go wrong at every sixth word.
+/// The hash of a word that stands somewhere in a text.
 fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
-    let letters = end - at;
-    let Some(eights) = text.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
-        return long_word_hash(text, at, end);
-    };
-    if letters >= 16 {
-        return long_word_hash(text, at, end);
+    match text.get(at..).and_then(<[u8]>::first_chunk::<16>) {
+        Some(eights) if end - at < 16 => short_hash(eights, end - at),
+        _ => long_word_hash(text, at, end),
     }
-    let (first, second) = eights.split_at(8);
-    let number = |eight: &[u8]| eight.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
-    let (first, second) = (number(first), number(second));
+}
+
+/// The same of one within a block, `near` being the block and what is behind it.
+fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
+    match near.get(from..from + 16).and_then(<[u8]>::first_chunk) {
+        Some(eights) if to - from < 16 => short_hash(eights, to - from),
+        _ => long_word_hash(near, from, to),
+    }
+}
+
+/// Most words have fewer than 16 letters: for those there is no branch, which would go wrong at every sixth word.
+fn short_hash(eights: &[u8; 16], letters: usize) -> u64 {
+    let both = u128::from_le_bytes(*eights);
+    let (first, second) = (both as u64, (both >> 64) as u64);
     let (word, rest) = if letters >= 8 {
         (first.wrapping_mul(STEP).rotate_left(29), second)
     } else {
@@ -323,8 +373,12 @@ mod tests {
                 expected.word(word_hash(word, 0, word.len()));
             }
             let mut runs = Runs::default();
-            runs.add_words(text.as_bytes());
-            prop_assert_eq!((runs.words, runs.last, runs.smallest), (expected.words, expected.last, expected.smallest));
+            let counted = runs.add_words(text.as_bytes());
+            prop_assert_eq!(runs.words, expected.words);
+            prop_assert_eq!((&runs.hashes[..RUN - 1], runs.smallest), (&expected.hashes[..RUN - 1], expected.smallest));
+            if text.is_ascii() {
+                prop_assert_eq!(counted.total(), crate::text::words(&text));
+            }
         }
 
         #[test]

@@ -3,7 +3,7 @@
 use memchr::memchr;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::blocks::blocks;
+use super::blocks::{Block, each_block};
 
 /// Chinese and Japanese put no spaces between words; this many characters count as one word.
 const CJK_CHARS_PER_WORD: f64 = 1.7;
@@ -74,6 +74,27 @@ pub fn words(text: &str) -> u32 {
     words.total()
 }
 
+/// Whether a text has more words than so many. Of most it can be seen without counting all that joins them: a word has a byte,
+/// and another one that parts it from the next.
+pub(crate) fn has_more_words(text: &str, most: u32) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.len() <= 2 * most as usize {
+        return false;
+    }
+    if text.is_ascii() {
+        let (mut begun, mut inside) = (0, 0);
+        each_block(bytes, |_, block| {
+            let parts = block.letters_and_digits() | block.each(b'_');
+            begun += (parts & !(parts << 1 | inside)).count_ones();
+            inside = parts >> 63;
+        });
+        if begun <= most {
+            return false;
+        }
+    }
+    words(text) > most
+}
+
 /// Han, kana and bopomofo: scripts without spaces between words that UAX #29 does not segment.
 pub fn is_cjk(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
@@ -98,27 +119,48 @@ fn is_plain(text: &[u8]) -> bool {
     bad == 0
 }
 
-/// UAX #29 for plain text: runs of letters, digits and `_`, joined over one apostrophe, stop or colon
+/// Counts the words of plain text by UAX #29: runs of letters, digits and `_`, joined over one apostrophe, stop or colon
 /// between letters and one apostrophe, stop, comma or semicolon between digits.
-fn plain_words(text: &[u8]) -> u32 {
-    let (mut count, mut joints) = (0, 0);
-    // the same of the block before
-    let (mut parts, mut spaces) = (0, 0);
-    for (at, block) in blocks(text) {
-        let (last_parts, last_spaces) = (parts, spaces);
-        (parts, spaces) = (block.letters_and_digits() | block.each(b'_'), block.each(b' '));
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PlainWords {
+    begun: u32,
+    joints: u32,
+    /// Of the block before.
+    parts: u64,
+    spaces: u64,
+}
+
+impl PlainWords {
+    /// Takes the next block of a text, which begins at a place in it, with its letters and digits.
+    pub fn take(&mut self, text: &[u8], at: usize, block: &Block, letters_and_digits: u64) {
+        let (last_parts, last_spaces) = (self.parts, self.spaces);
+        let (parts, spaces) = (letters_and_digits | block.each(b'_'), block.each(b' '));
         let before = parts << 1 | last_parts >> 63;
-        count += (parts & !before).count_ones();
+        self.begun += (parts & !before).count_ones();
         // bytes of a word behind a single one that is none, which mostly is a space
         let mut single =
             parts & !before & (parts << 2 | last_parts >> 62) & !(spaces << 1 | last_spaces >> 63);
         while single != 0 {
             let behind = at + single.trailing_zeros() as usize;
-            joints += u32::from(text.get(behind.wrapping_sub(2)..=behind).is_some_and(is_joined));
+            self.joints += u32::from(text.get(behind.wrapping_sub(2)..=behind).is_some_and(is_joined));
             single &= single - 1;
         }
+        (self.parts, self.spaces) = (parts, spaces);
     }
-    count - joints
+
+    /// How many there were.
+    pub const fn words(self) -> Words {
+        Words {
+            spaced: self.begun - self.joints,
+            cjk: 0,
+        }
+    }
+}
+
+fn plain_words(text: &[u8]) -> u32 {
+    let mut words = PlainWords::default();
+    each_block(text, |at, block| words.take(text, at, block, block.letters_and_digits()));
+    words.words().spaced
 }
 
 /// What a byte of plain text is, as bits.
@@ -154,7 +196,7 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::{plain_words, words};
+    use super::{has_more_words, plain_words, words};
 
     #[test]
     fn words_of_many_scripts() {
@@ -166,6 +208,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn more_words_are_counted_words(text in "[a-cé.,' _-]{0,80}") {
+            for most in 0..12 {
+                prop_assert_eq!(has_more_words(&text, most), words(&text) > most);
+            }
+        }
+
         #[test]
         fn ascii_words_are_those_of_uax_29(text in "[ -^`-~]{0,300}") {
             let theirs = text.unicode_words().count() as u32;

@@ -3,6 +3,7 @@
 use url::{Position, Url};
 
 use super::is_plain;
+use crate::text;
 
 /// A document's base URL, prepared for resolving many links.
 #[derive(Debug)]
@@ -98,48 +99,26 @@ fn above<'f, 'p>(mut folder: &'f str, mut path: &'p str) -> (&'f str, &'p str) {
 /// Length of a path up to its end or its fragment; `None` where a byte is not ordinary, and where a segment begins with a dot:
 /// it may be a dot segment, and names with a dot in front are too few to be told from those here.
 fn ordinary(path: &[u8]) -> Option<usize> {
-    let mut before = b'/';
-    for (at, byte) in path.iter().enumerate() {
-        if !ORDINARY[usize::from(*byte)] {
-            return (*byte == b'#').then_some(at);
+    let (mut end, mut dotted) = (None, false);
+    // a path that goes on behind a slash as one that begins
+    let mut slash = 1;
+    text::each_block(path, |at, block| {
+        if end.is_some() || dotted {
+            return;
         }
-        if *byte == b'.' && before == b'/' {
-            return None;
+        let slashes = block.each(b'/');
+        let dots = block.each(b'.') & (slashes << 1 | slash);
+        slash = slashes >> 63;
+        // zeros behind the end are not ordinary either
+        let first_odd = (!block.ordinary_in_paths()).trailing_zeros();
+        if first_odd < u64::BITS {
+            end = Some(at + first_odd as usize);
         }
-        before = *byte;
-    }
-    Some(path.len())
+        dotted = dots.trailing_zeros() < first_odd;
+    });
+    let end = end.filter(|_| !dotted)?;
+    matches!(path.get(end), None | Some(b'#')).then_some(end)
 }
-
-/// Bytes that the WHATWG parser leaves alone in a path and that mean nothing else there. A colon
-/// could end a scheme.
-static ORDINARY: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let b = byte as u8;
-        let mark = matches!(
-            b,
-            b'-' | b'.'
-                | b'_'
-                | b'~'
-                | b'/'
-                | b'!'
-                | b'$'
-                | b'('
-                | b')'
-                | b'*'
-                | b'+'
-                | b','
-                | b';'
-                | b'='
-                | b'@'
-        );
-        table[byte] = b.is_ascii_alphanumeric() || mark;
-        byte += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {

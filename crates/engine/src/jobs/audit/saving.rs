@@ -25,6 +25,9 @@ use super::{
 };
 use crate::{failure::defect, posts::own_pages};
 
+/// Bytes of pages that are packed in some two milliseconds, in which a thread of the runtime does nothing for others.
+const SMALL: u64 = 2 << 20;
+
 /// Saves batches under the fence.
 pub(super) struct Saving {
     pub(super) asking: Arc<Asking>,
@@ -51,8 +54,8 @@ impl Sink for Saving {
         let (reader, asking) = (self.reader, self.asking.clone());
         let texts = self.texts.clone();
         let (mut noted, mut rooms) = (std::mem::take(&mut self.noted), std::mem::take(&mut self.rooms));
-        // the crawl goes on meanwhile
-        let packing = tokio::task::spawn_blocking(move || {
+        let bytes: u64 = batch.pages.iter().map(|page| page.facts.body_bytes).sum();
+        let packing = move || {
             let pages = || batch.pages.iter().map(|page| &page.facts);
             let (asked, noticed) = Asked::of(&asking, pages());
             noted.note(pages(), noticed, number)?;
@@ -68,7 +71,14 @@ impl Sink for Saving {
                 ..pack(batch, Some(asked), &mut rooms)?
             };
             Ok::<_, JobError>((packed, noted, rooms))
-        });
+        };
+        // The crawl goes on meanwhile. A thread more than there are processors waits behind one of theirs, also while another
+        // of them has nothing to do.
+        let packing = if bytes <= SMALL {
+            tokio::spawn(async move { packing() })
+        } else {
+            tokio::task::spawn_blocking(packing)
+        };
         let done = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
         let packed;
         (packed, self.noted, self.rooms) = done.map_err(stopped)?;
