@@ -257,6 +257,17 @@ pub struct Ending {
     pub progress: Progress,
 }
 
+/// Lets another thread of the runtime run, before one works for a millisecond or more.
+///
+/// A task that is woken by one that runs waits for its end in a slot of which no other thread takes it, until another is woken; and
+/// a thread that sleeps does not see to sockets when the one that did so last has work to do. Two tasks that do nothing clear
+/// the slot and wake a thread that sleeps, if one does.
+pub fn let_others_run() {
+    for _ in 0..2 {
+        tokio::spawn(std::future::ready(()));
+    }
+}
+
 /// Tells the time in milliseconds since the Unix epoch.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 

@@ -28,6 +28,8 @@ mod unseen;
 
 pub(crate) use headers::is_frame_ancestors;
 pub(crate) use prose::FILLER;
+#[cfg(test)]
+pub(crate) use reader::names_article;
 
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};
 pub use html::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, Resource};

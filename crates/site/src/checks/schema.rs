@@ -281,8 +281,19 @@ pub(super) fn is_article(html: &HtmlFacts, items: &[Item<'_>]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{KINDS, Markup, is_local_business, is_organization, markup};
-    use crate::page::{HtmlFacts, JsonLd};
+    use super::{ARTICLES, KINDS, Markup, is_local_business, is_organization, markup};
+    use crate::page::{HtmlFacts, JsonLd, names_article};
+
+    #[test]
+    fn bylines_are_looked_for_on_pages_of_all_articles() {
+        assert!(
+            ARTICLES
+                .iter()
+                .all(|name| names_article(&format!("{{\"@type\":\"{name}\"}}")))
+        );
+        assert!(names_article(r#"{"@type":"\u0041rticle"}"#));
+        assert!(!names_article(r#"{"@type":"WebPage"}"#));
+    }
 
     fn read(blocks: &[&str]) -> Markup<'static> {
         let block = |source: &&str| JsonLd {

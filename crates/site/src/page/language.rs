@@ -192,6 +192,14 @@ mod tests {
     }
 
     #[test]
+    fn usual_words_are_short() {
+        let listed = LISTED
+            .iter()
+            .flat_map(|code| stop_words::lookup(code).unwrap_or_default());
+        assert!(listed.map(|word| word.len()).max() < Some(LONGEST));
+    }
+
+    #[test]
     fn another_language_is_seen() {
         assert_eq!(found("de-AT", ENGLISH).as_deref(), Some("en"));
         assert_eq!(found("en", GERMAN).as_deref(), Some("de"));

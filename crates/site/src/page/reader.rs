@@ -401,7 +401,7 @@ impl<'a, 'u> Reader<'a, 'u> {
 }
 
 /// Whether JSON-LD may be of an article, of which alone it matters who wrote it; an escape may stand for anything.
-fn names_article(source: &str) -> bool {
+pub(crate) fn names_article(source: &str) -> bool {
     ARTICLES.iter().any(|word| word.find(source.as_bytes()).is_some())
 }
 

@@ -335,7 +335,12 @@ fn structured_data_in_both_forms() {
     );
     assert!(facts.microdata && !facts.byline);
     assert_eq!(texts(&facts.item_types), ["Product", "Person"]);
-    assert!(html("<p class=post-author>Me</p><script type=application/ld+json>{}</script>").byline);
+    let by = |kind: &str| {
+        let markup = format!("<script type=application/ld+json>{{\"@type\": \"{kind}\"}}</script>");
+        html(&format!("<p class=post-author>Me</p>{markup}")).byline
+    };
+    // of other pages nobody asks who wrote them
+    assert!(by("NewsArticle") && !by("WebPage"));
 }
 
 #[test]
@@ -562,7 +567,8 @@ fn no_snippet_of_the_main_text() {
 
 #[test]
 fn authors_are_not_authorities() {
-    let byline = |text: &str| html(&format!("{text}<script type=application/ld+json>{{}}</script>")).byline;
+    let markup = "<script type=application/ld+json>{\"@type\": \"Article\"}</script>";
+    let byline = |text: &str| html(&format!("{text}{markup}")).byline;
     assert!(!byline(
         "<script>authorization; authority; authorize; authorised; authoring</script>"
     ));

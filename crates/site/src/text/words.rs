@@ -159,7 +159,9 @@ impl PlainWords {
 
 fn plain_words(text: &[u8]) -> u32 {
     let mut words = PlainWords::default();
-    each_block(text, |at, block| words.take(text, at, block, block.letters_and_digits()));
+    each_block(text, |at, block| {
+        words.take(text, at, block, block.letters_and_digits())
+    });
     words.words().spaced
 }
 

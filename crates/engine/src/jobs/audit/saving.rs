@@ -5,7 +5,7 @@ use std::sync::Arc;
 use searchwright_contract::audits::AuditProgress;
 use searchwright_site::{
     checks::Asking,
-    crawl::{Batch, Sink, SinkError},
+    crawl::{Batch, Sink, SinkError, let_others_run},
 };
 use searchwright_store::{
     Db, audits,
@@ -75,7 +75,10 @@ impl Sink for Saving {
         // The crawl goes on meanwhile. A thread more than there are processors waits behind one of theirs, also while another
         // of them has nothing to do.
         let packing = if bytes <= SMALL {
-            tokio::spawn(async move { packing() })
+            tokio::spawn(async move {
+                let_others_run();
+                packing()
+            })
         } else {
             tokio::task::spawn_blocking(packing)
         };

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     crawl::{
-        Termination,
+        Termination, let_others_run,
         readers::{Job, read, still},
         scope::origin,
         survey::{Survey, path},
@@ -282,17 +282,15 @@ impl Run {
                     desk.put(work, job);
                     // until those that have come meanwhile are there too
                     tokio::task::yield_now().await;
-                    let mut left = desk.take().into_iter().peekable();
-                    while let Some((work, job)) = left.next() {
+                    for (work, job) in desk.take() {
+                        // to decide about the page before, and to see to what arrives
+                        let_others_run();
                         let wire_bytes = job.response.wire_bytes;
                         let page = Box::new(read(job, &limits));
                         sender
                             .send(Event::FetchedAndRead(work, wire_bytes, page))
                             .await
                             .ok();
-                        if left.peek().is_some() {
-                            let_others_decide();
-                        }
                     }
                     return;
                 }
@@ -301,13 +299,6 @@ impl Run {
             sender.send(event).await.ok();
         });
     }
-}
-
-/// Lets another thread of the runtime take up the task that an event just woke. A task that is woken by one that runs waits for
-/// its end in a slot that no other thread takes from, until another is woken: without that nothing is decided while pages are
-/// read, and a thread that has nothing to do stays asleep.
-fn let_others_decide() {
-    tokio::spawn(std::future::ready(()));
 }
 
 /// A page that nothing but reading it is left of, in less than a millisecond.
