@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     graph::{Same, flag},
-    page::HtmlFacts,
+    page::{HtmlFacts, Link},
     text, url_key,
 };
 
@@ -92,7 +92,10 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines meet the page under a second address, and your statistics lose where the visitor came from.",
         recommendation: "Link to the address without the parameters.",
         source: DUPLICATES,
-        ..Check::warning(Crawlability, Test::Html(url_tracking_params))
+        ..Check::warning(
+            Crawlability,
+            Test::Screened(|_, html| tracked(html).next().is_some(), url_tracking_params),
+        )
     },
     Check {
         id: "url-repetitive-path",
@@ -213,23 +216,24 @@ fn url_many_params(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     list("params", names)
 }
 
+/// Links with a parameter that says where a visitor came from, and that parameter.
+fn tracked(html: &HtmlFacts) -> impl Iterator<Item = (Link<'_>, &str)> {
+    let links = html.links.mention(b'?').then(|| html.links.iter());
+    links.into_iter().flatten().filter_map(|link| {
+        let (_, query) = link.href.split_once('?')?;
+        let query = query.split('#').next().unwrap_or_default();
+        let mut names = query
+            .split('&')
+            .map(|pair| pair.split('=').next().unwrap_or_default());
+        Some((link, names.find(|name| url_key::is_tracking(name))?))
+    })
+}
+
 fn url_tracking_params(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if !html.links.mention(b'?') {
-        return None;
-    }
-    list(
-        "links",
-        html.links.iter().filter_map(|link| {
-            let (_, query) = link.href.split_once('?')?;
-            let query = query.split('#').next().unwrap_or_default();
-            let name = query
-                .split('&')
-                .map(|pair| pair.split('=').next().unwrap_or_default())
-                .find(|name| url_key::is_tracking(name))?;
-            let internal = link.target.is_some_and(|id| page.context.is_internal(id));
-            internal.then(|| json!({"linkUrl": link.href, "param": name, "line": link.line}))
-        }),
-    )
+    let internal = |link: &Link<'_>| link.target.is_some_and(|id| page.context.is_internal(id));
+    let links = tracked(html).filter(|(link, _)| internal(link));
+    let links = links.map(|(link, param)| json!({"linkUrl": link.href, "param": param, "line": link.line}));
+    list("links", links)
 }
 
 fn url_repetitive_path(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {

@@ -157,7 +157,7 @@ impl Asking {
 }
 
 /// Rises when [`Early`] says something in another way.
-const FORM: &str = "3";
+const FORM: &str = "4";
 
 fn fingerprint(rules: &Rules) -> u64 {
     let all: Vec<&str> = registry().iter().map(|check| check.id).collect();

@@ -21,6 +21,10 @@ pub const LINK_FRAGMENT: u8 = 8;
 /// The whole text of the link is program text.
 pub const LINK_CODE: u8 = 16;
 
+/// Links that room is made for at first, and bytes of each.
+const LINKS: usize = 64;
+const TEXT: usize = 48;
+
 /// One hyperlink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'a> {
@@ -136,6 +140,11 @@ impl Links {
 
 impl Read {
     fn push(&mut self, link: Link<'_>) {
+        if self.entries.capacity() == 0 {
+            // as many as a usual page has
+            self.entries.reserve(LINKS);
+            self.text.reserve(LINKS * TEXT);
+        }
         let (href, anchor) = (self.keep(link.href), self.keep(link.anchor));
         self.entries.push(Entry {
             href,

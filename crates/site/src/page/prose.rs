@@ -1,6 +1,6 @@
 //! The visible text of a page: gathered in reading order, judged at the end.
 
-use std::sync::LazyLock;
+use std::{cell::Cell, sync::LazyLock};
 
 use memchr::{memchr2_iter, memmem::Finder};
 
@@ -52,15 +52,45 @@ pub(super) struct Prose {
     listings: Vec<(usize, usize)>,
     /// Texts of links outside landmarks.
     links: Vec<(usize, usize)>,
+    /// Room for the main text.
+    main: String,
+}
+
+thread_local! {
+    /// What the page before was gathered in: room that is asked for anew with each page costs a hundredth of reading it.
+    static ROOM: Cell<Option<Prose>> = const { Cell::new(None) };
 }
 
 impl Prose {
     /// For a document of so many bytes.
     pub fn of(bytes: usize) -> Self {
+        let Self {
+            mut text,
+            mut parts,
+            mut breaks,
+            mut code,
+            mut listings,
+            mut links,
+            main,
+            place: _,
+        } = ROOM.take().unwrap_or_default();
+        text.clear();
+        // of a usual page a third is markup at least
+        text.reserve(bytes.min(MOST_RESERVED) / 3 * 2);
+        parts.clear();
+        breaks.clear();
+        code.clear();
+        listings.clear();
+        links.clear();
         Self {
-            // of a usual page a third is markup at least
-            text: String::with_capacity(bytes.min(MOST_RESERVED) / 3 * 2),
-            ..Self::default()
+            text,
+            parts,
+            place: 0,
+            breaks,
+            code,
+            listings,
+            links,
+            main,
         }
     }
 
@@ -154,7 +184,7 @@ impl Prose {
     }
 
     /// Counts and hashes, and keeps so many bytes of the main text.
-    pub fn finish(&mut self, facts: &mut HtmlFacts, most: usize) {
+    pub fn finish(mut self, facts: &mut HtmlFacts, most: usize) {
         self.text.truncate(self.text.trim_end().len());
         facts.text_bytes = self.text.len() as u64;
         let wanted = self.main_place();
@@ -163,7 +193,9 @@ impl Prose {
         }
         let is_main = |place: u8| place & (IN_CHROME | AROUND) == 0 && (wanted == 0 || place & wanted != 0);
         let mut all = Words::default();
-        let mut main_text = String::with_capacity(self.text.len() + 1);
+        let mut main_text = std::mem::take(&mut self.main);
+        main_text.clear();
+        main_text.reserve(self.text.len() + 1);
         let mut hidden = 0;
         for (start, end, place) in self.spans() {
             let part = self.text.get(start..end).unwrap_or_default();
@@ -205,6 +237,10 @@ impl Prose {
             if facts.placeholders.is_empty() {
                 facts.more.language = language::other_than(lang, &facts.main_text);
             }
+        }
+        self.main = folded;
+        if self.text.capacity() <= MOST_RESERVED {
+            ROOM.set(Some(self));
         }
     }
 

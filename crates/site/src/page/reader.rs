@@ -156,7 +156,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.out.byline = authors(self.html).nth(self.authors_in_json).is_some();
         }
         self.out.strange = self.microdata.finish();
-        self.prose.finish(&mut self.out, self.limits.text);
+        std::mem::take(&mut self.prose).finish(&mut self.out, self.limits.text);
         self.out
     }
 

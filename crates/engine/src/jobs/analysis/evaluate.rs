@@ -157,6 +157,8 @@ pub(super) fn evaluate_batches(
             }
             evaluate(shared, &context, (&pages, &early), &mut sums, &mut found);
             home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
+            // what makes and writes portions meanwhile is woken often, and would wait for milliseconds each time
+            std::thread::yield_now();
         }
         let full = locked(gathered).gather(found);
         // not while the others wait
