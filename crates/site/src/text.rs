@@ -17,8 +17,9 @@ use std::borrow::Cow;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_segmentation::UnicodeSegmentation;
+use wide::u8x16;
 
-pub(crate) use blocks::{BLOCK, each_block};
+pub(crate) use blocks::{BLOCK, each_block, find_near};
 pub use pixels::{is_wide, title_pixels};
 pub use sentences::sentences;
 pub(crate) use words::{Words, has_more_words};
@@ -107,18 +108,18 @@ fn ends_in_space(out: &str) -> bool {
     matches!(out.as_bytes().last(), None | Some(b' '))
 }
 
-/// No control characters, no two spaces in a row, and no byte that white space outside ASCII begins
-/// with. Written without early exits so that the compiler makes vector instructions of it.
+/// No control characters, no two spaces in a row, and no byte that white space outside ASCII begins with.
 fn is_folded(text: &[u8]) -> bool {
-    let Some((first, rest)) = text.split_first() else {
-        return true;
-    };
-    let odd = |b: u8| u8::from(b < b' ') | u8::from(b == 0xc2) | u8::from(b.wrapping_sub(0xe1) < 3);
-    let mut bad = odd(*first);
-    for (a, b) in text.iter().zip(rest) {
-        bad |= odd(*b) | (u8::from(*a == b' ') & u8::from(*b == b' '));
-    }
-    bad == 0
+    let there = text.len().min(16);
+    !blocks::any(text, |bytes| {
+        let is = |byte| bytes.simd_eq(u8x16::splat(byte));
+        let from = bytes - u8x16::splat(0xe1);
+        let is_control = bytes.min(u8x16::splat(b' ' - 1)).simd_eq(bytes);
+        let odd = is_control | is(0xc2) | from.min(u8x16::splat(2)).simd_eq(from);
+        let spaces = is(b' ').to_bitmask();
+        // zeros behind a short text are no control characters of it
+        odd.to_bitmask() & ((1 << there) - 1) | spaces & spaces << 1 != 0
+    })
 }
 
 /// White space folded, ends trimmed.

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, sync::LazyLock};
 
-use memchr::memchr;
+use crate::text::find_near;
 
 /// Names, sorted: `name[!] code-points`; `!` marks those known without a semicolon. From the
 /// standard's own list, https://html.spec.whatwg.org/entities.json.
@@ -52,7 +52,7 @@ pub(super) enum In {
 
 /// The text with its references replaced; borrowed when there are none.
 pub(super) fn decode(text: &str, place: In) -> Cow<'_, str> {
-    let Some(first) = memchr(b'&', text.as_bytes()) else {
+    let Some(first) = find_near(b'&', text.as_bytes()) else {
         return Cow::Borrowed(text);
     };
     let mut out = String::with_capacity(text.len());
@@ -64,7 +64,7 @@ pub(super) fn decode(text: &str, place: In) -> Cow<'_, str> {
             out.push('&');
         }
         rest = &rest[used.max(1)..];
-        let Some(next) = memchr(b'&', rest.as_bytes()) else {
+        let Some(next) = find_near(b'&', rest.as_bytes()) else {
             break;
         };
         out.push_str(&rest[..next]);

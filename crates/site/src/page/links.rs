@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
 use url::Url;
 
 use super::{Intern, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, UrlId};
-use crate::url_key::Base;
+use crate::{text::find_near, url_key::Base};
 
 /// Ways people mistype `http://` and `https://`, and addresses without a scheme: as written they are
 /// paths of the site itself.
@@ -56,7 +55,7 @@ impl<'u> Resolver<'u> {
     /// Id of the target of a link as written, and flags of [`super::Link`].
     pub fn resolve(&mut self, href: &str) -> (Option<UrlId>, u8) {
         let href = trimmed(href);
-        let fragment = match memchr(b'#', href.as_bytes()) {
+        let fragment = match find_near(b'#', href.as_bytes()) {
             Some(at) if at + 1 < href.len() => LINK_FRAGMENT,
             Some(_) | None => 0,
         };

@@ -122,7 +122,10 @@ impl Prose {
 
     /// The text since a mark.
     pub fn since(&self, mark: usize) -> &str {
-        self.text.get(mark..).unwrap_or_default().trim()
+        // white space is folded, so that there is one space at most
+        let text = self.text.get(mark..).unwrap_or_default();
+        let text = text.strip_prefix(' ').unwrap_or(text);
+        text.strip_suffix(' ').unwrap_or(text)
     }
 
     /// Program text ended; it began at a mark.

@@ -12,6 +12,7 @@ use super::{
     raw_text::{comment_length, is_space, raw_length, script_length},
     tags::Tag,
 };
+use crate::text::find_near;
 
 /// Attributes kept of one tag; what follows is skipped.
 const MOST_ATTRIBUTES: usize = 128;
@@ -121,7 +122,7 @@ impl<'a> Tokens<'a> {
         let mut start = self.at;
         let mut from = start;
         // everything up to the next markup is one text
-        while let Some(found) = memchr(b'<', &bytes[from..]) {
+        while let Some(found) = find_near(b'<', &bytes[from..]) {
             let open = from + found;
             let markup = match bytes.get(open + 1) {
                 Some(b) if b.is_ascii_alphabetic() => true,
@@ -327,6 +328,17 @@ fn is_integration_point(namespace: Namespace, tag: Tag) -> bool {
     }
 }
 
+/// What ends the name of an element or, as an equals sign does, that of an attribute.
+static ENDS_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = is_space(byte as u8) || matches!(byte as u8, b'/' | b'>');
+        byte += 1;
+    }
+    table
+};
+
 struct Read {
     name_end: usize,
     /// After the `>`.
@@ -338,7 +350,7 @@ struct Read {
 fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Vec<Attribute<'a>>>) -> Option<Read> {
     let bytes = html.as_bytes();
     let mut i = from;
-    while !is_space(*bytes.get(i)?) && bytes[i] != b'/' && bytes[i] != b'>' {
+    while !ENDS_NAME[usize::from(*bytes.get(i)?)] {
         i += 1;
     }
     let name_end = i;
@@ -358,7 +370,7 @@ fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Vec<Attr
         let name_start = i;
         // a name may begin with `=`, and contain anything but these
         i += 1;
-        while !matches!(*bytes.get(i)?, b'=' | b'/' | b'>') && !is_space(bytes[i]) {
+        while !ENDS_NAME[usize::from(*bytes.get(i)?)] && bytes[i] != b'=' {
             i += 1;
         }
         let name = &html[name_start..i];
@@ -374,7 +386,7 @@ fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Vec<Attr
             let first = bytes[i];
             if first == b'"' || first == b'\'' {
                 let start = i + 1;
-                i = start + memchr(first, &bytes[start..])?;
+                i = start + find_near(first, &bytes[start..])?;
                 value = &html[start..i];
                 i += 1;
                 // a slash right after the quote is no part of a value, so `<br a=""/>` closes itself

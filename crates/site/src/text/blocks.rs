@@ -61,6 +61,39 @@ impl Block {
     }
 }
 
+/// Where a byte first stands, which mostly is near: there it is found in fewer steps than it takes to prepare for looking far.
+#[inline]
+pub(crate) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
+    let Some((near, far)) = text.split_first_chunk::<16>() else {
+        return text.iter().position(|b| *b == byte);
+    };
+    let found = u8x16::new(*near).simd_eq(u8x16::splat(byte)).to_bitmask();
+    if found != 0 {
+        return Some(found.trailing_zeros() as usize);
+    }
+    memchr::memchr(byte, far).map(|at| at + near.len())
+}
+
+/// Whether something is so anywhere in a text. It is asked of 16 bytes at a time, of which the last is the first of the next
+/// ones; zeros stand behind a shorter text.
+pub(super) fn any(text: &[u8], mut is_so: impl FnMut(u8x16) -> bool) -> bool {
+    let mut from = 0;
+    while let Some(bytes) = text.get(from..).and_then(<[u8]>::first_chunk::<16>) {
+        if is_so(u8x16::new(*bytes)) {
+            return true;
+        }
+        from += 15;
+    }
+    match text.last_chunk::<16>() {
+        Some(last) => from < text.len() && is_so(u8x16::new(*last)),
+        None => {
+            let mut last = [0; 16];
+            last[..text.len()].copy_from_slice(text);
+            is_so(u8x16::new(last))
+        }
+    }
+}
+
 /// Takes the blocks of a text with where they begin, one after the other. At least one zero stands behind the end.
 pub(crate) fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
     let (whole, rest) = text.as_chunks::<BLOCK>();
@@ -74,11 +107,29 @@ pub(crate) fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{prop_assert_eq, proptest};
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-    use super::{BLOCK, each_block};
+    use super::{BLOCK, any, each_block, find_near};
 
     proptest! {
+        #[test]
+        fn what_is_near_is_found_as_what_is_far(text in "[ab]{0,20}c?[ab]{0,60}c?") {
+            prop_assert_eq!(find_near(b'c', text.as_bytes()), text.find('c'));
+        }
+
+        #[test]
+        fn every_byte_is_asked_with_the_next(text in proptest::collection::vec(1_u8..5, 0..70)) {
+            let pairs: Vec<&[u8]> = text.windows(2).collect();
+            let mut seen = Vec::new();
+            any(&text, |bytes| {
+                seen.push(bytes.to_array());
+                false
+            });
+            let all = |byte: &u8| seen.iter().any(|bytes| bytes.contains(byte));
+            prop_assert!(text.iter().all(all));
+            prop_assert!(pairs.iter().all(|pair| seen.iter().any(|bytes| bytes.windows(2).any(|two| two == *pair))));
+        }
+
         #[test]
         fn a_bit_is_its_byte(text in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
             let mut seen = 0;

@@ -237,6 +237,17 @@ fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
     }
 }
 
+/// The first so many bytes of eight.
+const BEGINNINGS: [u64; 8] = {
+    let mut masks = [0; 8];
+    let mut bytes = 1;
+    while bytes < 8 {
+        masks[bytes] = (1 << (8 * bytes)) - 1;
+        bytes += 1;
+    }
+    masks
+};
+
 /// Most words have fewer than 16 letters: for those there is no branch, which would go wrong at every sixth word.
 fn short_hash(eights: &[u8; 16], letters: usize) -> u64 {
     let both = u128::from_le_bytes(*eights);
@@ -246,8 +257,7 @@ fn short_hash(eights: &[u8; 16], letters: usize) -> u64 {
     } else {
         (0, first)
     };
-    let rest = rest & ((1 << (8 * (letters % 8))) - 1);
-    mixed((word ^ rest).wrapping_mul(STEP))
+    mixed((word ^ rest & BEGINNINGS[letters % 8]).wrapping_mul(STEP))
 }
 
 /// The same of a word of any length, wherever it stands.
