@@ -25,6 +25,10 @@ use searchwright_site::{
 };
 use url::Url;
 
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const NOT_READ: &str = "lol_html, all elements and texts, not read";
 const ADDRESS: &str = "https://www.example.com/guides/mower.html";
 

@@ -377,6 +377,7 @@ fn has_quotation(text: &str) -> bool {
         .any(|at| matches!(text[at..], [0xe2, 0x80, 0x9c | 0x9e, ..] | [0xc2, 0xab, ..]))
 }
 
+/// Whether a paragraph is long.
 pub(super) fn is_long_paragraph(text: &str) -> bool {
     text::has_more_words(text, LONG_PARAGRAPH)
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use searchwright_site::{
-    crawl::{Config, Resume},
+    crawl::{Config, Resume, let_others_run},
     origin::Origin,
     page::UrlId,
 };
@@ -55,11 +55,17 @@ pub(super) async fn crawl(
         overlays.push(saved);
     }
     let mut resume = Resume::new(config, with_origin.then(Origin::default), Duration::ZERO);
-    let mut count = 0;
-    while let Some((origin, discovered, pages)) = batch(db, scope, audit, count).await? {
-        let current = |page: &UrlId| !newest.contains_key(page);
-        add(&mut resume, (origin, discovered, pages), with_origin, current)?;
+    let load = |number| {
+        let db = db.clone();
+        tokio::spawn(async move { batch(&db, scope, audit, number).await })
+    };
+    let (mut count, mut next) = (0, load(0));
+    while let Some(saved) = next.await.map_err(|e| defect("saved crawl", e))?? {
         count += 1;
+        // the next one is read and unpacked meanwhile
+        next = load(count);
+        let_others_run();
+        add(&mut resume, saved, with_origin, |page| !newest.contains_key(page))?;
     }
     for (number, saved) in overlays.into_iter().enumerate() {
         add(&mut resume, saved, with_origin, |page| {
