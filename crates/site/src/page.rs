@@ -2,6 +2,7 @@
 //! network (that is `fetch`). Compact, because one is stored per page (postcard).
 
 mod attributes;
+mod bylines;
 mod charset;
 mod density;
 mod directives;
@@ -26,10 +27,10 @@ mod tags;
 mod tokens;
 mod unseen;
 
+#[cfg(test)]
+pub(crate) use bylines::names_article;
 pub(crate) use headers::is_frame_ancestors;
 pub(crate) use prose::FILLER;
-#[cfg(test)]
-pub(crate) use reader::names_article;
 
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};
 pub use html::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, Resource};

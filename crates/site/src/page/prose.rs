@@ -57,7 +57,7 @@ pub(super) struct Prose {
 }
 
 thread_local! {
-    /// What the page before was gathered in: room that is asked for anew with each page costs a hundredth of reading it.
+    /// What the page before was gathered in, whose room serves the next one.
     static ROOM: Cell<Option<Prose>> = const { Cell::new(None) };
 }
 

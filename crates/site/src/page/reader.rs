@@ -2,13 +2,12 @@
 
 mod closed;
 
-use std::{collections::HashSet, sync::LazyLock};
-
-use memchr::memmem::Finder;
+use std::collections::HashSet;
 
 use super::{
     HtmlFacts, Image, Limits, UrlId,
     attributes::Attributes,
+    bylines::{authors, names_article},
     elements,
     entities::{self, In},
     lines::Lines,
@@ -30,13 +29,6 @@ pub(super) const LIST: usize = 50;
 pub(super) const TEXT: usize = 500;
 /// `id`s kept for fragment checks.
 const IDS: usize = 5_000;
-
-/// Words by which a page names who wrote it.
-static AUTHORS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["author", "byline"].map(Finder::new));
-
-/// What the names of all types of articles hold.
-static ARTICLES: LazyLock<[Finder<'static>; 4]> =
-    LazyLock::new(|| ["Article", "Posting", "Report", "\\u"].map(Finder::new));
 
 /// What an element says of the text in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -398,21 +390,4 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.out.images.push(image);
         }
     }
-}
-
-/// Whether JSON-LD may be of an article, of which alone it matters who wrote it; an escape may stand for anything.
-pub(crate) fn names_article(source: &str) -> bool {
-    ARTICLES.iter().any(|word| word.find(source.as_bytes()).is_some())
-}
-
-/// Mentions of an author: rel, itemprop, class or meta name alike. Scripts speak of authority and authorization too.
-fn authors(source: &str) -> impl Iterator<Item = usize> {
-    const OTHERS: [&[u8]; 4] = [b"ity", b"iz", b"is", b"ing"];
-    let source = source.as_bytes();
-    let is_other = |end: &usize| OTHERS.iter().any(|other| source[*end..].starts_with(other));
-    let words = AUTHORS.iter().flat_map(move |word| {
-        let found = word.find_iter(source);
-        found.map(move |at| at + word.needle().len())
-    });
-    words.filter(move |end| !is_other(end))
 }

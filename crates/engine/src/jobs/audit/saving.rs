@@ -27,6 +27,8 @@ use crate::{failure::defect, posts::own_pages};
 
 /// Bytes of pages that are packed in some two milliseconds, in which a thread of the runtime does nothing for others.
 const SMALL: u64 = 2 << 20;
+/// Bytes of a page that are packed in the time of a URL that became known.
+const URL: u64 = 1 << 10;
 
 /// Saves batches under the fence.
 pub(super) struct Saving {
@@ -54,7 +56,10 @@ impl Sink for Saving {
         let (reader, asking) = (self.reader, self.asking.clone());
         let texts = self.texts.clone();
         let (mut noted, mut rooms) = (std::mem::take(&mut self.noted), std::mem::take(&mut self.rooms));
-        let bytes: u64 = batch.pages.iter().map(|page| page.facts.body_bytes).sum();
+        let pages = batch.pages.iter().map(|page| page.facts.body_bytes);
+        // a sitemap may bring ten thousand without a page
+        let urls = batch.discovered.iter().map(|_| URL);
+        let bytes = pages.chain(urls).fold(0, u64::saturating_add);
         let packing = move || {
             let pages = || batch.pages.iter().map(|page| &page.facts);
             let (asked, noticed) = Asked::of(&asking, pages());
