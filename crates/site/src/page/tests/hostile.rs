@@ -1,0 +1,177 @@
+//! Pages that are made to take time or memory, or to hide something.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+
+use super::{answer, html};
+use crate::page::HtmlFacts;
+
+#[test]
+fn a_mega_menu_hides_no_first_heading() {
+    let menu = "<h3>Menu</h3>".repeat(60);
+    let facts = html(&format!(
+        "{menu}<h1></h1><h1>Mowers</h1><h2>Why?</h2>{}",
+        "<h1>x</h1>".repeat(60)
+    ));
+    let kept: Vec<_> = facts
+        .headings
+        .iter()
+        .skip(50)
+        .map(|h| (h.level, &*h.text))
+        .collect();
+    assert_eq!(kept, [(1, "Mowers"), (1, "x"), (1, "x"), (1, "x"), (1, "x")]);
+    assert_eq!(facts.headings_total, 123);
+}
+
+#[test]
+fn many_metas_hide_no_card() {
+    let citations = "<meta name=citation_author content=x>".repeat(60);
+    let images = "<meta property=og:image content=/i>".repeat(60);
+    let facts = html(&format!(
+        "{citations}<meta name=image property=og:image content=/i>{images}<meta property=og:url content=/u>\
+         <meta name=title property='og:title' content=t><meta name='twitter:card' property='Twitter:Card' content=c><meta name=robots content=x>"
+    ));
+    let kept: Vec<_> = facts.metas.iter().skip(50).map(|m| &*m.name).collect();
+    let mut expected = vec!["og:image"; 5];
+    expected.extend(["og:url", "og:title", "twitter:card", "robots"]);
+    assert_eq!(kept, expected);
+    let facts = html(
+        "<meta name=image property=og:image content=/i><meta name=Description property=og:description content=d>",
+    );
+    let metas: Vec<_> = facts.metas.iter().map(|m| (&*m.name, &*m.content)).collect();
+    assert_eq!(
+        metas,
+        [
+            ("image", "/i"),
+            ("og:image", "/i"),
+            ("description", "d"),
+            ("og:description", "d")
+        ]
+    );
+}
+
+#[test]
+fn insecure_images_hide_no_script() {
+    let images = "<img src=http://x/i>".repeat(25);
+    let facts = html(
+        &(images
+            + "<video poster=http://x/p></video><script src=HTTP://x/s></script><object data=http://x/o></object><embed src=http://x/e>"),
+    );
+    let tags: Vec<_> = facts.insecure.iter().skip(20).map(|r| &*r.tag).collect();
+    assert_eq!(tags, ["script", "object", "embed"]);
+    assert_eq!(facts.insecure_total, 29);
+}
+
+/// Reads a hostile body and says how long it took.
+fn timed(body: &str) -> (HtmlFacts, Duration) {
+    let start = Instant::now();
+    let facts = html(body);
+    (facts, start.elapsed())
+}
+
+/// Even without optimisation, beside other tests, on a slow machine: what is not linear takes minutes.
+const SOON: Duration = Duration::from_secs(20);
+
+#[test]
+fn hostile_nesting_is_linear() {
+    for piece in [
+        "<div>",
+        "<b>",
+        "<p><button>",
+        "<i><nav><b>",
+        "<svg>",
+        "<table><tr><td>",
+        "<a href=x>",
+        "<template>",
+        "<ul><li>",
+    ] {
+        let (facts, took) = timed(&piece.repeat(200_000));
+        assert!(took < SOON, "{piece} {took:?}");
+        // what stands in a template is no part of the document
+        assert!(facts.elements >= 200_000 || piece == "<template>");
+        let (_, took) = timed(&format!(
+            "{}{}",
+            piece.repeat(100_000),
+            "</i></div></p>".repeat(100_000)
+        ));
+        assert!(took < SOON, "{piece} closed {took:?}");
+    }
+}
+
+#[test]
+fn hostile_lists_are_cut_and_counted() {
+    let (facts, took) = timed(&"<a href=/x>y</a>".repeat(300_000));
+    assert_eq!((facts.links.len(), facts.links_total), (1_000, 300_000));
+    assert!(took < SOON, "{took:?}");
+    let (facts, took) = timed(&format!("<p {}>x", "a=1 ".repeat(1_000_000)));
+    assert_eq!(facts.elements, 1);
+    assert!(took < SOON, "{took:?}");
+    let everything = "<h2 id=x>h</h2><img src=http://x><meta name=a content=b><link rel=canonical href=/x><link rel=alternate hreflang=x href=/y>\
+        <script type=application/ld+json>{</script><form></form><embed type=application/x-silverlight><title>t</title><a>u</a>\
+        <div itemtype=a></div>{{ x }}<code>c</code>";
+    let (facts, took) = timed(&everything.repeat(20_000));
+    assert!(took < SOON, "{took:?}");
+    assert_eq!((facts.headings.len(), facts.headings_total), (50, 20_000));
+    assert_eq!(
+        (facts.images.len(), facts.images_total, facts.insecure.len()),
+        (50, 20_000, 20)
+    );
+    assert!(
+        facts.metas.len() <= 50
+            && facts.canonicals.len() <= 50
+            && facts.hreflangs.len() <= 200
+            && facts.id_hashes.len() <= 5_000
+    );
+    assert!(
+        facts.json_ld.len() <= 50
+            && facts.titles.len() <= 50
+            && facts.item_types.len() <= 50
+            && facts.placeholders.len() <= 30
+    );
+}
+
+#[test]
+fn hostile_syntax_is_linear() {
+    for piece in [
+        "<!--",
+        "<",
+        "</",
+        "<a ",
+        "&amp",
+        "&",
+        "<script><!--",
+        "<title>",
+        "\0",
+        "<![CDATA[",
+        "{{",
+        "'\"<x a=\"",
+        "é ",
+        "<!--->-",
+        "-->",
+    ] {
+        let (_, took) = timed(&piece.repeat(500_000));
+        assert!(took < SOON, "{piece} {took:?}");
+    }
+    let (facts, _) = timed("<p>a\0b<a href='x\0y'>z");
+    assert_eq!(facts.links_total, 1);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_can_be_read(bytes in proptest::collection::vec(any::<u8>(), 0..600), content_type in "text/html(; charset=(utf-8|utf-16|gbk|iso-2022-jp))?") {
+        let facts = answer(200, &[("content-type", &content_type)], &bytes).0;
+        prop_assert!(facts.html.is_some() || bytes.is_empty());
+    }
+
+    #[test]
+    fn any_soup_can_be_read(pieces in proptest::collection::vec("(</?(a|p|h1|title|script|svg|main|nav|li|td|template|picture|code)( href=[a-z/#.]{0,5}| id=x| type=application/ld.json)?>|[ a-z&;é{}]{0,9})", 0..60)) {
+        let soup = format!("<!-- -->{}", pieces.concat());
+        let mut once = html(&soup);
+        prop_assert_eq!(once.clone(), html(&soup));
+        prop_assert!(once.main_words <= once.words);
+        once.main_text = Box::default();
+        let stored: HtmlFacts = postcard::from_bytes(&postcard::to_stdvec(&once).unwrap()).unwrap();
+        prop_assert_eq!(stored, once);
+    }
+}
