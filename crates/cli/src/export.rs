@@ -21,6 +21,8 @@ use crate::{
 
 /// Rows of one request.
 const PAGE: u8 = 100;
+/// What goes before how a fix is verified.
+const VERIFY: &str = "How to verify:";
 
 /// What a file is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -38,7 +40,8 @@ pub enum Format {
 /// Where results go.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Target {
-    /// What to write; JSON and CSV leave nothing out.
+    /// What to write: issues with their active occurrences, so neither resolved nor ignored ones. Of those JSON, CSV and SARIF
+    /// hold every one, HTML at most 50 pages an issue.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     pub format: Format,
     /// File to write, replaced when it is there; standard output unless given.
@@ -137,6 +140,17 @@ impl Target {
             .sync_all()
             .map_err(unwritable)?;
         std::fs::rename(&part, path).map_err(unwritable)
+    }
+}
+
+/// A character as it is shown: not one that would turn the text around it, or that commands a terminal.
+fn shown(c: char) -> char {
+    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let commands = c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    if turns || commands {
+        char::REPLACEMENT_CHARACTER
+    } else {
+        c
     }
 }
 

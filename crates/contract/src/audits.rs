@@ -52,7 +52,8 @@ operation! {
     /// Starts an audit of the project's website.
     ///
     /// While one is active it answers that one with `alreadyRunning: true` and starts nothing. Poll
-    /// `audits.current`, not this.
+    /// `audits.current`, not this. Where the operator has set a time between two audits, a call before it has passed answers
+    /// `429 rate_limit_exceeded` with `Retry-After`.
     StartAudit {
         project;
         /// Most pages to fetch; 10,000 unless given.
@@ -159,7 +160,9 @@ pub struct Audit {
     pub finished_at: Option<Instant>,
     /// URLs by what became of them.
     pub progress: AuditProgress,
-    /// Why the crawl ended: `complete`, `max_pages`, `max_depth`, `max_duration`, `max_bytes`, `host_unavailable`, `cancelled`, `robots_unreachable`.
+    /// Why the crawl ended: `complete`, `max_pages`, `max_depth`, `max_query_variants`, `max_duration`, `max_bytes`, `blocked` (the
+    /// site refused most of its pages: 401, 403, 429, 451, or a firewall's challenge), `host_unavailable` (most of them gave no answer
+    /// or 5xx, or ten in a row did not), `cancelled`, `robots_unreachable`.
     #[schemars(example = &"complete")]
     pub termination: Option<String>,
     /// Health, 0 (worst) to 100; `null` while it runs and when no page could be scored.

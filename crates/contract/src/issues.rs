@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Instant, declare::operation, rechecks::LastRecheck, words::words};
+use crate::{
+    Answer, Instant, actions::AllowedActions, declare::operation, rechecks::LastRecheck, words::words,
+};
 
 words! {
     /// How much an issue matters.
@@ -146,6 +148,9 @@ pub struct Issue {
     pub recommendation: String,
     /// Where the recommendation comes from, a URL.
     pub recommendation_source: String,
+    /// How it is proven that it was done: `recheckMode`, in a sentence.
+    #[schemars(example = &"A recheck fetches the page again.")]
+    pub how_to_verify: String,
     /// Sort key: weight of the severity times the share of internal PageRank of the affected pages, times 100.
     #[schemars(example = 42.5)]
     pub impact: f64,
@@ -209,6 +214,9 @@ pub struct Occurrence {
     pub stale: bool,
     /// Every change of its state since it was found, newest first, at most 10.
     pub history: Vec<OccurrenceChange>,
+    /// What the caller may say of it now: `done`, `undo`, `ignore` and `unignore` as of `occurrences`, and whether a `recheck`
+    /// may name it. What would change nothing is allowed too.
+    pub allowed_actions: AllowedActions,
 }
 
 /// A change of state of an occurrence.

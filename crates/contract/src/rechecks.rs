@@ -88,6 +88,8 @@ pub struct Recheck {
     pub status: RecheckStatus,
     /// The audit whose data the pages are compared with.
     pub audit_id: String,
+    /// What it looks at: what was named, else what was marked as done then.
+    pub scope: RecheckScope,
     /// When it was asked for.
     pub requested_at: Instant,
     /// When it ended.
@@ -98,6 +100,21 @@ pub struct Recheck {
     pub items: Vec<RecheckItem>,
     /// Where the items go on; `null` at the end.
     pub next_cursor: Option<String>,
+}
+
+/// What a recheck looks at; `items` names it one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecheckScope {
+    /// Issues that occurrences belong to.
+    #[schemars(example = 2)]
+    pub issues: u32,
+    /// Pages fetched again.
+    #[schemars(example = 5)]
+    pub pages: u32,
+    /// Occurrences to be proven.
+    #[schemars(example = 7)]
+    pub occurrences: u32,
 }
 
 /// Items of a recheck by outcome.

@@ -53,6 +53,8 @@ pub struct Engine {
     pub(crate) allow: Vec<AllowOutbound>,
     /// Known once the listeners are.
     publishing: OnceLock<publishing::Settings>,
+    /// Minutes from one manual audit of a project to the next; 0 for none.
+    minutes_between_audits: u32,
     cursors: cursor::Cursors,
 }
 
@@ -63,6 +65,7 @@ impl Engine {
         clock: Clock,
         keyring: Arc<Keyring>,
         allow: Vec<AllowOutbound>,
+        minutes_between_audits: u32,
     ) -> Result<Arc<Self>> {
         let cursors = cursor::Cursors::load(&db).await?;
         Ok(Arc::new(Self {
@@ -74,6 +77,7 @@ impl Engine {
             keyring,
             allow,
             publishing: OnceLock::new(),
+            minutes_between_audits,
             cursors,
         }))
     }

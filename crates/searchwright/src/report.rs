@@ -71,6 +71,7 @@ async fn describe(
     };
     let _ = writeln!(text, "\n{number}. {} ({}, {pages})", issue.title, issue.severity);
     let _ = writeln!(text, "   {}", issue.recommendation);
+    let _ = writeln!(text, "   How to verify: {}", issue.how_to_verify);
     let query = ListOccurrences {
         project_id: project.to_owned(),
         issue_id: issue.id.clone(),

@@ -25,7 +25,8 @@ const UNHURRIED: u32 = 1_000_000;
 /// What `audits run` takes.
 #[derive(Clone, Debug, Args)]
 pub struct RunAudit {
-    /// The website; a private address may be crawled because it is named here.
+    /// The website, without a path: an audit begins at the home page, and `--include '/path*'` keeps to a part. A private
+    /// address may be crawled because it is named here.
     target: String,
     /// Most pages to fetch.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -67,7 +68,7 @@ pub struct RunAudit {
 
 /// Audits a website and says how it went.
 pub async fn run(mut run: RunAudit, json: bool) -> Result<Exit, CliError> {
-    let target = website(&run.target)?;
+    let target = website(&run.target, "--include")?;
     let own = private(&target).map(|private| format!("crawl={private}"));
     let folder = tempfile::tempdir().map_err(failed)?;
     // An installation of this user is neither asked nor touched.
@@ -133,11 +134,15 @@ async fn audit(server: &serve::Server, target: &Url, run: &RunAudit, json: bool)
         ));
     }
     show(&client, &audit, run, json).await?;
-    Ok(if run.fail_on.is_some_and(|what| what.is_crossed(&audit)) {
-        Exit::Threshold
-    } else {
-        Exit::Done
-    })
+    match (run.fail_on, audit.termination.as_deref()) {
+        (Some(what), _) if what.is_crossed(&audit) => Ok(Exit::Threshold),
+        // what was not seen is not fine
+        (Some(_), Some(why @ ("blocked" | "host_unavailable"))) => Err(CliError::new(
+            Exit::Failed,
+            format!("hardly anything of {domain} was seen ({why}), so that --fail-on cannot be answered"),
+        )),
+        _ => Ok(Exit::Done),
+    }
 }
 
 async fn show(client: &Client, audit: &Audit, run: &RunAudit, json: bool) -> Result<(), CliError> {

@@ -30,7 +30,7 @@ pub async fn run(
     }
     let stop = CancellationToken::new();
     let target = match target {
-        Some(text) => website(text)?,
+        Some(text) => website(text, "searchwright audits run URL --include")?,
         None => {
             let address = sample::start(stop.clone()).await.map_err(failed)?;
             eprintln!(
@@ -135,8 +135,15 @@ async fn audit(server: &serve::Server, target: &Url, max_pages: u32) -> Result<E
     })
 }
 
-pub(crate) fn website(text: &str) -> Result<Url, CliError> {
-    let bad = |why: String| CliError::new(Exit::Usage, format!("{text:?} is not a website's address: {why}"));
+/// Reads the address of a website. One that says more than where the website is (a path, a query, a user) is refused and
+/// not cut: an audit begins at the home page. `narrowed` is what audits a part of one, less its pattern.
+pub(crate) fn website(text: &str, narrowed: &str) -> Result<Url, CliError> {
+    let bad = |why: String| {
+        CliError::new(
+            Exit::Usage,
+            format!("TARGET {text:?} is not a website's address: {why}"),
+        )
+    };
     let whole = if text.contains("://") {
         text.to_owned()
     } else {
@@ -145,6 +152,20 @@ pub(crate) fn website(text: &str) -> Result<Url, CliError> {
     let url = Url::parse(&whole).map_err(|e| bad(e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(bad("it has to begin with http:// or https://".to_owned()));
+    }
+    let origin = url.origin().ascii_serialization();
+    if url.as_str() != format!("{origin}/") {
+        let refused = CliError::new(
+            Exit::Usage,
+            // Not what was typed: it may hold a password.
+            format!(
+                "TARGET says more than where the website is ({origin}), and an audit begins at the home page"
+            ),
+        );
+        return Err(refused.hint(match url.path() {
+            "/" => format!("name {origin}"),
+            path => format!("name {origin}; what audits a part of it is `{narrowed} '{path}*'`"),
+        }));
     }
     Ok(url)
 }

@@ -143,7 +143,9 @@ impl Settings {
                 return fail(name, "has to be at least 1".to_owned());
             }
         }
-        Ok(())
+        self.limits
+            .between_audits()
+            .or_else(|(name, why)| fail(name, why))
     }
 
     /// The private addresses that may be reached.
@@ -222,6 +224,10 @@ mod tests {
         for (set, name) in [
             ("limit.requests=9", "limit"),
             ("limits.concurrent=0", "limits.concurrent"),
+            (
+                "limits.minutes_between_audits=10081",
+                "limits.minutes_between_audits",
+            ),
             ("log.level=loud", "log.level"),
             ("log.format=xml", "log.format"),
             ("database_url=mysql://x", "database_url"),

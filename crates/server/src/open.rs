@@ -77,7 +77,8 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
         db.write(move |tx| Box::pin(async move { fresh.mark(tx).await }))
             .await?;
     }
-    let engine = Engine::new(db, clock, keyring.clone(), settings.allowed()?).await?;
+    let between_audits = settings.limits.minutes_between_audits;
+    let engine = Engine::new(db, clock, keyring.clone(), settings.allowed()?, between_audits).await?;
     Ok(Installation { engine, keyring })
 }
 

@@ -40,6 +40,7 @@ mod titles;
 mod told;
 mod vitals;
 mod vocabulary;
+mod witnesses;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::told::Rest;
+pub(crate) use self::told::is_passing;
 pub use self::{
     context::{Answer, Context, Page, Site},
     document::markdown,
@@ -58,6 +60,7 @@ pub use self::{
     settings::{Level, Rules, Settings},
     thresholds::{Threshold, Thresholds},
     told::{Resolution, Told},
+    witnesses::{Witnesses, is_cut, urls},
 };
 use crate::page::{HtmlFacts, UrlId};
 

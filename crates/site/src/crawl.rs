@@ -12,6 +12,7 @@ mod earlier;
 mod externals;
 mod pace;
 mod readers;
+mod refresh;
 pub(crate) mod resources;
 mod resume;
 mod run;
@@ -220,12 +221,16 @@ pub enum Termination {
     MaxDuration,
     /// [`Config::max_bytes`] was used up.
     MaxBytes,
-    /// Ten requests in a row to the site failed.
+    /// Ten requests in a row to the site failed, or more than half of its pages gave no answer or 5xx.
     HostUnavailable,
     /// The caller cancelled.
     Cancelled,
     /// robots.txt could not be fetched, which forbids everything (RFC 9309 section 2.3.1.4).
     RobotsUnreachable,
+    /// More than half of the pages were refused: 401, 403, 429, 451, or the challenge of a firewall.
+    Blocked,
+    /// URLs beyond [`Config::max_query_variants`] of a path were left out.
+    MaxQueryVariants,
 }
 
 impl Termination {
@@ -240,6 +245,8 @@ impl Termination {
             Self::HostUnavailable => "host_unavailable",
             Self::Cancelled => "cancelled",
             Self::RobotsUnreachable => "robots_unreachable",
+            Self::Blocked => "blocked",
+            Self::MaxQueryVariants => "max_query_variants",
         }
     }
 }
@@ -255,6 +262,8 @@ pub struct Ending {
     pub origin: Origin,
     /// The last counters.
     pub progress: Progress,
+    /// Pages of the site that answered, be it that they are not there; refusals and 5xx are no such answers.
+    pub answered: u32,
 }
 
 /// Lets another thread of the runtime run, before one works for a millisecond or more.

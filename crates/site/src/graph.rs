@@ -4,6 +4,7 @@
 mod aims;
 mod alike;
 mod builder;
+mod doubts;
 mod edges;
 mod fragments;
 mod not_found;
@@ -132,6 +133,8 @@ pub struct Index {
     steps: paths::Steps,
     /// Pages that were published for the same keyword.
     pub(crate) aims: aims::Aims,
+    /// See [`Index::doubt`]; sorted.
+    doubtful: Vec<u32>,
     /// URLs that gave no answer in the audit before this one either; sorted.
     pub(crate) silent: Vec<u32>,
     /// What the project calls its brand; the crawl does not know it.

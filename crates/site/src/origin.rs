@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    checks::is_passing,
     fetch::{Fault, FetchError},
     page::UrlId,
     text::sketch::Sketch,
@@ -23,9 +24,9 @@ pub struct Origin {
     pub llms_txt: File,
     /// Status of /favicon.ico; `None` when not asked or no answer.
     pub favicon_status: Option<u16>,
-    /// The `www.` twin (or the bare host), when it answered.
+    /// The `www.` twin (or the bare host), when somebody serves there.
     pub twin: Option<Variant>,
-    /// The root over plain http, when the site is https and http answered.
+    /// The root over the other scheme, when somebody serves there: plain http of a site on https, https of one on http.
     pub plain_http: Option<Variant>,
     /// What a made-up URL answered: 200 means that the site does not say 404.
     pub probe_status: Option<u16>,
@@ -52,7 +53,7 @@ pub struct More {
 pub struct Probe {
     /// The URL asked.
     pub url: Box<str>,
-    /// Final status.
+    /// Final status; 0 without an answer.
     pub status: u16,
     /// Hash of the folded title; 0 when absent.
     pub title: u64,
@@ -111,8 +112,27 @@ pub struct Sitemap {
 pub struct Variant {
     /// The URL asked.
     pub url: Box<str>,
-    /// First answer's status.
+    /// First answer's status; 0 without an answer.
     pub status: u16,
     /// Its `Location`, resolved.
     pub location: Option<Box<str>>,
+}
+
+impl Origin {
+    /// Other spellings of the root that were asked for and gave no answer.
+    pub fn silent_variants(&self) -> impl Iterator<Item = &str> {
+        let variants = self.twin.iter().chain(&self.plain_http);
+        variants
+            .filter(|variant| variant.status == 0 || is_passing(variant.status))
+            .map(|variant| &*variant.url)
+    }
+
+    /// A made-up URL that was asked for and gave no answer.
+    pub fn silent_probe(&self) -> Option<&str> {
+        let mut silent = self
+            .probes
+            .iter()
+            .filter(|probe| probe.status == 0 || is_passing(probe.status));
+        silent.next().map(|probe| &*probe.url)
+    }
 }

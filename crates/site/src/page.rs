@@ -15,6 +15,7 @@ mod language;
 mod lines;
 mod link_list;
 mod links;
+mod lists;
 mod microdata;
 mod more;
 mod open;
@@ -30,6 +31,7 @@ mod unseen;
 #[cfg(test)]
 pub(crate) use bylines::names_article;
 pub(crate) use headers::is_frame_ancestors;
+pub(crate) use lists::{OBJECTS, cut};
 pub(crate) use prose::FILLER;
 
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};

@@ -151,6 +151,13 @@ impl Resources {
         }
     }
 
+    /// Of some it is not known what pages get.
+    pub fn is_lacking(&self) -> bool {
+        self.full
+            || !self.left_out.is_empty()
+            || self.asked.iter().any(|resource| resource.silence().is_some())
+    }
+
     /// None were asked for.
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty()

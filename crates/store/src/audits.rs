@@ -127,6 +127,14 @@ pub async fn newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<
         .await
 }
 
+/// When an audit was asked for last by a caller.
+pub async fn last_manual(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Instant>> {
+    sql("SELECT requested_at FROM audits WHERE project_id = $1 AND started_by = 'manual' ORDER BY id DESC LIMIT 1")
+        .bind(scope.project())
+        .optional(tx, |c| c.take())
+        .await
+}
+
 /// The one that has not ended, if there is one.
 pub async fn active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Audit>> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND status IN ('queued', 'crawling', 'analyzing')"))

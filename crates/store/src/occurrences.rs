@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use searchwright_contract::{
     Instant,
+    actions::AllowedActions,
     issues::{Occurrence, OccurrenceState, Severity},
     rechecks::LastRecheck,
 };
@@ -45,6 +46,7 @@ fn occurrence((issue, page): Pair, url: String, entry: Entry) -> Result<Occurren
         ignored_until: entry.ignored_until,
         last_recheck: None,
         history: Vec::new(),
+        allowed_actions: AllowedActions::default(),
     };
     if occurrence.state == OccurrenceState::Ignored {
         occurrence.ignored_reason = entry.note;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use searchwright_contract::{
     Instant,
     issues::OccurrenceState,
-    rechecks::{Recheck, RecheckCounts, RecheckItem, RecheckOutcome, RecheckStatus},
+    rechecks::{Recheck, RecheckCounts, RecheckItem, RecheckOutcome, RecheckScope, RecheckStatus},
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -36,6 +36,7 @@ fn recheck(c: &mut Cells<'_>) -> Result<Recheck> {
         job_id: c.take::<Uuid>()?.to_string(),
         audit_id: c.take::<Uuid>()?.to_string(),
         status: c.word()?,
+        scope: RecheckScope::default(),
         requested_at: c.take()?,
         finished_at: c.take()?,
         counts: RecheckCounts {
@@ -136,10 +137,23 @@ async fn counted(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Re
     let Some(mut recheck) = found else {
         return Ok(None);
     };
+    let id = Uuid::try_parse(&recheck.id).unwrap_or_default();
+    // Items are written when a recheck is created and never again.
+    recheck.scope = sql("SELECT count(DISTINCT issue_id), count(DISTINCT page_id), count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2")
+        .bind(scope.project())
+        .bind(id)
+        .one(tx, |c| {
+            Ok(RecheckScope {
+                issues: c.take()?,
+                pages: c.take()?,
+                occurrences: c.take()?,
+            })
+        })
+        .await?;
     let counts = &mut recheck.counts;
     sql("SELECT outcome, count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2 GROUP BY outcome")
         .bind(scope.project())
-        .bind(Uuid::try_parse(&recheck.id).unwrap_or_default())
+        .bind(id)
         .each(tx, |c| {
             let (outcome, count) = (c.word::<RecheckOutcome>()?, c.take()?);
             *match outcome {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use searchwright_contract::issues::Severity;
 
-use super::{Found, Results};
+use super::{Found, Results, VERIFY, shown};
 
 /// Pages shown of an issue.
 const PAGES: usize = 50;
@@ -24,9 +24,7 @@ fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // What would turn the text around it.
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
+            c => escaped.push(shown(c)),
         }
     }
     escaped
@@ -109,7 +107,7 @@ fn issue(page: &mut String, found: &Found) {
     let (issue, all) = (&found.issue, &found.occurrences);
     let _ = write!(
         page,
-        "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5} {6}</p><p><strong>What to do:</strong> {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><ul>",
+        "<details><summary><b class=\"{0}\">{0}</b>{1} <code>{2}</code> · {3} {4}</summary><p>{5} {6}</p><p><strong>What to do:</strong> {7} <a href=\"{8}\" rel=\"noopener noreferrer\">Source</a></p><p><strong>{VERIFY}</strong> {9}</p><ul>",
         issue.severity,
         escape(&issue.title),
         escape(&issue.check_id),
@@ -119,6 +117,7 @@ fn issue(page: &mut String, found: &Found) {
         escape(&issue.why_it_matters),
         escape(&issue.recommendation),
         escape(&issue.recommendation_source),
+        escape(&issue.how_to_verify),
     );
     for occurrence in all.iter().take(PAGES) {
         // A link only where a browser goes to a page by it.

@@ -2,15 +2,16 @@
 
 use std::{borrow::Cow, io::Write};
 
-use super::Results;
+use super::{Results, shown};
 
-/// A text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10).
+/// A text that no spreadsheet takes for a formula (OWASP ASVS 1.2.10), and no terminal for a command.
 fn harmless(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        Cow::Owned(format!("'{text}"))
-    } else {
-        Cow::Borrowed(text)
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if !is_formula && text.chars().all(|c| shown(c) == c) {
+        return Cow::Borrowed(text);
     }
+    let text: String = text.chars().map(shown).collect();
+    Cow::Owned(if is_formula { format!("'{text}") } else { text })
 }
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<()> {
@@ -68,5 +69,10 @@ mod tests {
         for text in ["", "a=1", "https://example.com/?a=-1", "'=1"] {
             assert_eq!(harmless(text), text);
         }
+        // an override of the direction, and the beginning of a command to a terminal
+        assert_eq!(
+            harmless("a\u{202e}b\u{9b}31m\u{7f}"),
+            "a\u{fffd}b\u{fffd}31m\u{fffd}"
+        );
     }
 }

@@ -2,8 +2,9 @@
 
 use searchwright_contract::issues::Severity;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use super::Results;
+use super::{Results, VERIFY};
 
 const fn level(severity: Severity) -> &'static str {
     match severity {
@@ -23,6 +24,12 @@ fn region(evidence: &Value) -> Value {
     json!({ "startLine": line.unwrap_or(1) })
 }
 
+/// What an occurrence is told by in every run and project (SARIF 2.1.0, 3.27.17): ids would be others in each.
+fn fingerprint(check: &str, url: &str) -> String {
+    let digest = Sha256::digest(format!("{check}\n{url}"));
+    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 pub(super) fn log(results: &Results) -> Value {
     let rules: Vec<Value> = results
         .issues
@@ -33,7 +40,7 @@ pub(super) fn log(results: &Results) -> Value {
                 "id": issue.check_id,
                 "shortDescription": { "text": issue.title },
                 "fullDescription": { "text": format!("{} {}", issue.description, issue.why_it_matters) },
-                "help": { "text": issue.recommendation },
+                "help": { "text": format!("{} {VERIFY} {}", issue.recommendation, issue.how_to_verify) },
                 "helpUri": issue.recommendation_source,
                 "defaultConfiguration": { "level": level(issue.severity) },
                 "properties": { "category": issue.category, "impact": issue.impact },
@@ -42,7 +49,12 @@ pub(super) fn log(results: &Results) -> Value {
         .collect();
     let places = results.issues.iter().enumerate();
     let all: Vec<Value> = places
-        .flat_map(|(at, found)| found.occurrences.iter().map(move |occurrence| (at, found, occurrence)))
+        .flat_map(|(at, found)| {
+            found
+                .occurrences
+                .iter()
+                .map(move |occurrence| (at, found, occurrence))
+        })
         .map(|(at, found, occurrence)| {
             let issue = &found.issue;
             json!({
@@ -54,8 +66,7 @@ pub(super) fn log(results: &Results) -> Value {
                     "artifactLocation": { "uri": occurrence.url },
                     "region": region(&occurrence.evidence),
                 } }],
-                // Stable from audit to audit, so that a pipeline knows what is new.
-                "partialFingerprints": { "occurrence/v1": format!("{}:{}", occurrence.issue_id, occurrence.page_id) },
+                "partialFingerprints": { "checkAndUrl/v1": fingerprint(&issue.check_id, &occurrence.url) },
                 "properties": { "state": occurrence.state, "evidence": occurrence.evidence },
             })
         })

@@ -51,7 +51,7 @@ pub(super) use self::{
     noted::Noted,
     settle::{leave, recount, tell},
 };
-use super::{Job, JobError, audit::fenced, page_links, worker::Run};
+use super::{Job, JobError, audit::fenced, named::Witnessed, page_links, worker::Run};
 use crate::{failure::defect, operations::word, rules};
 
 /// Of issues that rest on measurements, the pages that were measured for them.
@@ -213,6 +213,7 @@ pub(super) async fn analyze(
     laps.lap("written");
     let proofs = Proofs {
         index,
+        origin: shared.origin.clone(),
         project,
         began: audit.began,
         told: take(&mut sums.told).into_iter().collect(),
@@ -314,7 +315,16 @@ async fn finish(
         })
     })
     .await?;
-    let untold = settle(run, db, audit, &proofs.by_issue(rules, before), began, now).await?;
+    let witnessed = Witnessed::new(&proofs.index, &proofs.origin);
+    let untold = settle(
+        run,
+        db,
+        audit,
+        (&proofs.by_issue(rules, before), &witnessed),
+        began,
+        now,
+    )
+    .await?;
     since::carry(db, run.leased.scope, previous, untold, &mut found).await?;
     let outcome = audits::Outcome {
         termination: Some(termination.code().to_owned()),

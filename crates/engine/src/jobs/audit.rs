@@ -31,7 +31,7 @@ use super::{
     JobError,
     analysis::{self, Noted},
     batches::{Rooms, unpack, unpack_whole},
-    brand_name, page_keywords, page_texts, silences, temporary_redirects, vitals,
+    brand_name, doubts, page_keywords, page_texts, silences, temporary_redirects, vitals,
     worker::Run,
 };
 use crate::{
@@ -108,6 +108,7 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     set_status(run, db, audit_id, AuditStatus::Analyzing).await?;
     temporary_redirects::note(db, run.leased.scope, audit, &mut ending.index).await?;
     silences::note(db, run.leased.scope, audit, &mut ending.index).await?;
+    doubts::note(db, run.leased.scope, audit, &mut ending.index).await?;
     page_keywords::note(db, run.leased.scope, &mut ending.index).await?;
     brand_name::note(db, run.leased.scope, &mut ending.index).await?;
     let vitals = vitals::note(run, db, &mut ending).await?;

@@ -4,6 +4,7 @@ mod analysis;
 pub mod audit;
 mod batches;
 mod brand_name;
+mod doubts;
 pub(crate) mod generate_post;
 mod keyword_clusters;
 pub(crate) mod keyword_generation;

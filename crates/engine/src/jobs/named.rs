@@ -1,36 +1,161 @@
-//! The addresses that evidence names.
+//! What evidence rests on: the addresses that it names, and which of them gave no answer.
 
-use searchwright_site::url_key::url_key;
+use std::{collections::HashMap, sync::OnceLock};
+
+use searchwright_site::{
+    checks::{Check, Told, Witnesses, is_cut, urls},
+    graph::{Index, State, flag},
+    origin::Origin,
+    page::UrlId,
+    text::hash,
+    url_key::url_key,
+};
 use serde_json::Value;
 use url::Url;
+use uuid::Uuid;
 
-/// Addresses of one piece of evidence.
-const MOST: usize = 100;
+use super::analysis::evaluate::page_id;
 
 /// An address as crawls know it.
 pub(super) fn key(url: &str) -> Option<String> {
     Some(url_key(&Url::parse(url).ok()?).into_owned())
 }
 
-/// The addresses as they are written, but for those that are only advice: where a redirect ends.
-pub(super) fn urls(evidence: &Value) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut waiting = vec![evidence];
-    while let Some(value) = waiting.pop() {
-        match value {
-            Value::String(text) if text.starts_with("http") => found.push(text.as_str()),
-            Value::Array(items) => waiting.extend(items),
-            Value::Object(members) => {
-                let named = members
-                    .iter()
-                    .filter(|(name, _)| !matches!(name.as_str(), "finalUrl" | "final"));
-                waiting.extend(named.map(|(_, value)| value));
-            }
-            _ => {}
-        }
-        if found.len() >= MOST {
-            break;
+/// A crawl that is asked for what it did not learn.
+pub(super) struct Witnessed<'a> {
+    pub(super) index: &'a Index,
+    pub(super) origin: &'a Origin,
+    pub(super) lookup: Lookup,
+}
+
+/// What is made for those few questions that need it.
+#[derive(Default)]
+pub(super) struct Lookup {
+    /// Hashes of the URLs of which nothing was learnt, sorted.
+    silent: OnceLock<Vec<(u64, u32)>>,
+    /// Of all pages, whether they point at one of these.
+    pointing: OnceLock<Vec<bool>>,
+    /// Something that pages need gave no answer, or was not asked for.
+    resources: OnceLock<bool>,
+    pages: OnceLock<HashMap<Uuid, UrlId>>,
+}
+
+impl<'a> Witnessed<'a> {
+    pub(super) fn new(index: &'a Index, origin: &'a Origin) -> Self {
+        Self {
+            index,
+            origin,
+            lookup: Lookup::default(),
         }
     }
-    found
+
+    /// Why it proves nothing that a check does not find a problem any more on a page that answers so: something that the problem
+    /// rested on gave no answer. Where evidence names only some of what it counts, it may be any.
+    pub(super) fn silence(
+        &self,
+        check: &Check,
+        (evidence, told): (&Value, Told),
+        page: impl FnOnce() -> Option<UrlId>,
+    ) -> Option<String> {
+        let index = self.index;
+        if let Some(why) = check.silence_beside(evidence, told, self.origin, index) {
+            return Some(why);
+        }
+        let mut named = urls(evidence).into_iter();
+        match check.witnesses(told) {
+            Witnesses::None => None,
+            Witnesses::Resources => {
+                let mut silent = named.filter_map(|url| Some((url, index.resources().silence(url)?)));
+                match silent.next() {
+                    Some((url, why)) => Some(format!("{url}: {why}")),
+                    None if is_cut(evidence) && self.lacks_resources() => {
+                        Some("not all that pages need gave an answer".to_owned())
+                    }
+                    None => None,
+                }
+            }
+            Witnesses::Others => {
+                let silent = named.find_map(|url| Some((url, self.silent(&key(url)?).next()?)));
+                match silent {
+                    Some((url, id)) => Some(format!("{url}: {}", self.why(id))),
+                    None if is_cut(evidence) && !self.all_silent().is_empty() => {
+                        Some("not all pages gave an answer".to_owned())
+                    }
+                    None => None,
+                }
+            }
+            Witnesses::Targets => {
+                let page = page()?;
+                let target = |key: &str| self.silent(key).find(|target| index.points_at(page, *target));
+                match named.find_map(|url| Some((url, target(&key(url)?)?))) {
+                    Some((url, id)) => Some(format!("{url}: {}", self.why(id))),
+                    None if is_cut(evidence) && self.points_at_silence(page) => {
+                        Some("not all that the page links to gave an answer".to_owned())
+                    }
+                    None => None,
+                }
+            }
+        }
+    }
+
+    fn why(&self, id: UrlId) -> String {
+        match (self.index.state(id), self.index.status(id)) {
+            (State::Blocked, _) => "forbidden by robots.txt".to_owned(),
+            (State::Failed, _) => "no answer".to_owned(),
+            (_, Some(status)) => format!("the server answered {status}"),
+            _ => "what it answers is not known".to_owned(),
+        }
+    }
+
+    /// Hashes of the URLs of which nothing was learnt, sorted.
+    fn all_silent(&self) -> &[(u64, u32)] {
+        self.lookup.silent.get_or_init(|| {
+            let ids = (0..self.index.len() as u32)
+                .map(UrlId)
+                .filter(|id| !self.index.is_told(*id));
+            let mut all: Vec<(u64, u32)> = ids
+                .map(|id| (hash(self.index.key(id).as_bytes()), id.0))
+                .collect();
+            all.sort_unstable();
+            all
+        })
+    }
+
+    fn silent<'k>(&'k self, key: &'k str) -> impl Iterator<Item = UrlId> + 'k {
+        let all = self.all_silent();
+        let hash = hash(key.as_bytes());
+        let start = all.partition_point(|(other, _)| *other < hash);
+        all[start..]
+            .iter()
+            .take_while(move |(other, _)| *other == hash)
+            .map(|(_, id)| UrlId(*id))
+            .filter(move |id| self.index.key(*id) == key)
+    }
+
+    fn points_at_silence(&self, page: UrlId) -> bool {
+        let pointing = self.lookup.pointing.get_or_init(|| {
+            let silent = self.all_silent().iter().map(|(_, id)| UrlId(*id));
+            self.index.pointing_at(silent)
+        });
+        pointing.get(page.0 as usize).copied().unwrap_or(false)
+    }
+
+    fn lacks_resources(&self) -> bool {
+        *self
+            .lookup
+            .resources
+            .get_or_init(|| self.index.resources().is_lacking())
+    }
+
+    /// The URL of a page.
+    pub(super) fn page(&self, project: Uuid, page: Uuid) -> Option<UrlId> {
+        let index = self.index;
+        let pages = self.lookup.pages.get_or_init(|| {
+            let ids = (0..index.len() as u32).map(UrlId);
+            ids.filter(|id| index.has(*id, flag::INTERNAL))
+                .map(|id| (page_id(project, index.key(id)), id))
+                .collect()
+        });
+        pages.get(&page).copied()
+    }
 }

@@ -73,6 +73,13 @@ pub(crate) struct Place {
     pub(crate) sources: Vec<(u32, UrlId)>,
 }
 
+impl Place {
+    /// No other page links to it.
+    pub(super) fn is_unlinked(&self) -> bool {
+        self.inlinks as usize == self.sources.iter().filter(|(_, id)| *id == self.id).count()
+    }
+}
+
 fn place(index: &Index, batches: &Batches, page: Uuid, id: UrlId, batch: u32) -> Place {
     let internal = index.has(id, flag::INTERNAL);
     let inlinks = index.inlinks(id);

@@ -14,7 +14,7 @@ use searchwright_contract::{
     rechecks::{RecheckOutcome, RecheckStatus},
 };
 use searchwright_site::{
-    checks::{self, RecheckMode, Rules},
+    checks::{self, RecheckMode, Rules, urls},
     crawl::{Again, Batch, Ending, Sink, SinkError, Termination},
     page::PageFacts,
 };
@@ -36,7 +36,7 @@ use super::{
     audit::{self, ORIGIN_LASTS_MILLIS, fenced},
     batches::{Rooms, pack},
     brand_name,
-    named::{key, urls},
+    named::key,
     page_keywords, rescore, silences, temporary_redirects,
     worker::Run,
 };

@@ -109,6 +109,30 @@ pub(crate) fn start_url(domain: &str) -> String {
     url::Url::parse(&whole).map_or(whole, String::from)
 }
 
+/// Refuses to start an audit before the time has passed that the operator set between two that callers ask for. It counts
+/// from the request, whatever became of it: one that failed has asked the site as well.
+async fn keep_distance(call: &Call, tx: &mut Tx, scope: ProjectScope) -> Result<()> {
+    let minutes = call.engine.minutes_between_audits;
+    if minutes == 0 {
+        return Ok(());
+    }
+    let Some(last) = audits::last_manual(tx, scope).await? else {
+        return Ok(());
+    };
+    let due = last.plus_millis(i64::from(minutes) * 60_000);
+    let wait = due.millis() - call.now.millis();
+    if wait <= 0 {
+        return Ok(());
+    }
+    let detail = format!("the operator has set {minutes} minutes between two audits of a project");
+    let seconds = u32::try_from(wait.unsigned_abs().div_ceil(1000)).unwrap_or(u32::MAX);
+    Err(Problem::new(Code::RateLimitExceeded, detail)
+        .hint("wait for Retry-After seconds; until then audits/current tells of the last one")
+        .with("resetsAt", due.to_string())
+        .after(seconds)
+        .into())
+}
+
 impl Handle<StartAudit> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: StartAudit) -> Result<AuditStarted> {
         let scope = call.scope()?;
@@ -131,6 +155,7 @@ impl Handle<StartAudit> for Engine {
                 already_running: true,
             });
         }
+        keep_distance(call, tx, scope).await?;
         usage::take(tx, scope, Metric::Audits, 1, call.now).await??;
         let Credential::Key(access) = &call.credential;
         let (audit_id, job_id) = (call.engine.clock.id(), call.engine.clock.id());

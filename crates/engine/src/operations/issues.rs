@@ -18,7 +18,7 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::word;
+use super::{occurrences::actions, word};
 use crate::{
     Engine,
     call::{Call, limit},
@@ -59,6 +59,7 @@ fn issue(rules: &Rules, row: IssueRow) -> Result<Issue> {
         why_it_matters: check.why_it_matters.to_owned(),
         recommendation: check.recommendation.to_owned(),
         recommendation_source: check.source.to_owned(),
+        how_to_verify: check.recheck_mode().verification().to_owned(),
         impact: row.impact,
         affected_pages: row.active,
         counts: row.counts,
@@ -109,6 +110,9 @@ impl Handle<ListOccurrences> for Engine {
             Uuid::try_parse(&last.page_id).unwrap_or_default()
         })?;
         tell_histories(tx, scope, id, &mut page.data).await?;
+        for occurrence in &mut page.data {
+            occurrence.allowed_actions = actions(call, occurrence.state);
+        }
         Ok(page)
     }
 }

@@ -1,7 +1,8 @@
 //! What callers say of occurrences: done, not done after all, accepted, open again.
 
 use searchwright_contract::{
-    Instant,
+    Instant, Scope,
+    actions::{AllowedActions, Permission},
     issues::OccurrenceState::{self, Done, Ignored, Open, RecheckPending, Reopened, Resolved, StillPresent},
     occurrences::{
         IgnoreOccurrences, MarkDone, MarkOutcome, Marked, Marking, Pair, UndoDone, UnignoreOccurrences,
@@ -13,6 +14,7 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
+use super::rechecks;
 use crate::{
     Engine,
     call::{Call, Credential, fault},
@@ -46,6 +48,33 @@ fn next(state: OccurrenceState, wish: Wish) -> std::result::Result<OccurrenceSta
         (Wish::Unignore, Ignored) => Ok(Open),
         (Wish::Unignore, state) => Ok(state),
     }
+}
+
+/// What the caller may do with an occurrence in this state: all that is not refused, also what would change nothing.
+pub(super) fn actions(call: &Call, state: OccurrenceState) -> AllowedActions {
+    let write = call.permission(Scope::AuditsWrite);
+    let recheck = match state {
+        // The recheck that is under way is answered.
+        RecheckPending => None,
+        state => rechecks::refusal(Some(state)).map(|(code, _)| code),
+    };
+    let refusal = |wish| next(state, wish).err();
+    let all = [
+        ("done", refusal(Wish::Done)),
+        ("undo", refusal(Wish::Undo)),
+        ("ignore", refusal(Wish::Ignore)),
+        ("unignore", refusal(Wish::Unignore)),
+        ("recheck", recheck),
+    ];
+    let mut actions = AllowedActions::default();
+    for (name, refused) in all {
+        let permission = match (&write, refused) {
+            (Permission::Yes(_), Some(code)) => Permission::no(code, format!("the occurrence is {state}")),
+            _ => write.clone(),
+        };
+        actions = actions.with(name, permission);
+    }
+    actions
 }
 
 /// Ids of a pair; `None` for what names nothing.

@@ -92,12 +92,17 @@ impl Handle<StartRecheck> for Engine {
     }
 }
 
+/// Why an occurrence cannot be named in a recheck: the code, and what is said of it.
+pub(super) fn refusal(state: Option<OccurrenceState>) -> Option<(&'static str, String)> {
+    match state {
+        Some(OccurrenceState::Done) => None,
+        Some(state) => Some(("not_done", format!("is {state}, not done; mark it as done first"))),
+        None => Some(("not_found", "is no occurrence of this project".to_owned())),
+    }
+}
+
 fn fault_of(at: usize, state: Option<OccurrenceState>) -> Option<Fault> {
-    let (code, detail) = match state {
-        Some(OccurrenceState::Done) => return None,
-        Some(state) => ("not_done", format!("is {state}, not done; mark it as done first")),
-        None => ("not_found", "is no occurrence of this project".to_owned()),
-    };
+    let (code, detail) = refusal(state)?;
     Some(Fault {
         pointer: format!("/occurrences/{at}"),
         code: code.to_owned(),

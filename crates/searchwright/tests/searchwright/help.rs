@@ -77,6 +77,15 @@ fn without_a_command_the_help_is_the_complaint() {
 }
 
 #[test]
+fn an_export_says_what_it_leaves_out() {
+    let help = User::new().run(&["audits", "export", "--help"]).out;
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let help = words.join(" ");
+    assert!(help.contains("neither resolved nor ignored ones"), "{help}");
+    assert!(!help.contains("nothing out"), "{help}");
+}
+
+#[test]
 fn completions_know_every_command() {
     let user = User::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::rate_limit::Quota;
 
-/// Limits, all at least 1.
+/// Most of `minutes_between_audits`: a week.
+const MOST_MINUTES_BETWEEN_AUDITS: u32 = 7 * 24 * 60;
+
+/// Limits, at least 1 unless they say otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -16,6 +19,8 @@ pub struct Limits {
     pub requests_per_minute_and_project: u32,
     /// Per network address, for requests without a valid credential.
     pub failed_authentications_per_minute: u32,
+    /// From the request for a manual audit of a project to the next one that starts another, 0 for none.
+    pub minutes_between_audits: u32,
     /// Requests at the same time.
     pub concurrent: usize,
     /// Requests of one credential at the same time.
@@ -63,7 +68,18 @@ impl Limits {
         }
     }
 
-    /// Every limit by the name of its setting.
+    /// What is wrong with `minutes_between_audits`: its name, and why.
+    pub(super) fn between_audits(&self) -> Result<(), (&'static str, String)> {
+        if self.minutes_between_audits <= MOST_MINUTES_BETWEEN_AUDITS {
+            return Ok(());
+        }
+        Err((
+            "limits.minutes_between_audits",
+            format!("has to be at most {MOST_MINUTES_BETWEEN_AUDITS}, a week"),
+        ))
+    }
+
+    /// Every limit that is at least 1, by the name of its setting.
     pub(super) fn all(&self) -> Vec<(&'static str, usize)> {
         vec![
             ("limits.requests_per_minute", self.requests_per_minute as usize),

@@ -7,9 +7,9 @@ use searchwright_server::{sample, serve};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{Bench, settings};
+use crate::harness::{Bench, now, settings};
 
-on_both!(one_at_a_time, stopped_before_it_began,);
+on_both!(one_at_a_time, stopped_before_it_began, a_time_between_two,);
 
 async fn one_at_a_time(database: &str) {
     let bench = Bench::on(database, &[]).await;
@@ -134,6 +134,45 @@ async fn stopped_before_it_began(database: &str) {
     );
 }
 
+/// The operator's least time between two, which holds for what would begin another and for nothing else.
+async fn a_time_between_two(database: &str) {
+    let bench = Bench::on(database, &["limits.minutes_between_audits=10"]).await;
+    let start = || bench.call("POST", "P/audits").json(&json!({}));
+    let first = start().send().await.json();
+    let running = start().send().await;
+    assert_eq!(
+        (running.status, &running.json()["alreadyRunning"]),
+        (202, &json!(true))
+    );
+    let stop = format!("P/audits/{}/cancel", first["audit"]["id"].as_str().unwrap());
+    assert_eq!(bench.post(&stop, json!({})).await.status, 200);
+
+    bench.clock.advance(3 * 60_000 + 500);
+    let early = start().header("idempotency-key", "between-two").send().await;
+    let problem = early.refuses(429, "rate_limit_exceeded");
+    assert_eq!(early.number("retry-after"), 420);
+    assert_eq!(
+        (&problem["retryable"], &problem["resetsAt"]),
+        (&json!(true), &json!(now().plus_millis(600_000).to_string()))
+    );
+    assert!(problem["detail"].as_str().unwrap().contains("10 minutes"));
+    let used = bench.get("P/usage").await.json();
+    let mut quotas = used["quotas"].as_array().unwrap().iter();
+    let audits = quotas.find(|quota| quota["metric"] == "audits").unwrap();
+    assert_eq!(audits["used"], 1, "what was refused counts nowhere");
+    let (theirs, key) = bench.neighbour().await;
+    let theirs = bench.call("POST", &format!("/projects/{theirs}/audits"));
+    assert_eq!(theirs.key(&key).json(&json!({})).send().await.status, 202);
+
+    bench.clock.advance(420_000 - 500);
+    let due = start().header("idempotency-key", "between-two").send().await;
+    assert_eq!(
+        (due.status, &due.json()["alreadyRunning"]),
+        (202, &json!(false)),
+        "the refusal was not kept"
+    );
+}
+
 /// An audit of a small site from end to end; that every answer fits the document is checked on the way.
 #[tokio::test]
 async fn a_site_is_audited_and_its_issues_are_read() {
@@ -193,6 +232,14 @@ async fn a_site_is_audited_and_its_issues_are_read() {
     for issue in issues {
         let id = issue["id"].as_str().unwrap();
         assert_eq!(get(&format!("/issues/{id}")).await.json(), *issue);
+        let sentence = match issue["recheckMode"].as_str().unwrap() {
+            "audit" => "another audit",
+            _ => "A recheck fetches",
+        };
+        assert!(
+            issue["howToVerify"].as_str().unwrap().contains(sentence),
+            "{issue}"
+        );
         let occurrences = get(&format!("/issues/{id}/occurrences?limit=100")).await.json();
         assert_eq!(
             occurrences["data"].as_array().unwrap().len() as u64,

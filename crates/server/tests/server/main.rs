@@ -39,6 +39,7 @@ mod keyword_metrics;
 mod limits;
 mod load;
 mod mcp;
+mod occurrences;
 mod pages;
 mod post_generation;
 mod post_images;

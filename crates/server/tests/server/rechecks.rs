@@ -204,7 +204,7 @@ pub async fn occurrence(bench: &Bench, check: &str, path: &str) -> Value {
         "ignored",
     ] {
         let list = bench
-            .get(&format!("P/issues/{id}/occurrences?state={state}"))
+            .get(&format!("P/issues/{id}/occurrences?state={state}&limit=100"))
             .await
             .json();
         let mut list = list["data"].as_array().unwrap().iter();
@@ -283,6 +283,10 @@ async fn a_claim_counts_when_it_is_proven(database: &str) {
     );
     let done = recheck(&bench).await;
     assert_eq!(done["status"], "completed", "{done:#}");
+    assert_eq!(
+        done["scope"],
+        json!({ "issues": 3, "pages": 2, "occurrences": 3 })
+    );
     assert_eq!(
         (&done["counts"]["resolved"], &done["counts"]["stillPresent"]),
         (&json!(2), &json!(1)),

@@ -11,7 +11,7 @@ use super::{
     told::Rest,
 };
 use crate::{
-    page::{Heading, HtmlFacts},
+    page::{Heading, HtmlFacts, not_indexable},
     text,
 };
 
@@ -167,17 +167,22 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn search_bots(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    if !page.indexable {
+    if !is_open_but_for_robots(page) {
         return None;
     }
     page.context.search_bots.blocked(page.path_and_query)
 }
 
 fn user_bots(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    if !page.indexable {
+    if !is_open_but_for_robots(page) {
         return None;
     }
     page.context.user_bots.blocked(page.path_and_query)
+}
+
+/// It may be in the index, or only robots.txt keeps it out.
+fn is_open_but_for_robots(page: &Page<'_>) -> bool {
+    page.indexable || not_indexable(page.facts).is_none()
 }
 
 fn training_bots(site: &Site<'_>) -> Option<Value> {

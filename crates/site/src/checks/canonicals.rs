@@ -20,9 +20,6 @@ const CANONICAL: &str =
 const MISTAKES: &str =
     "https://developers.google.com/search/blog/2013/04/5-common-mistakes-with-relcanonical";
 
-/// Two texts that share less than this are not the same content.
-const SAME_CONTENT: f64 = 0.5;
-
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "canonical-missing",
@@ -286,8 +283,10 @@ fn to_home(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.text_hash == there(&index.texts) {
         return None;
     }
+    // two texts that share less than this are not the same content
+    let same_content = f64::from(page.thresholds().home_likeness_percent) / 100.0;
     let own_content = match (&html.more.sketch, &index.home.sketch) {
-        (Some(here), Some(there)) => here.similarity(there) < SAME_CONTENT,
+        (Some(here), Some(there)) => here.similarity(there) < same_content,
         // a text that is much shorter than another has little in common with it; of two short ones that are about
         // as long, the titles have to say that they differ
         _ => {
@@ -295,7 +294,7 @@ fn to_home(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             let [less, more] = [words[0].min(words[1]), words[0].max(words[1])];
             let title = html.titles.iter().find(|title| !title.is_empty());
             let title = title.map_or(0, |title| crate::text::folded_hash(title));
-            less < more * SAME_CONTENT && html.main_words > 0 || title == 0 || title != there(&index.titles)
+            less < more * same_content && html.main_words > 0 || title == 0 || title != there(&index.titles)
         }
     };
     own_content.then(|| json!({"target": page.key(target)}))

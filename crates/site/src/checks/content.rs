@@ -14,6 +14,7 @@ use crate::{
     dates::{self, MONTH_MS},
     graph::Same,
     page::{FILLER, HtmlFacts},
+    text::{CJK_CHARS_PER_WORD, is_cjk},
 };
 
 const HELPFUL: &str = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content";
@@ -24,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "thin-content",
         needs_whole: true,
         title: "Little content",
-        description: "The main text of an indexable page has fewer than 200 words.",
+        description: "The main text of an indexable page has fewer than 200 words; where East Asian characters prevail, fewer than 350 characters.",
         why_it_matters: "A page that says little answers few questions, and is seldom shown for any.",
         recommendation: "Add what a visitor came for, or keep the page out of the index.",
         source: HELPFUL,
@@ -91,9 +92,21 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
+/// Whether East Asian characters are most of a text.
+fn is_east_asian(text: &str) -> bool {
+    let letters = || text.chars().filter(|c| c.is_alphanumeric());
+    letters().filter(|c| is_cjk(*c)).count() * 2 > letters().count()
+}
+
 fn thin(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let least = page.thresholds().thin_words;
-    (page.indexable && html.main_words < least).then(|| json!({"words": html.main_words, "threshold": least}))
+    let thresholds = page.thresholds();
+    let least = thresholds.thin_words;
+    let few = if is_east_asian(&html.excerpt) {
+        f64::from(html.main_words) * CJK_CHARS_PER_WORD < f64::from(thresholds.thin_characters_cjk)
+    } else {
+        html.main_words < least
+    };
+    (page.indexable && few).then(|| json!({"words": html.main_words, "threshold": least}))
 }
 
 fn text_ratio(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {

@@ -26,6 +26,7 @@ const STATUS: &str = "https://developers.google.com/search/docs/crawling-indexin
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "http-4xx",
+        rests_on: &[Rest::Inlinks],
         title: "Page not found",
         description: "A URL that pages link to, or that a sitemap lists, answers 404, 410 or another 4xx.",
         why_it_matters: "Whoever follows the link ends nowhere, and search engines drop the URL from the index.",
@@ -35,6 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http-forbidden",
+        rests_on: &[Rest::Inlinks],
         title: "Access forbidden",
         description: "A URL that pages link to answers 401 or 403.",
         why_it_matters: "Search engines treat it as if it were not there; a firewall may be blocking them too.",

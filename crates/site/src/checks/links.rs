@@ -18,6 +18,7 @@ use crate::{
     page::{
         HtmlFacts, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
     },
+    urls::provenance,
 };
 
 const CRAWLABLE: &str = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable";
@@ -50,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: "Orphan page",
         scope: Scope::Graph,
         needs_audit: true,
-        description: "An indexable page is known from a sitemap or the last audit, but no page links to it.",
+        description: "An indexable page is known from a sitemap, a published post or the last audit, but no page links to it. Where some page gave no answer, and so showed no links, the audit before must have seen none either.",
         why_it_matters: "Visitors do not find it, and search engines take it for unimportant.",
         recommendation: "Link to it from pages on the same subject.",
         source: CRAWLABLE,
@@ -79,6 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "nofollow-internal-link",
+        rests_on: &[Rest::Targets],
         title: "Nofollow on an internal link",
         description: "A link with rel nofollow, ugc or sponsored leads to an indexable page of the site.",
         why_it_matters: "The link does not help the page it leads to.",
@@ -235,17 +237,28 @@ fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let index = page.index();
-    let known = [(flag::IN_SITEMAP, "sitemap"), (flag::PREVIOUS, "previous_audit")];
+    let given = index.provenance(page.id());
+    let known = [
+        (provenance::SITEMAP, "sitemap"),
+        (provenance::PREVIOUS, "previous_audit"),
+        (provenance::POST, "post"),
+        (provenance::GSC, "gsc"),
+    ];
     let known: Vec<&str> = known
         .into_iter()
-        .filter(|(flag, _)| index.has(page.id(), *flag))
+        .filter(|(bit, _)| given & bit != 0)
         .map(|(_, name)| name)
         .collect();
+    // a link that may not be followed is why it was known before, and why it is now
+    let only_before = given & provenance::GIVEN == provenance::PREVIOUS;
+    let others = || index.inlinks(page.id()).any(|(from, _)| from != page.id());
     let orphan = page.indexable
         && page.context.complete()
         && !page.is_home()
         && page.id() != UrlId(0)
         && !known.is_empty()
+        && !(only_before && others())
+        && !index.may_be_linked(page.id())
         && page.context.ways_in(page.id()).next().is_none();
     orphan.then(|| json!({"provenance": known}))
 }
@@ -262,8 +275,14 @@ fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 
 fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let internal = |id: UrlId| id != page.id() && page.context.is_internal(id);
+    // a very large site has more URLs than are kept: where a link leads is not known then
+    let untold = |link: &Link<'_>| {
+        link.target.is_none()
+            && link.flags & (LINK_CODE | LINK_FRAGMENT | LINK_MALFORMED | LINK_OTHER_SCHEME) == 0
+    };
+    let mut links = html.links.iter();
     let dead = page.index().has(page.id(), flag::DEAD_END)
-        && !html.links.iter().any(|link| link.target.is_some_and(internal));
+        && !links.any(|link| link.target.is_some_and(internal) || untold(&link));
     dead.then(|| json!({"links": html.links_total}))
 }
 

@@ -97,11 +97,12 @@ fn fixed(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (!adapts).then(|| json!({"content": content}))
 }
 
-fn zoom_off(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn zoom_off(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let content = viewport(html)?;
+    let least = page.thresholds().zoom_min as f32;
     let off = matches!(property(content, "user-scalable").as_deref(), Some("no" | "0"))
         || property(content, "maximum-scale")
-            .is_some_and(|scale| scale.parse::<f32>().is_ok_and(|scale| scale < 5.0));
+            .is_some_and(|scale| scale.parse::<f32>().is_ok_and(|scale| scale < least));
     off.then(|| json!({"content": content}))
 }
 

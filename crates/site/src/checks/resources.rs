@@ -18,8 +18,6 @@ use crate::{
 
 const GOOGLE: &str = "https://developers.google.com/search/docs/appearance/google-images";
 const OPEN_GRAPH: &str = "https://ogp.me/#structured";
-/// Width and height that large cards have.
-const CARD: (u32, u32) = (1200, 630);
 /// Width and height below which no card is shown at all.
 const LEAST_CARD: u32 = 200;
 const DAY: u32 = 24 * 60 * 60;
@@ -200,7 +198,8 @@ fn card_broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 fn card_small(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let (_, card) = of(page, html, purpose::CARD).next()?;
     let (width, height) = card.size.filter(|_| card.status == Some(200))?;
-    (width < CARD.0 || height < CARD.1).then(|| {
+    let least = page.thresholds();
+    (width < least.card_width || height < least.card_height).then(|| {
         json!({
             "url": card.url,
             "width": width,

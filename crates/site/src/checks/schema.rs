@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::vocabulary;
 use crate::{
     json::{Json, Object},
-    page::{HtmlFacts, JsonLd},
+    page::{HtmlFacts, OBJECTS, cut},
 };
 
 /// One object of the page's JSON-LD.
@@ -61,10 +61,6 @@ const ARTICLES: [&str; 8] = [
     "AnalysisNewsArticle",
 ];
 
-/// Blocks kept of one page: where there are as many, there may be more.
-const MOST_BLOCKS: usize = 50;
-/// Objects kept of one page.
-const MOST: usize = 200;
 /// Objects within each other that are looked into.
 const DEPTH: usize = 4;
 /// Properties that name who is behind a page, or whose objects do.
@@ -108,8 +104,7 @@ pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
         }
     }
     markup.unknown = unknown.list;
-    let unread = |block: &JsonLd| block.error.is_none() && block.source.is_empty();
-    markup.unread = html.json_ld.len() >= MOST_BLOCKS || html.json_ld.iter().any(unread);
+    markup.unread = html.cut_lists() & cut::MARKUP != 0;
     let mut nested = Vec::new();
     for item in &markup.items {
         look_within(&item.properties, false, &mut nested, 0);
@@ -126,7 +121,7 @@ fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'
             let Json::Object(properties) = value else {
                 continue;
             };
-            if found.len() >= MOST {
+            if found.len() >= OBJECTS {
                 return;
             }
             let types = types(properties);
@@ -181,7 +176,7 @@ fn collect<'h>(value: Json<'h>, found: &mut Vec<Item<'h>>, depth: usize) {
         Json::Array(values) if depth < DEPTH => values
             .into_iter()
             .for_each(|value| collect(value, found, depth + 1)),
-        Json::Object(mut properties) if depth < DEPTH && found.len() < MOST => {
+        Json::Object(mut properties) if depth < DEPTH && found.len() < OBJECTS => {
             if let Some(graph) = properties.remove("@graph") {
                 collect(graph, found, depth + 1);
             }

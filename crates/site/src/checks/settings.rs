@@ -13,9 +13,10 @@ use super::{
 const SEVERITY: &str = "severity.";
 
 /// Stay out of the score, however bad a project finds them: opinions, and what nobody can tell from outside.
-const NEVER_SCORED: [&str; 4] = [
+const NEVER_SCORED: [&str; 5] = [
     "ai-training-bot-blocked",
     "external-link-unverified",
+    "llms-txt-broken-link",
     "llms-txt-invalid",
     "llms-txt-missing",
 ];

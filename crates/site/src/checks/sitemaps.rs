@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-not-in-robots",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Rest::Robots, Rest::Sitemaps],
         title: "Sitemap not in robots.txt",
         scope: Scope::Site,
         description: "A sitemap exists, but robots.txt does not name it.",

@@ -40,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "favicon-missing",
-        rests_on: &[Rest::Home],
+        rests_on: &[Rest::Home, Rest::Favicon],
         title: "No favicon",
         scope: Scope::Site,
         description: "The home page has no rel=icon, and /favicon.ico does not answer 200.",

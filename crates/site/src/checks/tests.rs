@@ -260,6 +260,21 @@ fn what_an_answer_proves() {
     let other = World::new().answer("/p", 200, &[("content-type", "application/pdf")], "%PDF-1.7");
     let told = Told::by(other.facts("/p").as_ref().unwrap());
     assert_eq!(title.resolution(told), Some(Resolution::NotApplicable));
+    // an answer that is none, and a page of which not all is kept
+    let told = |body: &str| {
+        let world = World::new().page("/p", body);
+        Told::by(world.facts("/p").as_ref().unwrap())
+    };
+    assert_eq!(told(""), Told::Nothing);
+    assert_eq!(told("<title>Just a moment...</title><p>x"), Told::Nothing);
+    let [skip, image] = ["heading-skip", "image-broken"].map(|id| find(id).unwrap());
+    assert_eq!(told(&"<h2>x</h2>".repeat(250)), Told::Whole);
+    let cut = told(&"<h2>x</h2>".repeat(251));
+    let proves = [title, skip, image].map(|check| check.resolution(cut));
+    assert_eq!(proves, [fixed, None, fixed]);
+    let cut = told(&"<img src=/x>".repeat(251));
+    let proves = [title, skip, image].map(|check| check.resolution(cut));
+    assert_eq!(proves, [fixed, fixed, None]);
     for told in [Told::Nothing, Told::Address] {
         assert_eq!(title.resolution(told), None);
     }

@@ -1,11 +1,11 @@
 //! What a fetch tells of problems that were found before. That a check finds nothing proves that a problem is gone only
 //! where it could have found it: an audit and a recheck resolve by the same rules, and never by silence.
 
-use super::{Check, Test};
+use super::{Category, Check, Test};
 use crate::{
     graph::{Index, State, flag},
     origin::Origin,
-    page::{Outcome, PageFacts, UrlId},
+    page::{HtmlFacts, Outcome, PageFacts, UrlId, cut},
 };
 
 /// What the answer to the URL of a page tells.
@@ -23,6 +23,8 @@ pub enum Told {
     Beginning,
     /// A page of HTML.
     Whole,
+    /// The same, which has more of something than is kept: bits of [`cut`].
+    Cut(u8),
     /// Something else than HTML.
     Other,
 }
@@ -37,8 +39,14 @@ impl Told {
             } => Self::Moved,
             Outcome::Status(404 | 410) => Self::Gone,
             Outcome::Status(status) if is_passing(status) => Self::Nothing,
+            // a server or an application that failed, and does not say so
+            Outcome::Status(200) if facts.body_bytes == 0 => Self::Nothing,
             Outcome::Status(200) => match (&facts.html, facts.cut) {
-                (Some(_), None) => Self::Whole,
+                (Some(html), _) if is_challenge(html) => Self::Nothing,
+                (Some(html), None) => match html.cut_lists() {
+                    0 => Self::Whole,
+                    lists => Self::Cut(lists),
+                },
                 (Some(_), Some(_)) => Self::Beginning,
                 (None, None) => Self::Other,
                 (None, Some(_)) => Self::Address,
@@ -48,8 +56,20 @@ impl Told {
     }
 }
 
+/// What firewalls put in the place of a page while they look at who asks, with any status.
+fn is_challenge(html: &HtmlFacts) -> bool {
+    const TITLES: [&str; 3] = [
+        "Just a moment...",
+        "Attention Required! | Cloudflare",
+        "DDoS-Guard",
+    ];
+    html.titles
+        .first()
+        .is_some_and(|title| TITLES.contains(&&**title))
+}
+
 /// The server says that it is busy or ill: tomorrow it may say something else.
-const fn is_passing(status: u16) -> bool {
+pub(crate) const fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..)
 }
 
@@ -88,6 +108,12 @@ pub(crate) enum Rest {
     Llms,
     /// A crawl that left nothing out.
     Crawl,
+    /// What the favicon's usual address answers, where the home page names no other.
+    Favicon,
+    /// See [`Witnesses::Targets`](super::Witnesses).
+    Targets,
+    /// Pages that link to the page, and sitemaps that list it, while its own answer is what it was.
+    Inlinks,
 }
 
 impl Rest {
@@ -102,7 +128,8 @@ impl Rest {
         match self {
             Self::Home => {
                 let told = home.map_or(Told::Nothing, Told::by);
-                (!matches!(told, Told::Whole | Told::Beginning)).then_some("the home page could not be read")
+                (!matches!(told, Told::Whole | Told::Cut(_) | Told::Beginning))
+                    .then_some("the home page could not be read")
             }
             Self::Robots => silent(origin.robots.status).then_some("robots.txt could not be fetched"),
             Self::Sitemaps => {
@@ -113,26 +140,22 @@ impl Rest {
             }
             Self::Llms => silent(origin.llms_txt.status).then_some("llms.txt could not be fetched"),
             Self::Crawl => (!index.complete()).then_some("the crawl left something out"),
+            Self::Favicon => {
+                let named = home
+                    .and_then(|home| home.html.as_ref())
+                    .is_some_and(|html| html.icon);
+                (!named && silent(origin.favicon_status)).then_some("/favicon.ico could not be fetched")
+            }
+            // of each occurrence others
+            Self::Targets | Self::Inlinks => None,
         }
     }
 }
 
-/// What pages need beside themselves: checks about that.
-const OF_RESOURCES: [&str; 6] = [
-    "image-broken",
-    "image-large",
-    "image-legacy-format",
-    "no-cache-header",
-    "og-image-broken",
-    "og-image-small",
-];
+/// It says that a page is not there, so that a page which is not there proves nothing.
+const NOT_THERE: &str = "http-4xx";
 
 impl Check {
-    /// It is about what pages need beside themselves.
-    pub fn is_of_resources(&self) -> bool {
-        OF_RESOURCES.contains(&self.id)
-    }
-
     /// Why nothing can be told of the problem, wherever it was; `None` when it can.
     pub fn silence(&self, home: Option<&PageFacts>, origin: &Origin, index: &Index) -> Option<&'static str> {
         self.rests_on
@@ -149,7 +172,7 @@ impl Check {
 
     /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when
     /// that is no proof. What it needs beside the page is asked of [`Check::silence`].
-    pub const fn resolution(&self, told: Told) -> Option<Resolution> {
+    pub fn resolution(&self, told: Told) -> Option<Resolution> {
         let of_html = match self.test {
             Test::Site(_) => return Some(Resolution::Fixed),
             Test::Html(_) | Test::Answer(_) | Test::Screened(..) | Test::Noted(..) => true,
@@ -157,12 +180,33 @@ impl Check {
         };
         match told {
             Told::Nothing => None,
+            Told::Gone if self.id == NOT_THERE => Some(Resolution::Fixed),
             Told::Gone => Some(Resolution::PageGone),
             Told::Moved if of_html => Some(Resolution::PageGone),
             Told::Address if of_html => None,
             Told::Beginning if of_html && self.needs_whole => None,
+            Told::Cut(lists) if of_html && lists & self.lists() != 0 => None,
             Told::Other if of_html => Some(Resolution::NotApplicable),
             _ => Some(Resolution::Fixed),
+        }
+    }
+
+    /// What it looks at of which a page may have more than is kept: bits of [`cut`].
+    fn lists(&self) -> u8 {
+        match (self.id, self.category) {
+            ("robots-blocked-resource" | "no-cache-header" | "form-insecure" | "plugin-content", _) => {
+                cut::RESOURCES
+            }
+            ("localhost-link" | "staging-host-leak", _) => cut::LINKS | cut::RESOURCES,
+            ("url-tracking-params" | "evidence-missing" | "http-internal-link", _) => cut::LINKS,
+            ("author-missing", _) => cut::MARKUP,
+            ("question-heading-missing" | "direct-answer-missing", _) => cut::HEADINGS,
+            (_, Category::Headings) => cut::HEADINGS,
+            (_, Category::Images) => cut::IMAGES,
+            (_, Category::StructuredData) => cut::MARKUP,
+            (_, Category::International) => cut::ALTERNATES,
+            (_, Category::Links) => cut::LINKS,
+            _ => 0,
         }
     }
 }
@@ -176,17 +220,20 @@ impl Index {
             State::Html | State::Other | State::Redirect => {
                 // 999 and its like are meant for programs
                 let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));
-                !refused && !self.status(id).is_none_or(is_passing)
+                !refused && !self.status(id).is_none_or(is_passing) && !self.is_blank(id)
             }
         }
     }
 
-    /// Whether a page links, redirects or refers to a URL as its canonical or alternate, be it by way of redirects.
-    pub fn points_at(&self, page: UrlId, target: UrlId) -> bool {
-        self.is_linked(page, target)
-            || self.redirected_to(target).any(|from| self.is_linked(page, from))
-            || self.is_alternate(page, target)
-            || self.canonical(page) == Some(target)
-            || self.hops(page).urls.contains(&target)
+    /// Whether a page answered with nothing to see, which is no answer: no title, no heading, no text, no link.
+    fn is_blank(&self, id: UrlId) -> bool {
+        let place = id.0 as usize;
+        let says = [&self.titles, &self.h1s, &self.texts];
+        self.state(id) == State::Html
+            && self.status(id) == Some(200)
+            && self.has(id, flag::DEAD_END)
+            && says
+                .iter()
+                .all(|hashes| hashes.get(place).is_none_or(|hash| *hash == 0))
     }
 }

@@ -2,12 +2,13 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use super::{Config, Discovered, resources::Collector, scope::Scope};
+use super::{Config, Discovered, refresh, resources::Collector, scope::Scope};
 use crate::{
     graph::{IndexBuilder, State},
     origin::Origin,
     page::{PageFacts, UrlId},
     resources::Resource,
+    url_key::url_key,
     urls::{UrlTable, provenance},
 };
 
@@ -117,7 +118,9 @@ impl Resume {
         if self.again.contains(self.table.key(page.id)) {
             return Ok(());
         }
-        self.builder.add(page);
+        // not added: a crawl of before refreshes were followed does not know it
+        let refresh = refresh::target(page, &self.scope).and_then(|url| self.table.get(&url_key(&url)));
+        self.builder.add_refreshed(page, refresh);
         if self.builder.is_internal(page.id) {
             self.tally.add(self.builder.state(page.id));
             self.bytes += page.wire_bytes;

@@ -1,6 +1,7 @@
 //! The one task that decides. It never waits for a socket or a parser: it hands out work, takes what
 //! came of it, and saves in between.
 
+mod answers;
 mod ask;
 mod begin;
 mod end;
@@ -11,7 +12,7 @@ mod queue;
 mod subdomains;
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{Arc, atomic::AtomicU32},
     time::Duration,
 };
@@ -133,6 +134,8 @@ pub(super) struct Run {
     /// Let through by robots.txt after waiting for it.
     ready: VecDeque<Work>,
     variants: HashMap<u64, (u32, Option<UrlId>)>,
+    /// Answered with the challenge of a firewall. Not known any more after a restart; nearly all say 403 too.
+    challenged: HashSet<UrlId>,
     taken: u32,
     /// Bytes of bodies on the wire.
     bytes: u64,
@@ -211,6 +214,7 @@ pub(super) async fn run(
         held: None,
         ready: VecDeque::new(),
         variants: HashMap::new(),
+        challenged: HashSet::new(),
         taken: 0,
         cut: None,
         stop: None,

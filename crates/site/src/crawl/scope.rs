@@ -105,7 +105,12 @@ fn host_and_port(key: &str) -> (&str, u16) {
 
 /// Whether asking for the headers is enough, going by the name.
 pub(super) fn is_media(url: &Url) -> bool {
-    let name = url.path().rsplit('/').next().unwrap_or_default();
+    is_media_name(url.path())
+}
+
+/// The same by a path, or by a URL without its query.
+pub(super) fn is_media_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
     let extension = name
         .rsplit_once('.')
         .map(|(_, extension)| extension.to_ascii_lowercase());

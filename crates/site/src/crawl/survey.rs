@@ -35,6 +35,8 @@ pub(super) struct Survey {
     /// Past every cache.
     fresh: bool,
     next: Instant,
+    /// Sitemaps in a row that gave no answer.
+    silent: u32,
 }
 
 /// What a survey found.
@@ -56,6 +58,7 @@ impl Survey {
             now,
             fresh: config.again.is_some(),
             next: Instant::now(),
+            silent: 0,
         }
     }
 
@@ -200,12 +203,12 @@ impl Survey {
                 // a site without https may still hold out a certificate, to whoever types it
                 let mut secure = root.clone();
                 if secure.set_scheme("https").is_ok() {
-                    self.variant(secure, &mut origin.more).await;
+                    origin.plain_http = self.variant(secure, &mut origin.more).await;
                 }
             }
             let name = format!("/{:016x}", Dice(config.seed).roll());
             if let Some(probe) = self.probe(at(&root, &name), config.body_limit).await {
-                origin.probe_status = Some(probe.status);
+                origin.probe_status = Some(probe.status).filter(|status| *status > 0);
                 origin.probes.push(probe);
             }
         }
@@ -219,7 +222,14 @@ impl Survey {
                 more.faults.push((url.as_str().into(), fault));
                 return None;
             }
-            Err(_) => return None,
+            // nobody serves there
+            Err(FetchError::Dns | FetchError::Connect | FetchError::Denied) => return None,
+            Err(_) => {
+                return Some(Variant {
+                    url: url.as_str().into(),
+                    ..Variant::default()
+                });
+            }
         };
         let location = location(&answer, &url).map(|l| l.as_str().into());
         Some(Variant {
@@ -233,7 +243,12 @@ impl Survey {
     pub(super) async fn probe(&mut self, url: Url, body_limit: usize) -> Option<Probe> {
         let asked: Box<str> = url.as_str().into();
         let (url, fetched) = self.follow(url, FILE_HOPS, body_limit).await;
-        let answer = fetched.ok()?;
+        let Ok(answer) = fetched else {
+            return Some(Probe {
+                url: asked,
+                ..Probe::default()
+            });
+        };
         let status = answer.status;
         let read = tokio::task::spawn_blocking(move || {
             page::read(

@@ -55,6 +55,11 @@ pub struct IndexBuilder {
 impl IndexBuilder {
     /// Takes in a page; its ids are those of the crawl's table.
     pub fn add(&mut self, page: &PageFacts) {
+        self.add_refreshed(page, None);
+    }
+
+    /// The same of a page that sends its visitors on by a meta refresh, which is an edge as a link is.
+    pub(crate) fn add_refreshed(&mut self, page: &PageFacts, refresh: Option<UrlId>) {
         let id = page.id.0 as usize;
         self.reach(id);
         if self.is_known(page.id) {
@@ -120,10 +125,10 @@ impl IndexBuilder {
         self.cut |= html_200.is_some() && page.cut.is_some();
         let is_internal = |id: UrlId| has(&self.index.flags, id, flag::INTERNAL);
         self.fragments.add(page, is_internal);
-        self.add_edges(page, directives.nofollow());
+        self.add_edges(page, refresh, directives.nofollow());
     }
 
-    fn add_edges(&mut self, page: &PageFacts, nofollow: bool) {
+    fn add_edges(&mut self, page: &PageFacts, refresh: Option<UrlId>, nofollow: bool) {
         let mut targets = std::mem::take(&mut self.scratch);
         targets.clear();
         // What an error page links to is the template's, and says nothing of the site's structure.
@@ -140,6 +145,8 @@ impl IndexBuilder {
                     .filter_map(|l| Some((l.target?.0, Kind::Hreflang))),
             );
         }
+        let link = if nofollow { Kind::NoFollow } else { Kind::Follow };
+        targets.extend(refresh.map(|target| (target.0, link)));
         targets.extend(page.canonical().map(|c| (c.0, Kind::Canonical)));
         self.edges.add(page.id.0, &mut targets);
         self.scratch = targets;

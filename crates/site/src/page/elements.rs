@@ -7,7 +7,8 @@ use serde::de::IgnoredAny;
 use super::{
     Form, Image, JsonLd, Link, LinkRel, Meta, REL_NOFOLLOW, Resource, UrlId,
     attributes::{Attributes, HREF},
-    reader::{LIST, OpenLink, Reader, TEXT},
+    lists::{ALTERNATES, BLOCKS, LIST, RESOURCES},
+    reader::{OpenLink, Reader, TEXT},
     tags::Tag,
     tokens::Start,
 };
@@ -271,8 +272,7 @@ impl<'a> Reader<'a, '_> {
                         self.in_wrong_place("hreflang");
                     }
                     let link = self.relation(text::cut(code, 40), &href);
-                    // a page in many languages has more than the usual list
-                    if self.out.hreflangs.len() < 4 * LIST {
+                    if self.out.hreflangs.len() < ALTERNATES {
                         self.out.hreflangs.push(link);
                     }
                 }
@@ -320,7 +320,7 @@ impl<'a> Reader<'a, '_> {
                 .trim()
                 .eq_ignore_ascii_case("application/ld+json")
         });
-        self.json_open = json_ld && self.out.json_ld.len() < LIST;
+        self.json_open = json_ld && self.out.json_ld.len() < BLOCKS;
         if self.json_open {
             let line = self.line(start.at);
             self.out.json_ld.push(JsonLd {
@@ -341,7 +341,7 @@ impl<'a> Reader<'a, '_> {
             self.out.resources_total += 1;
         }
         self.insecure(tag.name(), &url);
-        if self.out.resources.len() < LIST {
+        if self.out.resources.len() < RESOURCES {
             self.out.resources.push(Resource {
                 tag: tag.name().into(),
                 url: url.as_ref().into(),

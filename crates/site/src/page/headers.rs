@@ -13,7 +13,7 @@ const FRAMING: usize = 200;
 /// Headers of caches on the way.
 const CACHES: [&str; 4] = ["age", "cf-cache-status", "via", "x-cache"];
 /// Values kept of a header that may come many times.
-const MOST_VALUES: usize = 20;
+const MOST_VALUES: usize = 100;
 
 /// Picks the headers; targets of `Link` are resolved against the page.
 pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> HeaderFacts {

@@ -16,7 +16,8 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
     let looks_html = looks_like_html(&response.body);
     let is_html = !matches!(outcome, Outcome::Redirect { .. })
         && is_html(&header, looks_html)
-        && !response.body.is_empty();
+        // an empty page is a page that says nothing, unless it is the beginning of one
+        && (!response.body.is_empty() || response.status == 200 && response.cut.is_none());
     let html = is_html.then(|| {
         let (html, used) = charset::decode(&response.body, header.content_type.as_deref());
         let resolver = Resolver::new(url, at.id, intern);

@@ -12,6 +12,7 @@ use super::{
     entities::{self, In},
     lines::Lines,
     links::Resolver,
+    lists::{IMAGES, LIST},
     microdata::Microdata,
     open::Open,
     prose::Prose,
@@ -23,8 +24,6 @@ use crate::text;
 use closed::OpenHeading;
 pub(super) use closed::OpenLink;
 
-/// Entries kept in lists that have a total beside them.
-pub(super) const LIST: usize = 50;
 /// Characters kept of a text.
 pub(super) const TEXT: usize = 500;
 /// `id`s kept for fragment checks.
@@ -383,7 +382,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.out.images_total += 1;
         self.out.images_without_alt += u32::from(image.alt.is_none() && !image.decorative);
         self.out.images_unsized += u32::from(!image.sized);
-        if self.out.images.len() < LIST {
+        if self.out.images.len() < IMAGES {
             if is_modern {
                 self.out.more.modern_images.push(self.out.images.len() as u8);
             }

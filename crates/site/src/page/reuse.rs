@@ -6,13 +6,17 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, HeaderName, header};
 use url::Url;
 
-use super::{At, HeaderFacts, Intern, PageFacts, headers, links::Resolver, reader::LIST};
+use super::{
+    At, HeaderFacts, Intern, PageFacts, headers,
+    links::Resolver,
+    lists::{ALTERNATES, LIST},
+};
 use crate::fetch::{Response, Validators};
 
 /// Names what reading makes of a page: goes up whenever anything does that changes facts of the same bytes (the readers in
 /// this folder and in `text`, the limits of what is kept) or what servers are asked by (`Accept`), because facts are used
 /// again as long as this stays.
-pub const READER: u32 = 4;
+pub const READER: u32 = 5;
 
 /// Longest validator that is sent back, bytes; most are 30.
 const LONGEST: usize = 256;
@@ -62,7 +66,7 @@ fn is_reusable(facts: &PageFacts) -> bool {
     let whole = html.links_total as usize == html.links.len()
         && html.canonicals.len() < LIST
         && html.pagination.len() < LIST
-        && html.hreflangs.len() < 4 * LIST;
+        && html.hreflangs.len() < ALTERNATES;
     declared && compressed && header_tells && resolvable && whole && facts.ttfb_ms <= SLOW_MS
 }
 

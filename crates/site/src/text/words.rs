@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::blocks::{Block, each_block};
 
 /// Chinese and Japanese put no spaces between words; this many characters count as one word.
-const CJK_CHARS_PER_WORD: f64 = 1.7;
+pub const CJK_CHARS_PER_WORD: f64 = 1.7;
 
 /// Words counted so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 mod asking;
 mod order;
+mod refused;
 mod sitemaps;
 
 use searchwright_site::crawl::Config;

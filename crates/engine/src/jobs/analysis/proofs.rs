@@ -3,29 +3,26 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use searchwright_contract::Instant;
 use searchwright_site::{
-    checks::{Check, Resolution, Rules, Scope, Told, registry},
-    graph::{Index, flag},
-    page::UrlId,
-    text::hash,
+    checks::{Check, Resolution, Rules, Told, registry},
+    graph::Index,
+    origin::Origin,
+    urls::provenance,
 };
 use searchwright_store::issues::{Settled, Unseen};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{
-    super::named::{key, urls},
-    Measured,
-    evaluate::{issue_id, page_id},
-};
+use super::{super::named::Witnessed, Measured, evaluate::issue_id};
 
 /// What is known of the pages of an audit.
 pub(super) struct Proofs {
     pub(super) index: Arc<Index>,
+    pub(super) origin: Origin,
     pub(super) project: Uuid,
     pub(super) began: Instant,
     /// Of pages that are no whole HTML, what their answers tell.
@@ -44,14 +41,6 @@ pub(super) struct Proof<'a> {
     check: Option<&'static Check>,
     /// Its condition is another than in the audit before.
     rule_changed: bool,
-}
-
-/// Addresses and pages of an audit, for those few questions that need them.
-#[derive(Default)]
-pub(in crate::jobs) struct Lookup {
-    /// Hashes of the URLs of which nothing was learnt, sorted.
-    silent: OnceLock<Vec<(u64, u32)>>,
-    pages: OnceLock<HashMap<Uuid, UrlId>>,
 }
 
 impl Proofs {
@@ -73,14 +62,14 @@ impl Proofs {
 
 impl Proof<'_> {
     /// What becomes of occurrences of the issue.
-    pub(super) fn settle(&self, unseen: Vec<Unseen>, lookup: &Lookup) -> Settled {
+    pub(super) fn settle(&self, unseen: Vec<Unseen>, witnessed: &Witnessed<'_>) -> Settled {
         let mut settled = Settled::default();
         for was in unseen {
             if was.checked_at > self.proofs.began {
                 settled.newer.push(was.page);
                 continue;
             }
-            match self.resolution(&was, lookup) {
+            match self.resolution(&was, witnessed) {
                 Some(Resolution::Fixed) if self.rule_changed => {
                     settled.resolved.push((was.page, "rule_changed"))
                 }
@@ -91,13 +80,31 @@ impl Proof<'_> {
         settled
     }
 
-    fn resolution(&self, was: &Unseen, lookup: &Lookup) -> Option<Resolution> {
+    fn resolution(&self, was: &Unseen, witnessed: &Witnessed<'_>) -> Option<Resolution> {
         let check = self.check.filter(|_| was.visited)?;
         let told = self.proofs.told.get(&was.page).copied().unwrap_or(Told::Whole);
-        let resolution = check.resolution(told)?;
+        let left_behind = || {
+            self.is_left_behind(was.page, told, witnessed)
+                .then_some(Resolution::PageGone)
+        };
+        let resolution = check.resolution(told).or_else(left_behind)?;
         let over = resolution == Resolution::PageGone
-            || self.is_measured(was.page) && !self.is_silent(check, was, lookup);
+            || self.is_measured(was.page) && !self.is_silent(check, (was, told), witnessed);
         over.then_some(resolution)
+    }
+
+    /// A page that sends its visitors on, be it for now, and that the whole site does not name any more, is gone for the site.
+    fn is_left_behind(&self, page: Uuid, told: Told, witnessed: &Witnessed<'_>) -> bool {
+        let index = &self.proofs.index;
+        let is_so = |id| {
+            let is_redirect = index
+                .status(id)
+                .is_some_and(|status| (300..400).contains(&status));
+            is_redirect && index.inlinks(id).len() == 0 && index.provenance(id) & !provenance::PREVIOUS == 0
+        };
+        told == Told::Address
+            && index.complete()
+            && witnessed.page(self.proofs.project, page).is_some_and(is_so)
     }
 
     fn is_measured(&self, page: Uuid) -> bool {
@@ -105,64 +112,12 @@ impl Proof<'_> {
         measured.is_none_or(|pages| pages.contains(&page))
     }
 
-    /// Whether the check was about something of which this audit learnt nothing: a target that the page points at still, or
-    /// another page that it was compared with.
-    fn is_silent(&self, check: &Check, was: &Unseen, lookup: &Lookup) -> bool {
-        if !matches!(check.scope, Scope::Targets | Scope::Graph) {
-            return false;
-        }
+    /// Whether the problem rested on something of which this audit learnt nothing.
+    fn is_silent(&self, check: &Check, (was, told): (&Unseen, Told), witnessed: &Witnessed<'_>) -> bool {
         let Ok(evidence) = serde_json::from_str::<Value>(&was.evidence) else {
             return false;
         };
-        let Proofs { index, project, .. } = self.proofs;
-        let resources = index.resources();
-        urls(&evidence).into_iter().any(|url| {
-            if check.is_of_resources() {
-                return resources.silence(url).is_some();
-            }
-            let Some(key) = key(url) else { return false };
-            let mut ids = lookup.silent(index, &key).peekable();
-            match check.scope {
-                Scope::Graph => ids.peek().is_some(),
-                _ => {
-                    let page = lookup.page(index, *project, was.page);
-                    page.is_some_and(|page| ids.any(|target| index.points_at(page, target)))
-                }
-            }
-        })
-    }
-}
-
-impl Lookup {
-    pub(in crate::jobs) fn silent<'a>(
-        &'a self,
-        index: &'a Index,
-        key: &'a str,
-    ) -> impl Iterator<Item = UrlId> + 'a {
-        let all = self.silent.get_or_init(|| {
-            let ids = (0..index.len() as u32)
-                .map(UrlId)
-                .filter(|id| !index.is_told(*id));
-            let mut all: Vec<(u64, u32)> = ids.map(|id| (hash(index.key(id).as_bytes()), id.0)).collect();
-            all.sort_unstable();
-            all
-        });
-        let hash = hash(key.as_bytes());
-        let start = all.partition_point(|(other, _)| *other < hash);
-        all[start..]
-            .iter()
-            .take_while(move |(other, _)| *other == hash)
-            .map(|(_, id)| UrlId(*id))
-            .filter(move |id| index.key(*id) == key)
-    }
-
-    fn page(&self, index: &Index, project: Uuid, page: Uuid) -> Option<UrlId> {
-        let pages = self.pages.get_or_init(|| {
-            let ids = (0..index.len() as u32).map(UrlId);
-            ids.filter(|id| index.has(*id, flag::INTERNAL))
-                .map(|id| (page_id(project, index.key(id)), id))
-                .collect()
-        });
-        pages.get(&page).copied()
+        let page = || witnessed.page(self.proofs.project, was.page);
+        witnessed.silence(check, (&evidence, told), page).is_some()
     }
 }

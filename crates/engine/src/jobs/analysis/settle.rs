@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, audit::fenced, worker::Run},
+    super::{JobError, audit::fenced, named::Witnessed, worker::Run},
     evaluate::{issue_id, locked},
-    proofs::{Lookup, Proof},
+    proofs::Proof,
     writing::ROWS,
 };
 
@@ -36,13 +36,13 @@ pub(super) async fn settle(
     run: &Run,
     db: &Db,
     audit: Uuid,
-    proofs: &HashMap<Uuid, Proof<'_>>,
+    (proofs, witnessed): (&HashMap<Uuid, Proof<'_>>, &Witnessed<'_>),
     began: Instant,
     now: Instant,
 ) -> Result<HashMap<Uuid, Vec<u64>>, JobError> {
     let scope = run.leased.scope;
     let ids = issues::ids(&mut db.read().await?, scope).await?;
-    let (lookup, untold) = (&Lookup::default(), Mutex::new(HashMap::new()));
+    let untold = Mutex::new(HashMap::new());
     futures_util::stream::iter(ids)
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |issue| {
@@ -61,7 +61,7 @@ pub(super) async fn settle(
                         .map(|was| was.page)
                         .collect();
                     let settled = match proof {
-                        Some(proof) => proof.settle(unseen, lookup),
+                        Some(proof) => proof.settle(unseen, witnessed),
                         None => Settled {
                             stale: unseen.into_iter().map(|was| was.page).collect(),
                             ..Settled::default()

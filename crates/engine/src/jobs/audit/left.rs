@@ -8,6 +8,7 @@ use searchwright_contract::{
 use searchwright_site::{
     crawl::{Ending, Termination},
     fetch::FetchError,
+    origin::Origin,
 };
 use searchwright_store::{
     Result, Tx,
@@ -23,27 +24,62 @@ use crate::Engine;
 
 /// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.
 pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
-    let error = |message: &str| AuditError {
+    let home = ending.origin.home;
+    let said = match ending.index.status(home) {
+        Some(status) => format!("{} answered {status}", ending.index.key(home)),
+        None => format!("{} gave no answer", ending.index.key(home)),
+    };
+    let message = match ending.termination {
+        Termination::RobotsUnreachable => without_robots(&ending.origin),
+        Termination::Blocked if ending.answered == 0 => format!(
+            "the site refuses the crawler: {said}, and no other page was shown; let the crawler's user agent or address through \
+             the site's firewall and rate limits"
+        ),
+        Termination::HostUnavailable if ending.answered == 0 => format!(
+            "the site does not answer: {said}, and no other page was shown; check its address and that it may be reached from here"
+        ),
+        _ => return None,
+    };
+    Some(AuditError {
         code: ending.termination.code().to_owned(),
-        message: message.to_owned(),
+        message,
+    })
+}
+
+/// What became of robots.txt, and what to do.
+fn without_robots(origin: &Origin) -> String {
+    let (root, file) = (&origin.root, &origin.robots);
+    let asked = format!("{root}/robots.txt");
+    let led = match &*file.url {
+        same if *same == *asked => String::new(),
+        other => format!("it leads to {other}, "),
     };
-    let fault = match &ending.origin.robots.error {
-        Some(FetchError::Certificate(fault)) => Some(*fault),
-        _ => None,
+    let host = root.strip_prefix("https://");
+    let (cause, advice) = match (&file.error, file.status) {
+        (Some(FetchError::Certificate(fault)), _) => (
+            format!("the site's certificate is not valid ({})", fault.code()),
+            "renew it".to_owned(),
+        ),
+        (Some(error @ (FetchError::Tls | FetchError::Connect)), _) if let Some(host) = host => (
+            error.to_string(),
+            format!("check that the site is up; if it has no https, name it as http://{host}"),
+        ),
+        (Some(error @ FetchError::Dns), _) => (error.to_string(), "check the site's address".to_owned()),
+        (Some(error @ FetchError::Denied), _) => (
+            error.to_string(),
+            "private addresses are reached only where the operator allows it".to_owned(),
+        ),
+        (Some(error), _) => (error.to_string(), "check that the site is up".to_owned()),
+        (None, Some(429)) => (
+            "status 429".to_owned(),
+            "let the crawler through the site's rate limit, or try later".to_owned(),
+        ),
+        (None, status) => (
+            format!("status {}", status.unwrap_or_default()),
+            "check that the site is up".to_owned(),
+        ),
     };
-    match (ending.termination, fault) {
-        (Termination::RobotsUnreachable, Some(fault)) => Some(error(&format!(
-            "robots.txt could not be fetched, which forbids crawling (RFC 9309): the site's certificate is not valid ({}); renew it",
-            fault.code()
-        ))),
-        (Termination::RobotsUnreachable, None) => Some(error(
-            "robots.txt could not be fetched, which forbids crawling (RFC 9309); check that the site is up",
-        )),
-        (Termination::HostUnavailable, _) if ending.progress.fetched == 0 => Some(error(
-            "the site does not answer; check its address and that it may be reached from here",
-        )),
-        _ => None,
-    }
+    format!("{asked} could not be fetched, which forbids crawling (RFC 9309): {led}{cause}; {advice}")
 }
 
 /// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.
@@ -124,5 +160,75 @@ fn cancelled() -> audits::Outcome {
     audits::Outcome {
         termination: Some("cancelled".to_owned()),
         ..audits::Outcome::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_site::{fetch::Fault, origin::File};
+
+    use super::*;
+
+    #[test]
+    fn what_became_of_robots_txt_is_told() {
+        let says = |root: &str, url: &str, status, error| {
+            let robots = File {
+                url: url.into(),
+                status,
+                error,
+                ..File::default()
+            };
+            without_robots(&Origin {
+                root: root.into(),
+                robots,
+                ..Origin::default()
+            })
+        };
+        let (root, at) = ("https://example.com", "https://example.com/robots.txt");
+        let plain = ("http://example.com", "http://example.com/robots.txt");
+        let inside = "http://10.0.0.1/robots.txt";
+        for (said, cause, advice) in [
+            (says(root, at, Some(500), None), "status 500", "is up"),
+            (says(root, at, Some(429), None), "status 429", "rate limit"),
+            (
+                says(root, at, None, Some(FetchError::Timeout)),
+                "timed out",
+                "is up",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Dns)),
+                "does not resolve",
+                "address",
+            ),
+            (
+                says(root, inside, None, Some(FetchError::Denied)),
+                "it leads to http://10.0.0.1/robots.txt, address not allowed",
+                "operator",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Tls)),
+                "TLS failed",
+                "as http://example.com",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Connect)),
+                "could not connect",
+                "as http://example.com",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Certificate(Fault::Expired))),
+                "(expired)",
+                "renew",
+            ),
+        ] {
+            let begin = "https://example.com/robots.txt could not be fetched";
+            assert!(
+                said.starts_with(begin) && said.contains(cause) && said.contains(advice),
+                "{said}"
+            );
+            assert_eq!(said.contains("it leads"), cause.contains("it leads"), "{said}");
+        }
+        let said = says(plain.0, plain.1, None, Some(FetchError::Connect));
+        assert!(said.starts_with(plain.1) && !said.contains("https"), "{said}");
     }
 }

@@ -20,11 +20,8 @@ use uuid::Uuid;
 
 use super::{
     super::{
-        analysis::{
-            evaluate::{evidence, issue_id, page_id},
-            proofs::Lookup,
-        },
-        named::{key, urls},
+        analysis::evaluate::{evidence, issue_id, page_id},
+        named::{Witnessed, key},
     },
     Looked,
 };
@@ -62,10 +59,10 @@ pub(super) fn evaluate(
         .map(|facts| (ending.index.key(facts.id), facts))
         .collect();
     let home = fetched.iter().find(|facts| facts.id == ending.origin.home);
-    let lookup = Lookup::default();
+    let witnessed = Witnessed::new(&ending.index, &ending.origin);
     let found = waiting
         .iter()
-        .map(|item| outcome(item, &by_key, home, (ending, &lookup), rules, &context))
+        .map(|item| outcome(item, &by_key, home, (ending, &witnessed), rules, &context))
         .collect();
     let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.of.1).collect();
     let mut findings = Vec::new();
@@ -119,7 +116,7 @@ fn outcome(
     item: &Waiting,
     by_key: &BTreeMap<&str, &PageFacts>,
     home: Option<&PageFacts>,
-    (ending, lookup): (&Ending, &Lookup),
+    (ending, witnessed): (&Ending, &Witnessed<'_>),
     rules: &Rules,
     context: &Context<'_>,
 ) -> Found {
@@ -166,7 +163,8 @@ fn outcome(
             if let Some(why) = check.silence(home, &ending.origin, &ending.index) {
                 return inconclusive(item, why);
             }
-            if let Some(why) = silent_target(check, item, facts, by_key, (ending, lookup)) {
+            let of = (&item.evidence, Told::by(facts));
+            if let Some(why) = witnessed.silence(check, of, || Some(facts.id)) {
                 return inconclusive(item, why);
             }
             let Some(resolution) = check.resolution(Told::by(facts)) else {
@@ -210,33 +208,4 @@ fn with_caches(mut evidence: Value, facts: &PageFacts) -> Value {
         members.insert("cache".to_owned(), Value::Object(said.collect()));
     }
     evidence
-}
-
-/// Why what the page still points at says nothing, for a check about what it points at.
-fn silent_target(
-    check: &Check,
-    item: &Waiting,
-    facts: &PageFacts,
-    by_key: &BTreeMap<&str, &PageFacts>,
-    (ending, lookup): (&Ending, &Lookup),
-) -> Option<String> {
-    if check.recheck_mode() != RecheckMode::Targets {
-        return None;
-    }
-    let resources = ending.index.resources();
-    let named = urls(&item.evidence);
-    if check.is_of_resources() {
-        return named.into_iter().find_map(|url| {
-            let why = resources.silence(url)?;
-            Some(format!("{url}: {why}"))
-        });
-    }
-    let index = &ending.index;
-    named.into_iter().filter_map(key).find_map(|key| {
-        let mut silent = lookup.silent(index, &key);
-        silent.find(|target| index.points_at(facts.id, *target))?;
-        let why = by_key.get(key.as_str()).and_then(|target| is_silent(target));
-        let why = why.unwrap_or_else(|| "what it answers is not known".to_owned());
-        Some(format!("{key}: {why}"))
-    })
 }

@@ -28,7 +28,9 @@ impl World {
         db.migrate().await.unwrap();
         let clock = Clock::fixed(Instant::from_millis(1_795_255_200_123));
         let keyring = Arc::new(Keyring::new([(1, [1; 32])]).unwrap());
-        let engine = Engine::new(db, clock, keyring.clone(), Vec::new()).await.unwrap();
+        let engine = Engine::new(db, clock, keyring.clone(), Vec::new(), 0)
+            .await
+            .unwrap();
         let project = engine.create_project("Fern", "example.com").await.unwrap().id;
         Self {
             engine,

@@ -1,6 +1,7 @@
 //! What an audit found as a file, and an audit without a server.
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead as _, BufReader, Write as _},
     net::{Ipv4Addr, TcpListener},
 };
@@ -54,7 +55,9 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
         report.to_str().unwrap(),
     ]);
     assert_eq!(crossed.code, 5, "{crossed:?}");
-    assert!(crossed.out.contains("Health score"), "{crossed:?}");
+    for words in ["Health score", "How to verify: A recheck fetches"] {
+        assert!(crossed.out.contains(words), "{crossed:?}");
+    }
     let log: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     assert_eq!(log["version"], "2.1.0");
     let run0 = &log["runs"][0];
@@ -73,6 +76,8 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
     );
     let rule = &run0["tool"]["driver"]["rules"][broken["ruleIndex"].as_u64().unwrap() as usize];
     assert_eq!(rule["id"], "broken-internal-link");
+    let help = rule["help"]["text"].as_str().unwrap();
+    assert!(help.contains("How to verify: A recheck fetches"), "{help}");
     assert_eq!(files(user.home.path()), [report], "nothing but the report");
 
     let fine = run(&["--fail-on", "score<1", "--json"]);
@@ -108,6 +113,49 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
         .refuses(1, &["robots.txt could not be fetched"]);
 }
 
+/// Every run is a project of its own, and a pipeline compares what they found.
+#[test]
+fn fingerprints_are_the_same_in_every_run() {
+    let (user, site) = (User::new(), website());
+    let found = || {
+        let log = user.run(&["audits", "run", &site, "--format", "sarif"]).json();
+        let results = log["runs"][0]["results"].as_array().unwrap().clone();
+        let told: BTreeSet<String> = results
+            .iter()
+            .map(|result| result["partialFingerprints"].to_string())
+            .collect();
+        assert_eq!(told.len(), results.len(), "each is told from every other");
+        told
+    };
+    let first = found();
+    assert!(first.len() > 10 && first.iter().all(|told| told.contains("\"checkAndUrl/v1\":\"")));
+    assert_eq!(first, found());
+}
+
+#[test]
+fn more_than_a_website_is_not_cut_to_one() {
+    let (user, site) = (User::new(), website());
+    let page = format!("{site}/gone");
+    let way_out = format!("name {site}");
+    for command in [&["audits", "run"][..], &["try", "--once"]] {
+        let named = |target: &str| user.run(&[command, &[target]].concat());
+        named(&page).refuses(2, &["TARGET", &way_out, "--include '/gone*'"]);
+        named(&format!("{site}/?page=2")).refuses(2, &["TARGET", &way_out]);
+        let secret = named(&site.replace("//", "//me:hush@"));
+        secret.refuses(2, &["TARGET", &way_out]);
+        assert!(!secret.err.contains("hush"), "{secret:?}");
+    }
+    let part = user.run(&["audits", "run", &site, "--include", "/gone*", "--json"]);
+    let part = part.json();
+    let mut issues = part["issues"].as_array().unwrap().iter();
+    assert!(
+        issues.any(|issue| issue["checkId"] == "http-4xx"),
+        "the way out leads there: {part:#}"
+    );
+    let slash = user.run(&["audits", "run", &format!("{site}/"), "--json"]);
+    assert_eq!(slash.code, 0, "{slash:?}");
+}
+
 #[test]
 fn files_for_people_hold_no_live_text() {
     let user = User::new();
@@ -136,4 +184,8 @@ fn files_for_people_hold_no_live_text() {
         "{page}"
     );
     assert!(!page.contains("src="), "it loads nothing");
+    assert!(
+        page.contains("<strong>How to verify:</strong> A recheck fetches"),
+        "{page}"
+    );
 }

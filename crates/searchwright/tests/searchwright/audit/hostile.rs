@@ -1,7 +1,7 @@
 //! Websites that want to do harm, audited with all checks: every audit ends, says what cut it short, finds what is wrong,
 //! and reads what is harmless beside it.
 
-mod site;
+pub(super) mod site;
 
 use serde_json::{Value, json};
 

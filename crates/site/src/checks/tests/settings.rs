@@ -187,3 +187,17 @@ fn a_condition_may_change_with_the_ruleset() {
         "a program that was taken back"
     );
 }
+
+#[test]
+fn what_counts_as_small_is_a_setting() {
+    let of = |set: &[(&str, &str)], html: &str, id: &str| {
+        let world = World::new().page("/p", html).rules(settings(set).rules());
+        evidence(&world.findings(), id).is_some()
+    };
+    let zoom = "<meta name=viewport content='width=device-width, maximum-scale=3'>";
+    assert!(of(&[], zoom, "viewport-zoom-off"));
+    assert!(!of(&[("zoom-min", "3")], zoom, "viewport-zoom-off"));
+    let short = format!("<p>{}", "机".repeat(300));
+    assert!(of(&[], &short, "thin-content"));
+    assert!(!of(&[("thin-characters-cjk", "250")], &short, "thin-content"));
+}

@@ -15,12 +15,21 @@ impl Run {
         self.config.earlier = None;
         let stopped = self.stop.is_some();
         let resources = self.all_resources();
-        let termination = match (self.stop, self.cut) {
-            (Some(stop), _) => stop,
-            (None, Some(cut)) => cut,
-            (None, None) if self.frontier.beyond() > 0 => Termination::MaxDepth,
-            (None, None) => Termination::Complete,
+        let answers = self.answers();
+        let left_out = || {
+            let trapped = || self.variants.values().any(|(_, first)| first.is_some());
+            match () {
+                () if self.frontier.beyond() > 0 => Termination::MaxDepth,
+                () if trapped() => Termination::MaxQueryVariants,
+                () => Termination::Complete,
+            }
         };
+        let termination = match self.stop {
+            // who is refused ten times in a row is not told that the host is away
+            None | Some(Termination::HostUnavailable) => answers.verdict().or(self.stop).or(self.cut),
+            stop => stop,
+        };
+        let termination = termination.unwrap_or_else(left_out);
         loop {
             let batch = self.batch();
             self.pending.room().send(batch).await.ok()?;
@@ -56,7 +65,7 @@ impl Run {
             && (0..table.len() as u32).any(left_out);
         let complete = match &permit {
             Some(permit) => permit.complete && !stopped,
-            None => termination == Termination::Complete && traps.is_empty() && !narrow,
+            None => termination == Termination::Complete && !narrow,
         };
         let index = tokio::task::spawn_blocking(move || {
             let ends = Ends {
@@ -77,6 +86,7 @@ impl Run {
             index,
             origin,
             progress,
+            answered: answers.answered,
         })
     }
 }

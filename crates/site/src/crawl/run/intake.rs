@@ -5,12 +5,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-use super::{Run, Work};
+use super::{Run, Work, answers::is_challenge};
 use crate::{
     crawl::{
         Page, Termination,
         pace::{RETRY_AFTER_LIMIT, Signal, retry_after},
         readers::{Job, ReadPage, read},
+        refresh,
     },
     fetch::{FetchError, Fetched, Response},
     graph::Kind,
@@ -46,6 +47,9 @@ impl Run {
         }
         if self.hosts[work.host].settle(failed) && Some(work.host) == self.root_host {
             self.stop(Termination::HostUnavailable);
+        }
+        if fetched.as_ref().is_ok_and(|answer| is_challenge(&answer.headers)) {
+            self.challenged.insert(work.id);
         }
         let at = self.at(&work);
         match fetched {
@@ -103,14 +107,19 @@ impl Run {
         let ReadPage { mut facts, urls, .. } = page;
         let before = self.table.len();
         self.table.adopt(&urls, &mut facts);
+        let refresh = refresh::target(&facts, &self.scope).and_then(|url| self.table.add_url(&url));
         self.note_urls(before);
-        self.record(facts);
+        self.take_in(facts, refresh);
     }
 
     /// Takes in a page of the site that nothing more is expected of.
     pub(super) fn record(&mut self, facts: PageFacts) {
+        self.take_in(facts, None);
+    }
+
+    fn take_in(&mut self, facts: PageFacts, refresh: Option<UrlId>) {
         let id = facts.id;
-        self.builder.add(&facts);
+        self.builder.add_refreshed(&facts, refresh);
         if self.wants_resources(id) {
             self.collector.page(&facts);
         }

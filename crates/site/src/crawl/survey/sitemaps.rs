@@ -6,7 +6,7 @@ use url::Url;
 
 use super::{Survey, at};
 use crate::{
-    fetch::Cut,
+    fetch::{Cut, FetchError},
     origin::{Origin, Sitemap},
     robots::Robots,
     sitemap::{self, Listing},
@@ -14,6 +14,9 @@ use crate::{
 
 /// Where sitemaps lie when robots.txt names none.
 const USUAL_SITEMAPS: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
+
+/// Sitemaps in a row without an answer, after which no more are asked for: each takes three attempts until they time out.
+const MOST_SILENT: u32 = 3;
 
 /// Takes a URL of a sitemap as written, and the day it was last changed, 0 for none.
 pub(super) type Listed<'l> = dyn FnMut(&str, u16) + Send + 'l;
@@ -92,30 +95,38 @@ impl Survey {
     }
 
     async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<Listing> {
-        let limit = sitemap::SIZE_LIMIT as usize + 1;
-        let (end, fetched) = self.follow_patiently(url, limit).await;
         let mut facts = Sitemap {
-            url: end.as_str().into(),
+            url: url.as_str().into(),
             declared,
             ..Sitemap::default()
         };
+        let unread = |facts: Sitemap, why: String| {
+            Some(Listing {
+                facts: Sitemap {
+                    error: Some(why.into()),
+                    ..facts
+                },
+                ..Listing::default()
+            })
+        };
+        if self.silent >= MOST_SILENT {
+            return unread(facts, "not asked for: others before it gave no answer".into());
+        }
+        let limit = sitemap::SIZE_LIMIT as usize + 1;
+        let (end, fetched) = self.follow_patiently(url, limit).await;
+        facts.url = end.as_str().into();
         let answer = match fetched {
             Ok(answer) => answer,
             Err(error) => {
-                facts.error = Some(error.to_string().into());
-                return Some(Listing {
-                    facts,
-                    ..Listing::default()
-                });
+                // one that may not be asked costs no time
+                self.silent += u32::from(error != FetchError::Denied);
+                return unread(facts, error.to_string());
             }
         };
+        self.silent = 0;
         facts.status = Some(answer.status);
         if answer.status != 200 {
-            facts.error = Some(format!("status {}", answer.status).into());
-            return Some(Listing {
-                facts,
-                ..Listing::default()
-            });
+            return unread(facts, format!("status {}", answer.status));
         }
         let (root, now_ms) = (root.clone(), (self.now)());
         let read =

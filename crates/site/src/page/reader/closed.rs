@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{LIST, Reader, TEXT};
+use super::{Reader, TEXT};
+use crate::page::lists::HEADINGS;
 use crate::{
     dates,
     page::{Heading, LINK_CODE, prose, tags::Tag},
@@ -113,7 +114,7 @@ impl Reader<'_, '_> {
         let kept = &self.out.headings;
         let is_h1 = || heading.level == 1 && !text.is_empty();
         let h1s = || kept.iter().filter(|h| h.level == 1 && !h.text.is_empty()).count();
-        if kept.len() < LIST || kept.len() < LIST + H1S && is_h1() && h1s() < H1S {
+        if kept.len() < HEADINGS || kept.len() < HEADINGS + H1S && is_h1() && h1s() < H1S {
             let text = text::cut(&text, TEXT).into();
             self.out.headings.push(Heading {
                 level: heading.level,

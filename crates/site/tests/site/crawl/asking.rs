@@ -171,7 +171,7 @@ async fn ten_failures_in_a_row_end_the_crawl() {
     let (_, memory, ending) = run(broken, in_order()).await;
     assert_eq!(
         (ending.termination, memory.pages.len()),
-        (Termination::Complete, 41)
+        (Termination::HostUnavailable, 41)
     );
 }
 

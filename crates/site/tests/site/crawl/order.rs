@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use searchwright_site::crawl::{Config, Termination, crawl};
+use searchwright_site::graph::Index;
 use searchwright_site::urls::provenance;
 use tokio_util::sync::CancellationToken;
 
 use super::in_order;
-use crate::fake::{Memory, config, links, redirect, run, site};
+use crate::fake::{Memory, config, html, links, redirect, run, run_with, site};
 
 #[tokio::test]
 async fn pages_come_breadth_first_and_urls_with_a_query_last() {
@@ -183,8 +184,8 @@ async fn limits_cut_the_crawl_and_say_so() {
     let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
     let (_, memory, ending) = run(site().with("/", links(&queries)), config()).await;
     assert_eq!(
-        (memory.pages.len(), ending.termination),
-        (51, Termination::Complete)
+        (memory.pages.len(), ending.termination, ending.index.complete()),
+        (51, Termination::MaxQueryVariants, false)
     );
     assert_eq!(
         ending.index.traps().collect::<Vec<_>>(),
@@ -203,6 +204,71 @@ async fn limits_cut_the_crawl_and_say_so() {
         (ending.termination, memory.pages.len()),
         (Termination::MaxDuration, 0)
     );
+}
+
+#[tokio::test]
+async fn a_meta_refresh_is_followed_as_a_link_is() {
+    let refresh = |to: &str| html(format!("<meta http-equiv=refresh content=\"{to}\">"));
+    let build = || {
+        site()
+            .with("/", refresh("0; url=en/"))
+            .with("/en/", links(&["/en/a", "/en/b", "/en/c"]))
+            .with("/en/a", refresh("5;URL='../en/moved#top'"))
+            .with(
+                "/en/b",
+                html("<base href=/there/><meta name=robots content=nofollow><meta http-equiv=refresh content='0;url=x'>"),
+            )
+            .with("/en/c", refresh("0; url=https://other.example/"))
+            .with("/en/moved", refresh("30"))
+            .with("/there/x", links(&[]))
+    };
+    let (site, memory, ending) = run(build(), in_order()).await;
+    let depths = ["/", "/en/", "/en/a", "/en/moved", "/there/x"].map(|path| memory.page(path).depth);
+    assert_eq!(depths, [Some(0), Some(1), Some(2), Some(3), None]);
+    assert_eq!(
+        (ending.termination, memory.pages.len()),
+        (Termination::Complete, 7)
+    );
+    let inlinks = |index: &Index, path| index.inlinks(memory.id(path)).collect::<Vec<_>>();
+    let expected = [
+        ("/en/", "/", false),
+        ("/en/moved", "/en/a", false),
+        ("/there/x", "/en/b", true),
+    ];
+    for (path, from, nofollow) in expected {
+        assert_eq!(
+            inlinks(&ending.index, path),
+            [(memory.id(from), nofollow)],
+            "{path}"
+        );
+    }
+    assert_eq!(ending.index.provenance(memory.id("/en/")), provenance::LINK);
+    let other = site
+        .log
+        .lock()
+        .unwrap()
+        .iter()
+        .any(|line| line.contains("other.example"));
+    assert!(!other, "another site");
+
+    // and after a restart
+    let mut rest = Memory::default();
+    let resume = memory.resume(&in_order());
+    let again = run_with(&site, in_order(), &mut rest, Some(resume))
+        .await
+        .unwrap();
+    assert!(rest.pages.is_empty());
+    for (path, ..) in expected {
+        assert_eq!(
+            inlinks(&again.index, path),
+            inlinks(&ending.index, path),
+            "{path}"
+        );
+        assert_eq!(
+            again.index.depth(memory.id(path)),
+            ending.index.depth(memory.id(path))
+        );
+    }
 }
 
 #[tokio::test]

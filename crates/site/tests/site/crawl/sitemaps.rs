@@ -1,6 +1,7 @@
 //! Sitemaps, of the site and of its subdomains.
 
 use searchwright_site::crawl::{Config, Termination};
+use searchwright_site::fetch::FetchError;
 use searchwright_site::graph::flag;
 use searchwright_site::page::Outcome;
 use searchwright_site::urls::provenance;
@@ -116,6 +117,48 @@ async fn an_index_of_sitemaps_is_followed_once() {
         found,
         [(true, false, false), (false, false, false), (true, false, true)]
     );
+}
+
+/// Each takes three attempts until they time out, and there may be 200.
+#[tokio::test]
+async fn after_three_sitemaps_that_do_not_answer_no_more_are_asked_for() {
+    let maps = |answers: &[Answer]| {
+        let names = (0..answers.len()).map(|i| format!("Sitemap: /{i}.xml\n"));
+        let start = site()
+            .with("/robots.txt", text(&names.collect::<String>()))
+            .with("/", links(&[]));
+        let numbered = answers.iter().enumerate();
+        numbered.fold(start, |site, (i, answer)| {
+            site.with(&format!("/{i}.xml"), answer.clone())
+        })
+    };
+    let (hangs, denied) = (
+        Answer::Fails(FetchError::Timeout),
+        Answer::Fails(FetchError::Denied),
+    );
+    let (site, memory, ending) = run(maps(&vec![hangs.clone(); 150]), config()).await;
+    let asked: Vec<usize> = (0..5).map(|i| site.asked(&format!("/{i}.xml"))).collect();
+    assert_eq!(asked, [3, 3, 3, 0, 0]);
+    assert_eq!(
+        (ending.termination, memory.pages.len()),
+        (Termination::Complete, 1)
+    );
+    let sitemaps = &ending.origin.sitemaps;
+    assert_eq!(sitemaps.len(), 150);
+    for sitemap in sitemaps {
+        assert!(
+            sitemap.declared && sitemap.status.is_none() && sitemap.error.is_some(),
+            "{sitemap:?}"
+        );
+    }
+    assert_eq!(&*sitemaps[149].url, "https://example.com/149.xml");
+
+    // in a row, and of those that may be asked
+    let mut answers = vec![hangs; 5];
+    answers[2] = sitemap(&["/one"]);
+    answers.extend([denied.clone(), denied.clone(), denied, sitemap(&["/two"])]);
+    let (_, memory, _) = run(maps(&answers), in_order()).await;
+    assert_eq!(memory.paths(), ["/", "/one", "/two"]);
 }
 
 #[tokio::test]

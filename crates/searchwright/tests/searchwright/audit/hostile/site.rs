@@ -98,7 +98,7 @@ fn bytes(kind: &str, body: impl Into<Vec<u8>>) -> Answer {
     Is(200, format!("content-type: {kind}\r\n"), body.into())
 }
 
-fn html(body: impl Into<Vec<u8>>) -> Answer {
+pub fn html(body: impl Into<Vec<u8>>) -> Answer {
     bytes("text/html; charset=utf-8", body)
 }
 
@@ -106,7 +106,7 @@ fn moved(to: &str) -> Answer {
     Is(302, format!("location: {to}\r\n"), Vec::new())
 }
 
-fn links<T: AsRef<str>>(to: impl IntoIterator<Item = T>) -> String {
+pub fn links<T: AsRef<str>>(to: impl IntoIterator<Item = T>) -> String {
     let link = |to: T| format!("<a href=\"{0}\">To {0}</a> ", to.as_ref());
     to.into_iter().map(link).collect()
 }

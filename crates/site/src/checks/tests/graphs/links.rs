@@ -151,7 +151,16 @@ pub(super) fn links() -> Vec<Case> {
             bad: World::new()
                 .page("/", "<a href=/p rel=nofollow>x</a>")
                 .page("/p", "x")
+                .sitemap(&["/p"]),
+            // known before for the same link, by which it was none then
+            good: World::new()
+                .page("/", "<a href=/p rel=nofollow>x</a>")
+                .page("/p", "x")
                 .previous("/p"),
+        },
+        Case {
+            id: "orphan-page",
+            bad: World::new().page("/", "<p>x").page("/p", "x").previous("/p"),
             good: World::new().page("/", "<p>x").page("/p", "x"),
         },
         Case {

@@ -205,6 +205,12 @@ pub(super) fn robots() -> Vec<Case> {
             bad: page("x").robots("User-agent: PerplexityBot\nDisallow: /"),
             good: page("x").robots("User-agent: GPTBot\nDisallow: /"),
         },
+        // whom Googlebot may not read either
+        Case {
+            id: "ai-search-bot-blocked",
+            bad: page("x").robots("User-agent: Googlebot\nUser-agent: OAI-SearchBot\nDisallow: /p"),
+            good: page("<meta name=robots content=noindex>x").robots("User-agent: Googlebot\nDisallow: /p"),
+        },
         Case {
             id: "ai-user-bot-blocked",
             bad: page("x").robots("User-agent: chatgpt-user\nDisallow: /p"),

@@ -85,6 +85,11 @@ pub(super) fn texts() -> Vec<Case> {
             &format!("<h2>x</h2><p>{}", words(301)),
         ),
         page("thin-content", LOREM, &words(200)),
+        page(
+            "thin-content",
+            &format!("<p>{}", "机".repeat(345)),
+            &format!("<p>{}", "机".repeat(355)),
+        ),
         page("text-ratio-low", &format!("<!-- {} -->x", "c".repeat(200)), LOREM),
         page("lorem-ipsum", "<p>Lorem   Ipsum dolor", LOREM),
         page(

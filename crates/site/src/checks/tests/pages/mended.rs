@@ -3,7 +3,7 @@
 use super::{Case, World, json_ld, page, words};
 
 pub(super) fn mended() -> Vec<Case> {
-    let menu = "<h3>Menu</h3>".repeat(60);
+    let menu = "<h3>Menu</h3>".repeat(260);
     let base = |base: &str, body: &str| format!("<base href={base}>{body}");
     let card = |attribute: &str| {
         ["title", "type", "image", "url"]

@@ -1,0 +1,164 @@
+//! What a finding rested on beside its page: that a check does not find it any more proves nothing where one of these gave no
+//! answer.
+
+use serde_json::Value;
+
+use super::{Check, Scope, Told, told::Rest};
+use crate::{graph::Index, origin::Origin, page::UrlId};
+
+/// What pages need beside themselves, and llms.txt names: checks about that.
+const OF_RESOURCES: [&str; 7] = [
+    "image-broken",
+    "image-large",
+    "image-legacy-format",
+    "llms-txt-broken-link",
+    "no-cache-header",
+    "og-image-broken",
+    "og-image-small",
+];
+
+/// Which URLs that evidence names have a say in whether the problem is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Witnesses {
+    /// None.
+    None,
+    /// Those that the page points at still.
+    Targets,
+    /// What pages need beside themselves.
+    Resources,
+    /// All.
+    Others,
+}
+
+impl Check {
+    /// Who decides, beside a page that answers so.
+    pub fn witnesses(&self, told: Told) -> Witnesses {
+        match self.scope {
+            _ if OF_RESOURCES.contains(&self.id) => Witnesses::Resources,
+            _ if self.rests_on.contains(&Rest::Targets) => Witnesses::Targets,
+            Scope::Targets => Witnesses::Targets,
+            Scope::Graph => Witnesses::Others,
+            _ if self.is_unmended(told) => Witnesses::Others,
+            Scope::Page | Scope::Site => Witnesses::None,
+        }
+    }
+
+    /// The page answers as badly as it did; whether that is found depends on who leads to it.
+    fn is_unmended(&self, told: Told) -> bool {
+        self.rests_on.contains(&Rest::Inlinks) && matches!(told, Told::Gone | Told::Address)
+    }
+
+    /// Why what was asked for beside pages tells nothing of a problem with this evidence; `None` when it does.
+    pub fn silence_beside(
+        &self,
+        evidence: &Value,
+        told: Told,
+        origin: &Origin,
+        index: &Index,
+    ) -> Option<String> {
+        let listed = || evidence.get("inSitemap") != Some(&Value::Bool(false));
+        if self.is_unmended(told)
+            && listed()
+            && let Some(why) = Rest::Sitemaps.silence(None, origin, index)
+        {
+            return Some(why.to_owned());
+        }
+        if evidence.get("method").and_then(Value::as_str) == Some("probe") {
+            let url = origin.silent_probe()?;
+            return Some(format!("{url}, which is made up, gave no answer"));
+        }
+        let named = urls(evidence);
+        let url = origin.silent_variants().find(|url| named.contains(url))?;
+        Some(format!("{url} gave no answer"))
+    }
+}
+
+/// Addresses of one piece of evidence that are looked at.
+const MOST: usize = 100;
+
+/// The addresses that evidence names, as they are written, but for those that are only advice: where a redirect ends.
+pub fn urls(evidence: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut waiting = vec![evidence];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::String(text) if text.starts_with("http") => found.push(text.as_str()),
+            Value::Array(items) => waiting.extend(items),
+            Value::Object(members) => {
+                let named = members
+                    .iter()
+                    .filter(|(name, _)| !matches!(name.as_str(), "finalUrl" | "final"));
+                waiting.extend(named.map(|(_, value)| value));
+            }
+            _ => {}
+        }
+        if found.len() >= MOST {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether evidence counts more than it names.
+pub fn is_cut(evidence: &Value) -> bool {
+    let Value::Object(members) = evidence else {
+        return false;
+    };
+    let named = members.values().filter_map(Value::as_array).map(Vec::len).max();
+    let total = members.get("total").and_then(Value::as_u64);
+    total.is_some_and(|total| total > named.unwrap_or(0) as u64) || members.values().any(is_cut)
+}
+
+impl Index {
+    /// Whether a page links, redirects or refers to a URL as its canonical or alternate, be it by way of redirects.
+    pub fn points_at(&self, page: UrlId, target: UrlId) -> bool {
+        self.is_linked(page, target)
+            || self.redirected_to(target).any(|from| self.is_linked(page, from))
+            || self.is_alternate(page, target)
+            || self.canonical(page) == Some(target)
+            || self.hops(page).urls.contains(&target)
+    }
+
+    /// Of all pages, whether they point at one of these URLs.
+    pub fn pointing_at(&self, targets: impl Iterator<Item = UrlId>) -> Vec<bool> {
+        let mut wanted = vec![false; self.len()];
+        for target in targets {
+            wanted[target.0 as usize] = true;
+        }
+        let is_wanted = |id: UrlId| wanted[id.0 as usize];
+        let mut pointing = vec![false; self.len()];
+        for target in (0..self.len() as u32).map(UrlId) {
+            if is_wanted(target) {
+                let addresses = std::iter::once(target).chain(self.redirected_to(target));
+                for (page, _) in addresses.flat_map(|address| self.inlinks(address)) {
+                    pointing[page.0 as usize] = true;
+                }
+            }
+            pointing[target.0 as usize] |= self.canonical(target).is_some_and(is_wanted)
+                || self.redirect(target).is_some() && self.hops(target).urls.into_iter().any(is_wanted);
+        }
+        for (page, alternate) in &self.alternates {
+            pointing[*page as usize] |= is_wanted(UrlId(*alternate));
+        }
+        pointing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{is_cut, urls};
+
+    #[test]
+    fn what_is_named_and_whether_that_is_all() {
+        let all =
+            json!({"links": [{"url": "https://e.example/a", "finalUrl": "https://e.example/b"}], "total": 1});
+        assert_eq!(urls(&all), ["https://e.example/a"]);
+        assert!(!is_cut(&all) && !is_cut(&json!({})) && !is_cut(&json!({"status": 404})));
+        assert!(is_cut(&json!({"links": [{}, {}], "total": 3})));
+        assert!(is_cut(
+            &json!({"follow": {"pages": ["x"], "total": 2}, "nofollow": {"pages": ["x"], "total": 1}})
+        ));
+    }
+}

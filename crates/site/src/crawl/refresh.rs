@@ -1,0 +1,22 @@
+//! Where a page sends its visitors on by `<meta http-equiv="refresh">`: followed as a link is.
+
+use url::Url;
+
+use super::{
+    resources::{base_of, resolve},
+    scope::Scope,
+};
+use crate::page::{PageFacts, refresh};
+
+/// Longest text of the element that is surely whole: facts keep the first 500 characters.
+const WHOLE: usize = 499;
+
+/// The address, if it is on the site.
+pub(super) fn target(page: &PageFacts, scope: &Scope) -> Option<Url> {
+    let html = page.html_200()?;
+    let named = html.metas.iter().filter(|meta| &*meta.name == "=refresh");
+    let mut named = named.filter(|meta| meta.content.len() <= WHOLE);
+    let written = named.find_map(|meta| Some(refresh(&meta.content)?.1))?;
+    let target = resolve(&base_of(page, html)?, written)?;
+    scope.is_internal(target.as_str()).then_some(target)
+}

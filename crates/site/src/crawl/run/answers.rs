@@ -1,0 +1,60 @@
+//! Whether the site let itself be seen: a crawl that was turned away nearly everywhere is no complete one of a small site.
+
+use http::HeaderMap;
+
+use super::Run;
+use crate::{
+    crawl::{Termination, scope::is_media_name},
+    graph::State,
+    page::UrlId,
+};
+
+/// What became of the pages that were asked for. A redirect says nothing: where it leads is asked for too.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Answers {
+    pub(super) answered: u32,
+    refused: u32,
+    /// No answer, or 5xx.
+    silent: u32,
+}
+
+impl Answers {
+    /// What the crawl has to say when more than half of the pages were not seen.
+    pub(super) fn verdict(self) -> Option<Termination> {
+        let why = if self.refused >= self.silent {
+            Termination::Blocked
+        } else {
+            Termination::HostUnavailable
+        };
+        (self.refused + self.silent > self.answered).then_some(why)
+    }
+}
+
+impl Run {
+    pub(super) fn answers(&self) -> Answers {
+        let mut answers = Answers::default();
+        let internal = (0..self.table.len() as u32).map(UrlId);
+        for id in internal.filter(|id| self.builder.is_internal(*id)) {
+            let count = match (self.builder.state(id), self.builder.status(id)) {
+                (State::Known | State::Blocked | State::Redirect, _) => continue,
+                _ if is_media_name(path(self.table.key(id))) => continue,
+                (_, Some(401 | 403 | 429 | 451)) => &mut answers.refused,
+                _ if self.challenged.contains(&id) => &mut answers.refused,
+                (_, None | Some(500..)) => &mut answers.silent,
+                _ => &mut answers.answered,
+            };
+            *count += 1;
+        }
+        answers
+    }
+}
+
+fn path(key: &str) -> &str {
+    key.split('?').next().unwrap_or_default()
+}
+
+/// Cloudflare says by a header that its challenge stands in the place of the page, whatever the status.
+pub(super) fn is_challenge(headers: &HeaderMap) -> bool {
+    let mitigated = headers.get("cf-mitigated");
+    mitigated.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"challenge"))
+}

@@ -1,0 +1,72 @@
+//! How much of a page is kept of what there may be any number of, and whether that was enough: what a check does not find in
+//! a list that was cut may be in the rest.
+
+use super::HtmlFacts;
+
+/// Entries kept of most lists.
+pub(super) const LIST: usize = 50;
+/// Headings kept; of those behind only the first h1s.
+pub(super) const HEADINGS: usize = 250;
+/// Images kept; their places are counted in a byte.
+pub(super) const IMAGES: usize = 250;
+/// Scripts, styles and frames kept.
+pub(super) const RESOURCES: usize = 250;
+/// Blocks of JSON-LD kept.
+pub(super) const BLOCKS: usize = 100;
+/// Objects kept of all blocks.
+pub(crate) const OBJECTS: usize = 1_000;
+/// Language alternates kept: a page in every language and region of the world has some hundreds, and sets of a thousand exist.
+pub(super) const ALTERNATES: usize = 2_000;
+
+/// What a page has more of than is kept, as bits.
+pub(crate) mod cut {
+    /// Headings.
+    pub const HEADINGS: u8 = 1;
+    /// Images.
+    pub const IMAGES: u8 = 2;
+    /// Structured data.
+    pub const MARKUP: u8 = 4;
+    /// Language alternates.
+    pub const ALTERNATES: u8 = 8;
+    /// Links.
+    pub const LINKS: u8 = 16;
+    /// Scripts, styles, frames, forms and plugins.
+    pub const RESOURCES: u8 = 32;
+}
+
+impl HtmlFacts {
+    /// Bits of [`cut`].
+    pub(crate) fn cut_lists(&self) -> u8 {
+        let beyond = |total: u32, kept: usize| total as usize > kept;
+        let blocks = &self.json_ld;
+        // too large to keep, or more objects than are looked at
+        let unread = || {
+            blocks
+                .iter()
+                .any(|block| block.error.is_none() && block.source.is_empty())
+        };
+        let objects = || -> usize {
+            let of = |source: &str| memchr::memchr_iter(b'{', source.as_bytes()).count();
+            blocks.iter().map(|block| of(&block.source)).sum()
+        };
+        let lists = [
+            (cut::HEADINGS, beyond(self.headings_total, self.headings.len())),
+            (cut::IMAGES, beyond(self.images_total, self.images.len())),
+            (
+                cut::MARKUP,
+                !blocks.is_empty() && (blocks.len() >= BLOCKS || unread() || objects() >= OBJECTS),
+            ),
+            (cut::ALTERNATES, self.hreflangs.len() >= ALTERNATES),
+            (
+                cut::LINKS,
+                beyond(self.links_total, self.links.len())
+                    || beyond(self.uncrawlable_total, self.uncrawlable_links.len()),
+            ),
+            (
+                cut::RESOURCES,
+                self.resources.len() >= RESOURCES || self.forms.len() >= LIST || self.plugins.len() >= LIST,
+            ),
+        ];
+        lists.iter().filter(|(_, is)| *is).map(|(bit, _)| bit).sum()
+    }
+}
