@@ -10,7 +10,10 @@ use searchwright_contract::{
     jobs::{GetJob, Job},
 };
 
-use crate::{exit::CliError, output::plain};
+use crate::{
+    exit::{CliError, Exit},
+    output::plain,
+};
 
 /// How often work that runs is asked about.
 const POLL: Duration = Duration::from_millis(500);
@@ -111,8 +114,20 @@ impl std::str::FromStr for FailOn {
 }
 
 impl FailOn {
+    /// What the program ends with after an audit with results. What was not seen is not fine.
+    pub fn exit(self, audit: &Audit) -> Result<Exit, CliError> {
+        match audit.termination.as_deref() {
+            _ if self.is_crossed(audit) => Ok(Exit::Threshold),
+            Some(why @ ("blocked" | "host_unavailable")) => Err(CliError::new(
+                Exit::Failed,
+                format!("hardly anything of the site was seen ({why}), so that --fail-on cannot be answered"),
+            )),
+            _ => Ok(Exit::Done),
+        }
+    }
+
     /// Whether an audit that has ended crosses the threshold.
-    pub fn is_crossed(self, audit: &Audit) -> bool {
+    fn is_crossed(self, audit: &Audit) -> bool {
         match self {
             Self::Errors => audit.totals.errors > 0,
             Self::Warnings => audit.totals.errors + audit.totals.warnings > 0,

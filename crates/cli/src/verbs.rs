@@ -213,11 +213,10 @@ async fn wait_for_audit(
     let audit = follow::audit(client, started.audit).await?;
     let answer = serde_json::to_value(&audit).map_err(failed)?;
     output::print(GetCurrentAudit::META.name, &answer, json)?;
-    Ok(match audit.status {
-        AuditStatus::Failed | AuditStatus::Cancelled => Exit::Failed,
-        _ if fail_on.is_some_and(|f| f.is_crossed(&audit)) => Exit::Threshold,
-        _ => Exit::Done,
-    })
+    match audit.status {
+        AuditStatus::Failed | AuditStatus::Cancelled => Ok(Exit::Failed),
+        _ => fail_on.map_or(Ok(Exit::Done), |fail_on| fail_on.exit(&audit)),
+    }
 }
 
 /// Waits for the job that an operation has started, and prints that; what an import answers stays beside it.

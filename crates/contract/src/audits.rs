@@ -104,7 +104,7 @@ operation! {
 }
 
 operation! {
-    /// Stops an audit. Pages that were fetched stay.
+    /// Stops an audit, which ends without a result: what the audit before found stays, and what it began to change of that is told.
     ///
     /// An audit that has ended answers `409 invalid_state`.
     CancelAudit {

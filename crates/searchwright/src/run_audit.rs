@@ -134,15 +134,7 @@ async fn audit(server: &serve::Server, target: &Url, run: &RunAudit, json: bool)
         ));
     }
     show(&client, &audit, run, json).await?;
-    match (run.fail_on, audit.termination.as_deref()) {
-        (Some(what), _) if what.is_crossed(&audit) => Ok(Exit::Threshold),
-        // what was not seen is not fine
-        (Some(_), Some(why @ ("blocked" | "host_unavailable"))) => Err(CliError::new(
-            Exit::Failed,
-            format!("hardly anything of {domain} was seen ({why}), so that --fail-on cannot be answered"),
-        )),
-        _ => Ok(Exit::Done),
-    }
+    run.fail_on.map_or(Ok(Exit::Done), |fail_on| fail_on.exit(&audit))
 }
 
 async fn show(client: &Client, audit: &Audit, run: &RunAudit, json: bool) -> Result<(), CliError> {

@@ -318,6 +318,18 @@ pub struct Summary {
     pub impact: f64,
 }
 
+/// Writes what issues weigh now.
+pub async fn weigh(tx: &mut Tx, scope: ProjectScope, impacts: Vec<(Uuid, f64)>) -> Result<()> {
+    let rows = impacts
+        .into_iter()
+        .map(|(issue, impact)| vec![issue.into(), impact.into()]);
+    sql("UPDATE issues SET impact = $3 WHERE project_id = $1 AND id = $2")
+        .bind(scope.project())
+        .run_each(tx, rows.collect())
+        .await?;
+    Ok(())
+}
+
 /// Writes the issues of an audit; [`recount`] counts them.
 pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now: Instant) -> Result<()> {
     let rows = found

@@ -55,6 +55,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     27 "0027_page_urls",
     28 "0028_occurrence_leaves",
     29 "0029_page_name_leaves",
+    30 "0030_page_ranks",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

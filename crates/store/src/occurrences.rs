@@ -287,19 +287,29 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
     Ok(scopes)
 }
 
+/// How a page counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// In the score.
+    pub scored: bool,
+    /// Its share in the PageRank of the site; `None` of an audit of before that was kept.
+    pub rank: Option<f64>,
+}
+
 /// Every active occurrence that an audit saw, or a recheck of its pages: issue, page, and whether that page counts in the
 /// score. What it could not look at is stale and no part of it.
 pub async fn active(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
-    mut each: impl FnMut(Uuid, Uuid, bool),
+    mut each: impl FnMut(Uuid, Uuid, Counted),
 ) -> Result<()> {
-    let mut scored: HashMap<Uuid, bool> = HashMap::new();
-    sql("SELECT id, scored FROM pages WHERE project_id = $1")
+    let mut pages: HashMap<Uuid, Counted> = HashMap::new();
+    sql("SELECT id, scored, rank FROM pages WHERE project_id = $1")
         .bind(scope.project())
         .each(tx, |c| {
-            scored.insert(c.take()?, c.take()?);
+            let (page, scored, rank) = (c.take()?, c.take()?, c.take()?);
+            pages.insert(page, Counted { scored, rank });
             Ok(())
         })
         .await?;
@@ -308,11 +318,11 @@ pub async fn active(
         .bind(scope.project())
         .bind(audit);
     ledger::each(tx, leaves, |(issue, page), entry| {
-        if let Some(is_scored) = scored.get(&page)
+        if let Some(counted) = pages.get(&page)
             && entry.is_active()
             && entry.last_seen == audit
         {
-            each(issue, page, *is_scored);
+            each(issue, page, *counted);
         }
     })
     .await

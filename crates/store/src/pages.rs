@@ -103,6 +103,8 @@ pub struct Seen {
     pub crawled_at: Instant,
     /// It counts in the score.
     pub scored: bool,
+    /// Its share in the PageRank of the site, 0 to 1.
+    pub rank: f64,
 }
 
 /// Records pages of an audit, best in the order of their ids. Lists know them once they are [placed](place).
@@ -115,6 +117,7 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
                  page,
                  crawled_at,
                  scored,
+                 rank,
              }| {
                 vec![
                     id.into(),
@@ -132,18 +135,19 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
                     page.word_count.into(),
                     crawled_at.into(),
                     scored.into(),
+                    rank.into(),
                 ]
             },
         )
         .collect();
     sql("INSERT INTO pages (project_id, audit_id, id, url, final_url, status_code, failure, depth, inlinks, outlinks, link_score, indexable,
-            non_indexable_reason, title, word_count, crawled_at, scored)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+            non_indexable_reason, title, word_count, crawled_at, scored, rank)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
          ON CONFLICT (project_id, id) DO UPDATE SET audit_id = excluded.audit_id, url = excluded.url, final_url = excluded.final_url,
            status_code = excluded.status_code, failure = excluded.failure, depth = excluded.depth, inlinks = excluded.inlinks,
            outlinks = excluded.outlinks, link_score = excluded.link_score, indexable = excluded.indexable,
            non_indexable_reason = excluded.non_indexable_reason, title = excluded.title, word_count = excluded.word_count,
-           crawled_at = excluded.crawled_at, scored = excluded.scored")
+           crawled_at = excluded.crawled_at, scored = excluded.scored, rank = excluded.rank")
     .bind(scope.project())
     .bind(audit)
     .run_each_in_order(tx, rows)

@@ -1,20 +1,20 @@
 //! The health score of the newest audit, from what is known of its occurrences now: what was proven or accepted since
 //! counts at once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use searchwright_contract::{Instant, audits::AuditTotals};
 use searchwright_site::{
     checks::{self, Scope, Severity},
     score::{Counts, Scores, is_counted},
 };
-use searchwright_store::{Tx, audits, occurrences, pages, snapshots::half};
+use searchwright_store::{Tx, audits, issues, occurrences, pages, snapshots::half};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     Job, JobError,
-    analysis::{by_category, evaluate::issue_id},
+    analysis::{by_category, evaluate::issue_id, impact},
     audit::fenced,
     silences,
     worker::Run,
@@ -59,12 +59,20 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         .map(|check| (issue_id(project, check.id), check))
         .collect();
     let mut found: HashMap<Uuid, Counts> = HashMap::new();
-    let (mut site, mut totals, mut issues) = (Counts::default(), AuditTotals::default(), HashSet::new());
-    occurrences::active(&mut db.read().await?, scope, audit, |issue, page, is_scored| {
+    let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
+    // what each weighs; nothing where the rank of a page is not known
+    let mut ranks: HashMap<Uuid, Option<f64>> = HashMap::new();
+    occurrences::active(&mut db.read().await?, scope, audit, |issue, page, counted| {
         let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
             return;
         };
-        issues.insert(issue);
+        let rank = if check.scope == Scope::Site {
+            Some(1.0)
+        } else {
+            counted.rank
+        };
+        let of_issue = ranks.entry(issue).or_insert(Some(0.0));
+        *of_issue = of_issue.zip(rank).map(|(sum, rank)| sum + rank);
         match rules.severity(check) {
             Severity::Error => totals.errors += 1,
             Severity::Warning => totals.warnings += 1,
@@ -72,12 +80,16 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         }
         if check.scope == Scope::Site {
             site.count(check, &rules);
-        } else if is_scored && is_counted(check, silent.contains(&half(page))) {
+        } else if counted.scored && is_counted(check, silent.contains(&half(page))) {
             found.entry(page).or_default().count(check, &rules);
         }
     })
     .await?;
-    totals.issues = issues.len() as u64;
+    totals.issues = ranks.len() as u64;
+    let impacts: Vec<(Uuid, f64)> = ranks
+        .into_iter()
+        .filter_map(|(issue, rank)| Some((issue, impact(rules.severity(all.get(&issue)?), rank?))))
+        .collect();
     let pages = pages::scored(&mut db.read().await?, scope, audit).await?;
     if pages == 0 {
         // An audit of before pages said whether they count.
@@ -91,6 +103,7 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
     let value = health.score;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
+            issues::weigh(tx, scope, impacts).await?;
             audits::rescore(
                 tx,
                 scope,

@@ -496,7 +496,7 @@ async fn silence_proves_nothing(database: &str) {
 
 /// Of an audit that left pages out, what older audits saw on those is no part of its score.
 async fn the_score_is_computed_again_as_it_was(database: &str) {
-    let (bench, _) = bench(database).await;
+    let (bench, site) = bench(database).await;
     let narrow = bench.post("P/audits", json!({ "maxPages": 2 })).await.json();
     until_ended(&bench, narrow["job"]["id"].as_str().unwrap()).await;
     let before = bench.get("P/audits/current").await.json();
@@ -523,4 +523,18 @@ async fn the_score_is_computed_again_as_it_was(database: &str) {
         assert_eq!(after[member], before[member], "{member}");
     }
     assert_eq!(issue(&bench, "title-missing").await["impact"], impact);
+
+    // of two pages one leaves, and comes back
+    site.put("/b", 200, &page("", &["/"]));
+    audit(&bench).await;
+    let weighs = async || issue(&bench, "title-missing").await["impact"].as_f64().unwrap();
+    let both = weighs().await;
+    let other = occurrence(&bench, "title-missing", "/b").await;
+    say(&bench, "ignore", &[pair(&other)]).await;
+    left().await;
+    let one = weighs().await;
+    assert!(0.0 < one && one < both, "{one} {both}");
+    say(&bench, "unignore", &[pair(&other)]).await;
+    left().await;
+    assert_eq!(weighs().await, both);
 }

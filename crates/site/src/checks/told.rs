@@ -23,7 +23,7 @@ pub enum Told {
     Beginning,
     /// A page of HTML.
     Whole,
-    /// The same, which has more of something than is kept: bits of [`cut`].
+    /// The same, which has more of something than is kept: bits of `cut`.
     Cut(u8),
     /// Something else than HTML.
     Other,

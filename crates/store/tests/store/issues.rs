@@ -50,6 +50,7 @@ pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> Seen {
         },
         crawled_at: later(3),
         scored: true,
+        rank: 0.25,
     }
 }
 

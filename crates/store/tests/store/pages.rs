@@ -69,6 +69,7 @@ async fn the_newest_audit_counts(place: &Place) {
         page: bare.clone(),
         crawled_at: later(8),
         scored: true,
+        rank: 0.25,
     };
     commit!(store.db, |tx| pages::record(tx, scope, id(), vec![second]).await).unwrap();
     assert_eq!(

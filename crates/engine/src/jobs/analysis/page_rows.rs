@@ -94,6 +94,7 @@ impl<'n> Note<'n> {
             } else {
                 self.scored.0
             },
+            rank: f64::from(index.rank(self.id)),
         }
     }
 }
