@@ -52,8 +52,6 @@ pub mod flag {
     pub const IN_SITEMAP: u16 = 8;
     /// Robots `nofollow` on the page.
     pub const NOFOLLOW: u16 = 16;
-    /// Known from the last audit.
-    pub const PREVIOUS: u16 = 32;
     /// Judged a soft 404.
     pub const SOFT_404: u16 = 64;
     /// Declares a canonical other than itself.

@@ -27,7 +27,7 @@ pub struct Origin {
     /// The `www.` twin (or the bare host), when somebody serves there.
     pub twin: Option<Variant>,
     /// The root over the other scheme, when somebody serves there: plain http of a site on https, https of one on http.
-    pub plain_http: Option<Variant>,
+    pub other_scheme: Option<Variant>,
     /// What a made-up URL answered: 200 means that the site does not say 404.
     pub probe_status: Option<u16>,
     /// What made-up URLs answered, in the root and in the folder that all pages share.
@@ -121,7 +121,7 @@ pub struct Variant {
 impl Origin {
     /// Other spellings of the root that were asked for and gave no answer.
     pub fn silent_variants(&self) -> impl Iterator<Item = &str> {
-        let variants = self.twin.iter().chain(&self.plain_http);
+        let variants = self.twin.iter().chain(&self.other_scheme);
         variants
             .filter(|variant| variant.status == 0 || is_passing(variant.status))
             .map(|variant| &*variant.url)

@@ -51,7 +51,7 @@ pub(super) use self::{
     noted::Noted,
     settle::{leave, recount, tell},
 };
-use super::{Job, JobError, audit::fenced, named::Witnessed, page_links, worker::Run};
+use super::{Job, JobError, audit::fenced, page_links, witnessed::Witnessed, worker::Run};
 use crate::{failure::defect, operations::word, rules};
 
 /// Of issues that rest on measurements, the pages that were measured for them.

@@ -21,6 +21,7 @@ mod steps;
 mod temporary_redirects;
 mod verify_publication;
 mod vitals;
+mod witnessed;
 pub mod worker;
 
 use std::collections::BTreeMap;

@@ -159,7 +159,7 @@ fn expiring(site: &Site<'_>) -> Option<Value> {
 }
 
 fn not_redirected(site: &Site<'_>) -> Option<Value> {
-    let plain = site.origin().plain_http.as_ref()?;
+    let plain = site.origin().other_scheme.as_ref()?;
     let secure = site.origin().root.starts_with("https:");
     (secure && plain.status == 200).then(|| json!({"httpUrl": plain.url, "status": plain.status}))
 }

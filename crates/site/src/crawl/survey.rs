@@ -197,13 +197,13 @@ impl Survey {
             if root.scheme() == "https" {
                 let mut plain = root.clone();
                 if plain.set_scheme("http").is_ok() {
-                    origin.plain_http = self.variant(plain, &mut origin.more).await;
+                    origin.other_scheme = self.variant(plain, &mut origin.more).await;
                 }
             } else if root.port().is_none() {
                 // a site without https may still hold out a certificate, to whoever types it
                 let mut secure = root.clone();
                 if secure.set_scheme("https").is_ok() {
-                    origin.plain_http = self.variant(secure, &mut origin.more).await;
+                    origin.other_scheme = self.variant(secure, &mut origin.more).await;
                 }
             }
             let name = format!("/{:016x}", Dice(config.seed).roll());

@@ -231,11 +231,8 @@ impl IndexBuilder {
         index.depths.resize(length, u16::MAX);
         for id in 0..length {
             let known = table.provenance(UrlId(id as u32));
-            for (bit, flag) in [
-                (provenance::SITEMAP, flag::IN_SITEMAP),
-                (provenance::PREVIOUS, flag::PREVIOUS),
-            ] {
-                index.flags[id] |= if known & bit != 0 { flag } else { 0 };
+            if known & provenance::SITEMAP != 0 {
+                index.flags[id] |= flag::IN_SITEMAP;
             }
         }
         (index.keys, index.key_ends, index.provenance, index.days) = table.into_columns();

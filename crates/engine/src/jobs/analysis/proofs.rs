@@ -17,7 +17,7 @@ use searchwright_store::issues::{Settled, Unseen};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{super::named::Witnessed, Measured, evaluate::issue_id};
+use super::{super::witnessed::Witnessed, Measured, evaluate::issue_id};
 
 /// What is known of the pages of an audit.
 pub(super) struct Proofs {

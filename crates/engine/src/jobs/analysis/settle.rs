@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, audit::fenced, named::Witnessed, worker::Run},
+    super::{JobError, audit::fenced, witnessed::Witnessed, worker::Run},
     evaluate::{issue_id, locked},
     proofs::Proof,
     writing::ROWS,

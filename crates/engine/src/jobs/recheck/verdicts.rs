@@ -21,7 +21,8 @@ use uuid::Uuid;
 use super::{
     super::{
         analysis::evaluate::{evidence, issue_id, page_id},
-        named::{Witnessed, key},
+        named::key,
+        witnessed::Witnessed,
     },
     Looked,
 };

@@ -87,8 +87,8 @@ fn hosts() -> Vec<Case> {
         ),
         origin(
             "http-not-redirected",
-            |o| o.plain_http = variant("http://www.example.com/", 200),
-            |o| o.plain_http = variant("http://www.example.com/", 301),
+            |o| o.other_scheme = variant("http://www.example.com/", 200),
+            |o| o.other_scheme = variant("http://www.example.com/", 301),
         ),
         origin(
             "tls-invalid",

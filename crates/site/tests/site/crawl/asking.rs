@@ -295,7 +295,7 @@ async fn the_origin_is_surveyed() {
         (&*twin.url, twin.status, twin.location.as_deref()),
         ("https://example.com/", 301, Some("https://www.example.com/start"))
     );
-    assert_eq!(origin.plain_http.as_ref().map(|v| v.status), Some(301));
+    assert_eq!(origin.other_scheme.as_ref().map(|v| v.status), Some(301));
     assert_eq!(memory.paths(), ["/", "https://www.example.com/start"]);
     assert_eq!(ending.index.key(origin.home), "https://www.example.com/start");
 }
