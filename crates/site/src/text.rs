@@ -22,7 +22,7 @@ use wide::u8x16;
 pub(crate) use blocks::{BLOCK, each_block, find_near};
 pub use pixels::{is_wide, title_pixels};
 pub use sentences::sentences;
-pub use words::{CJK_CHARS_PER_WORD, is_cjk, words};
+pub use words::{CJK_CHARS_PER_WORD, is_cjk, is_mostly_cjk, words};
 pub(crate) use words::{Words, has_more_words};
 
 /// The primary subtag of a BCP 47 tag in lower case: `de` of `de-AT`.

@@ -103,7 +103,10 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
     let value = health.score;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
-            issues::weigh(tx, scope, impacts).await?;
+            // an audit that ended meanwhile has said what issues weigh
+            if audits::newest_finished(tx, scope).await? == Some(audit) {
+                issues::weigh(tx, scope, impacts).await?;
+            }
             audits::rescore(
                 tx,
                 scope,

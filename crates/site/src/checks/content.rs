@@ -14,7 +14,7 @@ use crate::{
     dates::{self, MONTH_MS},
     graph::Same,
     page::{FILLER, HtmlFacts},
-    text::{CJK_CHARS_PER_WORD, is_cjk},
+    text::{CJK_CHARS_PER_WORD, is_mostly_cjk},
 };
 
 const HELPFUL: &str = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content";
@@ -92,21 +92,19 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Whether East Asian characters are most of a text.
-fn is_east_asian(text: &str) -> bool {
-    let letters = || text.chars().filter(|c| c.is_alphanumeric());
-    letters().filter(|c| is_cjk(*c)).count() * 2 > letters().count()
-}
-
 fn thin(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let thresholds = page.thresholds();
+    if !page.indexable {
+        return None;
+    }
+    let (thresholds, words) = (page.thresholds(), html.main_words);
+    if is_mostly_cjk(html.excerpt.chars()) {
+        let characters = (f64::from(words) * CJK_CHARS_PER_WORD).round() as u32;
+        let least = thresholds.thin_characters_cjk;
+        return (characters < least)
+            .then(|| json!({"words": words, "characters": characters, "threshold": least}));
+    }
     let least = thresholds.thin_words;
-    let few = if is_east_asian(&html.excerpt) {
-        f64::from(html.main_words) * CJK_CHARS_PER_WORD < f64::from(thresholds.thin_characters_cjk)
-    } else {
-        html.main_words < least
-    };
-    (page.indexable && few).then(|| json!({"words": html.main_words, "threshold": least}))
+    (words < least).then(|| json!({"words": words, "threshold": least}))
 }
 
 fn text_ratio(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {

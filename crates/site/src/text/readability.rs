@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{is_cjk, primary, sentences::each_sentence, syllables::syllables, words};
+use super::{is_mostly_cjk, primary, sentences::each_sentence, syllables::syllables, words};
 
 /// Words of a sentence that is long.
 pub const LONG_SENTENCE: u32 = 20;
@@ -198,14 +198,7 @@ pub fn readability<'t>(
     paragraphs: impl Iterator<Item = &'t str> + Clone,
     language: &str,
 ) -> Option<Readability> {
-    let chars = || {
-        paragraphs
-            .clone()
-            .flat_map(str::chars)
-            .filter(|c| c.is_alphanumeric())
-    };
-    let cjk = 2 * chars().filter(|c| is_cjk(*c)).count() > chars().count();
-    let formula = if cjk {
+    let formula = if is_mostly_cjk(paragraphs.clone().flat_map(str::chars)) {
         Formula::SentenceLength
     } else {
         formula(language)

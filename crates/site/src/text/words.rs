@@ -101,6 +101,16 @@ pub fn is_cjk(c: char) -> bool {
         | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// Whether most letters of a text are of such scripts.
+pub fn is_mostly_cjk(text: impl Iterator<Item = char>) -> bool {
+    let (mut all, mut cjk) = (0_usize, 0_usize);
+    for letter in text.filter(|c| c.is_alphanumeric()) {
+        all += 1;
+        cjk += usize::from(is_cjk(letter));
+    }
+    2 * cjk > all
+}
+
 /// Bytes counted at a time where a text is not plain throughout.
 const BLOCK: usize = 192;
 
