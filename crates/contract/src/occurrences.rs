@@ -15,6 +15,10 @@ pub struct Pair {
     /// The page.
     #[schemars(length(max = 100), example = &"8d1f6a4c-2b3e-5f70-a1b2-c3d4e5f60718")]
     pub page_id: String,
+    /// `version` of the occurrence that was read: where it is another one now, the pair is refused.
+    #[serde(rename = "ifVersion", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100), example = &"60303ae22b998861")]
+    pub if_version: Option<String>,
 }
 
 operation! {
@@ -97,7 +101,8 @@ pub struct Marked {
     pub outcome: MarkOutcome,
     /// Where it stands now; `null` when the project has no such occurrence.
     pub state: Option<OccurrenceState>,
-    /// Why it was refused: `not_found`, `occurrence_ignored`, `recheck_pending` or `invalid_state`.
+    /// Why it was refused: `not_found`, `precondition_failed` (not in the `ifVersion` that was read), `occurrence_ignored`,
+    /// `recheck_pending` or `invalid_state`.
     pub code: Option<String>,
 }
 

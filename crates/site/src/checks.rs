@@ -189,6 +189,8 @@ pub struct Check {
     pub needs_whole: bool,
     /// What it needs to know beside the page, so that finding nothing is a proof.
     pub(crate) rests_on: &'static [Rest],
+    /// How bad one finding is, by its evidence, where that is not the same of all.
+    pub(crate) degree: Option<Degree>,
     /// Counts for the health score.
     pub scored: bool,
     /// The condition.
@@ -224,6 +226,9 @@ pub(crate) enum Test {
     Site(fn(&Site<'_>) -> Option<Value>),
 }
 
+/// How bad a finding is that has this evidence.
+type Degree = fn(&Value, &Thresholds) -> Severity;
+
 /// Whether an answer lets a check find something.
 type Screen = fn(&Answer<'_>, &HtmlFacts) -> bool;
 
@@ -231,6 +236,11 @@ impl Check {
     /// Its place in the registry.
     pub const fn place(&self) -> usize {
         self.place as usize
+    }
+
+    /// Whether its findings are not all equally bad.
+    pub const fn has_degrees(&self) -> bool {
+        self.degree.is_some()
     }
 
     /// See [`RecheckMode`].
@@ -255,6 +265,7 @@ impl Check {
             needs_audit: false,
             needs_whole: false,
             rests_on: &[],
+            degree: None,
             scored: false,
             description: "",
             why_it_matters: "",

@@ -108,12 +108,13 @@ const CATEGORIES: usize = Category::ALL.len();
 pub struct Counts([[u8; 2]; CATEGORIES]);
 
 impl Counts {
-    /// A check that found something, as bad as a project finds it; each is counted once.
-    pub fn count(&mut self, check: &Check, rules: &Rules) {
-        let place = match rules.scored(check) {
-            Some(Severity::Error) => 0,
-            Some(Severity::Warning) => 1,
-            Some(Severity::Notice) | None => return,
+    /// A check that found something, and how bad it is; each is counted once.
+    pub fn count(&mut self, check: &Check, severity: Severity, rules: &Rules) {
+        let place = match severity {
+            _ if !rules.is_scored(check, severity) => return,
+            Severity::Error => 0,
+            Severity::Warning => 1,
+            Severity::Notice => return,
         };
         let count = &mut self.0[check.category as usize][place];
         *count = count.saturating_add(1);

@@ -318,12 +318,22 @@ pub struct Summary {
     pub impact: f64,
 }
 
+/// What an issue weighs by its occurrences.
+#[derive(Clone, Debug)]
+pub struct Weight {
+    /// The issue.
+    pub issue: Uuid,
+    /// Of the worst.
+    pub severity: String,
+    /// Sort key; where it cannot be told the one it has stays.
+    pub impact: Option<f64>,
+}
+
 /// Writes what issues weigh now.
-pub async fn weigh(tx: &mut Tx, scope: ProjectScope, impacts: Vec<(Uuid, f64)>) -> Result<()> {
-    let rows = impacts
-        .into_iter()
-        .map(|(issue, impact)| vec![issue.into(), impact.into()]);
-    sql("UPDATE issues SET impact = $3 WHERE project_id = $1 AND id = $2")
+pub async fn weigh(tx: &mut Tx, scope: ProjectScope, weights: Vec<Weight>) -> Result<()> {
+    let rows = weights.into_iter();
+    let rows = rows.map(|of| vec![of.issue.into(), of.impact.into(), of.severity.into()]);
+    sql("UPDATE issues SET impact = coalesce(CAST($3 AS DOUBLE PRECISION), impact), severity = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .run_each(tx, rows.collect())
         .await?;

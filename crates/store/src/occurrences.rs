@@ -10,11 +10,13 @@ use searchwright_contract::{
     issues::{Occurrence, OccurrenceState, Severity},
     rechecks::LastRecheck,
 };
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{
     Error, Param, Result, Tx,
     access::ProjectScope,
+    audit_settings,
     ledger::{self, Entry, Which},
     projects, sql,
 };
@@ -29,8 +31,12 @@ fn occurrence((issue, page): Pair, url: String, entry: Entry) -> Result<Occurren
         issue_id: issue.to_string(),
         page_id: page.to_string(),
         url,
+        severity: Severity::Notice,
         state: entry.state,
         evidence: json(&entry.evidence)?,
+        evidence_hash: short_hash(entry.evidence.as_bytes()),
+        version: entry.version()?,
+        ruleset_version: None,
         first_seen_audit_id: entry.first_seen.to_string(),
         last_seen_audit_id: entry.last_seen.to_string(),
         last_checked_at: entry.checked_at,
@@ -69,7 +75,14 @@ pub(crate) fn json(evidence: &str) -> Result<serde_json::Value> {
     serde_json::from_str(evidence).map_err(|e| Error::Defect(format!("evidence: {e}")))
 }
 
-/// One page of an issue's occurrences, by page id; only active ones unless a state is given.
+/// The beginning of a hash, as hexadecimal digits.
+pub(crate) fn short_hash(of: &[u8]) -> String {
+    let hash = Sha256::digest(of);
+    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// One page of an issue's occurrences, by page id; only active ones unless a state is given. How bad each is and what the
+/// caller may do is left to be filled in.
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -86,8 +99,19 @@ pub async fn list(
         .optional_each(tx, pages, |c| c.take::<String>())
         .await?;
     let of = found.into_iter().zip(urls);
-    of.filter_map(|((page, entry), url)| Some(occurrence((issue, page), url?, entry)))
-        .collect()
+    let occurrences = of.filter_map(|((page, entry), url)| Some(occurrence((issue, page), url?, entry)));
+    let mut occurrences = occurrences.collect::<Result<Vec<_>>>()?;
+    let mut versions: HashMap<String, Option<String>> = HashMap::new();
+    for occurrence in &mut occurrences {
+        let audit = &occurrence.last_seen_audit_id;
+        if !versions.contains_key(audit) {
+            let id = Uuid::try_parse(audit).unwrap_or_default();
+            let of = audit_settings::of(tx, scope, id).await?;
+            versions.insert(audit.clone(), of.map(|(_, version)| version));
+        }
+        occurrence.ruleset_version = versions.get(audit).cloned().flatten();
+    }
+    Ok(occurrences)
 }
 
 /// An active occurrence of a page.
@@ -177,6 +201,17 @@ pub async fn states(
     let known = ledger::known(tx, scope, pairs).await?;
     let states = known.into_iter().map(|entry| entry.map(|entry| entry.state));
     Ok(states.collect())
+}
+
+/// The same, and in which version each is.
+pub async fn versions(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    pairs: &[Pair],
+) -> Result<Vec<Option<(OccurrenceState, String)>>> {
+    let known = ledger::known(tx, scope, pairs).await?;
+    let of = |entry: Entry| Ok((entry.state, entry.version()?));
+    known.into_iter().map(|entry| entry.map(of).transpose()).collect()
 }
 
 /// Parameters of a statement that is run for each pair.
@@ -296,13 +331,13 @@ pub struct Counted {
     pub rank: Option<f64>,
 }
 
-/// Every active occurrence that an audit saw, or a recheck of its pages: issue, page, and whether that page counts in the
-/// score. What it could not look at is stale and no part of it.
+/// Every active occurrence that an audit saw, or a recheck of its pages: which, what was seen (JSON text), and whether that
+/// page counts in the score. What it could not look at is stale and no part of it.
 pub async fn active(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
-    mut each: impl FnMut(Uuid, Uuid, Counted),
+    mut each: impl FnMut(Pair, &str, Counted),
 ) -> Result<()> {
     let mut pages: HashMap<Uuid, Counted> = HashMap::new();
     sql("SELECT id, scored, rank FROM pages WHERE project_id = $1")
@@ -317,12 +352,12 @@ pub async fn active(
            AND open + done + recheck_pending + still_present + reopened > 0 AND (seen_by IS NULL OR seen_by = $2)")
         .bind(scope.project())
         .bind(audit);
-    ledger::each(tx, leaves, |(issue, page), entry| {
-        if let Some(counted) = pages.get(&page)
+    ledger::each(tx, leaves, |of, entry| {
+        if let Some(counted) = pages.get(&of.1)
             && entry.is_active()
             && entry.last_seen == audit
         {
-            each(issue, page, *counted);
+            each(of, &entry.evidence, *counted);
         }
     })
     .await

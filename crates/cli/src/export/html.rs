@@ -61,7 +61,9 @@ fn bars(page: &mut String, issues: &[Found], scores: &BTreeMap<String, u8>) {
     let mut categories: BTreeMap<&str, BTreeMap<Severity, usize>> = BTreeMap::new();
     for found in issues {
         let of = categories.entry(&found.issue.category).or_default();
-        *of.entry(found.issue.severity).or_default() += found.occurrences.len();
+        for occurrence in &found.occurrences {
+            *of.entry(occurrence.severity).or_default() += 1;
+        }
     }
     let sum = |parts: &BTreeMap<Severity, usize>| parts.values().sum::<usize>();
     let most = categories.values().map(sum).max().unwrap_or(1).max(1);
@@ -128,7 +130,15 @@ fn issue(page: &mut String, found: &Found) {
             url
         };
         let evidence: String = occurrence.evidence.to_string().chars().take(400).collect();
-        let _ = write!(page, "<li>{shown} <code>{}</code></li>", escape(&evidence));
+        // where not all are equally bad
+        let less = (occurrence.severity != issue.severity)
+            .then(|| format!("<b class=\"{0}\">{0}</b>", occurrence.severity));
+        let _ = write!(
+            page,
+            "<li>{}{shown} <code>{}</code></li>",
+            less.unwrap_or_default(),
+            escape(&evidence)
+        );
     }
     page.push_str("</ul>");
     if all.len() > PAGES {

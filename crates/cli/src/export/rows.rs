@@ -39,7 +39,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> std::io::Result<(
                 occurrence.last_checked_at.to_string(),
             );
             let row = [
-                issue.severity.as_str(),
+                occurrence.severity.as_str(),
                 &issue.check_id,
                 &issue.title,
                 &issue.category,

@@ -60,7 +60,7 @@ pub(super) fn log(results: &Results) -> Value {
             json!({
                 "ruleId": issue.check_id,
                 "ruleIndex": at,
-                "level": level(issue.severity),
+                "level": level(occurrence.severity),
                 "message": { "text": format!("{}: {}", issue.title, occurrence.evidence) },
                 "locations": [{ "physicalLocation": {
                     "artifactLocation": { "uri": occurrence.url },

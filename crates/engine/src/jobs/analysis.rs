@@ -72,7 +72,7 @@ fn measured(index: &Index, ids: &Ids, rules: &Rules, project: Uuid) -> Measured 
 }
 
 /// Weight of a severity in the impact of an issue.
-const fn weight(severity: Severity) -> f64 {
+pub(super) const fn weight(severity: Severity) -> f64 {
     match severity {
         Severity::Error => 10.0,
         Severity::Warning => 3.0,
@@ -92,19 +92,19 @@ pub(super) struct Audited {
     pub(super) previous: Option<Uuid>,
 }
 
-/// What a check contributes to the impact of its issue on pages of a sum of ranks.
-pub(super) fn impact(severity: Severity, rank: f64) -> f64 {
-    (weight(severity) * rank * 100.0 * 1000.0).round() / 1000.0
+/// The impact of an issue whose occurrences weigh so much, each by its severity and the rank of its page.
+pub(super) fn impact_of(weight: f64) -> f64 {
+    (weight * 100.0 * 1000.0).round() / 1000.0
 }
 
-/// An issue as it is kept.
-pub(super) fn summary(rules: &Rules, check: &checks::Check, id: Uuid, rank: f64) -> issues::Summary {
+/// An issue as it is kept: as bad as its worst occurrence.
+pub(super) fn summary(check: &checks::Check, id: Uuid, severity: Severity, impact: f64) -> issues::Summary {
     issues::Summary {
         id,
         check_id: check.id,
         category: word(&check.category),
-        severity: word(&rules.severity(check)),
-        impact: impact(rules.severity(check), rank),
+        severity: word(&severity),
+        impact,
     }
 }
 
@@ -297,8 +297,8 @@ async fn finish(
     let (mut summaries, mut others) = (Vec::new(), Vec::new());
     for check in checks::registry() {
         let id = issue_id(project, check.id);
-        match sums.rank(check) {
-            Some(rank) => summaries.push(summary(rules, check, id, rank)),
+        match sums.weighed(check) {
+            Some(weighed) => summaries.push(summary(check, id, weighed.severity, weighed.impact())),
             None => others.push((id, word(&rules.severity(check)))),
         }
     }

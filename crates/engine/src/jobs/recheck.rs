@@ -231,10 +231,11 @@ async fn finish(
     let mut summaries = BTreeMap::new();
     for (check, finding, rank) in &pages.findings {
         if !known.contains(&finding.issue) {
+            let severity = rules.severity_by(check, &finding.evidence);
             let summary = summaries
                 .entry(finding.issue)
-                .or_insert_with(|| analysis::summary(rules, check, finding.issue, 0.0));
-            summary.impact += analysis::impact(rules.severity(check), *rank);
+                .or_insert_with(|| analysis::summary(check, finding.issue, severity, 0.0));
+            summary.impact += analysis::impact_of(analysis::weight(severity) * rank);
         }
     }
     let findings: Vec<Finding> = pages

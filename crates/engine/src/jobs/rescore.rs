@@ -14,12 +14,12 @@ use uuid::Uuid;
 
 use super::{
     Job, JobError,
-    analysis::{by_category, evaluate::issue_id, impact},
+    analysis::{by_category, evaluate::issue_id, impact_of, weight},
     audit::fenced,
     silences,
     worker::Run,
 };
-use crate::{Engine, rules};
+use crate::{Engine, operations::word, rules};
 
 /// Carries it out.
 pub(super) async fn run(run: Run) -> Result<Value, JobError> {
@@ -60,35 +60,47 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         .collect();
     let mut found: HashMap<Uuid, Counts> = HashMap::new();
     let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
-    // what each weighs; nothing where the rank of a page is not known
-    let mut ranks: HashMap<Uuid, Option<f64>> = HashMap::new();
-    occurrences::active(&mut db.read().await?, scope, audit, |issue, page, counted| {
-        let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
-            return;
-        };
-        let rank = if check.scope == Scope::Site {
-            Some(1.0)
-        } else {
-            counted.rank
-        };
-        let of_issue = ranks.entry(issue).or_insert(Some(0.0));
-        *of_issue = of_issue.zip(rank).map(|(sum, rank)| sum + rank);
-        match rules.severity(check) {
-            Severity::Error => totals.errors += 1,
-            Severity::Warning => totals.warnings += 1,
-            Severity::Notice => totals.notices += 1,
-        }
-        if check.scope == Scope::Site {
-            site.count(check, &rules);
-        } else if counted.scored && is_counted(check, silent.contains(&half(page))) {
-            found.entry(page).or_default().count(check, &rules);
-        }
-    })
+    // how bad each is and what it weighs; nothing where the rank of a page is not known
+    let mut weights: HashMap<Uuid, (Severity, Option<f64>)> = HashMap::new();
+    occurrences::active(
+        &mut db.read().await?,
+        scope,
+        audit,
+        |(issue, page), evidence, counted| {
+            let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
+                return;
+            };
+            let rank = if check.scope == Scope::Site {
+                Some(1.0)
+            } else {
+                counted.rank
+            };
+            let severity = rules.severity_by(check, evidence);
+            let (worst, sum) = weights.entry(issue).or_insert((severity, Some(0.0)));
+            *worst = severity.max(*worst);
+            *sum = sum.zip(rank).map(|(sum, rank)| sum + weight(severity) * rank);
+            match severity {
+                Severity::Error => totals.errors += 1,
+                Severity::Warning => totals.warnings += 1,
+                Severity::Notice => totals.notices += 1,
+            }
+            if check.scope == Scope::Site {
+                site.count(check, severity, &rules);
+            } else if counted.scored && is_counted(check, silent.contains(&half(page))) {
+                let counts = found.entry(page).or_default();
+                counts.count(check, severity, &rules);
+            }
+        },
+    )
     .await?;
-    totals.issues = ranks.len() as u64;
-    let impacts: Vec<(Uuid, f64)> = ranks
+    totals.issues = weights.len() as u64;
+    let weights: Vec<issues::Weight> = weights
         .into_iter()
-        .filter_map(|(issue, rank)| Some((issue, impact(rules.severity(all.get(&issue)?), rank?))))
+        .map(|(issue, (severity, weight))| issues::Weight {
+            issue,
+            severity: word(&severity),
+            impact: weight.map(impact_of),
+        })
         .collect();
     let pages = pages::scored(&mut db.read().await?, scope, audit).await?;
     if pages == 0 {
@@ -105,7 +117,7 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         Box::pin(async move {
             // an audit that ended meanwhile has said what issues weigh
             if audits::newest_finished(tx, scope).await? == Some(audit) {
-                issues::weigh(tx, scope, impacts).await?;
+                issues::weigh(tx, scope, weights).await?;
             }
             audits::rescore(
                 tx,

@@ -97,7 +97,7 @@ impl Handle<DiffAudits> for Engine {
                     issue_id: issue.to_string(),
                     check_id: check.id.to_owned(),
                     title: check.title.to_owned(),
-                    severity: severity(&rules, check),
+                    severity: severity(rules.severity(check)),
                     counts,
                 });
             }

@@ -30,9 +30,8 @@ use crate::{
 /// Changes shown of an occurrence.
 const HISTORY: u32 = 10;
 
-/// How bad a project finds what a check finds.
-pub(super) fn severity(rules: &Rules, check: &checks::Check) -> Severity {
-    match rules.severity(check) {
+pub(super) const fn severity(of: checks::Severity) -> Severity {
+    match of {
         checks::Severity::Error => Severity::Error,
         checks::Severity::Warning => Severity::Warning,
         checks::Severity::Notice => Severity::Notice,
@@ -102,7 +101,8 @@ impl Handle<ListOccurrences> for Engine {
         let id = call.child(Child::Issue, &operation.issue_id)?;
         let scope = call.scope()?;
         let found = issues::get(tx, scope, id).await;
-        call.or_missing(tx, Child::Issue, id, found).await?;
+        let row = call.or_missing(tx, Child::Issue, id, found).await?;
+        let (check, rules) = (check(&row.check_id)?, rules::of_newest(tx, scope).await?);
         let limit = limit(operation.limit);
         let after: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
         let rows = occurrences::list(tx, scope, id, operation.state, after, limit + 1).await?;
@@ -111,6 +111,7 @@ impl Handle<ListOccurrences> for Engine {
         })?;
         tell_histories(tx, scope, id, &mut page.data).await?;
         for occurrence in &mut page.data {
+            occurrence.severity = severity(rules.severity_of(check, &occurrence.evidence));
             occurrence.allowed_actions = actions(call, occurrence.state);
         }
         Ok(page)

@@ -1,7 +1,7 @@
 //! What callers say of occurrences: done, not done after all, accepted, open again.
 
 use searchwright_contract::{
-    Instant, Scope,
+    Code, Instant, Scope,
     actions::{AllowedActions, Permission},
     issues::OccurrenceState::{self, Done, Ignored, Open, RecheckPending, Reopened, Resolved, StillPresent},
     occurrences::{
@@ -85,6 +85,12 @@ pub(super) fn ids(pair: &Pair) -> Option<(Uuid, Uuid)> {
     ))
 }
 
+/// Whether it is another one than the caller has read.
+pub(super) fn has_changed(pair: &Pair, known: Option<&(OccurrenceState, String)>) -> bool {
+    let known = known.map(|(_, version)| version);
+    pair.if_version.is_some() && pair.if_version.as_ref() != known
+}
+
 async fn mark(
     call: &Call,
     tx: &mut Tx,
@@ -95,7 +101,11 @@ async fn mark(
 ) -> Result<Marking> {
     let scope = call.scope()?;
     let pairs_ids: Vec<(Uuid, Uuid)> = pairs.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
-    let mut states = occurrences::states(tx, scope, &pairs_ids).await?;
+    let known = occurrences::versions(tx, scope, &pairs_ids).await?;
+    let mut states: Vec<Option<OccurrenceState>> = known
+        .iter()
+        .map(|known| known.as_ref().map(|(state, _)| *state))
+        .collect();
     let (mut marking, mut changes) = (
         Marking {
             changed: 0,
@@ -116,6 +126,9 @@ async fn mark(
         };
         match states[first].map(|state| (state, next(state, wish))) {
             None => item.code = Some("not_found".to_owned()),
+            Some(_) if has_changed(pair, known[at].as_ref()) => {
+                item.code = Some(Code::PreconditionFailed.as_str().to_owned());
+            }
             Some((_, Err(code))) => item.code = Some(code.to_owned()),
             Some((from, Ok(to))) => {
                 let again = from == to && !(wish == Wish::Ignore && first == at);

@@ -12,12 +12,16 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::{issues::check, page_details};
+use super::{
+    issues::{check, severity},
+    page_details,
+};
 use crate::{
     Engine,
     call::{Call, limit},
     endpoint::Handle,
     failure::Result,
+    rules,
 };
 
 impl Handle<ListPages> for Engine {
@@ -43,6 +47,7 @@ impl Handle<GetPage> for Engine {
         let scope = call.scope()?;
         let found = pages::get(tx, scope, id).await;
         let page = call.or_missing(tx, Child::Page, id, found).await?;
+        let rules = rules::of_newest(tx, scope).await?;
         let mut found = Vec::new();
         for of in occurrences::of_page(tx, scope, id).await? {
             let check = check(&of.check_id)?;
@@ -50,12 +55,15 @@ impl Handle<GetPage> for Engine {
                 issue_id: of.issue.to_string(),
                 title: check.title.to_owned(),
                 check_id: of.check_id,
-                severity: of.severity,
+                severity: severity(rules.severity_of(check, &of.evidence)),
                 state: of.state,
                 recommendation: check.recommendation.to_owned(),
+                how_to_verify: check.recheck_mode().verification().to_owned(),
                 evidence: of.evidence,
             });
         }
+        // an issue is as bad as its worst occurrence, which need not be this one
+        found.sort_by_key(|issue| issue.severity);
         page_details::of(tx, scope, id, page, found).await
     }
 }

@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use searchwright_contract::{
     Code, Fault, Problem,
     issues::OccurrenceState,
+    occurrences::Pair,
     rechecks::{GetRecheck, Recheck, RecheckItem, RecheckStarted, StartRecheck},
 };
 use searchwright_store::{Tx, access::Child, audits, jobs, occurrences, projects, rechecks};
 use uuid::Uuid;
 
-use super::{jobs::with_actions, occurrences::ids};
+use super::{
+    jobs::with_actions,
+    occurrences::{has_changed, ids},
+};
 use crate::{
     Engine,
     call::{Call, limit},
@@ -38,11 +42,10 @@ impl Handle<StartRecheck> for Engine {
             Some(named) => {
                 let pairs: Vec<(Uuid, Uuid)> =
                     named.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
-                let states = occurrences::states(tx, scope, &pairs).await?;
-                let faults: Vec<Fault> = states
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(at, state)| fault_of(at, *state))
+                let known = occurrences::versions(tx, scope, &pairs).await?;
+                let known = named.iter().zip(&known).enumerate();
+                let faults: Vec<Fault> = known
+                    .filter_map(|(at, (pair, known))| fault_of(at, pair, known.as_ref()))
                     .collect();
                 if !faults.is_empty() {
                     return Err(Problem::faults(faults).into());
@@ -101,8 +104,12 @@ pub(super) fn refusal(state: Option<OccurrenceState>) -> Option<(&'static str, S
     }
 }
 
-fn fault_of(at: usize, state: Option<OccurrenceState>) -> Option<Fault> {
-    let (code, detail) = refusal(state)?;
+fn fault_of(at: usize, pair: &Pair, known: Option<&(OccurrenceState, String)>) -> Option<Fault> {
+    let changed = has_changed(pair, known).then(|| {
+        let detail = "has changed since it was read; read it again";
+        (Code::PreconditionFailed.as_str(), detail.to_owned())
+    });
+    let (code, detail) = refusal(known.map(|(state, _)| *state)).or(changed)?;
     Some(Fault {
         pointer: format!("/occurrences/{at}"),
         code: code.to_owned(),

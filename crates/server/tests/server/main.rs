@@ -23,6 +23,7 @@ mod connecting;
 mod connecting_apps;
 mod connections;
 mod cursors;
+mod degrees;
 mod diffs;
 mod documents;
 mod headers;

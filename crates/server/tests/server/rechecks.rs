@@ -113,6 +113,10 @@ async fn answer(State(site): State<Website>, request: Request) -> Response {
                 }
             }
             let status = http::StatusCode::from_u16(*status).unwrap();
+            // of a redirect the body is where it leads
+            if status.is_redirection() {
+                headers.insert("location", body.parse().unwrap());
+            }
             (status, headers, body.clone()).into_response()
         }
         None => (http::StatusCode::NOT_FOUND, "no").into_response(),

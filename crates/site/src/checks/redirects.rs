@@ -5,7 +5,7 @@ use url::Url;
 
 use super::{
     Category::Redirects,
-    Check, Page, Scope, Site, Test, addresses,
+    Check, Page, Scope, Severity, Site, Test, Thresholds, addresses,
     evidence::{list, with},
     parts::{host, path_and_query},
     told::Rest,
@@ -18,18 +18,16 @@ use crate::{
 
 const REDIRECTS: &str = "https://developers.google.com/search/docs/crawling-indexing/301-redirects";
 
-/// Redirects one after the other that are more than a detour.
-const MANY_HOPS: usize = 5;
-
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "redirect-chain",
         title: "Redirect chain",
         scope: Scope::Targets,
-        description: "The URL redirects two times or more before it ends.",
+        description: "The URL redirects two times or more before it ends; from five hops on that is an error.",
         why_it_matters: "Every hop costs time, and crawlers give up after ten.",
         recommendation: "Redirect to the last URL at once.",
         source: REDIRECTS,
+        degree: Some(by_hops),
         ..Check::warning(Redirects, Test::Url(chain))
     },
     Check {
@@ -108,9 +106,17 @@ fn hops(index: &Index, hops: &Hops) -> Value {
 fn chain(page: &Page<'_>) -> Option<Value> {
     let way =
         way(page).filter(|way| !way.looped && way.urls.len() > page.thresholds().chain_hops as usize)?;
-    // some that follow redirects, for visitors or to read them, give up soon after
-    let many = way.urls.len() > MANY_HOPS;
-    Some(with(hops(page.index(), &way), "manyHops", many))
+    Some(hops(page.index(), &way))
+}
+
+/// Some that follow redirects, for visitors or to read them, give up soon after.
+fn by_hops(evidence: &Value, thresholds: &Thresholds) -> Severity {
+    let hops = evidence.get("total").and_then(Value::as_u64);
+    if hops.is_some_and(|hops| hops >= thresholds.chain_error_hops.into()) {
+        Severity::Error
+    } else {
+        Severity::Warning
+    }
 }
 
 fn in_loop(page: &Page<'_>) -> Option<Value> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Category::{Ai, Images, Performance, Social},
-    Check, Page, Scope, Site, Test, addresses,
+    Check, Page, Scope, Severity, Site, Test, Thresholds, addresses,
     crawlability::is_missing,
     evidence::{list, with},
     external_links::is_refusal,
@@ -18,8 +18,6 @@ use crate::{
 
 const GOOGLE: &str = "https://developers.google.com/search/docs/appearance/google-images";
 const OPEN_GRAPH: &str = "https://ogp.me/#structured";
-/// Width and height below which no card is shown at all.
-const LEAST_CARD: u32 = 200;
 const DAY: u32 = 24 * 60 * 60;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -77,10 +75,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "og-image-small",
         title: "Image of the card is small",
         scope: Scope::Targets,
-        description: "The og:image is smaller than 1200 by 630 pixels.",
+        description: "The og:image is smaller than 1200 by 630 pixels; below 200 by 200 that is a warning.",
         why_it_matters: "Cards show it small and to the side; below 200 by 200 pixels many show none.",
         recommendation: "Name an image of 1200 by 630 pixels or more.",
         source: "https://developers.facebook.com/docs/sharing/webmasters/images/",
+        degree: Some(by_size),
         ..Check::notice(Social, Test::Html(card_small))
     },
     Check {
@@ -199,14 +198,19 @@ fn card_small(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let (_, card) = of(page, html, purpose::CARD).next()?;
     let (width, height) = card.size.filter(|_| card.status == Some(200))?;
     let least = page.thresholds();
-    (width < least.card_width || height < least.card_height).then(|| {
-        json!({
-            "url": card.url,
-            "width": width,
-            "height": height,
-            "tooSmallToBeShown": width < LEAST_CARD || height < LEAST_CARD,
-        })
-    })
+    (width < least.card_width || height < least.card_height)
+        .then(|| json!({"url": card.url, "width": width, "height": height}))
+}
+
+/// Below some size no card shows it.
+fn by_size(evidence: &Value, thresholds: &Thresholds) -> Severity {
+    let side = |name| evidence.get(name).and_then(Value::as_u64);
+    let is_small = |side: Option<u64>| side.is_some_and(|pixels| pixels < thresholds.card_least.into());
+    if is_small(side("width")) || is_small(side("height")) {
+        Severity::Warning
+    } else {
+        Severity::Notice
+    }
 }
 
 fn llms_links(site: &Site<'_>) -> Option<Value> {

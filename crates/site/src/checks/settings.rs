@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     Check, RULESET_VERSION, Severity, find, registry,
@@ -280,17 +281,35 @@ impl Rules {
         self.levels.get(check.id) == Some(&Level::Off)
     }
 
-    /// How bad it is what a check finds; the catalogue's word on what is off.
+    /// How bad it is what a check finds, as a rule; the catalogue's word on what is off.
     pub fn severity(&self, check: &Check) -> Severity {
-        let own = self.levels.get(check.id).and_then(|level| level.severity());
+        self.own_severity(check).unwrap_or(check.severity)
+    }
+
+    /// How bad one finding is. What a project has set goes for all of a check.
+    pub fn severity_of(&self, check: &Check, evidence: &Value) -> Severity {
+        let by_degree = || Some(check.degree?(evidence, &self.thresholds));
+        let own = self.own_severity(check).or_else(by_degree);
         own.unwrap_or(check.severity)
     }
 
-    /// How bad it is for the health score; `None` does not count.
-    pub fn scored(&self, check: &Check) -> Option<Severity> {
+    /// The same by evidence as it is kept, JSON text, which is read only where it matters.
+    pub fn severity_by(&self, check: &Check, evidence: &str) -> Severity {
+        if !check.has_degrees() {
+            return self.severity(check);
+        }
+        let evidence = serde_json::from_str(evidence).unwrap_or_default();
+        self.severity_of(check, &evidence)
+    }
+
+    fn own_severity(&self, check: &Check) -> Option<Severity> {
+        self.levels.get(check.id).and_then(|level| level.severity())
+    }
+
+    /// Whether a finding that is so bad counts for the health score.
+    pub fn is_scored(&self, check: &Check, severity: Severity) -> bool {
         let was_notice = check.severity == Severity::Notice && !NEVER_SCORED.contains(&check.id);
-        let severity = self.severity(check);
-        (severity != Severity::Notice && (check.scored || was_notice)).then_some(severity)
+        severity != Severity::Notice && (check.scored || was_notice)
     }
 
     /// The same of the time of another version of the ruleset.

@@ -165,6 +165,8 @@ thresholds! {
     resources_max: u32 = 100, 1..=100_000 "files";
     /// `redirect-chain`: this many hops.
     chain_hops: u32 = 2, 1..=10 "hops";
+    /// `redirect-chain`: this many hops are an error, fewer a warning.
+    chain_error_hops: u32 = 5, 1..=10 "hops";
     /// `thin-content` where East Asian characters prevail: fewer characters of main text.
     thin_characters_cjk: u32 = 350, 0..=1_000_000 "characters";
     /// `canonical-to-home`: less than this share of the text in common.
@@ -175,6 +177,8 @@ thresholds! {
     card_width: u32 = 1_200, 1..=100_000 "pixels";
     /// `og-image-small`: fewer pixels high.
     card_height: u32 = 630, 1..=100_000 "pixels";
+    /// `og-image-small`: fewer pixels wide or high are a warning, more a notice.
+    card_least: u32 = 200, 0..=100_000 "pixels";
     /// `redirect-mass-home`: this many URLs.
     mass_home: u32 = 5, 1..=1_000_000 "URLs";
 }

@@ -46,7 +46,9 @@ fn the_examples_of_the_definition() {
 
 fn counts<'c>(checks: impl IntoIterator<Item = &'c Check>, rules: &Rules) -> Counts {
     let mut counts = Counts::default();
-    checks.into_iter().for_each(|check| counts.count(check, rules));
+    checks
+        .into_iter()
+        .for_each(|check| counts.count(check, rules.severity(check), rules));
     counts
 }
 

@@ -4,8 +4,12 @@ use searchwright_contract::{Instant, issues::OccurrenceState, rechecks::RecheckO
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::leaf::instant;
-use crate::{issues::Newest, occurrences::Actor};
+use super::leaf::{defect, instant};
+use crate::{
+    Result,
+    issues::Newest,
+    occurrences::{Actor, short_hash},
+};
 
 /// When, where something need not have happened. Texts where people read, else milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -84,6 +88,11 @@ impl Entry {
             was: None,
             changed_at: None,
         }
+    }
+
+    /// Another one for whatever is another.
+    pub(crate) fn version(&self) -> Result<String> {
+        Ok(short_hash(&postcard::to_stdvec(self).map_err(defect)?))
     }
 
     /// Neither over nor lived with.

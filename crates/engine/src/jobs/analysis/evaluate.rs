@@ -26,6 +26,7 @@ use super::{
     super::{JobError, batches::Few},
     gather::{Found, Gathered, pack},
     ids::Ids,
+    impact_of, weight,
 };
 
 /// Stable id of a page: the same URL of the same project, whatever the audit.
@@ -48,9 +49,8 @@ pub(in crate::jobs) fn evidence(finding: &checks::Finding) -> String {
 pub(super) struct Sums {
     pub(super) scores: Scores,
     pub(super) totals: AuditTotals,
-    /// Ranks of the pages concerned, summed as integers so that the order of pages does not matter.
     /// By check.
-    ranks: ByCheck<Option<u64>>,
+    weights: ByCheck<Option<Weighed>>,
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
     /// Of pages that are no whole HTML, what their answers tell.
@@ -81,8 +81,30 @@ impl<T> ByCheck<T> {
     }
 }
 
-/// One in the sums of ranks.
-const RANK_UNIT: f64 = (1_u64 << 40) as f64;
+/// What a check found, altogether.
+#[derive(Clone, Copy)]
+pub(super) struct Weighed {
+    /// The worst of it.
+    pub(super) severity: Severity,
+    /// Weights times the ranks of the pages concerned, as integers so that the order of pages does not matter.
+    sum: u64,
+}
+
+impl Weighed {
+    /// What the issue weighs, as [`impact`] says.
+    pub(super) fn impact(self) -> f64 {
+        impact_of(self.sum as f64 / UNIT)
+    }
+
+    fn add(sums: &mut Option<Self>, other: Self) {
+        let so_far = sums.get_or_insert(Self { sum: 0, ..other });
+        so_far.severity = so_far.severity.max(other.severity);
+        so_far.sum += other.sum;
+    }
+}
+
+/// One in the sums of weights.
+const UNIT: f64 = (1_u64 << 40) as f64;
 
 impl Sums {
     /// What another thread has counted.
@@ -91,9 +113,9 @@ impl Sums {
         self.totals.errors += other.totals.errors;
         self.totals.warnings += other.totals.warnings;
         self.totals.notices += other.totals.notices;
-        for (check, rank) in other.ranks.into_each() {
-            if let Some(rank) = rank {
-                *self.ranks.of(check).get_or_insert_default() += rank;
+        for (check, weighed) in other.weights.into_each() {
+            if let Some(weighed) = weighed {
+                Weighed::add(self.weights.of(check), weighed);
             }
         }
         self.marks.extend(other.marks);
@@ -106,16 +128,17 @@ impl Sums {
 
     /// Checks that found something.
     pub(super) fn issues(&self) -> u64 {
-        self.ranks.0.iter().flatten().count() as u64
+        self.weights.0.iter().flatten().count() as u64
     }
 
-    /// Share of the site's visitors, by link rank, that meet what a check found; `None` when it found nothing.
-    pub(super) fn rank(&self, check: &Check) -> Option<f64> {
-        self.ranks.0[check.place()].map(|rank| rank as f64 / RANK_UNIT)
+    /// `None` when a check found nothing.
+    pub(super) fn weighed(&self, check: &Check) -> Option<Weighed> {
+        self.weights.0[check.place()]
     }
 
     fn add(&mut self, check: &'static Check, severity: Severity, rank: f64) {
-        *self.ranks.of(check).get_or_insert_default() += (rank * RANK_UNIT).round() as u64;
+        let sum = (weight(severity) * rank * UNIT).round() as u64;
+        Weighed::add(self.weights.of(check), Weighed { severity, sum });
         match severity {
             Severity::Error => self.totals.errors += 1,
             Severity::Warning => self.totals.warnings += 1,
@@ -199,25 +222,28 @@ fn evaluate(
         let mut counts = Counts::default();
         let was_silent = index.was_silent(facts.id);
         let rank = f64::from(index.rank(facts.id));
-        let mut count = |check: &'static Check| {
+        let rules = &shared.rules;
+        let mut count = |check: &'static Check, severity: Severity| {
             let issue = shared.issue_ids[check.place()];
             if !shared.ignored.contains(&(issue, id)) {
-                sums.add(check, shared.rules.severity(check), rank);
+                sums.add(check, severity, rank);
                 if score::is_counted(check, was_silent) {
-                    counts.count(check, &shared.rules);
+                    counts.count(check, severity, rules);
                 }
             }
             sums.found.of(check).push(facts.id);
         };
         let indexable = index.has(facts.id, flag::INDEXABLE);
         for finding in evaluated.findings {
-            count(finding.check);
+            count(finding.check, rules.severity_of(finding.check, &finding.evidence));
             let (check, evidence) = (finding.check, evidence(&finding));
             out.push(Found::new(check, (facts.id, id), indexable, evidence));
         }
         // what was seen then is noted already
         let early = early.iter().filter(|_| evaluated.early);
-        early.flat_map(Early::checks).for_each(count);
+        early
+            .flat_map(Early::checks)
+            .for_each(|check| count(check, rules.severity(check)));
         if score::is_scored(facts, was_silent) {
             sums.scores.add(&counts);
         }
@@ -254,8 +280,9 @@ pub(super) fn evaluate_site(
         let page = shared.ids.of(UrlId(0));
         let issue = shared.issue_ids[finding.check.place()];
         if !shared.ignored.contains(&(issue, page)) {
-            sums.add(finding.check, shared.rules.severity(finding.check), 1.0);
-            counts.count(finding.check, &shared.rules);
+            let severity = shared.rules.severity_of(finding.check, &finding.evidence);
+            sums.add(finding.check, severity, 1.0);
+            counts.count(finding.check, severity, &shared.rules);
         }
         sums.found.of(finding.check).push(UrlId(0));
         findings.push(issues::Finding {

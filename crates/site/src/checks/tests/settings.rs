@@ -3,7 +3,7 @@
 use proptest::prelude::{any, proptest};
 
 use super::{
-    super::{Level, Rules, Settings, Severity, Threshold, Thresholds, find, registry},
+    super::{Level, Rules, Settings, Severity, Test, Threshold, Thresholds, find, registry},
     evidence,
     world::World,
 };
@@ -53,34 +53,80 @@ fn severities_are_the_projects_own() {
     .rules();
     let of = |id: &str| {
         let check = find(id).unwrap();
-        (rules.severity(check), rules.scored(check), rules.is_off(check))
+        let severity = rules.severity(check);
+        (severity, rules.is_scored(check, severity), rules.is_off(check))
     };
-    assert_eq!(of("title-short"), (Severity::Error, Some(Severity::Error), false));
-    assert_eq!(of("title-missing"), (Severity::Notice, None, false));
+    assert_eq!(of("title-short"), (Severity::Error, true, false));
+    assert_eq!(of("title-missing"), (Severity::Notice, false, false));
     assert_eq!(
         of("llms-txt-missing"),
-        (Severity::Error, None, false),
+        (Severity::Error, false, false),
         "never scored"
     );
     assert_eq!(
         of("http-no-response"),
-        (Severity::Error, Some(Severity::Error), false),
+        (Severity::Error, true, false),
         "where it lasts"
     );
     assert!(of("h1-long").2);
     let catalogue = Rules::default();
     for check in registry() {
-        let counts = check.scored.then_some(check.severity);
+        let severity = catalogue.severity(check);
         assert_eq!(
             (
-                catalogue.severity(check),
-                catalogue.scored(check),
+                severity,
+                catalogue.is_scored(check, severity),
                 catalogue.is_off(check)
             ),
-            (check.severity, counts, false),
+            (check.severity, check.scored, false),
             "{}",
             check.id
         );
+    }
+}
+
+#[test]
+fn how_bad_a_finding_is_depends_on_how_much_there_is_of_it() {
+    let chain = |hops: usize| {
+        let world = World::new().redirect("/p", 301, "/1");
+        let world = (1..hops).fold(world, |world, i| {
+            world.redirect(&format!("/{i}"), 301, &format!("/{}", i + 1))
+        });
+        evidence(&world.findings(), "redirect-chain").unwrap()
+    };
+    let own = |name, value| settings(&[(name, value)]).rules();
+    let (usual, four) = (Rules::default(), own("chain-error-hops", "4"));
+    let all = own("severity.redirect-chain", "notice");
+    let check = find("redirect-chain").unwrap();
+    for (hops, rules, expected) in [
+        (4, &usual, Severity::Warning),
+        (5, &usual, Severity::Error),
+        (4, &four, Severity::Error),
+        // what a project has set goes for all of them
+        (9, &all, Severity::Notice),
+    ] {
+        let evidence = chain(hops);
+        assert_eq!(rules.severity_of(check, &evidence), expected, "{hops}");
+        assert_eq!(rules.severity_by(check, &evidence.to_string()), expected);
+    }
+    let check = find("og-image-small").unwrap();
+    let least = own("card-least", "600");
+    for (size, rules, expected) in [
+        ((1199, 629), &usual, Severity::Notice),
+        ((199, 629), &usual, Severity::Warning),
+        ((1199, 199), &usual, Severity::Warning),
+        ((1199, 599), &least, Severity::Warning),
+    ] {
+        let evidence = serde_json::json!({"width": size.0, "height": size.1});
+        let severity = rules.severity_of(check, &evidence);
+        assert_eq!(severity, expected, "{size:?}");
+        assert_eq!(rules.is_scored(check, severity), expected == Severity::Warning);
+    }
+    // what was seen by an older version may lack the number
+    assert_eq!(usual.severity_by(check, "{}"), Severity::Notice);
+    // what is found while the crawl goes on is counted by its check alone
+    for check in registry().iter().filter(|check| check.has_degrees()) {
+        assert!(matches!(check.test, Test::Html(_) | Test::Url(_) | Test::Site(_)));
     }
 }
 
