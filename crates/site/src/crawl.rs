@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::{
+    checks::Thresholds,
     fetch::Fetch,
     graph::Index,
     origin::{File, Origin},
@@ -94,6 +95,8 @@ pub struct Config {
     pub seed: u64,
     /// Fetch only this of a crawl that is resumed, past every cache.
     pub again: Option<Again>,
+    /// Numbers in the conditions of checks that are looked at while pages are read and when texts are compared.
+    pub thresholds: Thresholds,
     /// What an earlier crawl read; pages are asked for only if they have changed since. `None` asks for all of them whole.
     pub earlier: Option<Arc<dyn Earlier>>,
 }
@@ -131,6 +134,7 @@ impl Config {
             batch_pages: 64,
             seed: 0,
             again: None,
+            thresholds: Thresholds::default(),
             earlier: None,
         }
     }

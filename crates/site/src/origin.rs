@@ -103,7 +103,7 @@ pub struct Sitemap {
     pub foreign: Vec<Box<str>>,
     /// `lastmod` values present, unparsable, in the future.
     pub lastmod: [u32; 3],
-    /// All `lastmod` values are equal (and there are 20 or more).
+    /// All `lastmod` values are equal, and there are several.
     pub lastmod_identical: bool,
 }
 

@@ -162,6 +162,8 @@ pub struct Limits {
     pub text: usize,
     /// Links kept; of the rest as many that lead where no other does, and all are counted.
     pub links: usize,
+    /// A paragraph of more words is a long one.
+    pub paragraph_words: u32,
 }
 
 impl Default for Limits {
@@ -169,6 +171,7 @@ impl Default for Limits {
         Self {
             text: 4 * 1024,
             links: 5_000,
+            paragraph_words: 150,
         }
     }
 }

@@ -30,6 +30,8 @@ const RATIO: u64 = 100;
 const HTML: &str = "an HTML page, not a sitemap";
 /// A day of `lastmod`.
 pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// Dates of so many URLs that are all the same are those of the file.
+const MADE_UP: u32 = 20;
 /// Clocks differ: a `lastmod` counts as future from a day ahead.
 const FUTURE_SLACK_MS: i64 = DAY_MS;
 
@@ -73,8 +75,8 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
     let counted = reader.into_inner();
     let facts = &mut scan.listing.facts;
     facts.bytes = counted.read;
-    facts.lastmod_identical = facts.lastmod[0] >= 20 && !scan.dates_differ;
-    if facts.lastmod_identical {
+    facts.lastmod_identical = facts.lastmod[0] >= 2 && !scan.dates_differ;
+    if facts.lastmod_identical && facts.lastmod[0] >= MADE_UP {
         scan.listing.days.clear();
     }
     if let Err(problem) = outcome {

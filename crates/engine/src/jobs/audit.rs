@@ -194,9 +194,11 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
     config.seeds = before::seeds(run, db, config.max_pages).await?;
     config.robots_copy = before::robots_copy(run, db, audit).await?;
     let fetcher = crawler(&run.settings)?;
-    let (scope, reader) = (run.leased.scope, earlier::reader(&run.settings.user_agent));
+    let scope = run.leased.scope;
     let elapsed = before::elapsed(audit, run.engine.clock.now(), config.max_duration);
     let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
+    let reader = earlier::reader(&run.settings.user_agent, &rules.thresholds);
+    config.thresholds = rules.thresholds.clone();
     let asking = Arc::new(Asking::new(rules, audit.requested_at.millis()));
     let Before {
         resume,

@@ -74,9 +74,10 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// No other page links to it.
-    pub(super) fn is_unlinked(&self) -> bool {
-        self.inlinks as usize == self.sources.iter().filter(|(_, id)| *id == self.id).count()
+    /// Other pages that link to it.
+    pub(super) fn others(&self) -> u32 {
+        let own = self.sources.iter().filter(|(_, id)| *id == self.id).count();
+        self.inlinks.saturating_sub(own as u32)
     }
 }
 

@@ -147,6 +147,7 @@ async fn look(
         again.pages.extend(stored::home(db, scope, audit_id).await?);
     }
     config.again = Some(again);
+    config.thresholds = rules.thresholds.clone();
     (config.max_pages, config.max_bytes) = (u32::MAX, u64::MAX);
     let age = audit
         .finished_at

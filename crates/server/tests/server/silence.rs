@@ -8,7 +8,11 @@ use crate::{
     rechecks::{audit, bench, issue, occurrence, page, pair, recheck, say},
 };
 
-on_both!(an_audit_resolves_nothing_by_silence, others_are_asked_too,);
+on_both!(
+    an_audit_resolves_nothing_by_silence,
+    others_are_asked_too,
+    a_page_that_says_nothing_may_link_to_others,
+);
 
 fn state(occurrence: &Value) -> (&str, bool, &str) {
     let text = |name: &str| occurrence[name].as_str().unwrap_or_default();
@@ -243,4 +247,35 @@ async fn others_are_asked_too(database: &str) {
         state(&occurrence(&bench, "title-missing", "/b").await),
         ("open", false, "")
     );
+}
+
+/// Whether a page has one link only depends on what all others say.
+async fn a_page_that_says_nothing_may_link_to_others(database: &str) {
+    let (bench, site) = bench(database).await;
+    let home = page("<title>Home</title>", &["/a", "/b", "/c"]);
+    site.put("/", 200, &home);
+    site.put("/d", 200, &page("<title>D</title>", &["/"]));
+    for path in ["/a", "/b"] {
+        site.put(path, 200, &page("<title>A and B</title>", &["/", "/d"]));
+    }
+    let single = async || {
+        let issue = issue(&bench, "single-inlink").await;
+        let path = format!("P/issues/{}/occurrences?limit=100", issue["id"].as_str().unwrap());
+        let found = bench.get(&path).await.json();
+        let urls = found["data"].as_array().unwrap().iter();
+        let urls = urls.map(|found| found["url"].as_str().unwrap().to_owned());
+        urls.filter(|url| url.ends_with("/d")).count()
+    };
+    audit(&bench).await;
+    assert_eq!(single().await, 0);
+    site.put("/b", 503, "ill");
+    audit(&bench).await;
+    assert_eq!(single().await, 0, "it may link there still");
+    site.put("/b", 200, &page("<title>B</title>", &["/"]));
+    audit(&bench).await;
+    assert_eq!(single().await, 1);
+    // nor is it resolved by the silence of another page
+    site.put("/c", 503, "ill");
+    audit(&bench).await;
+    assert_eq!(single().await, 1);
 }

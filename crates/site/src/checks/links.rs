@@ -264,7 +264,8 @@ fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    if !page.indexable || !page.context.complete() || page.is_home() {
+    let in_doubt = page.index().may_be_linked(page.id());
+    if !page.indexable || !page.context.complete() || page.is_home() || in_doubt {
         return None;
     }
     let mut from = page.context.ways_in(page.id());

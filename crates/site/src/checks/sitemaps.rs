@@ -319,14 +319,16 @@ fn all_read(sitemaps: &[Sitemap]) -> bool {
 }
 
 fn lastmod(site: &Site<'_>) -> Option<Value> {
+    let many = site.context.thresholds.same_dates;
+    let is_same = |s: &Sitemap| s.lastmod_identical && s.lastmod[0] >= many;
     let bad = site
         .origin()
         .sitemaps
         .iter()
-        .filter(|s| s.lastmod[1] > 0 || s.lastmod[2] > 0 || s.lastmod_identical);
+        .filter(|s| s.lastmod[1] > 0 || s.lastmod[2] > 0 || is_same(s));
     let evidence = list(
         "sitemaps",
-        bad.map(|s| json!({"url": s.url, "present": s.lastmod[0], "invalid": s.lastmod[1], "future": s.lastmod[2], "identical": s.lastmod_identical})),
+        bad.map(|s| json!({"url": s.url, "present": s.lastmod[0], "invalid": s.lastmod[1], "future": s.lastmod[2], "identical": is_same(s)})),
     )?;
     Some(with(evidence, "sitemapsInAll", site.origin().sitemaps.len()))
 }

@@ -116,8 +116,13 @@ fn hard(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     Some(json!({"score": found.score, "formula": found.formula, "threshold": limits.readability_min}))
 }
 
-fn language(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let found = html.more.language.as_ref()?;
+fn language(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+    let limits = page.thresholds();
+    let is_enough = html.main_words >= limits.language_words;
+    let found = html.more.language.as_ref().filter(|_| is_enough)?;
+    if u32::from(found.confidence) < limits.language_percent {
+        return None;
+    }
     Some(json!({
         "declared": html.lang,
         "detected": found.language,

@@ -181,4 +181,20 @@ thresholds! {
     card_least: u32 = 200, 0..=100_000 "pixels";
     /// `redirect-mass-home`: this many URLs.
     mass_home: u32 = 5, 1..=1_000_000 "URLs";
+    /// `duplicate-near`: at least this share of word runs in common.
+    near_percent: u32 = 90, 80..=100 "percent";
+    /// `duplicate-near`: texts of fewer words are not compared.
+    near_words: u32 = 50, 50..=100_000 "words";
+    /// `cannibalisation`: at least this share of the words of title and first heading in common.
+    topic_percent: u32 = 80, 50..=100 "percent";
+    /// `soft-404`: what says that it was not found has fewer words.
+    not_found_words: u32 = 200, 0..=100_000 "words";
+    /// `paragraphs-long`: a paragraph of more words is long.
+    long_paragraph_words: u32 = 150, 1..=10_000 "words";
+    /// `language-detected-mismatch`: at least this sure of the language.
+    language_percent: u32 = 90, 90..=100 "percent";
+    /// `language-detected-mismatch`: texts of fewer words are not judged.
+    language_words: u32 = 50, 50..=100_000 "words";
+    /// `sitemap-lastmod-bad`: the same date on at least this many URLs, and on all.
+    same_dates: u32 = 20, 2..=50_000 "URLs";
 }

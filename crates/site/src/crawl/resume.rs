@@ -72,7 +72,7 @@ impl Resume {
                 provenance::GIVEN
             },
             table: UrlTable::new(config.max_urls),
-            builder: IndexBuilder::default(),
+            builder: IndexBuilder::by(&config.thresholds),
             origin,
             elapsed,
             tally: Tally::default(),

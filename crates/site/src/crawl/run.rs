@@ -176,6 +176,7 @@ pub(super) async fn run(
     let (sender, events) = mpsc::channel(256);
     let limits = Limits {
         links: config.max_links,
+        paragraph_words: config.thresholds.long_paragraph_words,
         ..Limits::default()
     };
     let readers = Readers::start(limits, &sender)

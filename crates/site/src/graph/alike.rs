@@ -4,8 +4,6 @@ use std::collections::HashMap;
 
 use crate::{page::UrlId, text::sketch::Sketch};
 
-/// Texts from this share of common word runs on are nearly the same.
-pub(super) const NEAR: f64 = 0.9;
 /// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
 const COMPARED: usize = 32;
 
@@ -151,9 +149,9 @@ pub(super) fn buckets(entries: &[(u32, u32)]) -> impl Iterator<Item = &[(u32, u3
         .filter(|bucket| bucket.len() > 1)
 }
 
-/// Pages whose texts share nine word runs in ten, as far as their sketches tell. Pages with one text, told by `text`, are
-/// compared as one, and make no group by themselves.
-pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, text: impl Fn(u32) -> u64) -> Groups {
+/// Pages whose texts have at least this share of word runs in common, as far as their sketches tell. Pages with one text, told
+/// by `text`, are compared as one, and make no group by themselves.
+pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, least: f64, text: impl Fn(u32) -> u64) -> Groups {
     sketches.sort_unstable_by_key(|(id, _)| (text(*id), *id));
     // the first page of each text stands for all
     let (mut things, mut pages): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
@@ -174,7 +172,7 @@ pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, text: impl Fn(u32) -> u64) 
         entries.sort_unstable();
         for bucket in buckets(&entries) {
             pairs.compare(bucket, |a, b| {
-                Some(sketch(a).similarity(sketch(b))).filter(|share| *share >= NEAR)
+                Some(sketch(a).similarity(sketch(b))).filter(|share| *share >= least)
             });
         }
     }

@@ -13,6 +13,7 @@ use super::{
     topics::Topics,
 };
 use crate::{
+    checks::Thresholds,
     fetch::FetchError,
     origin::Origin,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
@@ -39,6 +40,7 @@ pub struct Ends<'a> {
 /// The index while it grows. Columns reach as far as the highest id added.
 #[derive(Debug, Default)]
 pub struct IndexBuilder {
+    thresholds: Thresholds,
     index: Index,
     edges: Edges,
     scratch: Vec<(u32, Kind)>,
@@ -53,6 +55,14 @@ pub struct IndexBuilder {
 }
 
 impl IndexBuilder {
+    /// One that goes by these numbers.
+    pub fn by(thresholds: &Thresholds) -> Self {
+        Self {
+            thresholds: thresholds.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Takes in a page; its ids are those of the crawl's table.
     pub fn add(&mut self, page: &PageFacts) {
         self.add_refreshed(page, None);
@@ -112,12 +122,14 @@ impl IndexBuilder {
             index.h1s[id] = h1.map_or(0, folded_hash);
             index.texts[id] = html.text_hash;
             index.languages[id] = html.lang.as_deref().and_then(language).unwrap_or_default();
-            if not_found::says_so(html.main_words, [title, h1]) {
+            let is_short = html.main_words < self.thresholds.not_found_words;
+            if is_short && not_found::says_so([title, h1]) {
                 bits |= flag::SOFT_404;
             }
             if bits & flag::INDEXABLE != 0 {
-                self.sketches
-                    .extend(html.more.sketch.map(|sketch| (page.id.0, sketch)));
+                let is_long = |_: &Sketch| html.main_words >= self.thresholds.near_words;
+                let sketch = html.more.sketch.filter(is_long);
+                self.sketches.extend(sketch.map(|sketch| (page.id.0, sketch)));
                 self.topics.add(page.id.0, html, title, h1, index.languages[id]);
             }
         }
@@ -261,8 +273,9 @@ impl IndexBuilder {
             });
             let groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
                 .map(|column| groups(column, &index.flags));
-            let near = alike::near(self.sketches, |id| index.texts[id as usize]);
-            let texts = (groups, near, self.topics.groups());
+            let [least, same] = [self.thresholds.near_percent, self.thresholds.topic_percent];
+            let near = alike::near(self.sketches, share(least), |id| index.texts[id as usize]);
+            let texts = (groups, near, self.topics.groups(share(same)));
             (links.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
         });
         (
@@ -277,6 +290,10 @@ impl IndexBuilder {
         (index.groups, index.near, index.topics) = (groups, near, topics);
         index
     }
+}
+
+fn share(percent: u32) -> f64 {
+    f64::from(percent) / 100.0
 }
 
 fn has(flags: &[u16], id: UrlId, flag: u16) -> bool {

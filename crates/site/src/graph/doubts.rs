@@ -3,9 +3,13 @@
 use super::{Index, State, flag};
 use crate::{page::UrlId, urls::provenance};
 
+/// Pages with a single link that may be doubted. More are found where that is how a site is built, and none is looked up.
+const MOST_SINGLE: usize = 20_000;
+
 impl Index {
-    /// Pages that no page which answered links to, where some page of the site gave no answer; else none.
-    pub fn doubtful_orphans(&self) -> Vec<UrlId> {
+    /// Pages that no page which answered links to, or a single one, where some page of the site gave no answer; each with how
+    /// many others link to it in any way.
+    pub fn doubtful_inlinks(&self) -> Vec<(UrlId, u32)> {
         let internal = || {
             let ids = (0..self.len() as u32).map(UrlId);
             ids.filter(|id| self.has(*id, flag::INTERNAL))
@@ -15,17 +19,33 @@ impl Index {
         if !internal().any(|id| is_asked(&id) && !self.is_told(id)) {
             return Vec::new();
         }
-        let follows = |id: UrlId, page: UrlId| {
-            let mut inlinks = self.inlinks(id);
-            inlinks.any(|(from, nofollow)| !nofollow && from != page)
-        };
-        internal()
-            .filter(|id| self.has(*id, flag::INDEXABLE) && self.provenance(*id) & provenance::GIVEN != 0)
-            .filter(|id| !follows(*id, *id) && !self.redirected_to(*id).any(|from| follows(from, *id)))
-            .collect()
+        let (mut orphans, mut single) = (Vec::new(), Vec::new());
+        for id in internal().filter(|id| self.has(*id, flag::INDEXABLE)) {
+            let others = self.inlinks(id).filter(|(from, _)| *from != id).count() as u32;
+            let mut from = self.followed_by(id);
+            match from.next() {
+                None if self.provenance(id) & provenance::GIVEN != 0 => orphans.push((id, others)),
+                None => {}
+                Some(only) if from.all(|other| other == only) => single.push((id, others)),
+                Some(_) => {}
+            }
+        }
+        if single.len() <= MOST_SINGLE {
+            orphans.append(&mut single);
+        }
+        orphans
     }
 
-    /// Takes in of which pages it is not known that nobody links to them.
+    /// Other pages that lead to this one by links that may be followed, and by redirects.
+    fn followed_by(&self, page: UrlId) -> impl Iterator<Item = UrlId> + '_ {
+        let addresses = std::iter::once(page).chain(self.redirected_to(page));
+        let inlinks = addresses.flat_map(|address| self.inlinks(address));
+        inlinks
+            .filter(move |(from, nofollow)| !nofollow && *from != page)
+            .map(|(from, _)| from)
+    }
+
+    /// Takes in of which pages it is not known that nobody else links to them.
     pub fn doubt(&mut self, pages: impl IntoIterator<Item = UrlId>) {
         self.doubtful = pages.into_iter().map(|id| id.0).collect();
         self.doubtful.sort_unstable();

@@ -2,15 +2,15 @@
 
 use std::cmp::Reverse;
 
-use super::{Index, State, alike::NEAR, flag};
+use super::{Index, State, flag};
 use crate::{
     origin::Probe,
     page::UrlId,
     text::{folded, sketch::Sketch},
 };
 
-/// Pages of fewer words may be soft 404s by what they say.
-const SOFT_404_WORDS: u32 = 200;
+/// A text is the answer to a made-up URL from this share of common word runs on.
+const NEAR: f64 = 0.9;
 
 /// As many pages may be like the answer to a made-up URL, however few there are.
 const FEW: usize = 5;
@@ -42,9 +42,9 @@ const NOT_FOUND: [&str; 23] = [
     "찾을 수 없",
 ];
 
-/// Whether a page of so many words says so by its title or first heading.
-pub fn says_so(words: u32, names: [Option<&str>; 2]) -> bool {
-    words < SOFT_404_WORDS && names.into_iter().flatten().any(names_it)
+/// Whether a page says so by its title or first heading.
+pub fn says_so(names: [Option<&str>; 2]) -> bool {
+    names.into_iter().flatten().any(names_it)
 }
 
 fn names_it(text: &str) -> bool {

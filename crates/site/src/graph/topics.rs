@@ -12,8 +12,6 @@ use crate::{
 const WORDS: usize = 24;
 /// Words below which nothing is said.
 const LEAST: usize = 2;
-/// Share of common words from which on two pages are about the same.
-const SAME: f64 = 0.8;
 /// What parts a title from the name of its site.
 const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
 /// Words with a digit: they tell the parts of a series apart.
@@ -103,11 +101,11 @@ impl Topics {
         &self.words[start..self.ends[i] as usize]
     }
 
-    /// Pages in one language and for one purpose that share four words in five, and all numbers.
+    /// Pages in one language and for one purpose that have at least this share of words in common, and all numbers.
     ///
     /// Two such sets have a word in common among the few rarest of each, so that only those are looked up (Chaudhuri, Ganti
     /// and Kaushik, "A Primitive Operator for Similarity Joins in Data Cleaning", ICDE 2006).
-    pub fn groups(self) -> Groups {
+    pub fn groups(self, least: f64) -> Groups {
         let mut order: Vec<u32> = (0..self.pages.len() as u32)
             .filter(|i| self.pages[*i as usize].0 != NONE)
             .collect();
@@ -133,19 +131,21 @@ impl Topics {
             rare.clear();
             rare.extend_from_slice(set(*i).1);
             rare.sort_unstable_by_key(|word| (count(word), *word));
-            let looked_up = rare.len() - (SAME * rare.len() as f64).ceil() as usize + 1;
+            let looked_up = rare.len() - (least * rare.len() as f64).ceil() as usize + 1;
             entries.extend(rare.iter().take(looked_up).map(|word| (*word, thing as u32)));
         }
         entries.sort_unstable();
         let mut pairs = Pairs::new(things.len());
         for bucket in buckets(&entries) {
-            pairs.compare(bucket, |a, b| alike(set(things[a]), set(things[b])));
+            pairs.compare(bucket, |a, b| {
+                alike(set(things[a]), set(things[b])).filter(|share| *share >= least)
+            });
         }
         pairs.groups(&pages, true)
     }
 }
 
-/// How much two sets share, when that is enough.
+/// How much two sets share, where they may be alike.
 fn alike(a: (u32, &[u32]), b: (u32, &[u32])) -> Option<f64> {
     if a.0 != b.0 {
         return None;
@@ -156,8 +156,7 @@ fn alike(a: (u32, &[u32]), b: (u32, &[u32])) -> Option<f64> {
         return None;
     }
     let both = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
-    let share = both as f64 / (a.len() + b.len() - both) as f64;
-    (share >= SAME).then_some(share)
+    Some(both as f64 / (a.len() + b.len() - both) as f64)
 }
 
 fn words(folded: &str) -> impl Iterator<Item = u32> + '_ {
@@ -217,7 +216,7 @@ mod tests {
         for (id, title) in titles.iter().enumerate() {
             topics.add(id as u32, &HtmlFacts::default(), Some(title), None, *b"en");
         }
-        topics.groups()
+        topics.groups(0.8)
     }
 
     fn group(groups: &Groups, id: u32) -> Vec<u32> {
@@ -251,7 +250,7 @@ mod tests {
             let found = groups(&titles.iter().map(String::as_str).collect::<Vec<_>>());
             let jaccard = |a: usize, b: usize| sets[a].intersection(&sets[b]).count() as f64 / sets[a].union(&sets[b]).count() as f64;
             for a in 0..sets.len() {
-                let alone = (0..sets.len()).all(|b| a == b || jaccard(a, b) < SAME);
+                let alone = (0..sets.len()).all(|b| a == b || jaccard(a, b) < 0.8);
                 prop_assert_eq!(found.of(UrlId(a as u32)).is_none(), alone);
             }
         }

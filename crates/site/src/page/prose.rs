@@ -18,8 +18,6 @@ const AROUND: u8 = 16;
 
 /// Bytes of a document that space is reserved for at once.
 const MOST_RESERVED: usize = 256 << 10;
-/// Words in a paragraph above which it is long.
-const LONG_PARAGRAPH: u32 = 150;
 /// Pieces of program text that are remembered; a page with more is about programs.
 const MOST_CODE: usize = 1_000;
 /// Placeholders kept.
@@ -375,9 +373,4 @@ fn has_quotation(text: &str) -> bool {
     let text = text.as_bytes();
     memchr2_iter(0xe2, 0xc2, text)
         .any(|at| matches!(text[at..], [0xe2, 0x80, 0x9c | 0x9e, ..] | [0xc2, 0xab, ..]))
-}
-
-/// Whether a paragraph is long.
-pub(super) fn is_long_paragraph(text: &str) -> bool {
-    text::has_more_words(text, LONG_PARAGRAPH)
 }

@@ -6,6 +6,7 @@ use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use searchwright_contract::audits::Audit;
 use searchwright_site::{
+    checks::Thresholds,
     crawl::{self, Batch},
     fetch::Validators,
     page::{PageFacts, READER},
@@ -39,9 +40,11 @@ struct Saved {
     pages: Vec<(u64, Validators)>,
 }
 
-/// Who reads pages: the version of the reader, and the name that servers are told, to which they may answer differently.
-pub(super) fn reader(user_agent: &str) -> u64 {
-    hash(format!("{READER} {user_agent}").as_bytes())
+/// Who reads pages: the version of the reader, the name that servers are told, to which they may answer differently, and
+/// what is counted by a number of the project's own.
+pub(super) fn reader(user_agent: &str, thresholds: &Thresholds) -> u64 {
+    let words = thresholds.long_paragraph_words;
+    hash(format!("{READER} {words} {user_agent}").as_bytes())
 }
 
 fn place(url: &str) -> u64 {
@@ -312,7 +315,8 @@ mod tests {
 
     #[test]
     fn only_what_the_same_reader_read_is_found() {
-        let packed = |urls: &[&str], agent| pack(&batch(urls), reader(agent)).unwrap();
+        let by = |agent| reader(agent, &Thresholds::default());
+        let packed = |urls: &[&str], agent| pack(&batch(urls), by(agent)).unwrap();
         let (a, b) = ("https://e.example/a?v", "https://e.example/b?v");
         let lists = [
             (3, packed(&[a, "https://e.example/none", b], "one").unwrap()),
@@ -321,9 +325,9 @@ mod tests {
         ];
         let mut expected = vec![(place(a), 3), (place(b), 3)];
         expected.sort_unstable();
-        assert_eq!(found(&lists, reader("one")), expected);
-        assert_eq!(found(&lists, reader("two")).len(), 1);
-        assert_eq!(found(&lists, reader("three")), []);
+        assert_eq!(found(&lists, by("one")), expected);
+        assert_eq!(found(&lists, by("two")).len(), 1);
+        assert_eq!(found(&lists, by("three")), []);
         assert_eq!(packed(&["https://e.example/none"], "one"), None);
     }
 

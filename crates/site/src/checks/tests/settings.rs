@@ -85,6 +85,31 @@ fn severities_are_the_projects_own() {
     }
 }
 
+/// Numbers that texts are read, compared and told apart by, before any check is asked.
+#[test]
+fn thresholds_hold_for_what_is_learnt_while_crawling() {
+    for (check, name, value) in [
+        ("duplicate-near", "near-percent", "100"),
+        ("duplicate-near", "near-words", "100000"),
+        ("cannibalisation", "topic-percent", "100"),
+        ("soft-404", "not-found-words", "0"),
+        ("paragraphs-long", "long-paragraph-words", "151"),
+        ("language-detected-mismatch", "language-words", "100000"),
+        ("sitemap-lastmod-bad", "same-dates", "21"),
+    ] {
+        let rules = settings(&[(name, value)]).rules();
+        let bad: Vec<World> = super::cases()
+            .into_iter()
+            .filter(|case| case.id == check)
+            .map(|case| case.bad)
+            .collect();
+        let found = |world: &World| evidence(&world.findings(), check).is_some();
+        assert!(bad.iter().all(found), "{check}");
+        let by_rules = bad.into_iter().map(|world| world.rules(rules.clone()));
+        assert!(!by_rules.into_iter().all(|world| found(&world)), "{name}");
+    }
+}
+
 #[test]
 fn how_bad_a_finding_is_depends_on_how_much_there_is_of_it() {
     let chain = |hops: usize| {

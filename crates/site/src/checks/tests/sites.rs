@@ -197,6 +197,11 @@ fn files() -> Vec<Case> {
             |o| sitemap(o, |s| s.lastmod = [5, 0, 0]),
         ),
         origin(
+            "sitemap-lastmod-bad",
+            |o| sitemap(o, |s| (s.lastmod, s.lastmod_identical) = ([20, 0, 0], true)),
+            |o| sitemap(o, |s| (s.lastmod, s.lastmod_identical) = ([19, 0, 0], true)),
+        ),
+        origin(
             "robots-missing",
             |o| o.robots.status = Some(404),
             |o| o.robots.status = Some(200),

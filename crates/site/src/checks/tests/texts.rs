@@ -61,6 +61,13 @@ pub(super) fn cases() -> Vec<Case> {
             &titled("How to Repair a Lawn Mower | Moss"),
             &titled("How to buy a cheap garden rake | Fern"),
         ),
+        // seven words in eight
+        pair(
+            "cannibalisation",
+            &titled("How to repair a lawn mower"),
+            &titled("How to repair a lawn mower well"),
+            &titled("How to repair a lawn mower well and at little cost"),
+        ),
         pair(
             "cannibalisation",
             &article("Garden desks, 3 of them"),

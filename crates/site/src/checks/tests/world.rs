@@ -263,6 +263,10 @@ impl World {
         }
         let mut intern = Table(&mut table);
         intern.intern(&self.url("/"));
+        let limits = Limits {
+            paragraph_words: self.rules.thresholds.long_paragraph_words,
+            ..Limits::default()
+        };
         let mut pages = Vec::new();
         for (path, entry) in &entries {
             let url = self.url(path);
@@ -273,7 +277,7 @@ impl World {
                 fetched_at_ms: NOW,
             };
             pages.push(match entry {
-                Entry::Answer(response) => read(response, &url, at, &mut intern, &Limits::default()),
+                Entry::Answer(response) => read(response, &url, at, &mut intern, &limits),
                 Entry::Failed(error) => PageFacts::without_answer(&url, at, Outcome::Failed(error.clone())),
                 Entry::Blocked => {
                     PageFacts::without_answer(&url, at, Outcome::Blocked("Disallow: /x".into()))
@@ -298,7 +302,7 @@ impl World {
             .iter()
             .map(|(path, n)| (table.insert(&url_key(&self.url(path)), None).unwrap().0, *n))
             .collect();
-        let mut builder = IndexBuilder::default();
+        let mut builder = IndexBuilder::by(&self.rules.thresholds);
         let mut depths = vec![u16::MAX; table.len()];
         for id in (0..table.len() as u32).map(UrlId) {
             let key = table.key(id);

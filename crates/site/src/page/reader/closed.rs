@@ -6,7 +6,7 @@ use super::{Reader, TEXT};
 use crate::page::lists::HEADINGS;
 use crate::{
     dates,
-    page::{Heading, LINK_CODE, prose, tags::Tag},
+    page::{Heading, LINK_CODE, tags::Tag},
     text,
 };
 
@@ -133,7 +133,8 @@ impl Reader<'_, '_> {
             return;
         }
         self.out.paragraphs += 1;
-        self.out.long_paragraphs += u32::from(prose::is_long_paragraph(text));
+        let is_long = text::has_more_words(text, self.limits.paragraph_words);
+        self.out.long_paragraphs += u32::from(is_long);
     }
 
     /// The first block of text after a heading ended, whatever element it is: there are whole books whose
