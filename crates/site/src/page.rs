@@ -160,7 +160,7 @@ pub struct Limits {
     /// A crawl keeps 4 KB to find words in, 650 words of English: with twice as many, packing and room double, and all but
     /// one in ten or twenty of the keywords found are the same.
     pub text: usize,
-    /// Links kept; of the rest as many that lead where no other does, and all are counted.
+    /// Links kept; of the rest as many that lead where no other does, or not so, and all are counted.
     pub links: usize,
     /// A paragraph of more words is a long one.
     pub paragraph_words: u32,

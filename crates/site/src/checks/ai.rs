@@ -380,7 +380,7 @@ fn no_evidence(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .iter()
         .filter(|link| link.target.is_some_and(|id| !page.context.is_internal(id)))
         .count();
-    (external == 0 && says_little(page, html))
+    (external == 0 && !html.links.hide_some() && says_little(page, html))
         .then(|| json!({"outboundLinks": 0, "numbers": 0, "quotations": 0, "words": html.main_words}))
 }
 

@@ -104,7 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "many-links",
         title: "Very many links",
-        description: "The page has more than 1,000 links.",
+        description: "The page has more than 1,000 links. Where it has more than an audit reads, the evidence says how many were left out.",
         why_it_matters: "Nobody finds anything among them, and each counts for little.",
         recommendation: "Split the page, or link to categories instead.",
         source: CRAWLABLE,
@@ -283,6 +283,7 @@ fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     };
     let mut links = html.links.iter();
     let dead = page.index().has(page.id(), flag::DEAD_END)
+        && !html.links.hide_some()
         && !links.any(|link| link.target.is_some_and(internal) || untold(&link));
     dead.then(|| json!({"links": html.links_total}))
 }
@@ -319,7 +320,15 @@ fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn many_links(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    (html.links_total > page.thresholds().links_max).then(|| json!({"count": html.links_total}))
+    if html.links_total <= page.thresholds().links_max {
+        return None;
+    }
+    let evidence = json!({"count": html.links_total});
+    let read = html.links.len();
+    Some(match (html.links_total as usize).saturating_sub(read) {
+        0 => evidence,
+        left_out => with(with(evidence, "linksRead", read), "linksLeftOut", left_out),
+    })
 }
 
 /// Whether there is any that a check is about.
@@ -412,7 +421,7 @@ fn insecure(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn pagination(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    if html.pagination.is_empty() {
+    if html.pagination.is_empty() || html.links.hide_some() {
         return None;
     }
     let targets: HashSet<UrlId> = html.links.iter().filter_map(|link| link.target).collect();

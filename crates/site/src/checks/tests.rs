@@ -1,3 +1,4 @@
+mod cut;
 mod graphs;
 mod pages;
 mod resources;
@@ -16,7 +17,6 @@ use super::{
     Category, Check, Finding, RULESET_VERSION, RecheckMode, Resolution, Severity, Told, Verdict, evaluate,
     evaluate_one, find, registry,
 };
-use crate::fetch::Cut;
 use world::World;
 
 /// A check with a site that has the problem at `/p` (or as a whole), and the same site without it.
@@ -70,27 +70,6 @@ fn every_check_finds_its_problem_and_nothing_else() {
 
 fn ids(found: &[Finding]) -> Vec<&str> {
     found.iter().map(|finding| finding.check.id).collect()
-}
-
-#[test]
-fn nothing_is_missed_in_half_a_page() {
-    for Case { id, bad, .. } in cases() {
-        let check = find(id).unwrap_or_else(|| panic!("{id} is no check"));
-        if check.needs_whole {
-            let bad = bad.cut(Cut::Time);
-            assert_eq!(evidence(&bad.findings(), id), None, "{id}");
-            assert!(matches!(bad.recheck(check), Verdict::Absent), "{id}");
-            assert_eq!(check.resolution(Told::Beginning), None, "{id}");
-        }
-    }
-    let found = World::new()
-        .page("/p", "<p>x <a href=/>h</a>")
-        .cut(Cut::Time)
-        .findings();
-    assert_eq!(
-        evidence(&found, "http-no-response").unwrap()["errorKind"],
-        "timeout"
-    );
 }
 
 #[test]
@@ -194,19 +173,6 @@ fn no_answer_twice_is_conclusive() {
         seen["inconclusive"].as_bool().unwrap()
     };
     assert!(inconclusive(&silent) && !inconclusive(&silent.again()));
-}
-
-#[test]
-fn absence_is_only_told_after_a_whole_crawl() {
-    for id in [
-        "orphan-page",
-        "single-inlink",
-        "not-in-sitemap",
-        "canonical-isolated",
-    ] {
-        let case = cases().into_iter().find(|case| case.id == id).unwrap();
-        assert_eq!(evidence(&case.bad.incomplete().findings(), id), None, "{id}");
-    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub struct IndexBuilder {
     fragments: Fragments,
     /// Of the main text of each page.
     words: Vec<u16>,
-    /// The rest of some page is missing, and links that stand in it.
+    /// The rest of some page is missing, and links that stand in it, or links beyond the limit.
     cut: bool,
 }
 
@@ -134,7 +134,7 @@ impl IndexBuilder {
             }
         }
         index.flags[id] = bits;
-        self.cut |= html_200.is_some() && page.cut.is_some();
+        self.cut |= html_200.is_some_and(|html| page.cut.is_some() || html.links.hide_some());
         let is_internal = |id: UrlId| has(&self.index.flags, id, flag::INTERNAL);
         self.fragments.add(page, is_internal);
         self.add_edges(page, refresh, directives.nofollow());

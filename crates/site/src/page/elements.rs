@@ -83,20 +83,22 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Target and flags of a link that is kept: each up to the limit, and as many again that lead where none of the
-    /// page did before, so that a table of contents hides no page.
-    fn wanted(&mut self, href: &str) -> Option<(Option<UrlId>, u8)> {
+    /// page did before, or not so, so that a table of contents hides no page.
+    fn wanted(&mut self, href: &str, rel: u8) -> Option<(Option<UrlId>, u8)> {
         let (kept, limit) = (self.out.links.len(), self.limits.links);
         if kept >= limit.saturating_mul(2) {
+            self.out.links.leave_out();
             return None;
         }
         let (target, flags) = self.resolver.resolve(href);
         if kept >= limit {
+            let way = |link: Link<'_>| Some((link.target?, link.flags & REL_NOFOLLOW));
             let links = &self.out.links;
-            let known = || links.iter().filter_map(|link| link.target).collect();
-            let new = self.targets.get_or_insert_with(known).insert(target?);
-            return new.then_some((target, flags));
+            let known = || links.iter().filter_map(way).collect();
+            let new = self.targets.get_or_insert_with(known).insert((target?, rel));
+            return new.then_some((target, flags | rel));
         }
-        Some((target, flags))
+        Some((target, flags | rel))
     }
 
     fn uncrawlable(&mut self, source: &str) {
@@ -125,13 +127,11 @@ impl<'a> Reader<'a, '_> {
                 .or_else(|| attributes.get("title"))
         };
         let mut index = None;
-        if let Some((target, mut flags)) = self.wanted(&href) {
-            if ["nofollow", "ugc", "sponsored"]
-                .iter()
-                .any(|word| attributes.has_word("rel", word))
-            {
-                flags |= REL_NOFOLLOW;
-            }
+        let nofollow = ["nofollow", "ugc", "sponsored"]
+            .iter()
+            .any(|word| attributes.has_word("rel", word));
+        let rel = if nofollow { REL_NOFOLLOW } else { 0 };
+        if let Some((target, flags)) = self.wanted(&href, rel) {
             index = Some(self.out.links.len());
             let line = self.line(start.at);
             // an area has no content to take its text from

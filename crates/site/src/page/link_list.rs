@@ -20,6 +20,8 @@ pub const LINK_OTHER_SCHEME: u8 = 4;
 pub const LINK_FRAGMENT: u8 = 8;
 /// The whole text of the link is program text.
 pub const LINK_CODE: u8 = 16;
+/// Behind this link, the last that is kept, stood others that may lead where none of the kept does.
+const LINK_LAST: u8 = 32;
 
 /// Links that room is made for at first, and bytes of each.
 const LINKS: usize = 64;
@@ -93,6 +95,19 @@ impl Links {
     /// Whether a byte stands in any target or text: where none does, no link need be looked at.
     pub fn mention(&self, byte: u8) -> bool {
         memchr::memchr(byte, self.read().text.as_bytes()).is_some()
+    }
+
+    /// Notes that what follows is left out.
+    pub(super) fn leave_out(&mut self) {
+        if let Some(last) = self.read_mut().entries.last_mut() {
+            last.flags |= LINK_LAST;
+        }
+    }
+
+    /// Whether some that lead where none of these does may have been left out.
+    pub fn hide_some(&self) -> bool {
+        let last = self.read().entries.last();
+        last.is_some_and(|last| last.flags & LINK_LAST != 0)
     }
 
     /// A link by its place.

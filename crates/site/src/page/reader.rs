@@ -49,8 +49,8 @@ pub(super) struct Reader<'a, 'u> {
     /// The head has ended, or never was.
     pub(super) in_body: bool,
     pub(super) link: Option<OpenLink>,
-    /// Where links lead, once there are more than the limit.
-    pub(super) targets: Option<HashSet<UrlId>>,
+    /// Where links lead, and whether with nofollow, once there are more than the limit.
+    pub(super) targets: Option<HashSet<(UrlId, u8)>>,
     heading: Option<OpenHeading>,
     paragraph: Option<usize>,
     /// Where the last heading's text ended, while it has no answer.

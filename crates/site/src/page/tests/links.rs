@@ -1,7 +1,7 @@
 //! Links: where they lead, what they are called and where they stand.
 
 use super::{PAGE, answer, html, texts};
-use crate::page::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, REL_NOFOLLOW};
+use crate::page::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Links, REL_NOFOLLOW};
 
 #[test]
 fn links_with_their_names_and_lines() {
@@ -49,8 +49,22 @@ fn beyond_the_limit_only_new_targets_are_kept() {
     assert_eq!((facts.links.len(), facts.links_total), (1_002, 1_504));
     let last: Vec<_> = facts.links.iter().skip(1_000).map(|link| link.href).collect();
     assert_eq!(last, ["/8", "/9"]);
+    assert!(!facts.links.hide_some(), "what was left out leads nowhere else");
+    let facts = html(&(0..2_000).map(link).collect::<String>());
+    assert!(facts.links.len() == 2_000 && !facts.links.hide_some());
     let facts = html(&(0..5_000).map(link).collect::<String>());
     assert_eq!((facts.links.len(), facts.links_total), (2_000, 5_000));
+    assert!(facts.links.hide_some());
+    let stored = postcard::to_stdvec(&facts.links).unwrap();
+    assert!(postcard::from_bytes::<Links>(&stored).unwrap().hide_some());
+}
+
+#[test]
+fn beyond_the_limit_another_way_to_a_target_is_kept() {
+    let nofollow = "<a href=/x rel=nofollow>x</a>";
+    let facts = html(&(nofollow.repeat(1_200) + "<a href=/x>x</a>" + nofollow));
+    let flags: Vec<u8> = facts.links.iter().skip(999).map(|link| link.flags).collect();
+    assert_eq!(flags, [REL_NOFOLLOW, 0]);
 }
 
 #[test]

@@ -1,0 +1,72 @@
+//! What is said of pages that were not read to their end, and of crawls that left something out.
+
+use serde_json::json;
+
+use super::super::{Told, Verdict, find};
+use super::{Case, World, cases, evidence};
+use crate::fetch::Cut;
+
+#[test]
+fn nothing_is_missed_in_half_a_page() {
+    for Case { id, bad, .. } in cases() {
+        let check = find(id).unwrap_or_else(|| panic!("{id} is no check"));
+        if check.needs_whole {
+            let bad = bad.cut(Cut::Time);
+            assert_eq!(evidence(&bad.findings(), id), None, "{id}");
+            assert!(matches!(bad.recheck(check), Verdict::Absent), "{id}");
+            assert_eq!(check.resolution(Told::Beginning), None, "{id}");
+        }
+    }
+    let found = World::new()
+        .page("/p", "<p>x <a href=/>h</a>")
+        .cut(Cut::Time)
+        .findings();
+    assert_eq!(
+        evidence(&found, "http-no-response").unwrap()["errorKind"],
+        "timeout"
+    );
+}
+
+#[test]
+fn absence_is_only_told_after_a_whole_crawl() {
+    for id in [
+        "orphan-page",
+        "single-inlink",
+        "not-in-sitemap",
+        "canonical-isolated",
+    ] {
+        let case = cases().into_iter().find(|case| case.id == id).unwrap();
+        assert_eq!(
+            evidence(&case.bad.clone().incomplete().findings(), id),
+            None,
+            "{id}"
+        );
+        // nor where a page has links that nobody read
+        let world = case.bad.page("/links", &links_to_others(10_001));
+        assert_eq!(evidence(&world.findings(), id), None, "{id}");
+    }
+}
+
+fn links_to_others(count: usize) -> String {
+    let link = |i| format!("<a href=https://other.example/{i}>x</a>");
+    (0..count).map(link).collect()
+}
+
+#[test]
+fn links_that_were_left_out_are_said_to_be() {
+    let of = |count, body: &str| {
+        let world = World::new().page("/p", &(links_to_others(count) + body));
+        world.findings()
+    };
+    let (all, some) = (of(9_999, ""), of(12_000, "<a href=/>Home page</a>"));
+    assert_eq!(evidence(&all, "many-links"), Some(json!({"count": 9_999})));
+    assert_eq!(
+        evidence(&some, "many-links"),
+        Some(json!({"count": 12_001, "linksRead": 10_000, "linksLeftOut": 2_001}))
+    );
+    assert!(evidence(&all, "dead-end-page").is_some());
+    assert_eq!(evidence(&some, "dead-end-page"), None);
+    let next = "<link rel=next href=/x>";
+    assert!(evidence(&of(9_999, next), "pagination-not-linked").is_some());
+    assert_eq!(evidence(&of(12_000, next), "pagination-not-linked"), None);
+}
