@@ -2,14 +2,106 @@
 
 use std::borrow::Cow;
 
-use super::{
-    entities::{self, In},
-    tokens::Attribute,
-};
+use super::entities::{self, In};
 use crate::text;
 
 /// Longest URL kept as written, in characters; what is longer is a `data:` URL or an attack.
 pub(super) const HREF: usize = 2_048;
+
+/// Attributes kept of one tag, whatever they are; of what follows those that someone asks for.
+const MOST: usize = 128;
+/// Names that reading asks for.
+const ASKED: [&str; 36] = [
+    "action",
+    "alt",
+    "aria-hidden",
+    "aria-label",
+    "charset",
+    "color",
+    "content",
+    "data",
+    "data-nosnippet",
+    "datetime",
+    "face",
+    "height",
+    "href",
+    "hreflang",
+    "http-equiv",
+    "id",
+    "itemprop",
+    "itemscope",
+    "itemtype",
+    "lang",
+    "loading",
+    "name",
+    "onclick",
+    "poster",
+    "property",
+    "rel",
+    "role",
+    "size",
+    "src",
+    "srcset",
+    "style",
+    "title",
+    "type",
+    "typeof",
+    "width",
+    "xlink:href",
+];
+
+/// One attribute, as written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attribute<'a> {
+    /// Name, in the case it was written.
+    pub name: &'a str,
+    /// Value with character references in it; empty when there is none.
+    pub value: &'a str,
+}
+
+impl Attribute<'_> {
+    fn is(&self, name: &str) -> bool {
+        self.name.len() == name.len() && self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+/// The attributes of the tag that was read last.
+#[derive(Debug, Default)]
+pub(super) struct Kept<'a> {
+    all: Vec<Attribute<'a>>,
+    /// Places in [`ASKED`] of those that were looked for once there was no more room: of one name the first counts.
+    looked_for: u64,
+}
+
+impl<'a> Kept<'a> {
+    pub fn all(&self) -> &[Attribute<'a>] {
+        &self.all
+    }
+
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.looked_for = 0;
+    }
+
+    pub fn push(&mut self, attribute: Attribute<'a>) {
+        if self.all.len() < MOST || self.is_new(&attribute) {
+            self.all.push(attribute);
+        }
+    }
+
+    #[cold]
+    fn is_new(&mut self, attribute: &Attribute<'_>) -> bool {
+        let Some(place) = ASKED.iter().position(|name| attribute.is(name)) else {
+            return false;
+        };
+        let bit = 1 << place;
+        if self.looked_for & bit != 0 {
+            return false;
+        }
+        self.looked_for |= bit;
+        !self.all.iter().any(|other| other.is(ASKED[place]))
+    }
+}
 
 /// The attributes of a start tag.
 #[derive(Clone, Copy)]
@@ -18,10 +110,8 @@ pub(super) struct Attributes<'t, 'a>(pub &'t [Attribute<'a>]);
 impl<'a> Attributes<'_, 'a> {
     /// Value as written; the first of several.
     pub fn raw(self, name: &str) -> Option<&'a str> {
-        self.0
-            .iter()
-            .find(|a| a.name.len() == name.len() && a.name.eq_ignore_ascii_case(name))
-            .map(|a| a.value)
+        debug_assert!(ASKED.contains(&name), "{name} is not kept wherever it stands");
+        self.0.iter().find(|a| a.is(name)).map(|a| a.value)
     }
 
     pub fn has(self, name: &str) -> bool {

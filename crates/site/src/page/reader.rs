@@ -211,24 +211,33 @@ impl<'a, 'u> Reader<'a, 'u> {
     /// What any element may say.
     fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> Said {
         let mut said = Said::default();
+        // of one name the first counts
+        let mut seen = 0_u8;
+        let mut first = |bit: u8| {
+            let is_first = seen & bit == 0;
+            seen |= bit;
+            is_first
+        };
         for attribute in attributes.0 {
             let is = |name: &str| attribute.name.eq_ignore_ascii_case(name);
             match attribute.name.len() {
-                2 if is("id") => {
+                2 if is("id") && first(1) => {
                     self.spa_root |= matches!(attribute.value, "root" | "app" | "__next" | "__nuxt");
                     if self.out.id_hashes.len() < IDS && !attribute.value.is_empty() {
                         let id = entities::decode(attribute.value, In::Attribute);
                         self.out.id_hashes.push(text::hash(id.as_bytes()));
                     }
                 }
-                4 if is("role") => said.is_main |= attribute.value.trim().eq_ignore_ascii_case("main"),
-                6 if is("typeof") => self.item_type(attribute.value),
-                8 if is("itemtype") => {
+                4 if is("role") && first(2) => {
+                    said.is_main = attribute.value.trim().eq_ignore_ascii_case("main");
+                }
+                6 if is("typeof") && first(4) => self.item_type(attribute.value),
+                8 if is("itemtype") && first(8) => {
                     self.item_type(attribute.value);
                     self.microdata.types(attribute.value);
                 }
-                8 if is("itemprop") => self.microdata.properties(attribute.value),
-                9 if is("itemscope") => {
+                8 if is("itemprop") && first(16) => self.microdata.properties(attribute.value),
+                9 if is("itemscope") && first(32) => {
                     self.out.microdata = true;
                     self.microdata.object();
                 }

@@ -9,24 +9,14 @@
 use memchr::{memchr, memmem};
 
 use super::{
+    attributes::{Attribute, Kept},
     raw_text::{comment_length, is_space, raw_length, script_length},
     tags::Tag,
 };
 use crate::text::find_near;
 
-/// Attributes kept of one tag; what follows is skipped.
-const MOST_ATTRIBUTES: usize = 128;
 /// Nesting of SVG and MathML inside each other that is followed.
 const MOST_NAMESPACES: usize = 64;
-
-/// One attribute, as written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Attribute<'a> {
-    /// Name, in the case it was written.
-    pub name: &'a str,
-    /// Value with character references in it; empty when there is none.
-    pub value: &'a str,
-}
 
 /// A piece of a document.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +74,7 @@ pub(crate) struct Tokens<'a> {
     at: usize,
     inside: Option<Text>,
     namespaces: Vec<Namespace>,
-    attributes: Vec<Attribute<'a>>,
+    attributes: Kept<'a>,
 }
 
 impl<'a> Tokens<'a> {
@@ -94,13 +84,13 @@ impl<'a> Tokens<'a> {
             at: 0,
             inside: None,
             namespaces: Vec::new(),
-            attributes: Vec::new(),
+            attributes: Kept::default(),
         }
     }
 
     /// Attributes of the last start tag, in order; a name may occur twice, the first counts.
     pub fn attributes(&self) -> &[Attribute<'a>] {
-        &self.attributes
+        self.attributes.all()
     }
 
     /// The next token; `None` at the end. A tag that the document ends in is not one.
@@ -287,7 +277,7 @@ impl<'a> Tokens<'a> {
             Tag::Font => {
                 let html = ["color", "face", "size"];
                 if self
-                    .attributes
+                    .attributes()
                     .iter()
                     .any(|a| html.iter().any(|name| a.name.eq_ignore_ascii_case(name)))
                 {
@@ -347,7 +337,7 @@ struct Read {
 }
 
 /// Reads a tag from its name to its `>`; `None` when the document ends before that.
-fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Vec<Attribute<'a>>>) -> Option<Read> {
+fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Kept<'a>>) -> Option<Read> {
     let bytes = html.as_bytes();
     let mut i = from;
     while !ENDS_NAME[usize::from(*bytes.get(i)?)] {
@@ -411,10 +401,8 @@ fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Vec<Attr
     }
 }
 
-fn push<'a>(attributes: &mut Option<&mut Vec<Attribute<'a>>>, name: &'a str, value: &'a str) {
-    if let Some(attributes) = attributes
-        && attributes.len() < MOST_ATTRIBUTES
-    {
+fn push<'a>(attributes: &mut Option<&mut Kept<'a>>, name: &'a str, value: &'a str) {
+    if let Some(attributes) = attributes {
         attributes.push(Attribute { name, value });
     }
 }

@@ -63,6 +63,28 @@ fn insecure_images_hide_no_script() {
     assert_eq!(facts.insecure_total, 29);
 }
 
+#[test]
+fn many_attributes_hide_no_link() {
+    let many = |n: usize| (0..n).map(|i| format!(" data-{i}=x")).collect::<String>();
+    let few =
+        html("<a HREF=/x rel=nofollow title=T></a><img src=http://x/i alt=A><meta name=robots content=none>");
+    let more = format!(
+        "<a{0} HREF=/x{0} rel=nofollow title=T></a><img{0} src=http://x/i alt=A><meta{0} name=robots content=none>",
+        many(500)
+    );
+    let more = html(&more);
+    assert_eq!((&more.links, &more.metas), (&few.links, &few.metas));
+    assert_eq!((&more.images, &more.insecure), (&few.images, &few.insecure));
+    // of one name the first counts, wherever they stand
+    let [early, late] = [many(2), many(127)];
+    let facts = html(&format!(
+        "<a href=/a{late} href=/b>x</a><a{late} href=/a href=/b>x</a><a{late}{early} Href=/a href=/b>x</a>\
+         <p id=one id=two itemprop=name itemprop=other{late} id=three>"
+    ));
+    assert!(facts.links.iter().all(|link| link.href == "/a"));
+    assert_eq!(facts.id_hashes, [crate::text::hash(b"one")]);
+}
+
 /// Reads a hostile body and says how long it took.
 fn timed(body: &str) -> (HtmlFacts, Duration) {
     let start = Instant::now();
@@ -104,9 +126,11 @@ fn hostile_lists_are_cut_and_counted() {
     let (facts, took) = timed(&"<a href=/x>y</a>".repeat(300_000));
     assert_eq!((facts.links.len(), facts.links_total), (1_000, 300_000));
     assert!(took < SOON, "{took:?}");
-    let (facts, took) = timed(&format!("<p {}>x", "a=1 ".repeat(1_000_000)));
-    assert_eq!(facts.elements, 1);
-    assert!(took < SOON, "{took:?}");
+    for attribute in ["a=1 ", "href=1 ", "id= typeof name=1 "] {
+        let (facts, took) = timed(&format!("<p {}>x", attribute.repeat(1_000_000)));
+        assert_eq!(facts.elements, 1);
+        assert!(took < SOON, "{attribute} {took:?}");
+    }
     let everything = "<h2 id=x>h</h2><img src=http://x><meta name=a content=b><link rel=canonical href=/x><link rel=alternate hreflang=x href=/y>\
         <script type=application/ld+json>{</script><form></form><embed type=application/x-silverlight><title>t</title><a>u</a>\
         <div itemtype=a></div>{{ x }}<code>c</code>";
