@@ -136,7 +136,7 @@ pub struct PageFacts {
     /// Time to the first byte, milliseconds.
     #[schemars(example = 120)]
     pub ttfb_ms: u32,
-    /// Its size after decoding, bytes.
+    /// Its size after decoding, bytes; of one that is larger than what is read of a page, that.
     #[schemars(example = 20_480)]
     pub bytes: u64,
     /// `Location` of a redirect, as sent.

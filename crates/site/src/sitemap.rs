@@ -28,6 +28,8 @@ const FOREIGN_LIMIT: usize = 20;
 /// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
 const RATIO: u64 = 100;
 const HTML: &str = "an HTML page, not a sitemap";
+/// How errors begin that keep nobody from reading on.
+const READ_ON: [&str; 2] = ["no namespace", "unknown namespace"];
 /// A day of `lastmod`.
 pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Dates of so many URLs that are all the same are those of the file.
@@ -45,6 +47,14 @@ pub struct Listing {
     /// Of each, when it was last changed, in days since the Unix epoch; 0 for no date or an impossible one. The last ones
     /// without a date may be missing, and all are where every date is the same: that says when the file was made.
     pub days: Vec<u16>,
+}
+
+impl Sitemap {
+    /// What it has was not counted to its end.
+    pub(crate) fn is_cut(&self) -> bool {
+        let error = self.error.as_deref();
+        error.is_some_and(|error| !READ_ON.iter().any(|start| error.starts_with(start)))
+    }
 }
 
 /// Reads a sitemap, sitemap index or text sitemap, gzip or not. `root` tells which URLs are foreign,

@@ -6,7 +6,7 @@ use super::{
     Answer,
     Category::Content,
     Check, Page, Scope, Test,
-    evidence::{list, pages, with},
+    evidence::{at_least, list, pages, with},
     schema,
     told::Rest,
 };
@@ -110,8 +110,11 @@ fn thin(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 fn text_ratio(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let (text, all) = (html.text_bytes, page.facts.body_bytes);
     let low = text * 100 <= all * u64::from(page.thresholds().text_ratio_percent);
-    (page.indexable && all > 0 && low)
-        .then(|| json!({"ratio": (text as f64 / all as f64 * 1_000.0).round() / 1_000.0, "textBytes": text, "htmlBytes": all}))
+    (page.indexable && all > 0 && low).then(|| {
+        let ratio = (text as f64 / all as f64 * 1_000.0).round() / 1_000.0;
+        let evidence = json!({"ratio": ratio, "textBytes": text, "htmlBytes": all});
+        at_least(evidence, page.facts.cut.is_some())
+    })
 }
 
 fn duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

@@ -43,6 +43,15 @@ pub(super) fn with(mut evidence: Value, name: &str, value: impl Into<Value>) -> 
     evidence
 }
 
+/// Adds that what it counts was not counted to the end.
+pub(super) fn at_least(evidence: Value, is_cut: bool) -> Value {
+    if is_cut {
+        with(evidence, "atLeast", true)
+    } else {
+        evidence
+    }
+}
+
 /// Nothing to show beside the page itself.
 pub(super) fn none() -> Option<Value> {
     Some(json!({}))

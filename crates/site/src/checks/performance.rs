@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Category::Performance, Check, Scope, Site, Test, told::Rest};
+use super::{Answer, Category::Performance, Check, Scope, Site, Test, evidence::at_least, told::Rest};
 use crate::page::HtmlFacts;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -18,7 +18,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "html-over-2mb",
         title: "Page larger than Google reads",
-        description: "The page's HTML has more than 2 MiB.",
+        description: "The page's HTML has more than 2 MiB. Of one that was not read to its end the evidence counts what was read, and says atLeast.",
         why_it_matters: "Googlebot indexes the first 2 MB and drops the rest.",
         recommendation: "Move data and styles into files, and split the page.",
         source: "https://developers.google.com/search/docs/crawling-indexing/googlebot",
@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "html-large",
         title: "Large page",
-        description: "The page's HTML has more than 1 MiB.",
+        description: "The page's HTML has more than 1 MiB. Of one that was not read to its end the evidence counts what was read, and says atLeast.",
         why_it_matters: "It takes long to load and to lay out, above all on phones.",
         recommendation: "Move data and styles into files, and split the page.",
         source: "https://web.dev/articles/dom-size-and-interactivity",
@@ -81,14 +81,17 @@ fn http1_only(site: &Site<'_>) -> Option<Value> {
     site.origin().more.http1_only.then(|| json!({"alpn": "http/1.1"}))
 }
 
+/// What was read of the page.
+fn bytes(page: &Answer<'_>) -> Value {
+    at_least(json!({"bytes": page.facts.body_bytes}), page.facts.cut.is_some())
+}
+
 fn over_2mb(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.facts.body_bytes > page.thresholds().html_max_bytes)
-        .then(|| json!({"bytes": page.facts.body_bytes}))
+    (page.facts.body_bytes > page.thresholds().html_max_bytes).then(|| bytes(page))
 }
 
 fn large(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
-    (page.facts.body_bytes > page.thresholds().html_large_bytes)
-        .then(|| json!({"bytes": page.facts.body_bytes}))
+    (page.facts.body_bytes > page.thresholds().html_large_bytes).then(|| bytes(page))
 }
 
 fn dom(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
@@ -103,8 +106,7 @@ fn compression(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
         .as_deref()
         .is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity"));
     let plain = !encoded && facts.wire_bytes >= facts.body_bytes;
-    (plain && facts.body_bytes > page.thresholds().compress_min_bytes)
-        .then(|| json!({"bytes": facts.body_bytes}))
+    (plain && facts.body_bytes > page.thresholds().compress_min_bytes).then(|| bytes(page))
 }
 
 fn resources(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {

@@ -3,7 +3,12 @@
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Category::Sitemaps, Check, Scope, Site, Test, evidence::list, told::Rest};
+use super::{
+    Category::Sitemaps,
+    Check, Scope, Site, Test,
+    evidence::{at_least, list},
+    told::Rest,
+};
 use crate::robots::SIZE_LIMIT;
 
 const RFC: &str = "https://www.rfc-editor.org/rfc/rfc9309.html";
@@ -151,7 +156,9 @@ fn invalid(site: &Site<'_>) -> Option<Value> {
 
 fn too_large(site: &Site<'_>) -> Option<Value> {
     let bytes = site.origin().robots.bytes;
-    (bytes > SIZE_LIMIT as u64).then(|| json!({"bytes": bytes}))
+    // where its server does not tell how many it has, one more than were read
+    let is_cut = bytes == SIZE_LIMIT as u64 + 1;
+    (bytes > SIZE_LIMIT as u64).then(|| at_least(json!({"bytes": bytes}), is_cut))
 }
 
 fn blocks_all(site: &Site<'_>) -> Option<Value> {

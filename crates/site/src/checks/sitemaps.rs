@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Category::Sitemaps,
     Check, Page, Scope, Site, Test,
-    evidence::{list, with},
+    evidence::{at_least, list, with},
     told::Rest,
 };
 use crate::{
@@ -61,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Sitemaps],
         title: "Sitemap too large",
         scope: Scope::Site,
-        description: "A sitemap lists more than 50,000 URLs or has more than 50 MB.",
+        description: "A sitemap lists more than 50,000 URLs or has more than 50 MB. Of one that was not read to its end the evidence counts what was read, and says atLeast.",
         why_it_matters: "Search engines ignore what lies beyond the limit, or the whole file.",
         recommendation: "Divide it, and list the parts in a sitemap index.",
         source: PROTOCOL,
@@ -215,7 +215,10 @@ fn too_large(site: &Site<'_>) -> Option<Value> {
         .filter(|sitemap| sitemap.urls > MOST_URLS || sitemap.bytes > MOST_BYTES);
     list(
         "sitemaps",
-        large.map(|sitemap| json!({"url": sitemap.url, "urls": sitemap.urls, "bytes": sitemap.bytes})),
+        large.map(|sitemap| {
+            let evidence = json!({"url": sitemap.url, "urls": sitemap.urls, "bytes": sitemap.bytes});
+            at_least(evidence, sitemap.is_cut())
+        }),
     )
 }
 

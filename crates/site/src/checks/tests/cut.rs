@@ -70,3 +70,29 @@ fn links_that_were_left_out_are_said_to_be() {
     assert!(evidence(&of(9_999, next), "pagination-not-linked").is_some());
     assert_eq!(evidence(&of(12_000, next), "pagination-not-linked"), None);
 }
+
+#[test]
+fn what_was_not_counted_to_its_end_is_at_least_that() {
+    let page = || World::new().page("/p", &"x".repeat(3 << 20));
+    let [whole, cut] = [page(), page().cut(Cut::Size)].map(|world| world.findings());
+    for id in ["html-large", "html-over-2mb", "no-compression"] {
+        assert_eq!(evidence(&whole, id), Some(json!({"bytes": 3 << 20})), "{id}");
+        let at_least = json!({"bytes": 3 << 20, "atLeast": true});
+        assert_eq!(evidence(&cut, id), Some(at_least), "{id}");
+    }
+    let robots = |bytes| {
+        let world = World::new().origin(|origin| origin.robots.bytes = bytes);
+        evidence(&world.findings(), "robots-too-large").unwrap()
+    };
+    assert_eq!(robots(600_000), json!({"bytes": 600_000}));
+    assert_eq!(robots(512_001), json!({"bytes": 512_001, "atLeast": true}));
+    let sitemap = |error: Option<&str>| {
+        let world = World::new().sitemap(&[]).origin(|origin| {
+            let sitemap = &mut origin.sitemaps[0];
+            (sitemap.urls, sitemap.bytes) = (50_001, 7);
+            sitemap.error = error.map(Into::into);
+        });
+        evidence(&world.findings(), "sitemap-too-large").unwrap()["sitemaps"][0]["atLeast"] == json!(true)
+    };
+    assert!(!sitemap(None) && !sitemap(Some("no namespace")) && sitemap(Some("took too long")));
+}
