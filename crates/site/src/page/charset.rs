@@ -1,9 +1,10 @@
-//! Bytes to text: byte order mark, then the HTTP header, then `<meta>` in the first 1,024 bytes, then what the
-//! bytes look like (HTML standard 13.2.3.2). UTF-8 is borrowed, so that the body is not held twice.
+//! Bytes to text: byte order mark, then the HTTP header, then `<meta>` or an XML declaration in the first 1,024 bytes,
+//! then what the bytes look like (HTML standard 13.2.3.2). UTF-8 is borrowed, so that the body is not held twice.
 
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use memchr::memmem;
 
 use super::{
     Charset,
@@ -18,17 +19,12 @@ const PRESCAN: usize = 1_024;
 pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a, str>, Charset) {
     let bom = Encoding::for_bom(body);
     let header = content_type.and_then(charset_in);
-    let meta = declared(body);
+    let declared = declared(body, content_type.is_some_and(is_xml));
     let known = |label: &Option<Cow<'_, str>>| Encoding::for_label(label.as_ref()?.as_bytes());
     let encoding = bom
         .map(|(encoding, _)| encoding)
         .or_else(|| known(&header))
-        .or_else(|| {
-            let encoding = known(&meta)?;
-            // a declaration that can be read is not in UTF-16
-            let impossible = encoding == UTF_16LE || encoding == UTF_16BE;
-            Some(if impossible { UTF_8 } else { encoding })
-        });
+        .or(declared.encoding);
     let rest = &body[bom.map_or(0, |(_, length)| length)..];
     let (text, used) = match (encoding, utf_8(rest)) {
         (None, Some(text)) => (Cow::Borrowed(text), UTF_8),
@@ -39,7 +35,7 @@ pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a,
     let charset = Charset {
         used: used.name().into(),
         header: header.map(|label| label.into()),
-        meta: meta.map(|label| label.into()),
+        meta: declared.label,
         bom: bom.is_some(),
     };
     (text, charset)
@@ -54,10 +50,60 @@ fn utf_8(body: &[u8]) -> Option<&str> {
     }
 }
 
-/// The charset that a `<meta>` among the first 1,024 bytes names.
-fn declared(body: &[u8]) -> Option<Cow<'static, str>> {
+/// What a document says of itself.
+#[derive(Default)]
+struct Declared {
+    /// As written.
+    label: Option<Box<str>>,
+    /// `None` where nobody knows the label.
+    encoding: Option<&'static Encoding>,
+}
+
+impl Declared {
+    fn by(label: &str) -> Self {
+        let encoding = Encoding::for_label(label.as_bytes());
+        // a declaration that can be read is not in UTF-16
+        let impossible = |encoding| encoding == UTF_16LE || encoding == UTF_16BE;
+        Self {
+            label: Some(label.into()),
+            encoding: encoding.map(|known| if impossible(known) { UTF_8 } else { known }),
+        }
+    }
+}
+
+/// The charset that the first 1,024 bytes name. In HTML a `<meta>` comes before the XML declaration; in XML it says nothing.
+fn declared(body: &[u8], is_xml: bool) -> Declared {
+    let head = &body[..body.len().min(PRESCAN)];
+    let utf_16 = |encoding: &'static Encoding| Declared {
+        label: Some(encoding.name().into()),
+        encoding: Some(encoding),
+    };
+    match head {
+        [b'<', 0, b'?', 0, b'x', 0, ..] => return utf_16(UTF_16LE),
+        [0, b'<', 0, b'?', 0, b'x', ..] => return utf_16(UTF_16BE),
+        _ => {}
+    }
+    let in_xml = || {
+        xml_encoding(head)
+            .map(Declared::by)
+            .filter(|of| of.encoding.is_some())
+    };
+    let in_meta = meta(head);
+    if is_xml || in_meta.encoding.is_none() {
+        // a meta that counts for no encoding is one that the page has all the same
+        return in_xml().unwrap_or(Declared {
+            encoding: None,
+            ..in_meta
+        });
+    }
+    in_meta
+}
+
+/// What a `<meta>` names: the first of them that names an encoding.
+fn meta(head: &[u8]) -> Declared {
+    let mut first = Declared::default();
     let ascii = |b: &u8| if b.is_ascii() { char::from(*b) } else { '?' };
-    let head: String = body[..body.len().min(PRESCAN)].iter().map(ascii).collect();
+    let head: String = head.iter().map(ascii).collect();
     let mut tokens = Tokens::new(&head);
     while let Some(token) = tokens.next() {
         let Token::Start(start) = token else { continue };
@@ -77,11 +123,41 @@ fn declared(body: &[u8]) -> Option<Cow<'static, str>> {
             }
             _ => None,
         };
-        if let Some(label) = label {
-            return Some(Cow::Owned(label.into_owned()));
+        let Some(label) = label else { continue };
+        let declared = Declared::by(&label);
+        if declared.encoding.is_some() {
+            return declared;
+        }
+        if first.label.is_none() {
+            first = declared;
         }
     }
-    None
+    first
+}
+
+/// What an XML declaration names ("get an XML encoding", HTML standard 13.2.3.2).
+fn xml_encoding(head: &[u8]) -> Option<&str> {
+    if !head.starts_with(b"<?xml") {
+        return None;
+    }
+    let declaration = &head[..memchr::memchr(b'>', head)?];
+    let name = memmem::find(declaration, b"encoding")?;
+    let skip_space = |bytes: &'_ [u8]| bytes.iter().take_while(|b| **b <= b' ').count();
+    let rest = &declaration[name + 8..];
+    let rest = rest[skip_space(rest)..].strip_prefix(b"=")?;
+    let (quote, rest) = rest[skip_space(rest)..].split_first()?;
+    if !matches!(quote, b'"' | b'\'') {
+        return None;
+    }
+    let label = &rest[..memchr::memchr(*quote, rest)?];
+    let label = std::str::from_utf8(label).ok()?;
+    label.bytes().all(|b| b > b' ').then_some(label)
+}
+
+/// XML has rules of its own.
+fn is_xml(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/xhtml+xml")
 }
 
 /// `charset` of a content type.
@@ -141,6 +217,80 @@ mod tests {
     fn utf_16_is_known_by_its_mark_or_header() {
         assert_eq!(read(b"\xff\xfea\0b\0", "text/html").0, "ab");
         assert_eq!(read(b"\0a\0b", "text/html; charset=utf-16be").0, "ab");
+    }
+
+    #[test]
+    fn an_xml_declaration_speaks_where_no_meta_does() {
+        let xml = |encoding: &str| format!("<?xml version=\"1.0\" encoding{encoding}?>").into_bytes();
+        let used = |start: Vec<u8>, rest: &[u8], content_type: &str| {
+            let body = [&start, rest].concat();
+            let (text, charset) = decode(&body, Some(content_type));
+            let last = text.chars().last();
+            (last, charset.meta.map(String::from), charset.used.into_string())
+        };
+        let said = |label: &str, name: &str| (Some('П'), Some(label.to_owned()), name.to_owned());
+        let cyrillic = said("Windows-1251", "windows-1251");
+        for html in ["text/html", "application/xhtml+xml; x"] {
+            assert_eq!(used(xml("='Windows-1251'"), b"\xcf", html), cyrillic);
+            assert_eq!(used(xml("\n = \"Windows-1251\" "), b"\xcf", html), cyrillic);
+        }
+        let meta = b"<meta charset=koi8-r>\xf0";
+        let after = xml("='Windows-1251'");
+        assert_eq!(used(after.clone(), meta, "text/html"), said("koi8-r", "KOI8-R"));
+        // XML has no meta, whatever looks like one
+        assert_eq!(
+            used(
+                after.clone(),
+                b"<meta charset='koi8-r'/>\xcf",
+                "application/xhtml+xml"
+            ),
+            cyrillic
+        );
+        let utf_8 = "<meta charset='koi8-r'/>П".as_bytes();
+        assert_eq!(
+            used(Vec::new(), utf_8, "application/xhtml+xml"),
+            said("koi8-r", "UTF-8")
+        );
+        assert_eq!(used(after, b"<meta charset=nonsense>\xcf", "text/html"), cyrillic);
+        assert_eq!(
+            used(
+                Vec::new(),
+                b"<meta charset=nonsense><meta charset=koi8-r>\xf0",
+                "text/html"
+            ),
+            said("koi8-r", "KOI8-R")
+        );
+        for none in [
+            "",
+            "=windows-1251",
+            "='windows-1251",
+            "=' windows-1251'",
+            " 'windows-1251'",
+            "='?'",
+        ] {
+            assert_eq!(used(xml(none), b"\xcf", "text/html").1, None, "{none}");
+        }
+        assert_eq!(
+            used(b" <?xml encoding='koi8-r'?>".to_vec(), b"\xcf", "text/html").1,
+            None
+        );
+        assert_eq!(
+            used(xml("='utf-16'"), "П".as_bytes(), "text/html"),
+            said("utf-16", "UTF-8")
+        );
+    }
+
+    #[test]
+    fn utf_16_is_known_by_its_xml_declaration() {
+        let little: Vec<u8> = "<?xml version='1.0'?><p>П"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let big: Vec<u8> = little.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+        for (body, name) in [(little, "UTF-16LE"), (big, "UTF-16BE")] {
+            let (text, charset) = decode(&body, Some("text/html"));
+            assert!(text.ends_with("<p>П") && &*charset.used == name && charset.meta.is_some());
+        }
     }
 
     #[test]

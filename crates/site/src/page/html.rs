@@ -133,7 +133,7 @@ pub struct Charset {
     pub used: Box<str>,
     /// Declared in the HTTP header.
     pub header: Option<Box<str>>,
-    /// Declared by `<meta>` in the first 1,024 bytes.
+    /// Declared by `<meta>` or an XML declaration in the first 1,024 bytes.
     pub meta: Option<Box<str>>,
     /// Began with a byte order mark.
     pub bom: bool,

@@ -90,6 +90,21 @@ pub(super) fn answers() -> Vec<Case> {
             ),
         },
         Case {
+            id: "charset-missing",
+            bad: World::new().answer(
+                "/p",
+                200,
+                &[("content-type", "text/html")],
+                "<?xml version='1.0'?><p>x",
+            ),
+            good: World::new().answer(
+                "/p",
+                200,
+                &[("content-type", "text/html")],
+                "<?xml version='1.0' encoding='ISO-8859-1'?><p>x",
+            ),
+        },
+        Case {
             id: "content-type-mismatch",
             bad: plain("text/plain"),
             good: plain("text/html"),
