@@ -3,15 +3,20 @@
 //! expanded: they could make gigabytes out of a few lines.
 
 mod date;
+mod encoding;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use quick_xml::{Reader, XmlVersion, events::BytesRef, events::Event};
+use quick_xml::{
+    Error, Reader, XmlVersion,
+    errors::SyntaxError,
+    events::{BytesRef, Event},
+};
 use url::Url;
 
-use crate::origin::Sitemap;
+use crate::{fetch::Cut, origin::Sitemap};
 
 pub use date::w3c_datetime_ms;
 
@@ -27,9 +32,14 @@ const LOC_LIMIT: usize = 8 * 1024;
 const FOREIGN_LIMIT: usize = 20;
 /// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
 const RATIO: u64 = 100;
+/// Bytes that are read at a time.
+const BUFFER: usize = 64 * 1024;
 const HTML: &str = "an HTML page, not a sitemap";
 /// How errors begin that keep nobody from reading on.
-const READ_ON: [&str; 2] = ["no namespace", "unknown namespace"];
+const READ_ON: [&str; 3] = ["no namespace", "unknown namespace", "encoded in "];
+/// What the protocol demands.
+const UTF_8_ONLY: &str = "sitemaps have to be encoded in UTF-8";
+const TOO_LARGE: &str = "larger than 50 MiB, the limit of the protocol: cut off after 52,428,800 bytes";
 /// A day of `lastmod`.
 pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Dates of so many URLs that are all the same are those of the file.
@@ -52,8 +62,28 @@ pub struct Listing {
 impl Sitemap {
     /// What it has was not counted to its end.
     pub(crate) fn is_cut(&self) -> bool {
-        let error = self.error.as_deref();
-        error.is_some_and(|error| !READ_ON.iter().any(|start| error.starts_with(start)))
+        let reads_on = |error: &str| READ_ON.iter().any(|start| error.starts_with(start));
+        let errors = self.error.as_deref();
+        self.bytes > SIZE_LIMIT || errors.is_some_and(|errors| !errors.split("; ").all(reads_on))
+    }
+
+    /// Says that only the beginning of it came.
+    pub(crate) fn cut_off(&mut self, cut: Cut) {
+        let after = || format!("cut off after {} bytes", self.bytes);
+        let why = match cut {
+            Cut::Size => TOO_LARGE.to_owned(),
+            Cut::Ratio => format!("inflates more than 100:1, as attacks do: {}", after()),
+            Cut::Time => format!("took too long: {}", after()),
+        };
+        // whatever else is wrong may be for want of the rest
+        self.error = Some(why.into());
+    }
+
+    fn wrong(&mut self, what: &str) {
+        self.error = Some(match &self.error {
+            Some(before) => format!("{before}; {what}").into(),
+            None => what.into(),
+        });
     }
 }
 
@@ -80,26 +110,34 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
         day: 0,
         listed: false,
     };
-    let mut reader = BufReader::with_capacity(64 * 1024, counted);
-    let outcome = scan.document(&mut reader);
-    let counted = reader.into_inner();
+    let mut reader = BufReader::with_capacity(BUFFER, counted);
+    let encoding = reader.fill_buf().ok().and_then(encoding::of);
+    let (outcome, counted, encoding) = match encoding {
+        None => (scan.document(&mut reader), reader.into_inner(), None),
+        Some(encoding) => {
+            let decoded = encoding::Decoded::new(reader, encoding);
+            let mut decoded = BufReader::with_capacity(BUFFER, decoded);
+            let outcome = scan.document(&mut decoded);
+            let decoded = decoded.into_inner();
+            let encoding = decoded.matters.then_some(encoding);
+            (outcome, decoded.inner.into_inner(), encoding)
+        }
+    };
     let facts = &mut scan.listing.facts;
     facts.bytes = counted.read;
     facts.lastmod_identical = facts.lastmod[0] >= 2 && !scan.dates_differ;
     if facts.lastmod_identical && facts.lastmod[0] >= MADE_UP {
         scan.listing.days.clear();
     }
-    if let Err(problem) = outcome {
-        let problem = if counted.read > limit {
-            "larger than 50 MiB".to_owned()
-        } else if counted.read >= counted.cap {
-            "inflates more than 100:1".to_owned()
-        } else {
-            problem
-        };
-        facts.error.get_or_insert(problem.into());
-    } else if counted.read > limit {
-        facts.error.get_or_insert("larger than 50 MiB".into());
+    if let Some(encoding) = encoding {
+        facts.wrong(&format!("encoded in {}: {UTF_8_ONLY}", encoding.name()));
+    }
+    if counted.read > limit {
+        facts.cut_off(Cut::Size);
+    } else if counted.read >= counted.cap {
+        facts.cut_off(Cut::Ratio);
+    } else if let Err(problem) = outcome {
+        facts.wrong(&problem);
     }
     scan.listing
 }
@@ -164,7 +202,7 @@ enum Field {
 
 impl Scan<'_> {
     fn document(&mut self, reader: &mut impl BufRead) -> Result<(), String> {
-        let start = reader.fill_buf().map_err(|e| e.to_string())?;
+        let start = reader.fill_buf().map_err(|e| damaged(&e))?;
         let start = start
             .strip_prefix(b"\xef\xbb\xbf")
             .unwrap_or(start)
@@ -181,10 +219,10 @@ impl Scan<'_> {
         let mut line = Vec::new();
         loop {
             line.clear();
-            if reader.read_until(b'\n', &mut line).map_err(|e| e.to_string())? == 0 {
+            if reader.read_until(b'\n', &mut line).map_err(|e| damaged(&e))? == 0 {
                 return Ok(());
             }
-            let text = std::str::from_utf8(&line).map_err(|_| "not UTF-8")?;
+            let text = std::str::from_utf8(&line).map_err(|_| format!("not UTF-8: {UTF_8_ONLY}"))?;
             let text = text.trim_start_matches('\u{feff}').trim();
             if !text.is_empty() {
                 self.url(text);
@@ -202,8 +240,7 @@ impl Scan<'_> {
         loop {
             buffer.clear();
             let event = xml.read_event_into(&mut buffer);
-            let event =
-                event.map_err(|e| format!("not well-formed at byte {}: {e}", xml.error_position()))?;
+            let event = event.map_err(|e| said(&e, xml.error_position(), xml.buffer_position()))?;
             let empty = matches!(event, Event::Empty(_));
             match event {
                 Event::Start(tag) | Event::Empty(tag) => {
@@ -246,7 +283,12 @@ impl Scan<'_> {
                     return Err(HTML.into());
                 }
                 Event::Eof if !rooted => return Err("no element".into()),
-                Event::Eof if depth > 0 => return Err("ends before its root element does".into()),
+                Event::Eof if depth > 0 => {
+                    let end = xml.buffer_position();
+                    return Err(format!(
+                        "the XML ends after {end} bytes, before its root element does"
+                    ));
+                }
                 Event::Eof => return Ok(()),
                 _ => {}
             }
@@ -314,6 +356,24 @@ impl Scan<'_> {
         }
         self.date();
     }
+}
+
+/// What is wrong with XML, in words of its author.
+fn said(error: &Error, at: u64, end: u64) -> String {
+    match error {
+        Error::Io(error) => damaged(error),
+        Error::Encoding(_) => format!("not UTF-8 at byte {at}: {UTF_8_ONLY}"),
+        Error::Syntax(SyntaxError::InvalidBangMarkup) => format!("not well-formed at byte {at}: {error}"),
+        // all that were begun and not ended
+        Error::Syntax(_) => {
+            format!("the XML ends after {end} bytes, within what begins at byte {at}: {error}")
+        }
+        error => format!("not well-formed at byte {at}: {error}"),
+    }
+}
+
+fn damaged(error: &io::Error) -> String {
+    format!("compressed, and damaged or not whole: {error}")
 }
 
 /// `xmlns` or `xmlns:prefix`, whichever names the namespace of an element called `name`.

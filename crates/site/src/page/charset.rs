@@ -136,7 +136,7 @@ fn meta(head: &[u8]) -> Declared {
 }
 
 /// What an XML declaration names ("get an XML encoding", HTML standard 13.2.3.2).
-fn xml_encoding(head: &[u8]) -> Option<&str> {
+pub(crate) fn xml_encoding(head: &[u8]) -> Option<&str> {
     if !head.starts_with(b"<?xml") {
         return None;
     }

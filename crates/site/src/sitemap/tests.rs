@@ -134,7 +134,7 @@ fn what_is_no_sitemap_is_named() {
         ),
         (
             "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url>",
-            "ends before its root element does",
+            "the XML ends after 65 bytes, before its root element does",
         ),
     ] {
         assert_eq!(of(text).facts.error.as_deref(), Some(error), "{text}");
@@ -142,6 +142,117 @@ fn what_is_no_sitemap_is_named() {
     let broken = of(&urlset("<url><loc>https://example.com/a</loc></url><url></loc>"));
     assert!(broken.facts.error.unwrap().starts_with("not well-formed at byte"));
     assert_eq!(broken.urls.len(), 1, "what was read before the fault counts");
+}
+
+#[test]
+fn what_ends_too_early_is_said_to() {
+    let root = Url::parse("https://example.com/").unwrap();
+    let whole =
+        urlset("<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>");
+    let cut = |end: &str| of(&whole[..whole.find(end).unwrap() + end.len()]);
+    let listing = cut("/a</loc");
+    assert!(listing.facts.is_cut() && listing.urls.is_empty());
+    let error = listing.facts.error.unwrap();
+    assert!(
+        error.starts_with("the XML ends after ") && error.contains(", within what begins at byte "),
+        "{error}"
+    );
+    let listing = cut("/a</loc></url>");
+    assert_eq!(listing.urls.len(), 1);
+    assert!(
+        listing
+            .facts
+            .error
+            .unwrap()
+            .ends_with(" bytes, before its root element does")
+    );
+    let zipped = gzip(whole.as_bytes());
+    let error = read(&zipped[..zipped.len() - 9], &root, NOW).facts.error.unwrap();
+    assert!(
+        error.starts_with("compressed, and damaged or not whole"),
+        "{error}"
+    );
+    let mut facts = of(&whole).facts;
+    assert!(facts.error.is_none() && !facts.is_cut());
+    facts.cut_off(Cut::Time);
+    let why = format!("took too long: cut off after {} bytes", whole.len());
+    assert!(facts.error.as_deref() == Some(&*why) && facts.is_cut());
+}
+
+#[test]
+fn other_encodings_are_read_and_named() {
+    let root = Url::parse("https://example.com/").unwrap();
+    let told = |body: &[u8]| {
+        let listing = read(body, &root, NOW);
+        let last = listing.urls.last().map(|url| url.to_string());
+        (
+            last,
+            listing.facts.error.as_deref().map(str::to_owned),
+            listing.facts.is_cut(),
+        )
+    };
+    let url = |url: &str| Some(url.to_owned());
+    let wrong = |encoding: &str| Some(format!("encoded in {encoding}: {UTF_8_ONLY}"));
+    let text = urlset("<url><loc>https://example.com/ü</loc></url>").replace("UTF-8", "UTF-16");
+    let long = text.replace("<url>", &format!("<url>{}", "<!-- ü -->".repeat(20_000)));
+    for text in [&text, &long, "\r\nhttps://example.com/ü"] {
+        for mark in ["\u{feff}", ""] {
+            let little: Vec<u8> = [mark, text]
+                .concat()
+                .encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect();
+            let big: Vec<u8> = little.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+            for (body, name) in [(little, "UTF-16LE"), (big, "UTF-16BE")] {
+                if mark.is_empty() && !text.starts_with('<') {
+                    continue;
+                }
+                assert_eq!(told(&body), (url("https://example.com/ü"), wrong(name), false));
+                let zipped = gzip(&body);
+                assert_eq!(told(&zipped), (url("https://example.com/ü"), wrong(name), false));
+            }
+        }
+    }
+    let latin = |inner: &str| {
+        let text = urlset(inner).replace("UTF-8", "ISO-8859-1");
+        text.chars().map(|c| c as u8).collect::<Vec<u8>>()
+    };
+    let declared = latin("<url><loc>https://example.com/ü</loc></url>");
+    assert_eq!(
+        told(&declared),
+        (url("https://example.com/ü"), wrong("windows-1252"), false)
+    );
+    // ASCII is UTF-8, whatever it is called
+    let ascii = latin("<url><loc>https://example.com/u</loc></url>");
+    assert_eq!(told(&ascii), (url("https://example.com/u"), None, false));
+    let body = [
+        b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>https://example.com/"
+            .as_slice(),
+        b"\xfc</loc></url></urlset>",
+    ]
+    .concat();
+    let (_, error, is_cut) = told(&body);
+    let error = error.unwrap();
+    assert!(
+        error.starts_with("not UTF-8 at byte ") && error.ends_with(UTF_8_ONLY) && is_cut,
+        "{error}"
+    );
+    assert_eq!(
+        told(b"https://example.com/\xfc\n").1,
+        Some(format!("not UTF-8: {UTF_8_ONLY}"))
+    );
+    let both = told(
+        &text
+            .replace(" xmlns=", " x=")
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<u8>>(),
+    );
+    assert_eq!(
+        both.1,
+        Some(format!("no namespace; encoded in UTF-16LE: {UTF_8_ONLY}"))
+    );
+    assert!(!both.2);
 }
 
 #[test]
@@ -182,10 +293,14 @@ fn size_and_ratio_are_bounded() {
     let listing = read_within(long.as_bytes(), &root, NOW, limit);
     assert_eq!(
         (listing.facts.error.as_deref(), listing.facts.bytes),
-        (Some("larger than 50 MiB"), limit + 1)
+        (Some(TOO_LARGE), limit + 1)
     );
     let bomb = read(&gzip(urlset(&" ".repeat(4_000_000)).as_bytes()), &root, NOW);
-    assert_eq!(bomb.facts.error.as_deref(), Some("inflates more than 100:1"));
+    let why = format!(
+        "inflates more than 100:1, as attacks do: cut off after {} bytes",
+        bomb.facts.bytes
+    );
+    assert_eq!(bomb.facts.error.as_deref(), Some(&*why));
     assert!(bomb.facts.bytes < 2 * 1024 * 1024);
     let one_tag = urlset(&format!("<url {}", "a".repeat(2_000_000)));
     assert_eq!(
@@ -193,7 +308,7 @@ fn size_and_ratio_are_bounded() {
             .facts
             .error
             .as_deref(),
-        Some("larger than 50 MiB")
+        Some(TOO_LARGE)
     );
 }
 

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::{Survey, at};
 use crate::{
-    fetch::{Cut, FetchError},
+    fetch::FetchError,
     origin::{Origin, Sitemap},
     robots::Robots,
     sitemap::{self, Listing},
@@ -138,11 +138,8 @@ impl Survey {
             status: facts.status,
             ..listing.facts
         };
-        match cut {
-            Some(Cut::Size) => listing.facts.error = Some("larger than 50 MiB".into()),
-            Some(Cut::Ratio) => listing.facts.error = Some("inflates more than 100:1".into()),
-            Some(Cut::Time) => listing.facts.error = Some("took too long".into()),
-            None => {}
+        if let Some(cut) = cut {
+            listing.facts.cut_off(cut);
         }
         Some(listing)
     }
