@@ -10,6 +10,7 @@ mod batch;
 mod desk;
 mod earlier;
 mod externals;
+mod foreign;
 mod pace;
 mod readers;
 mod refresh;
@@ -79,11 +80,11 @@ pub struct Config {
     pub delay: Duration,
     /// Waits before the second and third attempt.
     pub retry_delays: [Duration; 2],
-    /// Most links to other sites that are checked.
+    /// Most URLs of other sites that are asked: language alternates of pages, then what links lead to.
     pub max_external: usize,
-    /// Least time between two checks on a foreign host begin.
+    /// Least time between two requests to a foreign host begin.
     pub external_delay: Duration,
-    /// Longest time for checking links to other sites, after the site itself.
+    /// Longest time for asking other sites, after the site itself.
     pub external_duration: Duration,
     /// Most images, scripts and styles that are asked for, links of llms.txt beside them; 0 for none of either.
     pub max_resources: usize,

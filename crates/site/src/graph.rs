@@ -52,6 +52,8 @@ pub mod flag {
     pub const IN_SITEMAP: u16 = 8;
     /// Robots `nofollow` on the page.
     pub const NOFOLLOW: u16 = 16;
+    /// Answered 200 with HTML that was read to its end.
+    pub const READ: u16 = 32;
     /// Judged a soft 404.
     pub const SOFT_404: u16 = 64;
     /// Declares a canonical other than itself.
@@ -292,6 +294,14 @@ impl Index {
     /// Whether a page names another as its alternate in some language.
     pub fn is_alternate(&self, page: UrlId, alternate: UrlId) -> bool {
         self.alternates.binary_search(&(page.0, alternate.0)).is_ok()
+    }
+
+    /// The language alternates of a page: ids of URLs, ascending.
+    pub(crate) fn alternates(&self, page: UrlId) -> impl Iterator<Item = UrlId> + '_ {
+        let start = self.alternates.partition_point(|(of, _)| *of < page.0);
+        let own = self.alternates[start..].iter();
+        own.take_while(move |(of, _)| *of == page.0)
+            .map(|(_, alternate)| UrlId(*alternate))
     }
 
     /// Two-letter language that a page declares, lower case.

@@ -177,6 +177,27 @@ impl UrlTable {
         });
     }
 
+    /// The same of a page of another site: of its alternates only those that are known stay, so that its URLs do not fill the
+    /// table.
+    pub(crate) fn adopt_foreign(&mut self, page: &PageUrls, facts: &mut PageFacts) {
+        let place = |id: UrlId| (id.0 & PROVISIONAL != 0).then_some((id.0 & !PROVISIONAL) as usize);
+        if let Some(html) = &mut facts.html {
+            html.hreflangs.retain_mut(|link| {
+                if let Some(i) = link.target.and_then(place) {
+                    link.target = self.find(page.hashes[i], span(&page.keys, &page.key_ends, i));
+                }
+                link.target.is_some()
+            });
+        }
+        for_each_target(facts, |target| {
+            if let Some(i) = target.and_then(place) {
+                let raw = page.raws.binary_search_by_key(&(i as u32), |(at, _)| *at);
+                let raw = raw.ok().map(|at| &*page.raws[at].1);
+                *target = self.insert_hashed(page.hashes[i], span(&page.keys, &page.key_ends, i), raw);
+            }
+        });
+    }
+
     /// The keys, their ends, why each is known, and the days, for the index of the crawl.
     pub(crate) fn into_columns(self) -> (String, Vec<u32>, Vec<u8>, Vec<u16>) {
         (self.keys, self.key_ends, self.provenance, self.days)

@@ -78,6 +78,12 @@ impl<'a> Witnessed<'a> {
             }
             Witnesses::Targets => {
                 let page = page()?;
+                if let Some(id) = check.mute_alternate(evidence, page, index) {
+                    let url = index.key(id);
+                    return Some(format!(
+                        "{url}: it names no alternates, and its sitemap is not read"
+                    ));
+                }
                 let target = |key: &str| self.silent(key).find(|target| index.points_at(page, *target));
                 match named.find_map(|url| Some((url, target(&key(url)?)?))) {
                     Some((url, id)) => Some(format!("{url}: {}", self.why(id))),
@@ -94,6 +100,9 @@ impl<'a> Witnessed<'a> {
         match (self.index.state(id), self.index.status(id)) {
             (State::Blocked, _) => "forbidden by robots.txt".to_owned(),
             (State::Failed, _) => "no answer".to_owned(),
+            (State::Html, Some(200)) if !self.index.has(id, flag::INTERNAL) => {
+                "the page could not be read to its end".to_owned()
+            }
             (_, Some(status)) => format!("the server answered {status}"),
             _ => "what it answers is not known".to_owned(),
         }

@@ -89,7 +89,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "hreflang-no-return",
         title: "Alternate does not link back",
         scope: Scope::Targets,
-        description: "An alternate of an indexable page does not name the page as its alternate.",
+        description: "An alternate of an indexable page does not name the page as its alternate. On another site only one that was read to its end and names alternates is judged: those of others may stand in a sitemap.",
         why_it_matters: "Search engines ignore alternates that are not confirmed from the other side.",
         recommendation: "List every version on every version.",
         source: HREFLANG,
@@ -235,7 +235,7 @@ fn all<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> impl Iterator<Item = (UrlId,
         .filter_map(move |link| Some((link.target.filter(|id| *id != own)?, link)))
 }
 
-/// The same, each page once. Of those on other sites it is known what they answer.
+/// The same, each page once.
 fn others<'h>(page: &Page<'_>, html: &'h HtmlFacts) -> Vec<(UrlId, &'h LinkRel)> {
     let mut seen = HashSet::new();
     all(page, html).filter(|(id, _)| seen.insert(*id)).collect()
@@ -246,9 +246,13 @@ fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         return None;
     }
     let index = page.index();
-    // an error page or a redirect has its own check; what was not fetched cannot be told
+    // an error page or a redirect has its own check; what was not fetched cannot be told, nor what a sitemap of another site says
     let read = |id: UrlId| {
-        page.context.is_internal(id) && index.state(id) == State::Html && index.status(id) == Some(200)
+        if page.context.is_internal(id) {
+            index.state(id) == State::Html && index.status(id) == Some(200)
+        } else {
+            index.has(id, flag::READ) && index.alternates(id).next().is_some()
+        }
     };
     let missing = others(page, html)
         .into_iter()

@@ -6,6 +6,7 @@ use crate::{
     graph::{Index, State, flag},
     origin::Origin,
     page::{HtmlFacts, Outcome, PageFacts, UrlId, cut},
+    urls::provenance,
 };
 
 /// What the answer to the URL of a page tells.
@@ -220,9 +221,22 @@ impl Index {
             State::Html | State::Other | State::Redirect => {
                 // 999 and its like are meant for programs
                 let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));
-                !refused && !self.status(id).is_none_or(is_passing) && !self.is_blank(id)
+                let silent = if self.has(id, flag::INTERNAL) {
+                    self.is_blank(id)
+                } else {
+                    self.is_unread(id)
+                };
+                !refused && !self.status(id).is_none_or(is_passing) && !silent
             }
         }
+    }
+
+    /// Whether a page of another site was to be read as an alternate, and was not, or not to its end.
+    fn is_unread(&self, id: UrlId) -> bool {
+        self.provenance(id) & provenance::HREFLANG != 0
+            && self.state(id) == State::Html
+            && self.status(id) == Some(200)
+            && !self.has(id, flag::READ)
     }
 
     /// Whether a page answered with nothing to see, which is no answer: no title, no heading, no text, no link.

@@ -4,7 +4,11 @@
 use serde_json::Value;
 
 use super::{Check, Scope, Told, told::Rest};
-use crate::{graph::Index, origin::Origin, page::UrlId};
+use crate::{
+    graph::{Index, flag},
+    origin::Origin,
+    page::UrlId,
+};
 
 /// What pages need beside themselves, and llms.txt names: checks about that.
 const OF_RESOURCES: [&str; 7] = [
@@ -16,6 +20,9 @@ const OF_RESOURCES: [&str; 7] = [
     "og-image-broken",
     "og-image-small",
 ];
+
+/// It judges what other pages name, which of other sites may stand where no crawl of this one looks.
+const NO_RETURN: &str = "hreflang-no-return";
 
 /// Which URLs that evidence names have a say in whether the problem is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +77,20 @@ impl Check {
         let named = urls(evidence);
         let url = origin.silent_variants().find(|url| named.contains(url))?;
         Some(format!("{url} gave no answer"))
+    }
+
+    /// An alternate that the page still names and that answered, while what evidence says of it is no longer to be seen and not
+    /// disproven: one on another site that names no alternates any more may do so in a sitemap.
+    pub fn mute_alternate(&self, evidence: &Value, page: UrlId, index: &Index) -> Option<UrlId> {
+        if self.id != NO_RETURN {
+            return None;
+        }
+        let (named, cut) = (urls(evidence), is_cut(evidence));
+        let is_mute = |id: &UrlId| {
+            let read = index.has(*id, flag::READ) && !index.has(*id, flag::INTERNAL);
+            read && index.alternates(*id).next().is_none() && (cut || named.contains(&index.key(*id)))
+        };
+        index.alternates(page).find(is_mute)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Whether links to other sites still work: headers only, slowly, each host for itself.
+//! What other sites answer, slowly, each host for itself: the headers of what links lead to, and the heads of language
+//! alternates.
 
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
 
@@ -8,13 +9,13 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{
-    Page,
-    readers::{Job, ReadPage, read},
+    Page, foreign,
+    readers::{Job, ReadPage},
     run::{Event, Run, Work},
 };
 use crate::{
     fetch::{FetchError, Fetched, Method, Request},
-    page::{Limits, Outcome, PageFacts, UrlId},
+    page::{At, Outcome, PageFacts, UrlId},
     urls::provenance,
 };
 
@@ -60,13 +61,15 @@ impl Run {
         let mut ids: Vec<UrlId> = (0..self.table.len() as u32)
             .map(UrlId)
             .filter(|id| !self.builder.is_internal(*id) && self.table.provenance(*id) & pointed_at != 0)
+            // what is not to be asked again takes nobody's place
+            .filter(|id| self.is_permitted(*id))
             .collect();
-        ids.sort_unstable_by(|a, b| self.table.key(*b).cmp(self.table.key(*a)));
+        let order = |id: &UrlId| (!self.is_alternate(*id), self.table.key(*id));
+        ids.sort_unstable_by(|a, b| order(b).cmp(&order(a)));
         // Which ones are checked must not depend on which a process that died had done.
         let kept = ids.len().saturating_sub(self.config.max_external);
         let mut hosts: BTreeMap<&str, Vec<UrlId>> = BTreeMap::new();
-        let wanted = |id: &UrlId| !self.builder.is_known(*id) && self.is_permitted(*id);
-        for id in ids.drain(kept..).filter(wanted) {
+        for id in ids.drain(kept..).filter(|id| !self.builder.is_known(*id)) {
             let origin = super::scope::origin(self.table.key(id));
             hosts
                 .entry(origin.split_once("://").map_or(origin, |(_, host)| host))
@@ -84,6 +87,11 @@ impl Run {
             hosts: hosts.into_values().map(host).collect(),
             in_flight: 0,
         }
+    }
+
+    /// Pages of the site name it as theirs in another language.
+    fn is_alternate(&self, id: UrlId) -> bool {
+        self.table.provenance(id) & provenance::HREFLANG != 0
     }
 
     /// Begins what may begin; says when the next one may.
@@ -120,17 +128,19 @@ impl Run {
     }
 
     fn start_check(&mut self, mut work: Work) {
-        let (fetcher, sender) = (self.fetcher.clone(), self.sender.clone());
+        let (fetcher, sender, now) = (self.fetcher.clone(), self.sender.clone(), self.now.clone());
         let (delay, retry) = (self.config.external_delay, self.config.retry_delays[0]);
         let fresh = self.permit.is_some();
+        let urls = self.table.page(work.id);
+        let whole = self.is_alternate(work.id).then_some(self.config.body_limit);
         self.tasks.spawn(async move {
-            let mut method = Method::Head;
+            let mut method = whole.map_or(Method::Head, |_| Method::Get);
             let fetched = loop {
                 work.attempts += 1;
                 let request = Request {
                     url: work.url.clone(),
                     method,
-                    body_limit: 1,
+                    body_limit: whole.unwrap_or(1),
                     fresh,
                     picture: false,
                     unless: None,
@@ -143,16 +153,48 @@ impl Run {
                     None => break fetched,
                 }
             };
-            sender.send(Event::Checked(work, fetched)).await.ok();
+            let at = At {
+                id: work.id,
+                attempts: work.attempts,
+                fetched_at_ms: now(),
+            };
+            let url = work.url.clone();
+            let page = match fetched {
+                Err(error) => ReadPage {
+                    facts: PageFacts::without_answer(&url, at, Outcome::Failed(error)),
+                    urls,
+                    held: 0,
+                },
+                Ok(mut response) => {
+                    if whole.is_none() {
+                        response.body = Bytes::new();
+                    }
+                    let job = Job {
+                        response,
+                        url,
+                        at,
+                        urls,
+                    };
+                    if whole.is_some() {
+                        // whatever its length
+                        let read = tokio::task::spawn_blocking(|| foreign::alternate(job)).await;
+                        let Ok(page) = read else { return };
+                        page
+                    } else {
+                        foreign::head(job)
+                    }
+                }
+            };
+            sender.send(Event::Checked(work, Box::new(page))).await.ok();
         });
     }
 
-    pub(super) fn checked(&mut self, work: Work, fetched: Fetched) {
+    pub(super) fn checked(&mut self, work: &Work, page: ReadPage) {
+        let ReadPage { mut facts, urls, .. } = page;
         self.checks.in_flight -= 1;
-        let at = self.at(&work);
         let failed = matches!(
-            fetched,
-            Err(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
+            facts.outcome,
+            Outcome::Failed(FetchError::Timeout | FetchError::Connect | FetchError::Dns)
         );
         if let Some(host) = self.checks.hosts.get_mut(work.host) {
             host.busy = false;
@@ -164,23 +206,13 @@ impl Run {
                 host.waiting.clear();
             }
         }
-        let facts = match fetched {
-            Err(error) => PageFacts::without_answer(&work.url, at, Outcome::Failed(error)),
-            Ok(mut response) => {
-                response.body = Bytes::new();
-                let job = Job {
-                    response,
-                    url: work.url,
-                    at,
-                    urls: self.table.page(work.id),
-                };
-                let ReadPage { mut facts, urls, .. } = read(job, &Limits::default());
-                let before = self.table.len();
-                self.table.adopt(&urls, &mut facts);
-                self.note_urls(before);
-                facts
-            }
-        };
+        let before = self.table.len();
+        self.table.adopt_foreign(&urls, &mut facts);
+        self.note_urls(before);
+        if let Some(html) = &mut facts.html {
+            let is_ours = |id: UrlId| id == work.id || self.builder.is_internal(id);
+            html.hreflangs.retain(|link| link.target.is_some_and(is_ours));
+        }
         self.builder.add(&facts);
         self.pending.page(Page { facts, depth: None });
     }
@@ -192,10 +224,11 @@ enum Again {
     Later,
 }
 
-/// HEAD, then GET when that is refused; one more try when there was no answer.
+/// HEAD, then GET when that is refused; one more try when there was no answer, or GET was asked first and the server failed.
 fn again(fetched: &Fetched, method: Method, attempts: u8) -> Option<Again> {
     match fetched {
-        Ok(answer) => (answer.status >= 400 && method == Method::Head).then_some(Again::ByGet),
+        Ok(answer) if method == Method::Head => (answer.status >= 400).then_some(Again::ByGet),
+        Ok(answer) => (answer.status >= 500 && attempts < 2).then_some(Again::Later),
         Err(FetchError::Timeout | FetchError::Broken) if attempts < 2 => Some(Again::Later),
         Err(_) => None,
     }

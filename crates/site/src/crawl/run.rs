@@ -11,6 +11,8 @@ mod probe;
 mod queue;
 mod subdomains;
 
+pub(super) use answers::is_challenge;
+
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{Arc, atomic::AtomicU32},
@@ -64,8 +66,8 @@ pub(super) enum Event {
     Read(Box<ReadPage>),
     /// The robots.txt of an origin.
     Robots(Box<str>, File),
-    /// A link to another site was checked.
-    Checked(Work, Fetched),
+    /// Another site was asked.
+    Checked(Work, Box<ReadPage>),
     /// What pages need was asked for.
     Resources(Vec<Resource>),
 }
@@ -327,7 +329,7 @@ impl Run {
                     self.ready.extend(waiting);
                 }
             }
-            Event::Checked(work, fetched) => self.checked(work, fetched),
+            Event::Checked(work, page) => self.checked(&work, *page),
             Event::Resources(found) => self.checked_resources(found),
         }
     }

@@ -103,6 +103,11 @@ impl IndexBuilder {
             (flag::NOFOLLOW, directives.nofollow()),
             (flag::CANONICALISED, canonical.is_some_and(|c| c != page.id)),
             (flag::NO_HOST, page.outcome == Outcome::Failed(FetchError::Dns)),
+            // of what was asked for by its headers there is no body
+            (
+                flag::READ,
+                html_200.is_some() && page.cut.is_none() && page.body_bytes > 0,
+            ),
         ] {
             bits |= if set { flag } else { 0 };
         }
@@ -134,7 +139,8 @@ impl IndexBuilder {
             }
         }
         index.flags[id] = bits;
-        self.cut |= html_200.is_some_and(|html| page.cut.is_some() || html.links.hide_some());
+let misses_some = html_200.is_some_and(|html| page.cut.is_some() || html.links.hide_some());
+        self.cut |= bits & flag::INTERNAL != 0 && misses_some;
         let is_internal = |id: UrlId| has(&self.index.flags, id, flag::INTERNAL);
         self.fragments.add(page, is_internal);
         self.add_edges(page, refresh, directives.nofollow());

@@ -1,5 +1,6 @@
 //! A whole crawl of a site.
 
+mod alternates;
 mod asking;
 mod order;
 mod refused;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use searchwright_site::{
     crawl::{Batch, Config, Discovered, Ending, Page, Resume, Sink, SinkError, crawl},
-    fetch::{Connection, Fetch, FetchError, Fetched, Method, Request, Response},
+    fetch::{Connection, Cut, Fetch, FetchError, Fetched, Method, Request, Response},
     graph::Index,
     origin::Origin,
     page::UrlId,
@@ -29,6 +29,9 @@ pub enum Answer {
 
 /// A header that says after how many milliseconds the answer began; else after one.
 pub const SLOWNESS: &str = "x-slowness";
+
+/// A header of what is cut short, by the time that it takes.
+pub const CUT: &str = "x-cut";
 
 /// A header that is the `ETag` of a 304 that has nothing to do with the page.
 pub const LIE: &str = "x-lie";
@@ -152,6 +155,7 @@ impl Fetch for Site {
                 Answer::Is(status, headers, body) => {
                     let ttfb = headers.iter().find(|(name, _)| *name == SLOWNESS);
                     let ttfb = ttfb.map_or(1, |(_, ms)| ms.parse().unwrap());
+                    let cut = headers.iter().any(|(name, _)| *name == CUT).then_some(Cut::Time);
                     let pairs = headers
                         .iter()
                         .map(|(n, v)| (HeaderName::from_static(n), HeaderValue::from_str(v).unwrap()));
@@ -165,7 +169,7 @@ impl Fetch for Site {
                         headers: pairs.collect::<HeaderMap>(),
                         wire_bytes: body.len() as u64,
                         body: Bytes::from(body),
-                        cut: None,
+                        cut,
                         ttfb: Duration::from_millis(ttfb),
                         connection: Connection::default(),
                     })

@@ -46,6 +46,8 @@ pub fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
         "/robots.txt",
         Answer::Is(200, Vec::new(), "User-agent: *\nDisallow: /p5".into()),
     );
+    let abroad = "<html lang=fr><link rel=canonical href=/fr><link rel=alternate hreflang=de href=https://example.com/p1>";
+    site = site.with("https://autre.example/", html(abroad));
     for (i, kind) in kinds.iter().enumerate() {
         site = match kind {
             Kind::Missing => site,
@@ -72,6 +74,9 @@ pub fn build(kinds: &[Kind], listed: &[usize], shuffle: u64) -> Site {
                     body.push_str(&format!("<a href=\"{}\"{rel}>x</a>", name(*to)));
                 }
                 body.push_str("<a href=https://other.example/a>x</a>");
+                if hreflang.is_some() {
+                    body.push_str("<link rel=alternate hreflang=fr href=https://autre.example/>");
+                }
                 body.push_str(&format!("<img src=/i{}.png>", i % 3));
                 site.with(&name(i), html(body))
             }

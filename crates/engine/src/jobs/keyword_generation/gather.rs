@@ -47,10 +47,13 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// `None` for what is no page of its own: errors, redirects, pages that stay out of search.
+    /// `None` for what is no page of its own: errors, redirects, and pages of other sites, of which no text is kept.
     fn of(facts: &PageFacts, text: Option<&str>) -> Option<Self> {
         let html = facts.html_200()?;
         let description = html.metas.iter().find(|meta| &*meta.name == "description");
+        if html.titles.is_empty() && html.headings.is_empty() && html.words == 0 && description.is_none() {
+            return None;
+        }
         let texts = [
             description.map(|meta| &*meta.content),
             text.or(Some(&*html.excerpt)),

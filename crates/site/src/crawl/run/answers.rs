@@ -54,7 +54,7 @@ fn path(key: &str) -> &str {
 }
 
 /// Cloudflare says by a header that its challenge stands in the place of the page, whatever the status.
-pub(super) fn is_challenge(headers: &HeaderMap) -> bool {
+pub(in crate::crawl) fn is_challenge(headers: &HeaderMap) -> bool {
     let mitigated = headers.get("cf-mitigated");
     mitigated.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"challenge"))
 }

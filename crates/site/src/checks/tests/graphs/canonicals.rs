@@ -1,6 +1,7 @@
 //! Canonical URLs and alternates in other languages.
 
 use super::{Case, TEXT, World, canonical, to};
+use crate::fetch::Cut;
 
 pub(super) fn canonicals() -> Vec<Case> {
     let words = |word: &str| (0..80).map(|i| format!("{word}{i} ")).collect::<String>();
@@ -147,6 +148,9 @@ pub(super) fn canonicals() -> Vec<Case> {
     ]
 }
 
+/// An alternate on another site.
+const ABROAD: &str = "<html lang=en><link rel=alternate hreflang=de href=https://example.de/>";
+
 pub(super) fn alternates() -> Vec<Case> {
     let body =
         "<html lang=en><link rel=alternate hreflang=de href=/x><link rel=alternate hreflang=en href=/p>";
@@ -179,14 +183,60 @@ pub(super) fn alternates() -> Vec<Case> {
             |w| w.redirect("https://example.de/", 301, "https://www.example.de/"),
             |w| w.page("https://example.de/", "x"),
         ),
-        Case {
-            id: "hreflang-no-return",
-            bad: World::new().page("/p", body).page("/x", "<p>x"),
-            // of other sites only the headers are read
-            good: World::new()
-                .page("/p", "<link rel=alternate hreflang=de href=https://example.de/>")
-                .page("https://example.de/", "x"),
-        },
+        to(
+            "hreflang-no-return",
+            ABROAD,
+            |w| {
+                let own = "<link rel=alternate hreflang=de href=/>";
+                w.page(
+                    "https://example.de/",
+                    &(own.to_owned() + "<a href=https://www.example.com/p>x</a>"),
+                )
+            },
+            // its sitemap may name the page
+            |w| w.page("https://example.de/", "x"),
+        ),
+        to(
+            "hreflang-no-return",
+            ABROAD,
+            |w| w.page("https://example.de/", "<link rel=alternate hreflang=de href=/>"),
+            |w| {
+                let back = "<link rel=alternate hreflang=en href=https://www.example.com/p>";
+                w.page("https://example.de/", back)
+            },
+        ),
+        to(
+            "hreflang-no-return",
+            ABROAD,
+            |w| w.page("https://example.de/", "<link rel=alternate hreflang=de href=/>"),
+            |w| {
+                let page = w.page("https://example.de/", "<link rel=alternate hreflang=de href=/>");
+                page.with(|answer| answer.cut = Some(Cut::Time))
+            },
+        ),
+        to(
+            "hreflang-not-indexable",
+            ABROAD,
+            |w| w.page("https://example.de/", "<meta name=robots content=noindex>"),
+            |w| w.page("https://example.de/", "x"),
+        ),
+        to(
+            "hreflang-not-indexable",
+            ABROAD,
+            |w| w.page("https://example.de/", "<link rel=canonical href=/y>"),
+            |w| {
+                w.page(
+                    "https://example.de/",
+                    "<link rel=canonical href=https://example.de/>",
+                )
+            },
+        ),
+        to(
+            "hreflang-lang-mismatch",
+            ABROAD,
+            |w| w.page("https://example.de/", "<html lang=nl>"),
+            |w| w.page("https://example.de/", "<html lang=de-AT>"),
+        ),
         Case {
             id: "hreflang-no-return",
             bad: World::new().page("/p", body).page("/x", "<p>x"),
