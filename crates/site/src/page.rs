@@ -39,7 +39,7 @@ pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable,
 pub use html::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, Resource};
 pub use language::Detected;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
-pub use microdata::Strange;
+pub use microdata::{Object, Objects, Strange};
 pub use more::More;
 pub use read::read;
 pub(crate) use reuse::SLOW_MS;

@@ -2,6 +2,7 @@
 //! of older releases are read as before: they end earlier.
 
 mod few;
+mod objects;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -55,7 +56,7 @@ struct Dates {
     dated: Vec<(u32, i64)>,
 }
 
-/// What is stored behind that.
+/// What is stored behind that, and before [`objects`].
 #[derive(Serialize)]
 pub(super) struct Asked {
     /// By which rules; to others it says nothing.
@@ -147,6 +148,7 @@ pub(super) fn pack(mut batch: Batch, asked: Option<Asked>, rooms: &mut Rooms) ->
     if let Some(asked) = asked {
         write(plain, &asked)?;
     }
+    objects::write(plain, &batch.pages)?;
     places.write(plain);
     packed.resize(lz4_flex::block::get_maximum_output_size(plain.len()), 0);
     let size = lz4_flex::block::compress_into(plain, packed).map_err(|e| defect("batch", e))?;
@@ -207,9 +209,10 @@ fn plain(data: &[u8]) -> Result<Vec<u8>, Failure> {
 }
 
 fn read(plain: &[u8]) -> Result<Whole, Failure> {
+    let (before, objects) = objects::split(places::split(plain).0)?;
     let (mut saved, rest): (Saved, _) =
-        postcard::take_from_bytes(places::split(plain).0).map_err(|e| defect("saved batch", e))?;
-    let mut behind = Behind::read(rest)?;
+        postcard::take_from_bytes(before).map_err(|e| defect("saved batch", e))?;
+    let mut behind = Behind::read(rest, objects)?;
     for (place, page) in saved.2.iter_mut().enumerate() {
         behind.complete(page, place);
     }
@@ -238,13 +241,14 @@ struct Behind<'b> {
     later: Later,
     latest: Latest,
     dates: Dates,
+    objects: objects::Placed,
     /// By which rules pages were asked, and what they know: to others that may be of another form.
     asked: Option<(u64, &'b [u8])>,
 }
 
 impl<'b> Behind<'b> {
     /// Of a batch of an older release there is less.
-    fn read(rest: &'b [u8]) -> Result<Self, Failure> {
+    fn read(rest: &'b [u8], objects: objects::Placed) -> Result<Self, Failure> {
         let (later, rest): (Option<Later>, _) = behind(rest)?;
         let (latest, rest): (Option<Latest>, _) = behind(rest)?;
         let (dates, rest): (Option<Dates>, _) = behind(rest)?;
@@ -253,6 +257,7 @@ impl<'b> Behind<'b> {
             later: later.unwrap_or_default(),
             latest: latest.unwrap_or_default(),
             dates: dates.unwrap_or_default(),
+            objects,
             asked: by.map(|by| (by, rest)),
         })
     }
@@ -281,6 +286,10 @@ impl<'b> Behind<'b> {
         let dated = &self.dates.dated;
         if let Ok(at) = dated.binary_search_by_key(&place, |(place, _)| *place) {
             html.dated = Some(dated[at].1);
+        }
+        let objects = &mut self.objects;
+        if let Ok(at) = objects.binary_search_by_key(&place, |(place, _)| *place) {
+            html.objects = Some(Box::new(std::mem::take(&mut objects[at].1)));
         }
     }
 }

@@ -388,7 +388,7 @@ fn no_author(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let items = page.items();
     let article = items.iter().find(|item| item.is_article())?;
     let named = article.has("author") || article.has("creator") || html.byline;
-    (!named).then(|| json!({"type": article.article()}))
+    (!named).then(|| article.located(json!({"type": article.article()})))
 }
 
 fn names(site: &Site<'_>) -> Option<Value> {

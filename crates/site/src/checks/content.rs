@@ -13,6 +13,7 @@ use super::{
 use crate::{
     dates::{self, MONTH_MS},
     graph::Same,
+    json::Json,
     page::{FILLER, HtmlFacts},
     text::{CJK_CHARS_PER_WORD, is_mostly_cjk},
 };
@@ -245,8 +246,10 @@ fn said_changed<'h>(page: &'h Answer<'_>, html: &'h HtmlFacts) -> Option<(i64, &
     let marked = page
         .items()
         .iter()
-        .flat_map(|item| ["dateModified", "datePublished"].map(|name| item.text(name)))
-        .flatten();
+        .flat_map(|item| ["dateModified", "datePublished"].map(|name| item.properties.get(name)))
+        .flatten()
+        .flat_map(Json::each)
+        .filter_map(Json::as_str);
     let metas = html
         .metas
         .iter()
@@ -287,7 +290,7 @@ fn date_missing(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
         .items()
         .iter()
         .find(|item| item.is_article() && !item.has("datePublished"))?;
-    Some(json!({"type": undated.article()}))
+    Some(undated.located(json!({"type": undated.article()})))
 }
 
 #[cfg(test)]

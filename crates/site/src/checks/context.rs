@@ -180,12 +180,12 @@ impl<'a> Answer<'a> {
         self.facts.url.starts_with("https:")
     }
 
-    /// Objects of the page's JSON-LD.
+    /// Objects of the page's markup.
     pub(super) fn items(&self) -> &[Item<'a>] {
         &self.markup().items
     }
 
-    /// What the page's JSON-LD says.
+    /// What the page's JSON-LD and microdata say.
     pub(super) fn markup(&self) -> &Markup<'a> {
         let html = self.facts.html.as_deref();
         self.markup

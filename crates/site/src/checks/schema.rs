@@ -1,4 +1,6 @@
-//! JSON-LD as a list of objects.
+//! JSON-LD and microdata as a list of objects.
+
+mod extent;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -7,13 +9,15 @@ use std::{
 
 use serde_json::Value;
 
-use super::vocabulary;
+use super::{evidence::with, vocabulary};
 use crate::{
     json::{Json, Object},
     page::{HtmlFacts, OBJECTS, cut},
 };
 
-/// One object of the page's JSON-LD.
+pub(super) use extent::Extent;
+
+/// One object of the page's markup.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'h> {
     /// Types without their vocabulary.
@@ -22,6 +26,10 @@ pub(super) struct Item<'h> {
     pub properties: Object<'h>,
     /// It stands by itself, in no other object.
     pub is_top: bool,
+    /// It comes from microdata.
+    pub is_microdata: bool,
+    /// What may be said of what it lacks.
+    pub extent: Extent,
 }
 
 /// Types that are organisations.
@@ -75,11 +83,11 @@ const NAMING: [&str; 8] = [
     "isPartOf",
 ];
 
-/// What the page's JSON-LD says: read once for all checks.
+/// What the page's JSON-LD and microdata say: read once for all checks.
 #[derive(Debug, Default)]
 pub(super) struct Markup<'h> {
-    /// The top-level objects of all blocks, those in `@graph` included, and what a page says that it is mainly about. Those
-    /// with one `@id` are one.
+    /// The top-level objects of all blocks, those in `@graph` included, and what a page says that it is mainly about; those of
+    /// microdata behind those of JSON-LD. Those with one `@id` are one.
     pub items: Vec<Item<'h>>,
     /// Objects in those that say who is behind the page. They may be told in part only.
     pub nested: Vec<Item<'h>>,
@@ -89,7 +97,7 @@ pub(super) struct Markup<'h> {
     pub unknown: Vec<Value>,
 }
 
-/// Reads all blocks that are JSON.
+/// Reads all blocks that are JSON, and all objects of microdata.
 pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
     let mut markup = Markup::default();
     let mut unknown = vocabulary::Names::default();
@@ -103,13 +111,34 @@ pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
             collect(value, &mut markup.items, 0);
         }
     }
+    for object in html.objects.iter().flat_map(|objects| &objects.list) {
+        let first = markup.items.len();
+        if let Some(value) = Json::parse(&object.source) {
+            collect(value, &mut markup.items, 0);
+        }
+        for item in markup.items.iter_mut().skip(first) {
+            item.is_microdata = true;
+            item.extent = if object.is_whole {
+                Extent::Whole
+            } else {
+                Extent::Unsure
+            };
+        }
+    }
     markup.unknown = unknown.list;
     markup.unread = html.cut_lists() & cut::MARKUP != 0;
     let mut nested = Vec::new();
     for item in &markup.items {
+        let first = nested.len();
         look_within(&item.properties, false, &mut nested, 0);
+        for (inner, _) in nested.iter_mut().skip(first) {
+            (inner.is_microdata, inner.extent) = (item.is_microdata, item.extent);
+        }
     }
     merge(&mut markup.items, nested, &mut markup.nested);
+    if html.objects.is_some() {
+        extent::settle(html, &mut markup);
+    }
     markup
 }
 
@@ -138,6 +167,8 @@ fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'
                         types,
                         properties,
                         is_top: false,
+                        is_microdata: false,
+                        extent: Extent::Whole,
                     },
                     is_main,
                 ));
@@ -187,6 +218,8 @@ fn collect<'h>(value: Json<'h>, found: &mut Vec<Item<'h>>, depth: usize) {
                     types,
                     properties,
                     is_top: true,
+                    is_microdata: false,
+                    extent: Extent::Whole,
                 });
             }
         }
@@ -221,8 +254,9 @@ impl Item<'_> {
                 }
             }
         }
+        self.extent = self.extent.max(other.extent);
         for (name, value) in other.properties {
-            if !self.has(&name) {
+            if !self.says(&name) {
                 self.properties.put(name, value);
             }
         }
@@ -243,8 +277,22 @@ impl Item<'_> {
     }
 
     /// The property is there and says something.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn says(&self, name: &str) -> bool {
         self.properties.get(name).is_some_and(says_something)
+    }
+
+    /// The same, or nothing may be said of what it lacks.
+    pub fn has(&self, name: &str) -> bool {
+        self.extent != Extent::Whole || self.says(name)
+    }
+
+    /// Adds to evidence where the object is, if that is not JSON-LD.
+    pub fn located(&self, evidence: Value) -> Value {
+        if self.is_microdata {
+            with(evidence, "syntax", "microdata")
+        } else {
+            evidence
+        }
     }
 
     /// A property that is a text.
@@ -275,101 +323,4 @@ pub(super) fn is_article(html: &HtmlFacts, items: &[Item<'_>]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{ARTICLES, KINDS, Markup, is_local_business, is_organization, markup};
-    use crate::page::{HtmlFacts, JsonLd, names_article};
-
-    #[test]
-    fn bylines_are_looked_for_on_pages_of_all_articles() {
-        assert!(
-            ARTICLES
-                .iter()
-                .all(|name| names_article(&format!("{{\"@type\":\"{name}\"}}")))
-        );
-        assert!(names_article(r#"{"@type":"\u0041rticle"}"#));
-        assert!(!names_article(r#"{"@type":"WebPage"}"#));
-    }
-
-    fn read(blocks: &[&str]) -> Markup<'static> {
-        let block = |source: &&str| JsonLd {
-            source: (*source).into(),
-            error: None,
-            line: 1,
-        };
-        markup(Box::leak(Box::new(HtmlFacts {
-            json_ld: blocks.iter().map(block).collect(),
-            ..HtmlFacts::default()
-        })))
-    }
-
-    #[test]
-    fn the_kinds_are_there() {
-        assert!(KINDS[0].len() > 140 && KINDS[1].len() > KINDS[0].len() + 30);
-        for name in ["OnlineStore", "Hotel", "Dentist", "NGO", "Organization"] {
-            assert!(is_organization(name), "{name}");
-        }
-        assert!(
-            is_local_business("Hotel") && !is_local_business("OnlineStore") && !is_organization("Person")
-        );
-    }
-
-    #[test]
-    fn what_has_one_id_is_one() {
-        let markup = read(&[
-            r##"[{"@type": "Product", "@id": "#p", "name": "x", "offers": ""}, {"@type": "Thing", "@id": "_:b"}]"##,
-            r##"{"@graph": [{"@type": ["Product", "Car"], "@id": "#p", "name": "y", "offers": {"price": 1}}, {"@type": "Thing", "@id": "_:b"}]}"##,
-        ]);
-        assert_eq!(markup.items.len(), 3);
-        let product = &markup.items[0];
-        assert_eq!(
-            (product.types.join(" "), product.text("name")),
-            ("Product Car".to_owned(), Some("x"))
-        );
-        assert!(product.has("offers") && !markup.unread);
-        let markup = read(&[
-            r##"[{"@id": "#p", "name": "x"}, {"@id": "#q", "name": "x"}]"##,
-            r##"{"@type": "Product", "@id": "#p"}"##,
-        ]);
-        assert!(markup.items.len() == 1 && markup.items[0].has("name") && markup.items[0].is("Product"));
-    }
-
-    #[test]
-    fn the_last_of_a_name_counts() {
-        let markup = read(&[
-            r##"{"@type": "Article", "@id": "#a", "headline": "x", "headline": "", "author": {"@type": "Persn"}, "author": {"@type": "Person"}}"##,
-            r##"{"@id": "#a", "headline": "y"}"##,
-        ]);
-        assert_eq!(markup.items[0].text("headline"), Some("y"));
-        assert_eq!(markup.nested.len(), 1);
-    }
-
-    #[test]
-    fn objects_in_others() {
-        let markup = read(&[
-            r##"{"@type": "WebPage", "mainEntity": {"@type": "Product", "offers": 1, "mainEntity": {"@type": "Event", "x": 1}, "author": {"@type": "Person"}},
-              "isPartOf": {"@type": "WebSite", "publisher": [{"@type": "Organization", "name": "x"}]}}"##,
-            r##"{"@type": "WebPage", "mainEntity": {"@type": "Article", "@id": "#a", "name": "x"}, "publisher": {"@type": "Store", "@id": "#s", "logo": 1}}"##,
-            r##"{"@type": "Store", "@id": "#s", "name": "x"}"##,
-        ]);
-        // who is mentioned under the id of the page is no reason to take the page for it
-        let mention = read(&[
-            r##"[{"@type": "WebPage", "@id": "/", "about": {"@type": "Event", "@id": "/", "name": "x"}}]"##,
-        ]);
-        assert!(mention.items[0].has("name") && !mention.items[0].is("Event"));
-        let names = |items: &[super::Item]| items.iter().map(|item| item.types.join(" ")).collect::<Vec<_>>();
-        assert_eq!(
-            names(&markup.items),
-            ["WebPage", "WebPage", "Store", "Product", "Event"]
-        );
-        assert!(markup.items[2].has("logo") && markup.items[2].is_top && !markup.items[3].is_top);
-        assert_eq!(
-            names(&markup.nested),
-            ["Person", "WebSite", "Organization", "Article"]
-        );
-    }
-
-    #[test]
-    fn what_was_not_kept_is_known() {
-        assert!(read(&["{}", ""]).unread && !read(&["{}"]).unread);
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! schema.org markup and what Google asks of it.
 
+mod required;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -7,7 +9,7 @@ use super::{
     Category::StructuredData,
     Check, Scope, Site, Test,
     evidence::{list, none},
-    schema::{Item, Markup, is_local_business, is_organization, says_something, types},
+    schema::{Extent, Item, Markup, is_organization, says_something, types},
     told::Rest,
 };
 use crate::{
@@ -45,11 +47,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "schema-required-missing",
         title: "Required property missing",
-        description: "An object lacks a property that Google requires of its type.",
+        description: "An object of JSON-LD or microdata lacks a property that Google requires of its type.",
         why_it_matters: "The page is not eligible for the rich result of that type.",
         recommendation: "Add the properties.",
         source: GALLERY,
-        ..Check::warning(StructuredData, Test::Answer(required))
+        ..Check::warning(StructuredData, Test::Answer(required::required))
     },
     Check {
         id: "schema-recommended-missing",
@@ -125,114 +127,6 @@ fn missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     none()
 }
 
-/// Events that people go to; of broadcasts, deliveries and courses Google asks something else.
-const EVENTS: &[&str] = &[
-    "Event",
-    "BusinessEvent",
-    "ChildrensEvent",
-    "ComedyEvent",
-    "ConferenceEvent",
-    "DanceEvent",
-    "EducationEvent",
-    "ExhibitionEvent",
-    "Festival",
-    "FoodEvent",
-    "Hackathon",
-    "LiteraryEvent",
-    "MusicEvent",
-    "PerformingArtsEvent",
-    "SaleEvent",
-    "ScreeningEvent",
-    "SocialEvent",
-    "SportsEvent",
-    "TheaterEvent",
-    "VisualArtsEvent",
-];
-
-/// What Google requires of a type; one of several is written with bars.
-const REQUIRED: &[(&[&str], &[&str])] = &[
-    (&["Product"], &["name", "offers|review|aggregateRating"]),
-    (EVENTS, &["name", "startDate", "location"]),
-    (
-        &["JobPosting"],
-        &[
-            "title",
-            "description",
-            "datePosted",
-            "hiringOrganization",
-            "jobLocation|applicantLocationRequirements",
-        ],
-    ),
-    (&["Recipe"], &["name", "image"]),
-    (&["VideoObject"], &["name", "thumbnailUrl", "uploadDate"]),
-    (&["BreadcrumbList"], &["itemListElement"]),
-    (&[LOCAL_BUSINESS], &["name", "address"]),
-    (&["Review"], &["itemReviewed", "author", "reviewRating"]),
-];
-
-const LOCAL_BUSINESS: &str = "LocalBusiness";
-
-/// An object of a type or, of businesses, of one below it. A vacation rental has rules of its own.
-fn is_kind(item: &Item<'_>, name: &str) -> bool {
-    let is_business = |of: &String| is_local_business(of) && of != "VacationRental";
-    if name == LOCAL_BUSINESS {
-        item.types.iter().any(is_business)
-    } else {
-        item.is(name)
-    }
-}
-
-fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
-    let incomplete = page.items().iter().filter_map(|item| {
-        let (names, properties) = REQUIRED
-            .iter()
-            .find(|(names, _)| names.iter().any(|name| is_kind(item, name)))?;
-        let lacks = |property: &&&str| !property.split('|').any(|one| item.has(one));
-        let mut missing: Vec<String> = properties
-            .iter()
-            .filter(lacks)
-            .map(|p| p.replace('|', " or "))
-            .collect();
-        if names.contains(&"BreadcrumbList") {
-            missing.extend(crumbs(item));
-        }
-        let kind = item.types.iter().find(|kind| names.contains(&kind.as_str()));
-        let kind = kind.or_else(|| item.types.iter().find(|kind| is_local_business(kind)));
-        (!missing.is_empty()).then(|| json!({"type": kind, "missing": missing}))
-    });
-    list("objects", incomplete)
-}
-
-/// What the entries of a breadcrumb list lack. The last one needs no item: it is the page.
-fn crumbs(list: &Item<'_>) -> Vec<String> {
-    let Some(Json::Array(entries)) = list.properties.get("itemListElement") else {
-        return Vec::new();
-    };
-    let mut missing = Vec::new();
-    for (i, entry) in entries.iter().enumerate() {
-        let Json::Object(entry) = entry else { continue };
-        let has = |name: &str| entry.get(name).is_some_and(says_something);
-        let in_item = |name: &str| {
-            entry
-                .get("item")
-                .and_then(|item| item.get(name))
-                .is_some_and(says_something)
-        };
-        let last = i + 1 == entries.len();
-        for (name, there) in [
-            ("position", has("position")),
-            ("name", has("name") || in_item("name")),
-            ("item", has("item") || last),
-        ] {
-            let name = format!("itemListElement.{name}");
-            if !there && !missing.contains(&name) {
-                missing.push(name);
-            }
-        }
-    }
-    missing
-}
-
 /// A property of the author, looked up by @id where it is a reference.
 fn author_has(markup: &Markup<'_>, author: &Json<'_>, name: &str) -> bool {
     match author {
@@ -255,7 +149,8 @@ fn author_has(markup: &Markup<'_>, author: &Json<'_>, name: &str) -> bool {
 
 fn recommended(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let markup = page.markup();
-    let article = markup.items.iter().find(|item| item.is_article())?;
+    let mut articles = markup.items.iter().filter(|item| item.is_article());
+    let article = articles.next().filter(|item| item.extent == Extent::Whole)?;
     let mut missing: Vec<&str> = ["headline", "image", "datePublished", "dateModified"]
         .into_iter()
         .filter(|name| !article.has(name))
@@ -265,7 +160,7 @@ fn recommended(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
         let (_, property) = name.split_once('.').unwrap_or_default();
         !author_has(markup, author, property)
     }));
-    (!missing.is_empty()).then(|| json!({"type": article.article(), "missing": missing}))
+    (!missing.is_empty()).then(|| article.located(json!({"type": article.article(), "missing": missing})))
 }
 
 fn date_invalid(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
@@ -282,8 +177,11 @@ fn date_invalid(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let now = page.now_ms;
     let mut wrong = Vec::new();
     for item in page.items() {
+        // what an element is to show may be put there later
+        let awaited = |text: &str| item.is_microdata && text.is_empty();
         for name in DATES {
-            if let Some(text) = item.text(name).filter(|text| dates::iso_ms(text).is_none()) {
+            let said = item.text(name).filter(|text| !awaited(text));
+            if let Some(text) = said.filter(|text| dates::iso_ms(text).is_none()) {
                 wrong.push(json!({"property": name, "value": text, "problem": "format"}));
             }
         }
@@ -297,6 +195,7 @@ fn date_invalid(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
         }
         // a date without a time is the beginning of its day
         if let (Some(published), Some(modified)) = (ms("datePublished"), ms("dateModified"))
+            && item.extent != Extent::Unsure
             && modified + 86_400_000 <= published
         {
             wrong.push(json!({"property": "dateModified", "value": item.text("dateModified"), "problem": "before datePublished"}));
@@ -337,6 +236,7 @@ fn duplicates(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
             let mut ids: Vec<Option<&Json<'_>>> = items
                 .iter()
                 .filter(|item| item.is_top && item.is(name))
+                .filter(|item| !item.is_microdata || item.extent == Extent::Whole)
                 .map(|item| item.properties.get("@id"))
                 .collect();
             // without an id every object is another one
@@ -375,8 +275,12 @@ fn organization(site: &Site<'_>) -> Option<Value> {
     let (page, html) = site.home_html()?;
     let wanted = ["name", "url", "logo", "sameAs"];
     let markup = page.markup();
-    // what microdata says of it is not kept
-    if markup.unread || html.item_types.iter().any(|name| is_organization(name)) {
+    // what RDFa says of it is not kept
+    let unkept = html
+        .objects
+        .as_ref()
+        .map_or(&html.item_types, |objects| &objects.elsewhere);
+    if markup.unread || unkept.iter().any(|name| is_organization(name)) {
         return None;
     }
     let organizations = markup
@@ -387,7 +291,7 @@ fn organization(site: &Site<'_>) -> Option<Value> {
     let lacking = |item: &Item<'_>| {
         wanted
             .into_iter()
-            .filter(|name| !item.has(name))
+            .filter(|name| item.extent != Extent::Unsure && !item.says(name))
             .collect::<Vec<_>>()
     };
     let missing = organizations.map(lacking).min_by_key(Vec::len);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Links, More, Strange, UrlId};
+use super::{Links, More, Objects, Strange, UrlId};
 
 /// What one streaming pass over an HTML body saw. Texts are whitespace-folded and cut to 500
 /// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.
@@ -124,6 +124,9 @@ pub struct HtmlFacts {
     /// behind that.
     #[serde(skip)]
     pub dated: Option<i64>,
+    /// Objects of its microdata; `None` where there are none. Stored behind all that.
+    #[serde(skip)]
+    pub objects: Option<Box<Objects>>,
 }
 
 /// Where the charset came from.

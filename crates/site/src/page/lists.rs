@@ -47,14 +47,20 @@ impl HtmlFacts {
         };
         let objects = || -> usize {
             let of = |source: &str| memchr::memchr_iter(b'{', source.as_bytes()).count();
-            blocks.iter().map(|block| of(&block.source)).sum()
+            let kept = self.objects.iter().flat_map(|objects| &objects.list);
+            let sources = blocks.iter().map(|block| &block.source);
+            { sources.chain(kept.map(|object| &object.source)) }
+                .map(|source| of(source))
+                .sum()
         };
+        let is_cut = self.objects.as_ref().is_some_and(|objects| objects.cut);
+        let has_markup = !blocks.is_empty() || self.objects.is_some();
         let lists = [
             (cut::HEADINGS, beyond(self.headings_total, self.headings.len())),
             (cut::IMAGES, beyond(self.images_total, self.images.len())),
             (
                 cut::MARKUP,
-                !blocks.is_empty() && (blocks.len() >= BLOCKS || unread() || objects() >= OBJECTS),
+                has_markup && (is_cut || blocks.len() >= BLOCKS || unread() || objects() >= OBJECTS),
             ),
             (cut::ALTERNATES, self.hreflangs.len() >= ALTERNATES),
             (

@@ -1,10 +1,20 @@
-//! Names in microdata that schema.org does not have.
+//! Microdata: its objects, and names in it that schema.org does not have.
+
+mod gathered;
+mod objects;
+mod written;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     text,
     vocabulary::{is_property, is_type},
+};
+
+pub use objects::{Object, Objects};
+pub(super) use {
+    gathered::{Awaited, Gathered, Told, names, short},
+    written::Value,
 };
 
 /// Names kept of either kind.
@@ -28,18 +38,18 @@ impl Strange {
     }
 }
 
-/// What is gathered from one page.
+/// What is gathered of the names on one page.
 ///
-/// Which object a property belongs to is not followed: on pages with objects of other vocabularies, or without a type,
+/// Which object a property belongs to is not followed here: on pages with objects of other vocabularies, or without a type,
 /// nothing is said of properties.
 #[derive(Debug, Default)]
-pub(super) struct Microdata {
+pub(super) struct Names {
     strange: Strange,
     objects: u32,
     of_schema_org: u32,
 }
 
-impl Microdata {
+impl Names {
     /// An element with `itemscope`.
     pub fn object(&mut self) {
         self.objects += 1;
@@ -47,13 +57,7 @@ impl Microdata {
 
     /// The value of `itemtype`: types of one vocabulary, as URLs.
     pub fn types(&mut self, types: &str) {
-        let is_ours = |url: &str| {
-            let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-            let rest = rest.strip_prefix("www.").unwrap_or(rest);
-            rest.strip_prefix("schema.org/")
-                .map(|name| name.trim_end_matches('/').to_owned())
-        };
-        let names: Option<Vec<String>> = types.split_ascii_whitespace().map(is_ours).collect();
+        let names: Option<Vec<&str>> = types.split_ascii_whitespace().map(of_schema_org).collect();
         let Some(names) = names.filter(|names| !names.is_empty()) else {
             return;
         };
@@ -81,6 +85,14 @@ impl Microdata {
         }
         self.strange
     }
+}
+
+/// What schema.org calls what a URL names; `None` of other vocabularies.
+fn of_schema_org(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let rest = rest.strip_prefix("www.").unwrap_or(rest);
+    let name = rest.strip_prefix("schema.org/")?;
+    Some(name.trim_end_matches('/'))
 }
 
 fn note(names: &mut Vec<Box<str>>, name: &str) {

@@ -1,19 +1,21 @@
 //! One pass over a body: every token is looked at once, and what checks need of it is kept.
 
 mod closed;
+mod images;
+mod items;
 
 use std::collections::HashSet;
 
 use super::{
-    HtmlFacts, Image, Limits, UrlId,
+    HtmlFacts, Limits, UrlId,
     attributes::Attributes,
     bylines::{authors, names_article},
     elements,
     entities::{self, In},
     lines::Lines,
     links::Resolver,
-    lists::{IMAGES, LIST},
-    microdata::Microdata,
+    lists::LIST,
+    microdata::{Gathered, Names},
     open::Open,
     prose::Prose,
     tags::Tag,
@@ -36,6 +38,8 @@ struct Said {
     nosnippet: bool,
     /// It is the main text, as that of a `<main>` is.
     is_main: bool,
+    /// It has a part in microdata.
+    is_item: bool,
 }
 
 pub(super) struct Reader<'a, 'u> {
@@ -69,7 +73,11 @@ pub(super) struct Reader<'a, 'u> {
     content_image: bool,
     /// How often JSON-LD mentions an author.
     authors_in_json: usize,
-    microdata: Microdata,
+    names: Names,
+    /// Objects of microdata, once there is something to gather.
+    objects: Option<Box<Gathered>>,
+    /// The document was closed.
+    is_closed: bool,
     /// Where the text of an open `<time>` begins whose date is its text.
     time: Option<usize>,
     /// Dates that lie behind it are to come.
@@ -103,7 +111,9 @@ impl<'a, 'u> Reader<'a, 'u> {
             json_open: false,
             content_image: false,
             authors_in_json: 0,
-            microdata: Microdata::default(),
+            names: Names::default(),
+            objects: None,
+            is_closed: false,
             time: None,
             now_ms,
             scripts: false,
@@ -129,6 +139,7 @@ impl<'a, 'u> Reader<'a, 'u> {
                 }
             }
         }
+        self.leave_all();
         while let Some(tag) = self.open.pop() {
             self.closed(tag);
         }
@@ -143,10 +154,13 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
         self.out.max_depth = self.open.deepest();
         self.out.spa_root = self.spa_root && self.scripts;
-        if self.out.json_ld.iter().any(|block| names_article(&block.source)) {
+        self.out.strange = self.names.finish();
+        self.out.objects = self.objects.and_then(|objects| objects.finish()).map(Box::new);
+        let blocks = self.out.json_ld.iter().map(|block| &block.source);
+        let objects = self.out.objects.iter().flat_map(|objects| &objects.list);
+        if { blocks.chain(objects.map(|object| &object.source)) }.any(|source| names_article(source)) {
             self.out.byline = authors(self.html).nth(self.authors_in_json).is_some();
         }
-        self.out.strange = self.microdata.finish();
         std::mem::take(&mut self.prose).finish(&mut self.out, self.limits.text);
         self.out
     }
@@ -159,7 +173,9 @@ impl<'a, 'u> Reader<'a, 'u> {
         let tag = start.tag;
         self.started = true;
         if !start.foreign {
-            for _ in 0..self.open.closed_by_start(tag) {
+            let count = self.open.closed_by_start(tag);
+            self.leave_items(count, None);
+            for _ in 0..count {
                 if let Some(closed) = self.open.pop() {
                     self.closed(closed);
                 }
@@ -197,6 +213,9 @@ impl<'a, 'u> Reader<'a, 'u> {
                 self.enter();
             }
         }
+        if said.is_item {
+            self.item(start, attributes, !start.empty && !repeated);
+        }
     }
 
     /// The first thing that cannot stand in a head ends it, wherever its end tag is.
@@ -231,15 +250,23 @@ impl<'a, 'u> Reader<'a, 'u> {
                 4 if is("role") && first(2) => {
                     said.is_main = attribute.value.trim().eq_ignore_ascii_case("main");
                 }
-                6 if is("typeof") && first(4) => self.item_type(attribute.value),
+                6 if is("typeof") && first(4) => {
+                    self.item_type(attribute.value);
+                    self.objects.get_or_insert_default().elsewhere(attribute.value);
+                }
                 8 if is("itemtype") && first(8) => {
                     self.item_type(attribute.value);
-                    self.microdata.types(attribute.value);
+                    self.names.types(attribute.value);
+                    said.is_item = true;
                 }
-                8 if is("itemprop") && first(16) => self.microdata.properties(attribute.value),
+                8 if is("itemprop") && first(16) => {
+                    self.names.properties(attribute.value);
+                    said.is_item = true;
+                }
                 9 if is("itemscope") && first(32) => {
                     self.out.microdata = true;
-                    self.microdata.object();
+                    self.names.object();
+                    said.is_item = true;
                 }
                 14 => said.nosnippet |= is("data-nosnippet"),
                 _ => {}
@@ -306,13 +333,15 @@ impl<'a, 'u> Reader<'a, 'u> {
         if !self.open.has(Tag::Template) {
             self.break_words(tag);
             match tag {
-                Tag::Body | Tag::Html => self.in_body = true,
+                Tag::Body | Tag::Html => (self.in_body, self.is_closed) = (true, true),
                 // not when something around it ends: browsers go on with the link behind that
                 Tag::A => self.finish_link(),
                 _ => {}
             }
         }
-        for _ in 0..self.open.closed_by_end(tag) {
+        let count = self.open.closed_by_end(tag);
+        self.leave_items(count, Some(tag));
+        for _ in 0..count {
             if let Some(closed) = self.open.pop() {
                 self.closed(closed);
             }
@@ -322,6 +351,9 @@ impl<'a, 'u> Reader<'a, 'u> {
     fn text(&mut self, source: &'a str, kind: Text) {
         if self.open.has(Tag::Template) {
             return;
+        }
+        if self.objects.is_some() {
+            self.text_in_item(source, kind);
         }
         match kind {
             Text::Escapable(Tag::Title) => {
@@ -355,20 +387,6 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.prose.push(&decoded);
     }
 
-    /// Text that stands for a picture, in the link and the heading around it.
-    pub(super) fn alternative(&mut self, alt: &str) {
-        let places = [
-            self.link.as_mut().map(|l| &mut l.alt),
-            self.heading.as_mut().map(|h| &mut h.alt),
-        ];
-        for place in places.into_iter().flatten() {
-            if place.len() < TEXT {
-                text::boundary(place);
-                text::fold_into(place, alt);
-            }
-        }
-    }
-
     fn json_ld(&mut self, source: &str) {
         if std::mem::take(&mut self.json_open) {
             self.authors_in_json += authors(source).count();
@@ -378,24 +396,5 @@ impl<'a, 'u> Reader<'a, 'u> {
 
     pub(super) fn saw_script(&mut self) {
         self.scripts = true;
-    }
-
-    /// Counts an image, keeps it while there is room.
-    pub(super) fn saw_image(&mut self, image: Image, is_modern: bool) {
-        self.picture_has_img = true;
-        // the first picture of the content, whatever it says about loading
-        if !self.content_image && !image.decorative && !self.prose.in_chrome() {
-            self.content_image = true;
-            self.out.lazy_first_image = image.lazy.then(|| image.src.clone());
-        }
-        self.out.images_total += 1;
-        self.out.images_without_alt += u32::from(image.alt.is_none() && !image.decorative);
-        self.out.images_unsized += u32::from(!image.sized);
-        if self.out.images.len() < IMAGES {
-            if is_modern {
-                self.out.more.modern_images.push(self.out.images.len() as u8);
-            }
-            self.out.images.push(image);
-        }
     }
 }

@@ -5,6 +5,7 @@ mod elements;
 mod hostile;
 mod links;
 mod markup;
+mod microdata;
 mod texts;
 
 use url::Url;

@@ -1,7 +1,7 @@
 use searchwright_site::{
     checks::{Rules, Settings},
     origin::Probe,
-    page::{At, HtmlFacts, Outcome, Unseen},
+    page::{At, HtmlFacts, Object, Objects, Outcome, Unseen},
 };
 use url::Url;
 
@@ -31,6 +31,14 @@ fn batch() -> Batch {
             types: vec!["Produkt".into()],
             properties: Vec::new(),
         },
+        objects: Some(Box::new(Objects {
+            list: vec![Object {
+                source: r#"{"@type":["Product"]}"#.into(),
+                is_whole: true,
+            }],
+            cut: false,
+            elsewhere: vec!["Person".into()],
+        })),
         ..HtmlFacts::default()
     };
     let mut origin = Origin::default();
@@ -120,11 +128,36 @@ fn what_was_found_early_is_known_to_the_same_rules() {
     assert_eq!(early(&without, asking.fingerprint()), [None, None, None]);
 }
 
+/// The stored form of before microdata was kept.
+fn without_objects(plain: &[u8]) -> Vec<u8> {
+    let all = places::split(plain).0;
+    let before = objects::split(all).unwrap().0;
+    assert!(before.len() < all.len());
+    [before, &plain[all.len()..]].concat()
+}
+
+#[test]
+fn batches_without_objects_are_read() {
+    let asking = Asking::new(Rules::default(), 0);
+    let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
+    let (asked, _) = Asked::of(&asking, pages.iter());
+    let data = pack(batch(), Some(asked), &mut Rooms::default()).unwrap().data;
+    let old = without_objects(&lz4_flex::decompress_size_prepended(&data).unwrap());
+    let old = lz4_flex::compress_prepend_size(&old);
+    let mut expected = pages;
+    expected[1].html.as_mut().unwrap().objects = None;
+    assert_eq!(unpack(&old).unwrap().2, expected);
+    let (read, early) = in_pairs(&old, asking.fingerprint(), &mut Vec::new());
+    assert_eq!(read, expected);
+    assert!(early[1].is_some(), "what was found early is read too");
+}
+
 /// They end in where pages begin, which is no part of what is stored behind pages.
 #[test]
 fn batches_without_dates_are_read() {
     let data = pack(batch(), None, &mut Rooms::default()).unwrap().data;
-    let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
+    let plain = lz4_flex::decompress_size_prepended(&data).unwrap();
+    let mut plain = without_objects(&plain);
     let dates = postcard::to_stdvec(&Dates {
         dated: vec![(1, 1_700_000_000_000)],
     });
@@ -146,7 +179,7 @@ fn what_others_found_is_of_no_form() {
     };
     let data = pack(batch(), Some(asked), &mut Rooms::default()).unwrap().data;
     let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
-    let end = places::split(&plain).0.len();
+    let end = objects::split(places::split(&plain).0).unwrap().0.len();
     plain[end - 1] = u8::MAX;
     let data = lz4_flex::compress_prepend_size(&plain);
     assert_eq!(unpack(&data).unwrap().2.len(), 3);

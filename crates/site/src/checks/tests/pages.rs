@@ -4,6 +4,7 @@ mod answers;
 mod body;
 mod head;
 mod mended;
+mod microdata;
 
 use super::{Case, World};
 
@@ -61,6 +62,8 @@ pub(super) fn cases() -> Vec<Case> {
         answers::addresses(),
         answers::answers(),
         mended::mended(),
+        microdata::required(),
+        microdata::others(),
     ]
     .into_iter()
     .flatten()

@@ -316,6 +316,7 @@ fn mended() -> Vec<Case> {
             r#"{{"@type": "WebSite", "publisher": {{"@type": "Organization", {properties}}}}}"#
         ))
     };
+    let hotel = |inner: &str| format!("<div itemscope itemtype=https://schema.org/Hotel>{inner}</div>");
     let filler = "'sha256-x' ".repeat(500);
     vec![
         home(
@@ -331,7 +332,24 @@ fn mended() -> Vec<Case> {
         home(
             "organization-missing",
             "<div itemscope itemtype=https://schema.org/Product></div>",
-            "<div itemscope itemtype=https://schema.org/Hotel></div>",
+            "<div typeof=Hotel></div>",
+        ),
+        home(
+            "organization-missing",
+            &hotel("<b itemprop=name>x</b>"),
+            &hotel(
+                "<b itemprop=name>x</b><a itemprop=url href=/></a><img itemprop=logo src=/l><link itemprop=sameAs href=/s>",
+            ),
+        ),
+        home(
+            "organization-missing",
+            &(hotel("<b itemprop=name>x</b>") + "<p typeof=Person>"),
+            &(hotel("<b itemprop=name>x</b>") + "<p typeof=Organization>"),
+        ),
+        home(
+            "organization-missing",
+            &(hotel("<b itemprop=name>x</b>") + &publisher(r#""name": "x""#)),
+            &(hotel("<b itemprop=name>x</b>") + &publisher(whole)),
         ),
         home(
             "organization-missing",

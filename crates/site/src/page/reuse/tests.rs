@@ -50,6 +50,7 @@ fn stored(facts: &PageFacts) -> PageFacts {
     if let (Some(again), Some(html)) = (&mut again.html, &facts.html) {
         again.more = postcard::from_bytes::<More>(&postcard::to_stdvec(&html.more).unwrap()).unwrap();
         again.main_text = html.main_text.clone();
+        again.objects = postcard::from_bytes(&postcard::to_stdvec(&html.objects).unwrap()).unwrap();
     }
     again
 }
@@ -291,7 +292,7 @@ const ALL: &str = r##"<!doctype html><html lang=en><head><meta charset=utf-8><ti
 <a href="mailto:a@b.example">Mail</a><a href="htp://x">bad</a><a onclick=x()>click</a><a name=old></a><code><a href=/c>c()</a></code>
 <img src=/a.png alt="A desk" width=5 height=5><img src=http://e.example/b.jpg loading=lazy>
 <picture><source srcset=/c.webp type=image/webp><img src=/c.jpg alt></picture><picture></picture>
-<div itemscope itemtype="https://schema.org/Product" itemprop=prize>x</div><blockquote data-nosnippet>Quoted</blockquote>
+<div itemscope itemtype="https://schema.org/Product" itemprop=prize>x</div><p itemscope itemtype="https://schema.org/Offer"><b itemprop=price>5</b></p><blockquote data-nosnippet>Quoted</blockquote>
 <form action=http://e.example/in><input type=password></form><object type=application/x-shockwave-flash></object>
 <table><tr><td>cell</table><time datetime=2026-10-05>now</time></article></main><footer>By Ann</footer><title>Second</title></body></html>"##;
 

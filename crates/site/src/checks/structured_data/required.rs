@@ -1,0 +1,121 @@
+//! What Google requires of objects.
+
+use serde_json::{Value, json};
+
+use crate::{
+    checks::{
+        Answer,
+        evidence::list,
+        schema::{Extent, Item, is_local_business, says_something},
+    },
+    json::Json,
+    page::HtmlFacts,
+};
+
+/// Events that people go to; of broadcasts, deliveries and courses Google asks something else.
+const EVENTS: &[&str] = &[
+    "Event",
+    "BusinessEvent",
+    "ChildrensEvent",
+    "ComedyEvent",
+    "ConferenceEvent",
+    "DanceEvent",
+    "EducationEvent",
+    "ExhibitionEvent",
+    "Festival",
+    "FoodEvent",
+    "Hackathon",
+    "LiteraryEvent",
+    "MusicEvent",
+    "PerformingArtsEvent",
+    "SaleEvent",
+    "ScreeningEvent",
+    "SocialEvent",
+    "SportsEvent",
+    "TheaterEvent",
+    "VisualArtsEvent",
+];
+
+/// What Google requires of a type; one of several is written with bars.
+const REQUIRED: &[(&[&str], &[&str])] = &[
+    (&["Product"], &["name", "offers|review|aggregateRating"]),
+    (EVENTS, &["name", "startDate", "location"]),
+    (
+        &["JobPosting"],
+        &[
+            "title",
+            "description",
+            "datePosted",
+            "hiringOrganization",
+            "jobLocation|applicantLocationRequirements",
+        ],
+    ),
+    (&["Recipe"], &["name", "image"]),
+    (&["VideoObject"], &["name", "thumbnailUrl", "uploadDate"]),
+    (&["BreadcrumbList"], &["itemListElement"]),
+    (&[LOCAL_BUSINESS], &["name", "address"]),
+    (&["Review"], &["itemReviewed", "author", "reviewRating"]),
+];
+
+const LOCAL_BUSINESS: &str = "LocalBusiness";
+
+/// An object of a type or, of businesses, of one below it. A vacation rental has rules of its own.
+fn is_kind(item: &Item<'_>, name: &str) -> bool {
+    let is_business = |of: &String| is_local_business(of) && of != "VacationRental";
+    if name == LOCAL_BUSINESS {
+        item.types.iter().any(is_business)
+    } else {
+        item.is(name)
+    }
+}
+
+pub(super) fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+    let incomplete = page.items().iter().filter_map(|item| {
+        let (names, properties) = REQUIRED
+            .iter()
+            .find(|(names, _)| names.iter().any(|name| is_kind(item, name)))?;
+        let lacks = |property: &&&str| !property.split('|').any(|one| item.has(one));
+        let mut missing: Vec<String> = properties
+            .iter()
+            .filter(lacks)
+            .map(|p| p.replace('|', " or "))
+            .collect();
+        if names.contains(&"BreadcrumbList") && item.extent == Extent::Whole {
+            missing.extend(crumbs(item));
+        }
+        let kind = item.types.iter().find(|kind| names.contains(&kind.as_str()));
+        let kind = kind.or_else(|| item.types.iter().find(|kind| is_local_business(kind)));
+        (!missing.is_empty()).then(|| item.located(json!({"type": kind, "missing": missing})))
+    });
+    list("objects", incomplete)
+}
+
+/// What the entries of a breadcrumb list lack. The last one needs no item: it is the page.
+fn crumbs(list: &Item<'_>) -> Vec<String> {
+    let Some(Json::Array(entries)) = list.properties.get("itemListElement") else {
+        return Vec::new();
+    };
+    let mut missing = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        let Json::Object(entry) = entry else { continue };
+        let has = |name: &str| entry.get(name).is_some_and(says_something);
+        let in_item = |name: &str| {
+            entry
+                .get("item")
+                .and_then(|item| item.get(name))
+                .is_some_and(says_something)
+        };
+        let last = i + 1 == entries.len();
+        for (name, there) in [
+            ("position", has("position")),
+            ("name", has("name") || in_item("name")),
+            ("item", has("item") || last),
+        ] {
+            let name = format!("itemListElement.{name}");
+            if !there && !missing.contains(&name) {
+                missing.push(name);
+            }
+        }
+    }
+    missing
+}

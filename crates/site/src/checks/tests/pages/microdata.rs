@@ -1,0 +1,173 @@
+//! Microdata is judged as JSON-LD is, where nothing else on the page makes up for it.
+
+use super::{Case, json_ld, page};
+
+/// An element that is an object.
+fn item(kind: &str, inner: &str) -> String {
+    format!("<div itemscope itemtype=https://schema.org/{kind}>{inner}</div>")
+}
+
+/// The same as the value of a property.
+fn value(property: &str, kind: &str, inner: &str) -> String {
+    format!("<div itemprop={property} itemscope itemtype=https://schema.org/{kind}>{inner}</div>")
+}
+
+const OFFER: &str =
+    "<div itemprop=offers itemscope itemtype=https://schema.org/Offer><b itemprop=price>5</b></div>";
+const NAME: &str = "<h1 itemprop=name>Oak desk</h1>";
+const ARTICLE: &str = "<h1 itemprop=headline>x</h1><img itemprop=image data-src=/i><time itemprop=datePublished datetime=2026-01-01>today</time>\
+    <meta itemprop=dateModified content=2026-01-02>";
+const ANN: &str = "<p itemprop=author itemscope itemtype=https://schema.org/Person><a itemprop=url href=/ann><b itemprop=name>Ann</b></a></p>";
+
+pub(super) fn required() -> Vec<Case> {
+    let bare = item("Product", NAME);
+    let page = |bad: &str, good: &str| page("schema-required-missing", bad, good);
+    let crumb = |position: &str, name: &str| {
+        format!(
+            "<li itemprop=itemListElement itemscope itemtype=https://schema.org/ListItem>\
+            <a itemprop=item href=/{name}><span itemprop=name>{name}</span></a>{position}</li>"
+        )
+    };
+    let crumbs = |last: &str| {
+        let position = |n: u8| format!("<meta itemprop=position content={n}>");
+        let first = crumb(&position(1), "a");
+        item("BreadcrumbList", &format!("<ol>{first}{}</ol>", crumb(last, "b")))
+    };
+    vec![
+        page(&bare, &item("Product", &(NAME.to_owned() + OFFER))),
+        page(&bare, &item("Thing", NAME)),
+        // by other vocabularies, in no object and without a type it is none of schema.org's
+        page(&bare, &bare.replace("schema.org", "other.example")),
+        page(&bare, &bare.replace(" itemscope", "")),
+        page(&bare, &bare.replace("itemtype", "x")),
+        page(
+            &item(
+                "WebPage",
+                &value(
+                    "mainEntity",
+                    "Product",
+                    &format!("{NAME}<img itemprop=image src=/i>"),
+                ),
+            ),
+            &item("WebPage", &value("mainEntity", "Product", NAME)),
+        ),
+        page(
+            &item(
+                "MusicEvent",
+                "<b itemprop=name>x</b><b itemprop=startDate content=2026-01-01>x</b>",
+            ),
+            &item(
+                "MusicEvent",
+                "<b itemprop=name>x</b><b itemprop=startDate content=2026-01-01>x</b><a itemprop=location href=/l>y</a>",
+            ),
+        ),
+        page(&crumbs(""), &crumbs("<meta itemprop=position content=2>")),
+        // an image is there that scripts put in its place, one without any source is not
+        page(
+            &item("Recipe", &(NAME.to_owned() + "<img itemprop=image>")),
+            &item(
+                "Recipe",
+                &(NAME.to_owned() + "<img itemprop=image data-lazy-src=/i>"),
+            ),
+        ),
+        // another syntax tells of it
+        page(
+            &bare,
+            &(bare.clone() + &json_ld(r#"{"@type": "Product", "name": "x", "offers": {"price": 1}}"#)),
+        ),
+        page(
+            &(bare.clone()
+                + &json_ld(r#"{"@type": "Event", "name": "x", "startDate": "2026-01-01", "location": "y"}"#)),
+            &(bare.clone() + "<p typeof=schema:Product>"),
+        ),
+        // where it ends is not sure, or not all of it is here
+        page(&bare, &(bare.clone() + OFFER)),
+        page(&bare, &(bare.clone() + "</div>")),
+        page(&bare, &bare.replace("</div>", "")),
+        page(&bare, &bare.replace("itemscope", "itemscope itemref=x")),
+        page(&bare, &format!("{}{}", bare, item("Thing", "").repeat(1_001))),
+    ]
+}
+
+pub(super) fn others() -> Vec<Case> {
+    let article = |inner: &str| item("BlogPosting", &(ARTICLE.to_owned() + inner));
+    let dated = |published: &str, modified: &str| {
+        item(
+            "Article",
+            &format!(
+                "<time itemprop=datePublished datetime='{published}'></time><time itemprop=dateModified>{modified}</time>"
+            ),
+        )
+    };
+    let in_ld = json_ld(
+        r#"{"@type": "Article", "headline": "x", "image": "x", "datePublished": "2026-01-01", "dateModified": "2026-01-01",
+            "author": {"name": "Ann", "url": "/ann"}}"#,
+    );
+    let in_ld_old = in_ld.replace("2026-01-01", "2023-01-01");
+    let bare = item("Article", "<b itemprop=name>x</b>");
+    let twice = item("Organization", NAME) + &item("Organization", NAME);
+    vec![
+        page(
+            "schema-recommended-missing",
+            &article("<b itemprop=author>Ann</b>"),
+            &article(ANN),
+        ),
+        page(
+            "schema-recommended-missing",
+            &item("Article", ANN),
+            &article("<a itemprop=author rel=author href=/ann>Ann</a>"),
+        ),
+        page("schema-recommended-missing", &bare, &(in_ld.clone() + &bare)),
+        // teasers in a list
+        page("schema-recommended-missing", &bare, &bare.repeat(2)),
+        page("date-missing", &bare, &article("")),
+        page("date-missing", &bare, &(in_ld.clone() + &bare)),
+        page("date-missing", &bare, &bare.repeat(2)),
+        page("author-missing", &article(""), &article(ANN)),
+        page(
+            "author-missing",
+            &article(""),
+            &(article("") + "<p class=byline>Ann</p>"),
+        ),
+        page(
+            "schema-date-invalid",
+            &dated("1. Mai 2024", ""),
+            &dated("2024-05-01", "2024-05-01"),
+        ),
+        page(
+            "schema-date-invalid",
+            &dated("2030-05-01", ""),
+            &dated("2024-05-01 10:00:00", ""),
+        ),
+        page(
+            "schema-date-invalid",
+            &dated("2024-05-03", "2024-05-01"),
+            &dated("2024-05-01", "2024-05-03"),
+        ),
+        page(
+            "content-stale",
+            &dated("2023-01-01", ""),
+            &dated("2023-01-01", "2026-06-01"),
+        ),
+        page(
+            "content-stale",
+            &(in_ld_old.clone() + &dated("2023-01-01", "")),
+            &(in_ld_old
+                + &dated(
+                    "2023-01-01",
+                    "2026-06-01</time><time itemprop=dateModified>2026-06-02",
+                )),
+        ),
+        page("schema-singleton-duplicate", &twice, &item("Organization", NAME)),
+        page(
+            "schema-singleton-duplicate",
+            &twice,
+            &(item("Organization", NAME) + &json_ld(r#"{"@type": "Organization", "name": "x"}"#)),
+        ),
+        page(
+            "schema-singleton-duplicate",
+            &twice,
+            &twice.replace("itemscope", "itemscope itemid=https://www.example.com/#us"),
+        ),
+    ]
+}

@@ -1,0 +1,333 @@
+//! Which property belongs to which object, by the HTML standard's section on microdata (5.2): objects stand in each other as
+//! their elements do.
+//!
+//! What is said of an object later is above all what it lacks. So where it cannot be told for sure what belongs to an object,
+//! that is noted, and nothing is said to be missing there.
+
+use super::{
+    Object, Objects, of_schema_org,
+    written::{Thing, Value},
+};
+use crate::{
+    page::{OBJECTS, tags::Tag},
+    text,
+};
+
+/// Objects that are open within each other.
+const DEPTH: usize = 16;
+/// Values kept of all objects.
+const VALUES: usize = 5_000;
+/// Names that one value may have.
+const NAMES: usize = 10;
+/// Characters kept of a text; checks want names and dates.
+const TEXT: usize = 300;
+/// Bytes of it: one character may have any number of marks.
+const TEXT_BYTES: usize = 4 * TEXT;
+/// Bytes kept of all objects.
+const BYTES: usize = 64 << 10;
+/// Characters kept of a type or the name of a property.
+const NAME: usize = 80;
+/// Types kept of what is no object here.
+const ELSEWHERE: usize = 50;
+
+/// What is gathered while one page is read.
+#[derive(Debug, Default)]
+pub(in crate::page) struct Gathered {
+    pub(super) things: Vec<Thing>,
+    /// Open elements that are objects or whose text is a value, outermost first.
+    open: Vec<Element>,
+    /// Objects before this one may have ended too early.
+    doubtful_before: usize,
+    /// The same of those that are such elements: there was an end tag too many.
+    surplus: Vec<(Tag, usize)>,
+    values: usize,
+    cut: bool,
+    /// Types of what is no object here.
+    elsewhere: Vec<Box<str>>,
+}
+
+#[derive(Debug)]
+struct Element {
+    /// How many elements are open with it.
+    depth: usize,
+    tag: Tag,
+    /// The innermost object that is open here, itself included.
+    object: usize,
+    /// How many objects are.
+    objects: usize,
+    /// What its text is to become.
+    text: Option<Awaited>,
+}
+
+/// A value that is the text of an element.
+#[derive(Debug)]
+pub(in crate::page) struct Awaited {
+    pub names: Vec<Box<str>>,
+    /// Where the text begins.
+    pub mark: usize,
+    /// Where a link leads whose text is wanted too.
+    pub url: Option<Box<str>>,
+    /// There is text in it which is not gathered: of a drawing, of a script.
+    is_other: bool,
+}
+
+impl Awaited {
+    pub fn new(names: Vec<Box<str>>, mark: usize, url: Option<Box<str>>) -> Self {
+        Self {
+            names,
+            mark,
+            url,
+            is_other: false,
+        }
+    }
+}
+
+/// Attributes of an object.
+#[derive(Debug, Default)]
+pub(in crate::page) struct Told<'t> {
+    pub types: &'t str,
+    pub id: Option<&'t str>,
+    /// Other parts of the page belong to it.
+    pub refers: bool,
+}
+
+/// The names in an `itemprop`; those of other vocabularies are left out.
+pub(in crate::page) fn names(names: &str) -> Vec<Box<str>> {
+    let names = names.split_ascii_whitespace().filter_map(|name| {
+        let name = of_schema_org(name).unwrap_or(name);
+        let is_ours = !name.is_empty() && !name.starts_with('@') && !name.contains(':');
+        is_ours.then(|| text::cut(name, NAME).into())
+    });
+    names.take(NAMES).collect()
+}
+
+impl Gathered {
+    /// Elements are open that matter here.
+    pub fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// An object begins. It is the value of properties of the one around it if it has such names; `depth` is that of its
+    /// element, which a void one does not have.
+    pub fn begin(&mut self, names: Option<Vec<Box<str>>>, told: &Told<'_>, tag: Tag, depth: Option<usize>) {
+        let outer = self.open.last().map(|element| (element.object, element.objects));
+        let objects = outer.map_or(0, |(_, objects)| objects) + 1;
+        if self.cut || self.things.len() >= OBJECTS || objects > DEPTH {
+            self.cut_off();
+            return;
+        }
+        let types = told.types.split_ascii_whitespace();
+        let types: Vec<&str> = types.take(NAMES).collect();
+        let ours = types.iter().filter_map(|url| of_schema_org(url));
+        let place = self.things.len();
+        let thing = Thing {
+            types: ours.map(|name| text::cut(name, NAME).into()).collect(),
+            id: told.id.filter(|id| !id.is_empty()).map(short),
+            // a void element has no room for what it would need
+            is_doubtful: told.refers || depth.is_none() && names.is_none(),
+            ..Thing::of(tag)
+        };
+        let is_in_nothing = outer.is_some_and(|(outer, _)| self.things[outer].types.is_empty());
+        if thing.types.is_empty() || names.is_some() && is_in_nothing {
+            self.elsewhere(told.types);
+        }
+        self.things.push(thing);
+        match (names, outer) {
+            (Some(names), Some((outer, _))) => {
+                self.things[place].is_value = true;
+                self.add_to(outer, names, Value::Object(place));
+            }
+            (Some(_), None) => {
+                self.belongs_to_nothing();
+                self.things[place].is_doubtful = true;
+            }
+            (None, _) => {}
+        }
+        if let Some(depth) = depth {
+            self.open.push(Element {
+                depth,
+                tag,
+                object: place,
+                objects,
+                text: None,
+            });
+        }
+    }
+
+    /// A property of the object around it.
+    pub fn add(&mut self, names: Vec<Box<str>>, value: Value) {
+        match self.open.last().map(|element| element.object) {
+            Some(object) => self.add_to(object, names, value),
+            None => self.belongs_to_nothing(),
+        }
+    }
+
+    /// A property whose value is the text of an element that begins.
+    pub fn await_text(&mut self, awaited: Awaited, tag: Tag, depth: usize) {
+        let Some(around) = self.open.last() else {
+            self.belongs_to_nothing();
+            return;
+        };
+        let (object, objects) = (around.object, around.objects);
+        if self.cut || self.open.len() >= VALUES {
+            self.cut_off();
+            return;
+        }
+        self.open.push(Element {
+            depth,
+            tag,
+            object,
+            objects,
+            text: Some(awaited),
+        });
+    }
+
+    /// Types of what is no object here.
+    pub fn elsewhere(&mut self, types: &str) {
+        for name in types.split_ascii_whitespace() {
+            let name = name.rsplit(['/', '#', ':']).next().unwrap_or_default();
+            if self.elsewhere.len() < ELSEWHERE && !name.is_empty() {
+                self.elsewhere.push(text::cut(name, NAME).into());
+            }
+        }
+    }
+
+    /// There is text in the innermost element that nobody gathers.
+    pub fn other_text(&mut self) {
+        if let Some(text) = self.open.last_mut().and_then(|element| element.text.as_mut()) {
+            text.is_other = true;
+        }
+    }
+
+    /// More may belong to the objects that are open than is known.
+    pub fn doubt(&mut self) {
+        for element in &self.open {
+            if element.text.is_none() {
+                self.things[element.object].is_doubtful = true;
+            }
+        }
+    }
+
+    /// An end tag ends nothing. One of its kind may have been too many before, so that the element of an object ended early.
+    pub fn surplus(&mut self, tag: Tag) {
+        let before = self.things.len();
+        match self.surplus.iter_mut().find(|(of, _)| *of == tag) {
+            Some((_, place)) => *place = before,
+            None => self.surplus.push((tag, before)),
+        }
+    }
+
+    /// More may belong to an object than is known.
+    pub(super) fn is_doubtful(&self, place: usize, thing: &Thing) -> bool {
+        let mut surplus = self.surplus.iter();
+        thing.is_doubtful
+            || place < self.doubtful_before
+            || surplus.any(|(tag, before)| *tag == thing.tag && place < *before)
+    }
+
+    /// All elements end down to one at this depth. That one ends by its own end tag or not, the others without; the end of
+    /// some is told by what follows as well. `text` gives the text that awaits its end.
+    pub fn leave(&mut self, depth: usize, by_end_tag: bool, text: impl Fn(Tag, usize) -> String) {
+        while let Some(element) = self.open.pop_if(|element| element.depth >= depth) {
+            let is_clear = by_end_tag && element.depth == depth || ends_by_what_follows(element.tag);
+            match element.text {
+                None if is_clear => {}
+                None => {
+                    self.things[element.object].is_doubtful = true;
+                    self.doubt();
+                }
+                Some(awaited) => {
+                    let said = text(element.tag, awaited.mark);
+                    if awaited.is_other {
+                        self.other_text();
+                    }
+                    let value = match awaited.url {
+                        Some(url) => Value::Named(url, short(&said)),
+                        None if said.is_empty() && awaited.is_other => Value::Something,
+                        None => Value::Text(short(&said)),
+                    };
+                    self.add_to(element.object, awaited.names, value);
+                }
+            }
+        }
+    }
+
+    /// The document ends. Whether it was closed tells if anything may be missing behind.
+    pub fn leave_document(&mut self, is_closed: bool, text: impl Fn(usize) -> String) {
+        let of_document = |element: &Element| is_closed && matches!(element.tag, Tag::Html | Tag::Body);
+        let inner = self.open.iter().find(|element| !of_document(element));
+        let depth = inner.map_or(usize::MAX, |element| element.depth);
+        self.leave(depth, false, |_, mark| text(mark));
+        while let Some(element) = self.open.last() {
+            let depth = element.depth;
+            self.leave(depth, true, |_, mark| text(mark));
+        }
+    }
+
+    /// What is kept. Objects within others are in those.
+    pub fn finish(self) -> Option<Objects> {
+        let mut kept = Objects {
+            cut: self.cut,
+            ..Objects::default()
+        };
+        let mut bytes = 0;
+        for (place, thing) in self.things.iter().enumerate() {
+            // what has no type is nothing that checks know, unless another object goes on with it
+            if thing.is_value || thing.types.is_empty() && thing.id.is_none() {
+                continue;
+            }
+            let mut source = String::new();
+            let Some(is_whole) = self.write(place, &mut source, BYTES - bytes) else {
+                kept.cut = true;
+                continue;
+            };
+            bytes += source.len();
+            kept.list.push(Object {
+                source: source.into(),
+                is_whole,
+            });
+        }
+        kept.elsewhere = self.elsewhere;
+        (kept.cut || !kept.list.is_empty()).then_some(kept)
+    }
+
+    fn add_to(&mut self, object: usize, names: Vec<Box<str>>, value: Value) {
+        self.values += names.len();
+        if self.cut || self.values > VALUES {
+            self.cut_off();
+            return;
+        }
+        if let Some(thing) = self.things.get_mut(object) {
+            let properties = names.into_iter().map(|name| (name, value.clone()));
+            thing.properties.extend(properties);
+        }
+    }
+
+    /// A property stands in no object: an end tag too many may have ended the one that it was meant for.
+    fn belongs_to_nothing(&mut self) {
+        self.doubtful_before = self.things.len();
+    }
+
+    /// No more is kept.
+    fn cut_off(&mut self) {
+        if !self.cut {
+            self.cut = true;
+            self.doubt();
+        }
+    }
+}
+
+/// What is kept of a text.
+pub(in crate::page) fn short(text: &str) -> Box<str> {
+    let text = &text[..text.floor_char_boundary(TEXT_BYTES)];
+    text::cut(text, TEXT).into()
+}
+
+/// End tags of such elements may be left out, and nobody means anything else by it. Paragraphs are not among them: that a
+/// block ends one is mostly forgotten.
+const fn ends_by_what_follows(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::Li | Tag::Dt | Tag::Dd | Tag::Tr | Tag::Td | Tag::Th | Tag::Tbody | Tag::Thead | Tag::Tfoot
+    )
+}

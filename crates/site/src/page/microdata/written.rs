@@ -1,0 +1,130 @@
+//! Objects as JSON-LD writes them.
+
+use std::collections::BTreeMap;
+
+use super::Gathered;
+use crate::page::tags::Tag;
+
+/// What a property says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::page) enum Value {
+    Text(Box<str>),
+    /// Of a link, an image or the like: what it names, and not a text.
+    Url(Box<str>),
+    /// Who is linked to: URL and text of the link. By the standard only the URL counts, but the name is there to be read.
+    Named(Box<str>, Box<str>),
+    /// Another object, by its place.
+    Object(usize),
+    /// Something that is not read.
+    Something,
+}
+
+/// One object while the page is read.
+#[derive(Debug)]
+pub(super) struct Thing {
+    /// Its element.
+    pub tag: Tag,
+    pub types: Vec<Box<str>>,
+    pub id: Option<Box<str>>,
+    pub properties: Vec<(Box<str>, Value)>,
+    /// It is the value of a property of another one.
+    pub is_value: bool,
+    /// More may belong to it than is known.
+    pub is_doubtful: bool,
+}
+
+impl Thing {
+    pub const fn of(tag: Tag) -> Self {
+        Self {
+            tag,
+            types: Vec::new(),
+            id: None,
+            properties: Vec::new(),
+            is_value: false,
+            is_doubtful: false,
+        }
+    }
+
+    fn says_something(&self) -> bool {
+        !self.types.is_empty() || self.id.is_some() || !self.properties.is_empty()
+    }
+}
+
+/// Values of one property that are compared, so that what templates repeat is said once.
+const COMPARED: usize = 8;
+
+impl Gathered {
+    /// Writes an object and all in it behind `out`, and whether each of them is known whole; `None` when `out` got longer than
+    /// `most` bytes.
+    pub(super) fn write(&self, place: usize, out: &mut String, most: usize) -> Option<bool> {
+        let thing = self.things.get(place)?;
+        let mut is_whole = !self.is_doubtful(place, thing);
+        out.push('{');
+        if !thing.types.is_empty() {
+            let types: Vec<String> = thing.types.iter().map(|name| quoted(name)).collect();
+            out.push_str(&format!("\"@type\":[{}],", types.join(",")));
+        }
+        if let Some(id) = &thing.id {
+            out.push_str(&format!("\"@id\":{},", quoted(id)));
+        }
+        let mut properties = BTreeMap::<&str, Vec<&Value>>::new();
+        for (name, value) in &thing.properties {
+            let values = properties.entry(name).or_default();
+            if !values.iter().take(COMPARED).any(|known| *known == value) {
+                values.push(value);
+            }
+        }
+        for (name, values) in properties {
+            out.push_str(&quoted(name));
+            out.push(':');
+            let is_list = values.len() > 1;
+            if is_list {
+                out.push('[');
+            }
+            for value in values {
+                is_whole &= self.write_value(value, out, most)?;
+                out.push(',');
+            }
+            if is_list {
+                end(out, "],");
+            }
+        }
+        end(out, "}");
+        (out.len() <= most).then_some(is_whole)
+    }
+
+    fn write_value(&self, value: &Value, out: &mut String, most: usize) -> Option<bool> {
+        if out.len() > most {
+            return None;
+        }
+        match value {
+            Value::Text(text) => out.push_str(&quoted(text)),
+            Value::Url(url) => out.push_str(&format!("{{\"@id\":{}}}", quoted(url))),
+            Value::Named(url, name) => {
+                out.push_str(&format!("{{\"url\":{},\"name\":{}}}", quoted(url), quoted(name)));
+            }
+            Value::Object(place) => {
+                let thing = self.things.get(*place)?;
+                if thing.says_something() {
+                    return self.write(*place, out, most);
+                }
+                out.push_str("true");
+                return Some(!self.is_doubtful(*place, thing));
+            }
+            Value::Something => out.push_str("true"),
+        }
+        Some(true)
+    }
+}
+
+/// Puts an end in the place of the comma before it.
+fn end(out: &mut String, end: &str) {
+    if out.ends_with(',') {
+        out.pop();
+    }
+    out.push_str(end);
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,42 @@
+//! Images, and the texts that stand for them.
+
+use super::{Reader, TEXT};
+use crate::{
+    page::{Image, lists::IMAGES},
+    text,
+};
+
+impl Reader<'_, '_> {
+    /// Text that stands for a picture, in the link and the heading around it.
+    pub(in crate::page) fn alternative(&mut self, alt: &str) {
+        let places = [
+            self.link.as_mut().map(|l| &mut l.alt),
+            self.heading.as_mut().map(|h| &mut h.alt),
+        ];
+        for place in places.into_iter().flatten() {
+            if place.len() < TEXT {
+                text::boundary(place);
+                text::fold_into(place, alt);
+            }
+        }
+    }
+
+    /// Counts an image, keeps it while there is room.
+    pub(in crate::page) fn saw_image(&mut self, image: Image, is_modern: bool) {
+        self.picture_has_img = true;
+        // the first picture of the content, whatever it says about loading
+        if !self.content_image && !image.decorative && !self.prose.in_chrome() {
+            self.content_image = true;
+            self.out.lazy_first_image = image.lazy.then(|| image.src.clone());
+        }
+        self.out.images_total += 1;
+        self.out.images_without_alt += u32::from(image.alt.is_none() && !image.decorative);
+        self.out.images_unsized += u32::from(!image.sized);
+        if self.out.images.len() < IMAGES {
+            if is_modern {
+                self.out.more.modern_images.push(self.out.images.len() as u8);
+            }
+            self.out.images.push(image);
+        }
+    }
+}
