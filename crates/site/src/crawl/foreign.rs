@@ -12,7 +12,11 @@ use crate::{
 };
 
 /// Its links and texts are of no interest.
-const LIMITS: Limits = Limits { text: 0, links: 0 };
+const LIMITS: Limits = Limits {
+    text: 0,
+    links: 0,
+    paragraph_words: u32::MAX,
+};
 /// Bytes kept of a language, of which the beginning counts.
 const LANGUAGE: usize = 64;
 

@@ -11,7 +11,7 @@ pub(super) const HREF: usize = 2_048;
 /// Attributes kept of one tag, whatever they are; of what follows those that someone asks for.
 const MOST: usize = 128;
 /// Names that reading asks for.
-const ASKED: [&str; 36] = [
+const ASKED: [&str; 39] = [
     "action",
     "alt",
     "aria-hidden",
@@ -28,7 +28,9 @@ const ASKED: [&str; 36] = [
     "hreflang",
     "http-equiv",
     "id",
+    "itemid",
     "itemprop",
+    "itemref",
     "itemscope",
     "itemtype",
     "lang",
