@@ -24,7 +24,7 @@ use uuid::Uuid;
 pub(super) use self::left::over;
 pub(crate) use self::left::withdraw;
 use self::{
-    left::failure,
+    left::{failure, given_up},
     saving::{Saving, Stopped},
 };
 use super::{
@@ -47,7 +47,7 @@ mod saving;
 
 /// How long what robots.txt says is used (RFC 9309 section 2.4: a day).
 pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
-/// Crashes of the worker after which an audit is given up.
+/// How often an audit goes on after a crash of the worker.
 const MOST_CRASHES: i64 = 3;
 
 /// What the operator decides about crawling.
@@ -93,7 +93,11 @@ async fn carry_out(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<
     if run.leased.crashes > MOST_CRASHES {
         let problem = Problem::new(
             Code::InternalError,
-            "the audit was interrupted three times and has been given up",
+            given_up(
+                run.leased.crashes,
+                audit.progress.fetched,
+                previous(audit).is_some(),
+            ),
         );
         return Err(JobError::GiveUp(Box::new(
             problem.with("auditError", "interrupted"),

@@ -46,6 +46,19 @@ pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
     })
 }
 
+/// Why an audit is not resumed again, what is left of it, and how to go on.
+pub(super) fn given_up(crashes: i64, fetched: u64, has_previous: bool) -> String {
+    let again = if has_previous {
+        "which asks for the pages that the last one with results read only if they have changed"
+    } else {
+        "which begins anew"
+    };
+    format!(
+        "the process ended {crashes} times while this audit ran, after which it is not resumed again; of its {fetched} fetched pages nothing is \
+         shown, and what audits before it found is kept; see in the log why the process ended, and start another audit, {again}"
+    )
+}
+
 /// What became of robots.txt, and what to do.
 fn without_robots(origin: &Origin) -> String {
     let (root, file) = (&origin.root, &origin.robots);
@@ -168,6 +181,13 @@ mod tests {
     use searchwright_site::{fetch::Fault, origin::File};
 
     use super::*;
+
+    #[test]
+    fn what_is_left_of_an_audit_that_is_given_up_is_told() {
+        let [first, second] = [false, true].map(|again| given_up(4, 7, again));
+        assert!(first.contains("ended 4 times") && first.contains("its 7 fetched pages"));
+        assert!(first.ends_with("begins anew") && second.ends_with("only if they have changed"));
+    }
 
     #[test]
     fn what_became_of_robots_txt_is_told() {
