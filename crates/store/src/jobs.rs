@@ -12,8 +12,8 @@ use searchwright_contract::{
 use uuid::Uuid;
 
 pub use lease::{
-    Beat, End, LEASE_MILLIS, Leased, MOST_CRASHES, MOST_RUNNING, any_due, any_running, beat, finish, holds,
-    lease, listen, note, reclaim, rescue,
+    Beat, End, LEASE_MILLIS, Leased, MOST_CRASHES, MOST_RUNNING, any_due, any_running, beat, decide, finish,
+    holds, lease, listen, note, reclaim, rescue,
 };
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};

@@ -51,7 +51,13 @@ pub(super) use self::{
     noted::Noted,
     settle::{leave, recount, tell},
 };
-use super::{Job, JobError, audit::fenced, page_links, witnessed::Witnessed, worker::Run};
+use super::{
+    Job, JobError,
+    audit::{conclude, fenced},
+    page_links,
+    witnessed::Witnessed,
+    worker::Run,
+};
 use crate::{failure::defect, operations::word, rules};
 
 /// Of issues that rest on measurements, the pages that were measured for them.
@@ -337,7 +343,7 @@ async fn finish(
         totals: sums.totals,
         error: None,
     };
-    fenced(db, run.leased.clone(), move |tx, scope| {
+    conclude(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
             snapshots::keep(tx, scope, audit, &pages, found).await?;

@@ -15,7 +15,7 @@ use searchwright_store::{
     Db, Tx,
     access::ProjectScope,
     audits, crawls,
-    jobs::{self, Leased},
+    jobs::{self, Beat, Leased},
 };
 use serde_json::json;
 use url::Url;
@@ -167,6 +167,35 @@ where
         })
         .await;
     done?.ok_or(JobError::Lost)
+}
+
+/// The write that ends an audit: it happens only while the lease is ours and nobody has asked to stop it, and who asks
+/// later finds it ended.
+pub(super) async fn conclude<F>(db: &Db, leased: Leased, work: F) -> Result<(), JobError>
+where
+    F: for<'a> FnOnce(
+            &'a mut Tx,
+            ProjectScope,
+        ) -> searchwright_store::Boxed<'a, Result<(), searchwright_store::Error>>
+        + Send
+        + 'static,
+{
+    let heard: Result<Beat, searchwright_store::Error> = db
+        .write(move |tx| {
+            Box::pin(async move {
+                let heard = jobs::decide(tx, &leased).await?;
+                if heard == Beat::Alive {
+                    work(tx, leased.scope).await?;
+                }
+                Ok(heard)
+            })
+        })
+        .await;
+    match heard? {
+        Beat::Alive => Ok(()),
+        Beat::Cancel => Err(JobError::Canceled),
+        Beat::Lost => Err(JobError::Lost),
+    }
 }
 
 /// How the site of an audit is crawled.

@@ -5,7 +5,7 @@ use searchwright_contract::{
     actions::{AllowedActions, Permission},
     jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
 };
-use searchwright_store::{Tx, access::Child, jobs, rechecks};
+use searchwright_store::{Tx, access::Child, audits, jobs, rechecks};
 use uuid::Uuid;
 
 use crate::{
@@ -77,6 +77,15 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
     let before = stop(call, tx, id).await?;
     if !before.is_active() {
         return Err(Problem::invalid_state(before.as_str(), "canceled", &[]).into());
+    }
+    if before == JobStatus::Running
+        && let work::Job::Audit { audit_id } = work::Job::read(jobs::payload(tx, scope, id).await?)?
+    {
+        // the transaction that ends it may be what this one waited for
+        let status = audits::get(tx, scope, audit_id).await?.status;
+        if !status.is_active() {
+            return Err(Problem::invalid_state(status.as_str(), "cancelled", &[]).into());
+        }
     }
     if before == JobStatus::Queued {
         crate::jobs::audit::withdraw(&call.engine, tx, scope, id, call.now).await?;

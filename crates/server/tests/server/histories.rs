@@ -16,6 +16,7 @@ on_both!(
     who_changed_an_occurrence,
     an_audit_that_is_stopped_tells_what_it_changed,
     an_audit_that_waits_and_is_stopped_tells_what_it_changed,
+    a_stop_that_was_granted_holds,
     the_health_of_a_project,
 );
 
@@ -125,6 +126,39 @@ async fn stopped(database: &str, waits: bool) {
     );
     let events = bench.get("P/events?event=issue.reopened&limit=100").await.json();
     assert_eq!(events["data"][0]["data"]["auditId"], json!(audit), "{events:#}");
+}
+
+/// In the last moments of an audit either it is stopped, or who asks for it is told that it has ended.
+async fn a_stop_that_was_granted_holds(database: &str) {
+    let (bench, site) = bench(database).await;
+    for round in 0..8 {
+        site.asked();
+        let started = bench.post("P/audits", json!({})).await.json();
+        let audit = format!("P/audits/{}", started["audit"]["id"].as_str().unwrap());
+        let job = started["job"]["id"].as_str().unwrap();
+        while !site.asked().contains(&"/c".to_owned()) {
+            tokio::task::yield_now().await;
+        }
+        let is_crawling = async || bench.get(&audit).await.json()["status"] == "crawling";
+        while round % 4 > 0 && is_crawling().await {}
+        for _ in 1..round % 4 {
+            bench.get(&audit).await;
+        }
+        let path = if round < 4 {
+            format!("{audit}/cancel")
+        } else {
+            format!("P/jobs/{job}/cancel")
+        };
+        let stop = bench.post(&path, json!({})).await;
+        let ended = until_ended(&bench, job).await;
+        let statuses = json!([bench.get(&audit).await.json()["status"], ended["status"]]);
+        if stop.status == 200 {
+            assert_eq!(statuses, json!(["cancelled", "canceled"]), "{round}");
+        } else {
+            stop.refuses(409, "invalid_state");
+            assert_eq!(statuses, json!(["completed", "succeeded"]), "{round}");
+        }
+    }
 }
 
 async fn the_health_of_a_project(database: &str) {

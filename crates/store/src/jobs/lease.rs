@@ -163,6 +163,19 @@ pub async fn listen(tx: &mut Tx, job: &Leased) -> Result<Beat> {
     Ok(Beat::of(heard))
 }
 
+/// What a run hears that is about to end what it works on, in the transaction that does. Who asks for a stop meanwhile waits for
+/// that transaction, so that one of the two knows of the other.
+pub async fn decide(tx: &mut Tx, job: &Leased) -> Result<Beat> {
+    let heard: Option<bool> = sql("UPDATE jobs SET fence = fence
+         WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested")
+    .bind(job.scope.project())
+    .bind(job.id)
+    .bind(job.fence)
+    .optional(tx, |c| c.take())
+    .await?;
+    Ok(Beat::of(heard))
+}
+
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub enum End {

@@ -76,6 +76,11 @@ async fn finish(store: &Store, job: &Leased, end: End, at: Instant) -> bool {
     commit!(store.db, |tx| jobs::finish(tx, &job, end, at).await).unwrap()
 }
 
+async fn decide(store: &Store, leased: &Leased) -> Beat {
+    let leased = leased.clone();
+    commit!(store.db, |tx| jobs::decide(tx, &leased).await).unwrap()
+}
+
 async fn cancel(store: &Store, scope: ProjectScope, job: Uuid) -> Result<JobStatus, Error> {
     commit!(store.db, |tx| jobs::cancel(tx, scope, job, later(7)).await)
 }
@@ -276,6 +281,7 @@ async fn a_zombie_writes_nothing(place: &Place) {
     assert!(heir.fence > zombie.fence);
     let at = later(LEASE_MILLIS + 3);
     assert_eq!(beat(&store, &zombie, Some(json!("zombie")), at).await, Beat::Lost);
+    assert_eq!(decide(&store, &zombie).await, Beat::Lost);
     for end in [
         End::Succeeded(json!("zombie")),
         End::Canceled,
@@ -382,8 +388,10 @@ async fn a_running_job_hears_of_its_cancellation(place: &Place) {
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
     assert_eq!(listen(&store, &leased).await, Beat::Alive);
+    assert_eq!(decide(&store, &leased).await, Beat::Alive);
     assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Running);
     assert_eq!(listen(&store, &leased).await, Beat::Cancel);
+    assert_eq!(decide(&store, &leased).await, Beat::Cancel);
     assert_eq!(get(&store, scope, job).await.status, JobStatus::Running);
     assert_eq!(beat(&store, &leased, None, later(8)).await, Beat::Cancel);
     assert!(finish(&store, &leased, End::Canceled, later(9)).await);
