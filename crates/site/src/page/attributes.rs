@@ -48,6 +48,7 @@ const ASKED: [&str; 39] = [
     "title",
     "type",
     "typeof",
+    "value",
     "width",
     "xlink:href",
 ];
