@@ -11,7 +11,7 @@ use crate::{
 };
 
 operation! {
-    /// Lists the URLs that the audits fetched, by URL.
+    /// Lists the URLs that the audits with results fetched, by URL; what one fetched that failed or was cancelled is not among them.
     ListPages {
         project;
         /// Only pages with this HTTP status.

@@ -18,6 +18,7 @@ mod external_links;
 mod headings;
 mod images;
 mod indexability;
+mod inlinks;
 mod international;
 mod languages;
 mod links;

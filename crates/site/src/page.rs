@@ -1,6 +1,7 @@
 //! What one URL of a crawl turned out to be. Facts only: no judgement (that is `checks`), no
 //! network (that is `fetch`). Compact, because one is stored per page (postcard).
 
+mod anchors;
 mod attributes;
 mod bylines;
 mod charset;

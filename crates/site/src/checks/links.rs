@@ -9,7 +9,8 @@ use super::{
     Category::Links,
     Check, Page, Scope, Test,
     crawlability::is_missing,
-    evidence::{MOST, list, pages, with},
+    evidence::{MOST, list, with},
+    inlinks,
     phrases::is_generic_anchor,
     told::Rest,
 };
@@ -18,7 +19,6 @@ use crate::{
     page::{
         HtmlFacts, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
     },
-    urls::provenance,
 };
 
 const CRAWLABLE: &str = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable";
@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors do not find it, and search engines take it for unimportant.",
         recommendation: "Link to it from pages on the same subject.",
         source: CRAWLABLE,
-        ..Check::warning(Links, Test::Html(orphan))
+        ..Check::warning(Links, Test::Html(inlinks::orphan))
     },
     Check {
         id: "single-inlink",
@@ -66,7 +66,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It depends on that one link to be found.",
         recommendation: "Link to it from more pages on the same subject.",
         source: CRAWLABLE,
-        ..Check::notice(Links, Test::Html(single_inlink))
+        ..Check::notice(Links, Test::Html(inlinks::single_inlink))
     },
     Check {
         id: "dead-end-page",
@@ -99,7 +99,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The mixture is seldom meant, and has no effect beyond losing some of the links.",
         recommendation: "Remove nofollow from links within the site.",
         source: QUALIFY,
-        ..Check::notice(Links, Test::Html(mixed_follow))
+        ..Check::notice(Links, Test::Html(inlinks::mixed_follow))
     },
     Check {
         id: "many-links",
@@ -235,45 +235,6 @@ fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     })
 }
 
-fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let index = page.index();
-    let given = index.provenance(page.id());
-    let known = [
-        (provenance::SITEMAP, "sitemap"),
-        (provenance::PREVIOUS, "previous_audit"),
-        (provenance::POST, "post"),
-        (provenance::GSC, "gsc"),
-    ];
-    let known: Vec<&str> = known
-        .into_iter()
-        .filter(|(bit, _)| given & bit != 0)
-        .map(|(_, name)| name)
-        .collect();
-    // a link that may not be followed is why it was known before, and why it is now
-    let only_before = given & provenance::GIVEN == provenance::PREVIOUS;
-    let others = || index.inlinks(page.id()).any(|(from, _)| from != page.id());
-    let orphan = page.indexable
-        && page.context.complete()
-        && !page.is_home()
-        && page.id() != UrlId(0)
-        && !known.is_empty()
-        && !(only_before && others())
-        && !index.may_be_linked(page.id())
-        && page.context.ways_in(page.id()).next().is_none();
-    orphan.then(|| json!({"provenance": known}))
-}
-
-fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let in_doubt = page.index().may_be_linked(page.id());
-    if !page.indexable || !page.context.complete() || page.is_home() || in_doubt {
-        return None;
-    }
-    let mut from = page.context.ways_in(page.id());
-    let only = from.next()?;
-    from.all(|other| other == only)
-        .then(|| json!({"from": page.key(only)}))
-}
-
 fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let internal = |id: UrlId| id != page.id() && page.context.is_internal(id);
     // a very large site has more URLs than are kept: where a link leads is not known then
@@ -299,24 +260,6 @@ fn nofollow(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         })
     });
     list("links", wasted.map(|found| link(page, found)))
-}
-
-fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let inlinks = page
-        .index()
-        .inlinks(page.id())
-        // a page that says so of all its links says nothing of this one
-        .filter(|(from, _)| *from != page.id() && !page.index().has(*from, flag::NOFOLLOW));
-    // nearly always there is none
-    if !page.index().inlinks(page.id()).any(|(_, nofollow)| nofollow) {
-        return None;
-    }
-    let (nofollow, follow): (Vec<_>, Vec<_>) = inlinks.partition(|(_, nofollow)| *nofollow);
-    if nofollow.is_empty() || follow.is_empty() {
-        return None;
-    }
-    let sample = |from: &[(UrlId, bool)]| pages("pages", from.iter().map(|(from, _)| page.key(*from)));
-    Some(json!({"follow": sample(&follow), "nofollow": sample(&nofollow)}))
 }
 
 fn many_links(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {

@@ -139,7 +139,7 @@ impl IndexBuilder {
             }
         }
         index.flags[id] = bits;
-let misses_some = html_200.is_some_and(|html| page.cut.is_some() || html.links.hide_some());
+        let misses_some = html_200.is_some_and(|html| page.cut.is_some() || html.links.hide_some());
         self.cut |= bits & flag::INTERNAL != 0 && misses_some;
         let is_internal = |id: UrlId| has(&self.index.flags, id, flag::INTERNAL);
         self.fragments.add(page, is_internal);

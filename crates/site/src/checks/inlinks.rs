@@ -1,0 +1,67 @@
+//! How many links lead to a page, and of which kind.
+
+use serde_json::{Value, json};
+
+use super::{Page, evidence::pages};
+use crate::{
+    graph::flag,
+    page::{HtmlFacts, UrlId},
+    urls::provenance,
+};
+
+pub(super) fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let index = page.index();
+    let given = index.provenance(page.id());
+    let known = [
+        (provenance::SITEMAP, "sitemap"),
+        (provenance::PREVIOUS, "previous_audit"),
+        (provenance::POST, "post"),
+        (provenance::GSC, "gsc"),
+    ];
+    let known: Vec<&str> = known
+        .into_iter()
+        .filter(|(bit, _)| given & bit != 0)
+        .map(|(_, name)| name)
+        .collect();
+    // a link that may not be followed is why it was known before, and why it is now
+    let only_before = given & provenance::GIVEN == provenance::PREVIOUS;
+    let others = || index.inlinks(page.id()).any(|(from, _)| from != page.id());
+    let orphan = page.indexable
+        && page.context.complete()
+        && !page.is_home()
+        && page.id() != UrlId(0)
+        && !known.is_empty()
+        && !(only_before && others())
+        && !index.may_be_linked(page.id())
+        && page.context.ways_in(page.id()).next().is_none();
+    orphan.then(|| json!({"provenance": known}))
+}
+
+pub(super) fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let in_doubt = page.index().may_be_linked(page.id());
+    if !page.indexable || !page.context.complete() || page.is_home() || in_doubt {
+        return None;
+    }
+    let mut from = page.context.ways_in(page.id());
+    let only = from.next()?;
+    from.all(|other| other == only)
+        .then(|| json!({"from": page.key(only)}))
+}
+
+pub(super) fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let inlinks = page
+        .index()
+        .inlinks(page.id())
+        // a page that says so of all its links says nothing of this one
+        .filter(|(from, _)| *from != page.id() && !page.index().has(*from, flag::NOFOLLOW));
+    // nearly always there is none
+    if !page.index().inlinks(page.id()).any(|(_, nofollow)| nofollow) {
+        return None;
+    }
+    let (nofollow, follow): (Vec<_>, Vec<_>) = inlinks.partition(|(_, nofollow)| *nofollow);
+    if nofollow.is_empty() || follow.is_empty() {
+        return None;
+    }
+    let sample = |from: &[(UrlId, bool)]| pages("pages", from.iter().map(|(from, _)| page.key(*from)));
+    Some(json!({"follow": sample(&follow), "nofollow": sample(&nofollow)}))
+}
