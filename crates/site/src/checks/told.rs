@@ -200,7 +200,7 @@ impl Check {
             }
             ("localhost-link" | "staging-host-leak", _) => cut::LINKS | cut::RESOURCES,
             ("url-tracking-params" | "evidence-missing" | "http-internal-link", _) => cut::LINKS,
-            ("author-missing", _) => cut::MARKUP,
+            ("author-missing" | "date-missing" | "content-stale", _) => cut::MARKUP,
             ("question-heading-missing" | "direct-answer-missing", _) => cut::HEADINGS,
             (_, Category::Headings) => cut::HEADINGS,
             (_, Category::Images) => cut::IMAGES,

@@ -28,7 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "schema-content-mismatch",
         needs_whole: true,
         title: "Markup that the text does not bear out",
-        description: "The headline of an article, or the name or price of a product, stands in JSON-LD but not in the visible text.",
+        description: "The headline of an article, or the name or price of a product, stands in JSON-LD or microdata but not in the visible text.",
         why_it_matters: "Search engines may take markup of what visitors do not see for deceit, and leave it out.",
         recommendation: "Show it on the page, or correct the markup.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/sd-policies",

@@ -14,7 +14,7 @@ pub struct More {
     pub hard: Option<Readability>,
     /// The language of the main text, when it is surely another than the declared one.
     pub language: Option<Detected>,
-    /// What JSON-LD says and the visible text does not.
+    /// What markup says and the visible text does not.
     pub unseen: Vec<Unseen>,
     /// Places in the list of images of those that are offered as WebP or AVIF too.
     pub modern_images: Vec<u8>,

@@ -229,8 +229,8 @@ impl Prose {
         if facts.main_words >= LEAST_SKETCHED {
             facts.more.sketch = sketch;
         }
-        if facts.words >= LEAST_SKETCHED && !facts.json_ld.is_empty() {
-            facts.more.unseen = unseen(&facts.json_ld, &folded, &self.text);
+        if facts.words >= LEAST_SKETCHED && (!facts.json_ld.is_empty() || facts.objects.is_some()) {
+            facts.more.unseen = unseen(facts, &folded, &self.text);
         }
         if let Some(lang) = &facts.lang {
             facts.more.hard = ease::hard(lang, &facts.main_text);

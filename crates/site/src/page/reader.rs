@@ -174,7 +174,9 @@ impl<'a, 'u> Reader<'a, 'u> {
         self.started = true;
         if !start.foreign {
             let count = self.open.closed_by_start(tag);
-            self.leave_items(count, None);
+            if self.objects.is_some() {
+                self.leave_items(count, None);
+            }
             for _ in 0..count {
                 if let Some(closed) = self.open.pop() {
                     self.closed(closed);
@@ -252,7 +254,7 @@ impl<'a, 'u> Reader<'a, 'u> {
                 }
                 6 if is("typeof") && first(4) => {
                     self.item_type(attribute.value);
-                    self.objects.get_or_insert_default().elsewhere(attribute.value);
+                    self.no_object(attribute.value);
                 }
                 8 if is("itemtype") && first(8) => {
                     self.item_type(attribute.value);
@@ -340,7 +342,9 @@ impl<'a, 'u> Reader<'a, 'u> {
             }
         }
         let count = self.open.closed_by_end(tag);
-        self.leave_items(count, Some(tag));
+        if self.objects.is_some() {
+            self.leave_items(count, Some(tag));
+        }
         for _ in 0..count {
             if let Some(closed) = self.open.pop() {
                 self.closed(closed);

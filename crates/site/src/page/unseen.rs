@@ -1,9 +1,9 @@
-//! What the page's JSON-LD says of it and its visible text does not.
+//! What the page's markup says of it and its visible text does not.
 
 use std::collections::HashSet;
 
 use super::{
-    JsonLd,
+    HtmlFacts,
     entities::{self, In},
 };
 use crate::{
@@ -37,19 +37,24 @@ pub struct Unseen {
 
 /// Headlines of articles, names and prices of products that the visible text does not hold. `folded` is the main text
 /// without capitals, `visible` all text as it stands.
-pub(super) fn unseen(blocks: &[JsonLd], folded: &str, visible: &str) -> Vec<Unseen> {
+pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str) -> Vec<Unseen> {
     let mut found = Vec::new();
     let mut seen = Seen {
         folded,
         visible,
         letters: None,
     };
-    let telling = |block: &&JsonLd| {
-        let has = |word: &str| memmem::find(block.source.as_bytes(), word.as_bytes()).is_some();
-        block.error.is_none() && (has("\"headline\"") || has("Product\""))
+    let telling = |source: &&str| {
+        let has = |word: &str| memmem::find(source.as_bytes(), word.as_bytes()).is_some();
+        has("\"headline\"") || has("Product\"")
     };
-    for block in blocks.iter().filter(telling) {
-        if let Some(value) = Json::parse(&block.source) {
+    let blocks = facts.json_ld.iter().filter(|block| block.error.is_none());
+    let objects = facts.objects.iter().flat_map(|objects| &objects.list);
+    let sources = blocks
+        .map(|block| &*block.source)
+        .chain(objects.map(|object| &*object.source));
+    for source in sources.filter(telling) {
+        if let Some(value) = Json::parse(source) {
             walk(&value, &mut ITEMS.clone(), &mut |item| {
                 judge(item, &mut seen, &mut found)
             });
@@ -77,11 +82,13 @@ fn walk(value: &Json<'_>, left: &mut usize, judge: &mut dyn FnMut(&Object<'_>)) 
 
 fn judge(item: &Object<'_>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>) {
     let mut note = |property: &str, value: &str| {
-        if found.len() < MOST {
-            found.push(Unseen {
-                property: property.into(),
-                value: text::cut(&text::squeeze(value), VALUE).into(),
-            });
+        let unseen = Unseen {
+            property: property.into(),
+            value: text::cut(&text::squeeze(value), VALUE).into(),
+        };
+        // it may be said in both syntaxes
+        if found.len() < MOST && !found.contains(&unseen) {
+            found.push(unseen);
         }
     };
     let kinds = item.get("@type").map_or(&[][..], Json::each);
@@ -159,7 +166,9 @@ impl Seen<'_> {
             return true;
         };
         let names_prices = CURRENCIES.iter().any(|sign| self.visible.contains(sign));
-        let mut spellings = vec![cents.to_string()];
+        // microdata may be the very text that is shown: `1.299`
+        let as_written = price.chars().filter(char::is_ascii_digit).collect();
+        let mut spellings = vec![cents.to_string(), as_written];
         if cents % 10 == 0 {
             spellings.push((cents / 10).to_string());
         }
@@ -207,6 +216,7 @@ fn amounts(text: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::JsonLd;
 
     fn found(json: &str, visible: &str) -> Vec<(String, String)> {
         let block = JsonLd {
@@ -215,7 +225,11 @@ mod tests {
             line: 1,
         };
         let folded = text::folded(visible);
-        unseen(&[block], &folded, visible)
+        let facts = HtmlFacts {
+            json_ld: vec![block],
+            ..HtmlFacts::default()
+        };
+        unseen(&facts, &folded, visible)
             .into_iter()
             .map(|u| (u.property.into(), u.value.into()))
             .collect()
@@ -254,6 +268,7 @@ mod tests {
             ("1299.5", "Oak desk 1 299,50 kr", false),
             ("1299.00", "Oak desk now € 999,00", true),
             ("1299.00", "Oak desk", false),
+            ("\"1.299\"", "Oak desk 1.299 €", false),
             ("\"call us\"", "Oak desk € 5", false),
         ] {
             assert_eq!(

@@ -51,6 +51,13 @@ pub(super) fn cases() -> Vec<Case> {
     let article = |title: &str| titled(title) + "<meta property=og:type content=article>";
     let typed = |json: &str| json_ld(json, "x");
     let product = r#"{"@context": "https://schema.org", "@type": "Product", "name": "Oak desk", "offers": {"@type": "Offer", "price": "99.00"}}"#;
+    let words = " and more words".repeat(20);
+    let priced = |price: &str| {
+        format!(
+            "<div itemscope itemtype=https://schema.org/Product><b itemprop=name>Oak desk</b>\
+             <p itemprop=offers itemscope>99 €<meta itemprop=price content={price}></p></div>"
+        )
+    };
     vec![
         pair("duplicate-near", &prose(0), &prose(1), &prose(40)),
         // the very same text is another problem
@@ -112,6 +119,11 @@ pub(super) fn cases() -> Vec<Case> {
             "schema-content-mismatch",
             &json_ld(product, "Oak desk for 129,00 €"),
             &json_ld(product, "OAK desk for 99 €"),
+        ),
+        page(
+            "schema-content-mismatch",
+            &(priced("129.00") + &words),
+            &(priced("99.00") + &words),
         ),
         page(
             "schema-content-mismatch",

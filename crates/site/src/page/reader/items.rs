@@ -31,7 +31,7 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         if !types.is_empty() {
-            self.objects.get_or_insert_default().elsewhere(&types);
+            self.no_object(&types);
         }
         let (Some(objects), Some(names)) = (&mut self.objects, property) else {
             return;
@@ -55,6 +55,11 @@ impl<'a> Reader<'a, '_> {
             }
             (None, None) => objects.add(names, Value::Text(Box::default())),
         }
+    }
+
+    /// Types of what is no object of microdata: of RDFa above all.
+    pub(super) fn no_object(&mut self, types: &str) {
+        self.objects.get_or_insert_default().elsewhere(types);
     }
 
     /// So many elements are about to end, by an end tag or by what follows.

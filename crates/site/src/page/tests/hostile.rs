@@ -107,6 +107,8 @@ fn hostile_nesting_is_linear() {
         "<a href=x>",
         "<template>",
         "<ul><li>",
+        "<b itemscope itemprop=x>",
+        "<p itemscope><i itemprop='x y'>z",
     ] {
         let (facts, took) = timed(&piece.repeat(200_000));
         assert!(took < SOON, "{piece} {took:?}");
@@ -169,6 +171,8 @@ fn hostile_syntax_is_linear() {
         "\0",
         "<![CDATA[",
         "{{",
+        "<p itemscope></b>",
+        "<img itemscope itemtype=https://schema.org/Thing><i itemprop=x>",
         "'\"<x a=\"",
         "é ",
         "<!--->-",

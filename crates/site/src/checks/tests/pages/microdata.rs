@@ -171,3 +171,55 @@ pub(super) fn others() -> Vec<Case> {
         ),
     ]
 }
+
+/// What themes write around the text of every page, and what they leave out.
+#[test]
+fn templates_are_not_told_to_be_incomplete() {
+    use super::super::World;
+    let silent = |body: &str| {
+        let found = World::new().page("/p", body).findings();
+        let of = |id: &str| id.starts_with("schema-") || matches!(id, "author-missing" | "date-missing");
+        let ids: Vec<&str> = found
+            .iter()
+            .map(|finding| finding.check.id)
+            .filter(|id| of(id))
+            .collect();
+        assert!(ids.is_empty(), "{ids:?} {body}");
+    };
+    let header = "<header itemscope itemtype=https://schema.org/WPHeader><p itemprop=headline><a href=/>Site</a></p></header>";
+    let in_page = |article: &str| {
+        format!(
+            "<body itemscope itemtype=https://schema.org/WebPage>{header}<main>{article}</main>\
+             <footer itemscope itemtype=https://schema.org/WPFooter>(c)</footer></body></html>"
+        )
+    };
+    silent(&in_page(
+        "<article class=entry itemscope itemtype=https://schema.org/CreativeWork><h1 itemprop=headline>x</h1>\
+         <time itemprop=datePublished datetime=2026-01-01T08:00:00+00:00>today</time><div itemprop=text><p>y</div></article>",
+    ));
+    let article =
+        format!("<article itemscope itemtype=https://schema.org/BlogPosting>{ARTICLE}{ANN}</article>");
+    silent(&in_page(&article));
+    // closed one time too often, too seldom, in the wrong order
+    for (from, to) in [
+        ("</h1>", "</h1></div></article>"),
+        ("</article>", ""),
+        ("<h1", "<div><p></span></section></div><h1"),
+        ("</time>", ""),
+        ("</a></p>", "</p></a>"),
+    ] {
+        silent(&in_page(&article).replace(from, to));
+    }
+    // the microformats of a theme, and an object without a type
+    silent(&in_page(
+        "<article class='hentry h-entry'><h1 class='entry-title p-name'>x</h1><b itemprop=name itemscope>y</b></article>",
+    ));
+    let shop = item(
+        "Product",
+        &(NAME.to_owned() + OFFER + &value("brand", "Brand", "<b itemprop=name>x</b>")),
+    );
+    silent(&in_page(&shop));
+    silent(&in_page(
+        &(shop + &json_ld(r#"{"@type": "WebSite", "publisher": {"@type": "Organization", "name": "x"}}"#)),
+    ));
+}
