@@ -182,12 +182,14 @@ impl Gathered {
         });
     }
 
-    /// Types of what is no object here.
+    /// Types of what is no object here, each once.
     pub fn elsewhere(&mut self, types: &str) {
         for name in types.split_ascii_whitespace() {
             let name = name.rsplit(['/', '#', ':']).next().unwrap_or_default();
-            if self.elsewhere.len() < ELSEWHERE && !name.is_empty() {
-                self.elsewhere.push(text::cut(name, NAME).into());
+            let name = text::cut(name, NAME);
+            let is_known = self.elsewhere.iter().any(|known| **known == *name);
+            if self.elsewhere.len() < ELSEWHERE && !name.is_empty() && !is_known {
+                self.elsewhere.push(name.into());
             }
         }
     }
