@@ -7,7 +7,7 @@ use super::{Check, Scope, Told, told::Rest};
 use crate::{
     graph::{Index, flag},
     origin::Origin,
-    page::UrlId,
+    page::{UrlId, cut},
 };
 
 /// What pages need beside themselves, and llms.txt names: checks about that.
@@ -23,6 +23,19 @@ const OF_RESOURCES: [&str; 7] = [
 
 /// It judges what other pages name, which of other sites may stand where no crawl of this one looks.
 const NO_RETURN: &str = "hreflang-no-return";
+
+/// It looks at names alone, whatever they belong to.
+const NAMES: &str = "schema-unknown-type";
+
+/// Whether evidence is about an object of microdata, or lists one.
+fn is_of_microdata(evidence: &Value) -> bool {
+    let says = |of: &Value| of.get("syntax").and_then(Value::as_str) == Some("microdata");
+    let mut lists = evidence
+        .as_object()
+        .into_iter()
+        .flat_map(|members| members.values());
+    says(evidence) || lists.any(|list| list.as_array().is_some_and(|list| list.iter().any(says)))
+}
 
 /// Which URLs that evidence names have a say in whether the problem is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +86,13 @@ impl Check {
         if evidence.get("method").and_then(Value::as_str) == Some("probe") {
             let url = origin.silent_probe()?;
             return Some(format!("{url}, which is made up, gave no answer"));
+        }
+        if let Told::Cut(lists) = told
+            && lists & cut::OBJECTS != 0
+            && self.id != NAMES
+            && is_of_microdata(evidence)
+        {
+            return Some("where its objects of microdata end cannot be told".to_owned());
         }
         let named = urls(evidence);
         let url = origin.silent_variants().find(|url| named.contains(url))?;

@@ -32,6 +32,8 @@ pub(crate) mod cut {
     pub const LINKS: u8 = 16;
     /// Scripts, styles, frames, forms and plugins.
     pub const RESOURCES: u8 = 32;
+    /// Objects of microdata of which it is not known what belongs to them.
+    pub const OBJECTS: u8 = 64;
 }
 
 impl HtmlFacts {
@@ -61,6 +63,10 @@ impl HtmlFacts {
             (
                 cut::MARKUP,
                 has_markup && (is_cut || blocks.len() >= BLOCKS || unread() || objects() >= OBJECTS),
+            ),
+            (
+                cut::OBJECTS,
+                self.objects.as_ref().is_some_and(|objects| !objects.are_whole()),
             ),
             (cut::ALTERNATES, self.hreflangs.len() >= ALTERNATES),
             (

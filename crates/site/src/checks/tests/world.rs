@@ -68,7 +68,7 @@ impl Intern for Table<'_> {
 pub(super) struct Built {
     pub index: Index,
     pub pages: Vec<PageFacts>,
-    origin: Origin,
+    pub origin: Origin,
     rules: Rules,
 }
 

@@ -13,6 +13,13 @@ pub struct Objects {
     pub elsewhere: Vec<Box<str>>,
 }
 
+impl Objects {
+    /// Everything that belongs to each is known.
+    pub(crate) fn are_whole(&self) -> bool {
+        self.list.iter().all(|object| object.is_whole)
+    }
+}
+
 /// One object, with all that stand in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {

@@ -1,6 +1,12 @@
 //! Microdata is judged as JSON-LD is, where nothing else on the page makes up for it.
 
+use serde_json::Value;
+
 use super::{Case, json_ld, page};
+use crate::checks::{
+    Resolution, Told, find,
+    tests::{evidence, world::World},
+};
 
 /// An element that is an object.
 fn item(kind: &str, inner: &str) -> String {
@@ -222,4 +228,30 @@ fn templates_are_not_told_to_be_incomplete() {
     silent(&in_page(
         &(shop + &json_ld(r#"{"@type": "WebSite", "publisher": {"@type": "Organization", "name": "x"}}"#)),
     ));
+}
+
+/// A product without an offer is told as long as it is known where it ends; then nothing more is said of it, which proves
+/// nothing of the product, but of what is told of JSON-LD.
+#[test]
+fn what_cannot_be_told_of_an_object_is_not_mended() {
+    let bare = item("Product", NAME);
+    let check = find("schema-required-missing").unwrap();
+    let seen = |world: &World| evidence(&world.findings(), check.id);
+    let of_microdata = seen(&World::new().page("/p", &bare)).unwrap();
+    let of_json = World::new().page("/p", &json_ld(r#"{"@type": "Product", "name": "x"}"#));
+    let of_json = seen(&of_json).unwrap();
+    let silence = |html: &str, evidence: &Value| {
+        let world = World::new().page("/p", html);
+        assert_eq!(seen(&world), None, "{html}");
+        let built = world.build();
+        let told = Told::by(world.facts("/p").as_ref().unwrap());
+        let told = check.silence_beside(evidence, told, &built.origin, &built.index);
+        assert_eq!(check.resolution(Told::Whole), Some(Resolution::Fixed));
+        told.is_some()
+    };
+    let unsure = bare.replace("itemscope", "itemscope itemref=more");
+    assert!(silence(&unsure, &of_microdata));
+    assert!(!silence(&unsure, &of_json));
+    let mended = item("Product", &(NAME.to_owned() + OFFER));
+    assert!(!silence(&mended, &of_microdata));
 }
