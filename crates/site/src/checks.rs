@@ -65,9 +65,9 @@ pub use self::{
 };
 use crate::page::{HtmlFacts, UrlId};
 
-/// Version of the conditions below. The major number rises when a check's condition changes its meaning,
-/// the minor one when checks are added. Ids are retired, never reused.
-pub const RULESET_VERSION: &str = "2.0.0";
+/// Version of the conditions below. The major number rises when a check's condition changes its meaning, the minor one when
+/// checks are added or see more. Ids are retired, never reused.
+pub const RULESET_VERSION: &str = "2.1.0";
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
