@@ -1,5 +1,5 @@
 //! Crawls a site: robots.txt and sitemaps first, then pages breadth first, then what no link leads to,
-//! then whether links to other sites still work. Knows neither database nor sockets: pages come from a
+//! then what other sites answer that it links to or names as alternates. Knows neither database nor sockets: pages come from a
 //! [`Fetch`], facts go to a [`Sink`] in batches, and what has to stay in memory is compact columns.
 //!
 //! One task decides everything (which page next, how fast, when to stop), fetches run as tasks of the

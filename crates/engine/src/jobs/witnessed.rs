@@ -81,7 +81,7 @@ impl<'a> Witnessed<'a> {
                 if let Some(id) = check.mute_alternate(evidence, page, index) {
                     let url = index.key(id);
                     return Some(format!(
-                        "{url}: it names no alternates, and its sitemap is not read"
+                        "{url}: its HTML does not tell which alternates it has, and its sitemap is not read"
                     ));
                 }
                 let target = |key: &str| self.silent(key).find(|target| index.points_at(page, *target));

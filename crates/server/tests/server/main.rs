@@ -11,6 +11,7 @@ mod harness;
 mod wire;
 
 mod activity;
+mod alternates;
 mod audit_settings;
 mod audits;
 mod authentication;

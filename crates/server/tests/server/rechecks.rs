@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
+    net::SocketAddr,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -133,6 +134,15 @@ pub fn page(title: &str, links: &[&str]) -> String {
     )
 }
 
+/// Serves a website for as long as the test runs. Where it is.
+pub async fn serve(site: &Website) -> SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = axum::Router::new().fallback(answer).with_state(site.clone());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}
+
 pub async fn bench(database: &str) -> (Bench, Website) {
     bench_reaching(database, "").await
 }
@@ -159,10 +169,7 @@ pub async fn bench_reaching(database: &str, also: &str) -> (Bench, Website) {
         200,
         &page("<title>Two pages share this very title</title>", &["/"]),
     );
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let router = axum::Router::new().fallback(answer).with_state(site.clone());
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let address = serve(&site).await;
     let folder = Arc::new(tempfile::TempDir::new().unwrap());
     let allow = format!("allow_outbound=[\"crawl={address}\"{also}]");
     let settings = settings(&folder, database, &[&allow, "worker.jobs=1"]);

@@ -17,7 +17,7 @@ const LIMITS: Limits = Limits {
     links: 0,
     paragraph_words: u32::MAX,
 };
-/// Bytes kept of a language, of which the beginning counts.
+/// Characters kept of a language, of which the beginning counts.
 const LANGUAGE: usize = 64;
 
 /// Reads the answer of an alternate; for as long as a page takes.

@@ -183,6 +183,7 @@ async fn links_to_other_sites_are_checked_by_head() {
             links(&[
                 "https://other.example/ok",
                 "https://other.example/no-head",
+                "https://other.example/page",
                 "https://third.example/",
                 "http://blog.example.com/",
                 "mailto:a@b.c",
@@ -194,6 +195,7 @@ async fn links_to_other_sites_are_checked_by_head() {
         )
         .with("https://other.example/no-head", status(405))
         .with("https://other.example/no-head", status(200))
+        .with("https://other.example/page", html("<title>x</title>"))
         .with("https://third.example/", Answer::Fails(FetchError::Dns));
     let (site, memory, ending) = run(site, config()).await;
     let mut log: Vec<String> = site
@@ -213,6 +215,7 @@ async fn links_to_other_sites_are_checked_by_head() {
             "HEAD http://blog.example.com/",
             "HEAD https://other.example/no-head",
             "HEAD https://other.example/ok",
+            "HEAD https://other.example/page",
             "HEAD https://third.example/"
         ]
     );
@@ -225,6 +228,12 @@ async fn links_to_other_sites_are_checked_by_head() {
     );
     assert_eq!(index.state(id("https://third.example/")), State::Failed);
     assert!(!index.has(id("https://third.example/"), flag::INTERNAL));
+    let told = [
+        "https://other.example/ok",
+        "https://other.example/page",
+        "https://third.example/",
+    ];
+    assert!(told.iter().all(|url| index.is_told(id(url))));
     assert_eq!(
         (
             ending.progress.fetched,
