@@ -35,7 +35,7 @@ use super::{
     JobError, analysis,
     audit::{self, ORIGIN_LASTS_MILLIS, fenced},
     batches::{Rooms, pack},
-    brand_name,
+    brand_name, doubts,
     named::key,
     page_keywords, rescore, silences, temporary_redirects,
     worker::Run,
@@ -174,6 +174,7 @@ async fn look(
     }
     temporary_redirects::note_again(db, scope, &audit, &mut ending.index).await?;
     silences::note(db, scope, &audit, &mut ending.index).await?;
+    doubts::note(db, scope, &audit, &mut ending.index).await?;
     page_keywords::note(db, scope, &mut ending.index).await?;
     brand_name::note(db, scope, &mut ending.index).await?;
     let fetched = sink

@@ -47,11 +47,15 @@ impl<'a> Witnessed<'a> {
         &self,
         check: &Check,
         (evidence, told): (&Value, Told),
-        page: impl FnOnce() -> Option<UrlId>,
+        page: impl Fn() -> Option<UrlId>,
     ) -> Option<String> {
         let index = self.index;
         if let Some(why) = check.silence_beside(evidence, told, self.origin, index) {
             return Some(why);
+        }
+        // a page is looked up only where it matters
+        if check.counts_inlinks() && page().is_some_and(|page| check.doubts_inlinks(page, index)) {
+            return Some("a page that gave no answer may link to it".to_owned());
         }
         let mut named = urls(evidence).into_iter();
         match check.witnesses(told) {
@@ -84,6 +88,10 @@ impl<'a> Witnessed<'a> {
                         "{url}: its HTML does not tell which alternates it has, and its sitemap is not read"
                     ));
                 }
+                let unread = |url: &&str| check.looks_inside_alternates() && index.is_unread_of(page, url);
+                if let Some(url) = urls(evidence).into_iter().find(unread) {
+                    return Some(format!("{url}: the page could not be read to its end"));
+                }
                 let target = |key: &str| self.silent(key).find(|target| index.points_at(page, *target));
                 match named.find_map(|url| Some((url, target(&key(url)?)?))) {
                     Some((url, id)) => Some(format!("{url}: {}", self.why(id))),
@@ -100,9 +108,6 @@ impl<'a> Witnessed<'a> {
         match (self.index.state(id), self.index.status(id)) {
             (State::Blocked, _) => "forbidden by robots.txt".to_owned(),
             (State::Failed, _) => "no answer".to_owned(),
-            (State::Html, Some(200)) if !self.index.has(id, flag::INTERNAL) => {
-                "the page could not be read to its end".to_owned()
-            }
             (_, Some(status)) => format!("the server answered {status}"),
             _ => "what it answers is not known".to_owned(),
         }

@@ -12,7 +12,7 @@ use searchwright_site::checks::{self, Check};
 use searchwright_store::{
     Tx,
     access::{Child, ProjectScope},
-    audits,
+    audits, issues as issues_of,
     snapshots::{self, Mark},
 };
 use uuid::Uuid;
@@ -93,11 +93,16 @@ impl Handle<DiffAudits> for Engine {
             }
             diff.counts += counts;
             if counts.new + counts.added + counts.removed + counts.missing > 0 {
+                let severity = issues_of::get(tx, scope, issue).await.map_or_else(
+                    // one that an audit of before found may be of a check that found nothing since it was forgotten
+                    |_| severity(rules.severity(check)),
+                    |row| row.severity,
+                );
                 diff.issues.push(IssueDiff {
                     issue_id: issue.to_string(),
                     check_id: check.id.to_owned(),
                     title: check.title.to_owned(),
-                    severity: severity(rules.severity(check)),
+                    severity,
                     counts,
                 });
             }

@@ -22,6 +22,9 @@ const NEVER_SCORED: [&str; 5] = [
     "llms-txt-missing",
 ];
 
+/// Thresholds that tell how bad a problem is.
+const DEGREES: [&str; 2] = ["chain-error-hops", "card-least"];
+
 /// The first of each two is not larger than the second.
 const IN_ORDER: [[&str; 2]; 3] = [
     ["title-min", "title-max"],
@@ -336,7 +339,11 @@ impl Rules {
     }
 
     fn has_other_numbers(&self, before: &Self, check: &Check) -> bool {
-        Thresholds::ALL.iter().any(|threshold| {
+        // how bad a problem is does not decide whether there is one
+        let conditions = Thresholds::ALL
+            .iter()
+            .filter(|of| !DEGREES.contains(&of.name().as_str()));
+        conditions.into_iter().any(|threshold| {
             self.thresholds.get(threshold) != before.thresholds.get(threshold)
                 && threshold.checks().any(|id| id == check.id)
         })

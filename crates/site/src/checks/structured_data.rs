@@ -9,13 +9,13 @@ use super::{
     Category::StructuredData,
     Check, Scope, Site, Test,
     evidence::{list, none},
-    schema::{Extent, Item, Markup, is_organization, says_something, types},
+    schema::{Extent, Item, Markup, is_organization, markup, says_something, types},
     told::Rest,
 };
 use crate::{
     dates,
     json::{Json, Object},
-    page::HtmlFacts,
+    page::{HtmlFacts, PageFacts},
 };
 
 const GUIDE: &str =
@@ -269,6 +269,17 @@ fn breadcrumb(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         .iter()
         .any(|item| item.is("BreadcrumbList") || nested(item));
     (!there && !markup.unread).then(|| json!({"pathDepth": depth}))
+}
+
+/// Whether the home page says who runs the site in a way of which it cannot be told whether anything is missing.
+pub(super) fn is_owner_unsure(home: &PageFacts) -> bool {
+    let Some(html) = home.html_200() else { return false };
+    let markup = markup(html);
+    let mut owners = markup.items.iter().chain(&markup.nested);
+    let is_unsure = |item: &Item<'_>| {
+        item.extent == Extent::Unsure && item.types.iter().any(|name| is_organization(name))
+    };
+    markup.unread || owners.any(is_unsure)
 }
 
 fn organization(site: &Site<'_>) -> Option<Value> {

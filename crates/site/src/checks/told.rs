@@ -1,7 +1,7 @@
 //! What a fetch tells of problems that were found before. That a check finds nothing proves that a problem is gone only
 //! where it could have found it: an audit and a recheck resolve by the same rules, and never by silence.
 
-use super::{Category, Check, Test};
+use super::{Category, Check, Test, structured_data::is_owner_unsure};
 use crate::{
     graph::{Index, State, flag},
     origin::Origin,
@@ -159,9 +159,11 @@ const NOT_THERE: &str = "http-4xx";
 impl Check {
     /// Why nothing can be told of the problem, wherever it was; `None` when it can.
     pub fn silence(&self, home: Option<&PageFacts>, origin: &Origin, index: &Index) -> Option<&'static str> {
-        self.rests_on
-            .iter()
-            .find_map(|rest| rest.silence(home, origin, index))
+        let rests_on = self.rests_on.iter();
+        let beside = rests_on.filter_map(|rest| rest.silence(home, origin, index));
+        let who = (self.id == "organization-missing" && home.is_some_and(is_owner_unsure))
+            .then_some("what belongs to the markup of the home page cannot be told");
+        beside.chain(who).next()
     }
 
     /// What lies beside the pages decides: robots.txt, sitemaps or llms.txt.
@@ -221,22 +223,24 @@ impl Index {
             State::Html | State::Other | State::Redirect => {
                 // 999 and its like are meant for programs
                 let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));
-                let silent = if self.has(id, flag::INTERNAL) {
-                    self.is_blank(id)
-                } else {
-                    self.is_unread(id)
-                };
+                let silent = self.has(id, flag::INTERNAL) && self.is_blank(id);
                 !refused && !self.status(id).is_none_or(is_passing) && !silent
             }
         }
     }
 
-    /// Whether a page of another site was to be read as an alternate, and was not, or not to its end.
+    /// Whether an alternate of a page that has this URL is a page of another site and was not read, or not to its end.
+    pub fn is_unread_of(&self, page: UrlId, url: &str) -> bool {
+        self.alternates(page)
+            .any(|id| self.key(id) == url && self.is_unread(id))
+    }
+
     fn is_unread(&self, id: UrlId) -> bool {
         self.provenance(id) & provenance::HREFLANG != 0
             && self.state(id) == State::Html
             && self.status(id) == Some(200)
             && !self.has(id, flag::READ)
+            && !self.has(id, flag::INTERNAL)
     }
 
     /// Whether a page answered with nothing to see, which is no answer: no title, no heading, no text, no link.

@@ -24,6 +24,8 @@ const OF_RESOURCES: [&str; 7] = [
 /// It judges what other pages name, which of other sites may stand where no crawl of this one looks.
 const NO_RETURN: &str = "hreflang-no-return";
 
+/// They say nothing of objects of which it is not known where they end, and not in which syntax the others are.
+const OF_SURE_OBJECTS: [&str; 2] = ["schema-date-invalid", "schema-singleton-duplicate"];
 /// It looks at names alone, whatever they belong to.
 const NAMES: &str = "schema-unknown-type";
 
@@ -68,6 +70,27 @@ impl Check {
         self.rests_on.contains(&Rest::Inlinks) && matches!(told, Told::Gone | Told::Address)
     }
 
+    /// It counts the links that lead to a page.
+    pub fn counts_inlinks(&self) -> bool {
+        matches!(self.id, "orphan-page" | "single-inlink")
+    }
+
+    /// The same, and a page that gave no answer may hold another one. Who is linked to is no orphan.
+    pub fn doubts_inlinks(&self, page: UrlId, index: &Index) -> bool {
+        match self.id {
+            "orphan-page" => index.may_be_linked(page) && index.followed_by(page).next().is_none(),
+            _ => self.counts_inlinks() && index.may_be_linked(page),
+        }
+    }
+
+    /// It goes by what stands in the alternates of a page.
+    pub fn looks_inside_alternates(&self) -> bool {
+        matches!(
+            self.id,
+            NO_RETURN | "hreflang-not-indexable" | "hreflang-lang-mismatch"
+        )
+    }
+
     /// Why what was asked for beside pages tells nothing of a problem with this evidence; `None` when it does.
     pub fn silence_beside(
         &self,
@@ -90,7 +113,7 @@ impl Check {
         if let Told::Cut(lists) = told
             && lists & cut::OBJECTS != 0
             && self.id != NAMES
-            && is_of_microdata(evidence)
+            && (OF_SURE_OBJECTS.contains(&self.id) || is_of_microdata(evidence))
         {
             return Some("where its objects of microdata end cannot be told".to_owned());
         }

@@ -1,11 +1,11 @@
 //! What other sites answer, slowly, each host for itself: the headers of what links lead to, and the heads of language
 //! alternates.
 
-use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use tokio::time::Instant;
+use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
 use super::{
@@ -21,6 +21,8 @@ use crate::{
 
 /// Checks at a time.
 const AT_ONCE: usize = 16;
+/// Alternates that are read at a time.
+const READING: usize = 2;
 /// Failures in a row after which a host is left alone.
 const FAILURES: u8 = 3;
 
@@ -34,10 +36,21 @@ struct Host {
 }
 
 /// The checks of a crawl.
-#[derive(Default)]
 pub(super) struct Checks {
     hosts: Vec<Host>,
     in_flight: usize,
+    /// Who reads an alternate.
+    reading: Arc<Semaphore>,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            in_flight: 0,
+            reading: Arc::new(Semaphore::new(READING)),
+        }
+    }
 }
 
 impl Run {
@@ -45,7 +58,7 @@ impl Run {
     pub(super) async fn check_links(&mut self) -> Option<()> {
         self.checks = self.foreign_links();
         let until = (Instant::now() + self.config.external_duration).min(self.deadline);
-        while !self.is_stopped() && Instant::now() < until {
+        while !self.is_stopped() && Instant::now() < until && self.bytes <= self.config.max_bytes {
             let wake = self.start_checks();
             if self.checks.in_flight == 0 && wake.is_none() {
                 break;
@@ -64,12 +77,20 @@ impl Run {
             // what is not to be asked again takes nobody's place
             .filter(|id| self.is_permitted(*id))
             .collect();
-        let order = |id: &UrlId| (!self.is_alternate(*id), self.table.key(*id));
-        ids.sort_unstable_by(|a, b| order(b).cmp(&order(a)));
-        // Which ones are checked must not depend on which a process that died had done.
-        let kept = ids.len().saturating_sub(self.config.max_external);
+        ids.sort_unstable_by(|a, b| self.table.key(*b).cmp(self.table.key(*a)));
+        let (links, alternates): (Vec<UrlId>, Vec<UrlId>) =
+            ids.into_iter().partition(|id| !self.is_alternate(*id));
+        // Which ones are checked must not depend on which a process that died had done. Neither kind takes more than half of
+        // the places from the other.
+        let most = self.config.max_external;
+        let of_alternates = alternates
+            .len()
+            .min((most / 2).max(most.saturating_sub(links.len())));
+        let last = |ids: &'_ [UrlId], count: usize| ids[ids.len().saturating_sub(count)..].to_vec();
+        let mut asked = last(&links, most - of_alternates);
+        asked.extend(last(&alternates, of_alternates));
         let mut hosts: BTreeMap<&str, Vec<UrlId>> = BTreeMap::new();
-        for id in ids.drain(kept..).filter(|id| !self.builder.is_known(*id)) {
+        for id in asked.into_iter().filter(|id| !self.builder.is_known(*id)) {
             let origin = super::scope::origin(self.table.key(id));
             hosts
                 .entry(origin.split_once("://").map_or(origin, |(_, host)| host))
@@ -86,6 +107,7 @@ impl Run {
         Checks {
             hosts: hosts.into_values().map(host).collect(),
             in_flight: 0,
+            reading: Arc::new(Semaphore::new(READING)),
         }
     }
 
@@ -132,6 +154,7 @@ impl Run {
         let (delay, retry) = (self.config.external_delay, self.config.retry_delays[0]);
         let fresh = self.permit.is_some();
         let urls = self.table.page(work.id);
+        let reading = self.checks.reading.clone();
         let whole = self.is_alternate(work.id).then_some(self.config.body_limit);
         self.tasks.spawn(async move {
             let mut method = whole.map_or(Method::Head, |_| Method::Get);
@@ -176,7 +199,8 @@ impl Run {
                         urls,
                     };
                     if whole.is_some() {
-                        // whatever its length
+                        // whatever its length, and few at once: each takes several times its size
+                        let _permit = reading.acquire().await;
                         let read = tokio::task::spawn_blocking(|| foreign::alternate(job)).await;
                         let Ok(page) = read else { return };
                         page
@@ -191,6 +215,7 @@ impl Run {
 
     pub(super) fn checked(&mut self, work: &Work, page: ReadPage) {
         let ReadPage { mut facts, urls, .. } = page;
+        self.bytes += facts.wire_bytes;
         self.checks.in_flight -= 1;
         let failed = matches!(
             facts.outcome,

@@ -140,7 +140,7 @@ pub(super) struct Run {
     challenged: HashSet<UrlId>,
     taken: u32,
     /// Bytes of bodies on the wire.
-    bytes: u64,
+    pub(super) bytes: u64,
     internal: u32,
     /// Something of the site is left out.
     cut: Option<Termination>,

@@ -3,13 +3,10 @@
 use super::{Index, State, flag};
 use crate::{page::UrlId, urls::provenance};
 
-/// Pages with a single link that may be doubted. More are found where that is how a site is built, and none is looked up.
-const MOST_SINGLE: usize = 20_000;
-
 impl Index {
-    /// Pages that no page which answered links to, or a single one, where some page of the site gave no answer; each with how
-    /// many others link to it in any way.
-    pub fn doubtful_inlinks(&self) -> Vec<(UrlId, u32)> {
+    /// Pages that no page which answered links to, and those that a single one does, where some page of the site gave no answer;
+    /// else none.
+    pub fn doubtful_inlinks(&self) -> [Vec<UrlId>; 2] {
         let internal = || {
             let ids = (0..self.len() as u32).map(UrlId);
             ids.filter(|id| self.has(*id, flag::INTERNAL))
@@ -17,27 +14,23 @@ impl Index {
         // what robots.txt forbids shows its links to no crawler, today or tomorrow
         let is_asked = |id: &UrlId| !matches!(self.state(*id), State::Known | State::Blocked);
         if !internal().any(|id| is_asked(&id) && !self.is_told(id)) {
-            return Vec::new();
+            return Default::default();
         }
         let (mut orphans, mut single) = (Vec::new(), Vec::new());
         for id in internal().filter(|id| self.has(*id, flag::INDEXABLE)) {
-            let others = self.inlinks(id).filter(|(from, _)| *from != id).count() as u32;
             let mut from = self.followed_by(id);
             match from.next() {
-                None if self.provenance(id) & provenance::GIVEN != 0 => orphans.push((id, others)),
+                None if self.provenance(id) & provenance::GIVEN != 0 => orphans.push(id),
                 None => {}
-                Some(only) if from.all(|other| other == only) => single.push((id, others)),
+                Some(only) if from.all(|other| other == only) => single.push(id),
                 Some(_) => {}
             }
         }
-        if single.len() <= MOST_SINGLE {
-            orphans.append(&mut single);
-        }
-        orphans
+        [orphans, single]
     }
 
     /// Other pages that lead to this one by links that may be followed, and by redirects.
-    fn followed_by(&self, page: UrlId) -> impl Iterator<Item = UrlId> + '_ {
+    pub(crate) fn followed_by(&self, page: UrlId) -> impl Iterator<Item = UrlId> + '_ {
         let addresses = std::iter::once(page).chain(self.redirected_to(page));
         let inlinks = addresses.flat_map(|address| self.inlinks(address));
         inlinks
@@ -52,7 +45,7 @@ impl Index {
     }
 
     /// Whether a page that gave no answer may link to this one.
-    pub(crate) fn may_be_linked(&self, id: UrlId) -> bool {
+    pub fn may_be_linked(&self, id: UrlId) -> bool {
         self.doubtful.binary_search(&id.0).is_ok()
     }
 }

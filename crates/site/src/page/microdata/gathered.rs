@@ -40,6 +40,8 @@ pub(in crate::page) struct Gathered {
     doubtful_before: usize,
     /// The same of those that are such elements: there was an end tag too many.
     surplus: Vec<(Tag, usize)>,
+    /// Objects there were when those that were open became doubtful last.
+    doubted: usize,
     values: usize,
     cut: bool,
     /// Types of what is no object here.
@@ -203,6 +205,11 @@ impl Gathered {
 
     /// More may belong to the objects that are open than is known.
     pub fn doubt(&mut self) {
+        // those that are open have been doubted already unless one began since
+        if self.doubted == self.things.len() {
+            return;
+        }
+        self.doubted = self.things.len();
         for element in &self.open {
             if element.text.is_none() {
                 self.things[element.object].is_doubtful = true;
@@ -229,7 +236,7 @@ impl Gathered {
 
     /// All elements end down to one at this depth. That one ends by its own end tag or not, the others without; the end of
     /// some is told by what follows as well. `text` gives the text that awaits its end.
-    pub fn leave(&mut self, depth: usize, by_end_tag: bool, text: impl Fn(Tag, usize) -> String) {
+    pub fn leave<'t>(&mut self, depth: usize, by_end_tag: bool, text: impl Fn(Tag, usize) -> &'t str) {
         while let Some(element) = self.open.pop_if(|element| element.depth >= depth) {
             let is_clear = by_end_tag && element.depth == depth || ends_by_what_follows(element.tag);
             match element.text {
@@ -244,9 +251,9 @@ impl Gathered {
                         self.other_text();
                     }
                     let value = match awaited.url {
-                        Some(url) => Value::Named(url, short(&said)),
+                        Some(url) => Value::Named(url, short(said)),
                         None if said.is_empty() && awaited.is_other => Value::Something,
-                        None => Value::Text(short(&said)),
+                        None => Value::Text(short(said)),
                     };
                     self.add_to(element.object, awaited.names, value);
                 }
@@ -255,7 +262,7 @@ impl Gathered {
     }
 
     /// The document ends. Whether it was closed tells if anything may be missing behind.
-    pub fn leave_document(&mut self, is_closed: bool, text: impl Fn(usize) -> String) {
+    pub fn leave_document<'t>(&mut self, is_closed: bool, text: impl Fn(usize) -> &'t str) {
         let of_document = |element: &Element| is_closed && matches!(element.tag, Tag::Html | Tag::Body);
         let inner = self.open.iter().find(|element| !of_document(element));
         let depth = inner.map_or(usize::MAX, |element| element.depth);

@@ -74,8 +74,8 @@ impl<'a> Reader<'a, '_> {
                 let depth = (self.open.depth() + 1).saturating_sub(count);
                 let (prose, titles) = (&self.prose, &self.out.titles);
                 objects.leave(depth, end_tag.is_some(), |tag, mark| match tag {
-                    Tag::Title => titles.last().map(ToString::to_string).unwrap_or_default(),
-                    _ => prose.since(mark).to_owned(),
+                    Tag::Title => titles.last().map_or("", |title| &**title),
+                    _ => prose.since(mark),
                 });
             }
         }
@@ -85,7 +85,7 @@ impl<'a> Reader<'a, '_> {
     pub(super) fn leave_all(&mut self) {
         let Some(objects) = &mut self.objects else { return };
         let prose = &self.prose;
-        objects.leave_document(self.is_closed, |mark| prose.since(mark).to_owned());
+        objects.leave_document(self.is_closed, |mark| prose.since(mark));
     }
 
     /// Text that nobody gathers belongs to what it stands in too.

@@ -123,6 +123,18 @@ fn hostile_nesting_is_linear() {
     }
 }
 
+/// Five thousand properties around one long text, each of which says all of it.
+#[test]
+fn hostile_properties_copy_no_text() {
+    let words = "some words ".repeat(400_000);
+    let doubts = "<noscript>itemprop</noscript>".repeat(100_000);
+    for inner in [words, doubts] {
+        let page = format!("<div itemscope>{}{inner}</div>", "<b itemprop=a>".repeat(5_000));
+        let (_, took) = timed(&page);
+        assert!(took < SOON, "{took:?}");
+    }
+}
+
 #[test]
 fn hostile_lists_are_cut_and_counted() {
     let (facts, took) = timed(&"<a href=/x>y</a>".repeat(300_000));

@@ -19,6 +19,12 @@ fn alternate(code: &str, href: &str) -> String {
     format!("<link rel=alternate hreflang={code} href=\"{href}\">")
 }
 
+/// Whether it is known what an alternate of the start page says.
+fn is_read(ending: &Ending, id: UrlId) -> bool {
+    let index = &ending.index;
+    index.is_told(id) && !index.is_unread_of(UrlId(0), index.key(id))
+}
+
 /// A start page that names another host's as its German version.
 fn home(to: &[&str]) -> Answer {
     let named: String = to.iter().map(|href| alternate("de", href)).collect();
@@ -184,7 +190,7 @@ async fn alternates_are_judged_on_whichever_host() {
         let ids: Vec<&str> = found.iter().map(|(id, _)| *id).collect();
         assert_eq!(ids, expected, "{what}: {found:?}");
         let de = id(&memory, DE);
-        assert_eq!(ending.index.is_told(de), told, "{what}");
+        assert_eq!(is_read(&ending, de), told, "{what}");
         assert_eq!(
             (ending.termination, ending.index.complete()),
             (Termination::Complete, true),
@@ -219,7 +225,7 @@ async fn of_a_sitemap_elsewhere_nothing_is_known() {
 }
 
 #[tokio::test]
-async fn alternates_are_asked_for_once_and_before_links() {
+async fn alternates_are_asked_for_once_and_share_places_with_links() {
     let both = "https://other.example/both";
     let start = html(
         alternate("de", DE)
@@ -249,15 +255,22 @@ async fn alternates_are_asked_for_once_and_before_links() {
         ]
     );
     assert_eq!(ending.progress.fetched, 1, "counters are the site's own");
-    let few = Config {
-        max_external: 2,
+    let few = |max_external| Config {
+        max_external,
         ..config()
     };
-    let (site, ..) = run(shop(), few).await;
+    let (site, ..) = run(shop(), few(2)).await;
     assert_eq!(
         asked(&site),
-        ["GET https://example.de/", "GET https://other.example/both"]
+        [
+            "GET https://a.example/",
+            "GET https://example.de/",
+            "HEAD https://a.example/"
+        ]
     );
+    // what the others do not need they get
+    let (site, ..) = run(shop(), few(3)).await;
+    assert_eq!(asked(&site).len(), 4);
     // whom a server fails is asked twice, as links are
     let ill = self::site()
         .with("/", home(&[DE]))
@@ -390,6 +403,6 @@ async fn a_recheck_reads_alternates_again() {
         let ending = run_with(&after, config, &mut again, Some(resume)).await.unwrap();
         assert_eq!(found(&again, &ending).len(), expected);
         let de = id(&again, DE);
-        assert_eq!((ending.index.is_told(de), after.asked(fr)), (told, 0));
+        assert_eq!((is_read(&ending, de), after.asked(fr)), (told, 0));
     }
 }
