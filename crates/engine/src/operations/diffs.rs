@@ -10,9 +10,9 @@ use searchwright_contract::{
 };
 use searchwright_site::checks::{self, Check};
 use searchwright_store::{
-    Tx,
+    self as store, Tx,
     access::{Child, ProjectScope},
-    audits, issues as issues_of,
+    audits,
     snapshots::{self, Mark},
 };
 use uuid::Uuid;
@@ -93,11 +93,11 @@ impl Handle<DiffAudits> for Engine {
             }
             diff.counts += counts;
             if counts.new + counts.added + counts.removed + counts.missing > 0 {
-                let severity = issues_of::get(tx, scope, issue).await.map_or_else(
-                    // one that an audit of before found may be of a check that found nothing since it was forgotten
-                    |_| severity(rules.severity(check)),
-                    |row| row.severity,
-                );
+                let severity = match store::issues::get(tx, scope, issue).await {
+                    Ok(kept) => kept.severity,
+                    Err(store::Error::Missing) => severity(rules.severity(check)),
+                    Err(error) => return Err(error.into()),
+                };
                 diff.issues.push(IssueDiff {
                     issue_id: issue.to_string(),
                     check_id: check.id.to_owned(),

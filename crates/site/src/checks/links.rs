@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "orphan-page",
-        rests_on: &[Rest::Crawl],
+        rests_on: &[Rest::Crawl, Rest::InlinkCount],
         title: "Orphan page",
         scope: Scope::Graph,
         needs_audit: true,
@@ -59,7 +59,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "single-inlink",
-        rests_on: &[Rest::Crawl],
+        rests_on: &[Rest::Crawl, Rest::InlinkCount],
         title: "Only one page links here",
         scope: Scope::Graph,
         description: "Exactly one page links to this indexable page.",

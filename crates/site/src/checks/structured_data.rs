@@ -64,6 +64,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "schema-date-invalid",
+        rests_on: &[Rest::ObjectEnds],
         title: "Impossible date",
         description: "A date is not ISO 8601, datePublished lies in the future, or dateModified before datePublished.",
         why_it_matters: "Search engines ignore the dates, or trust the page less.",
@@ -82,6 +83,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "schema-singleton-duplicate",
+        rests_on: &[Rest::ObjectEnds],
         title: "Several objects where one is meant",
         description: "The page describes more than one Organization, WebSite or BreadcrumbList under different ids.",
         why_it_matters: "Search engines cannot tell which one is the site's.",
@@ -101,7 +103,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "organization-missing",
-        rests_on: &[Rest::Home],
+        rests_on: &[Rest::Home, Rest::Owner],
         title: "Nobody says who runs the site",
         scope: Scope::Site,
         description: "The home page lacks an Organization or LocalBusiness with name, url, logo and sameAs.",

@@ -115,6 +115,14 @@ pub(crate) enum Rest {
     Targets,
     /// Pages that link to the page, and sitemaps that list it, while its own answer is what it was.
     Inlinks,
+    /// How many pages link to the page.
+    InlinkCount,
+    /// What stands in the alternates of the page.
+    Alternates,
+    /// Where objects of microdata end, whatever evidence says of them.
+    ObjectEnds,
+    /// What belongs to the markup that says who runs the site.
+    Owner,
 }
 
 impl Rest {
@@ -147,8 +155,11 @@ impl Rest {
                     .is_some_and(|html| html.icon);
                 (!named && silent(origin.favicon_status)).then_some("/favicon.ico could not be fetched")
             }
+            Self::Owner => home
+                .is_some_and(is_owner_unsure)
+                .then_some("what belongs to the markup of the home page cannot be told"),
             // of each occurrence others
-            Self::Targets | Self::Inlinks => None,
+            Self::Targets | Self::Inlinks | Self::InlinkCount | Self::Alternates | Self::ObjectEnds => None,
         }
     }
 }
@@ -159,11 +170,9 @@ const NOT_THERE: &str = "http-4xx";
 impl Check {
     /// Why nothing can be told of the problem, wherever it was; `None` when it can.
     pub fn silence(&self, home: Option<&PageFacts>, origin: &Origin, index: &Index) -> Option<&'static str> {
-        let rests_on = self.rests_on.iter();
-        let beside = rests_on.filter_map(|rest| rest.silence(home, origin, index));
-        let who = (self.id == "organization-missing" && home.is_some_and(is_owner_unsure))
-            .then_some("what belongs to the markup of the home page cannot be told");
-        beside.chain(who).next()
+        self.rests_on
+            .iter()
+            .find_map(|rest| rest.silence(home, origin, index))
     }
 
     /// What lies beside the pages decides: robots.txt, sitemaps or llms.txt.

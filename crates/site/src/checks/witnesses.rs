@@ -24,8 +24,6 @@ const OF_RESOURCES: [&str; 7] = [
 /// It judges what other pages name, which of other sites may stand where no crawl of this one looks.
 const NO_RETURN: &str = "hreflang-no-return";
 
-/// They say nothing of objects of which it is not known where they end, and not in which syntax the others are.
-const OF_SURE_OBJECTS: [&str; 2] = ["schema-date-invalid", "schema-singleton-duplicate"];
 /// It looks at names alone, whatever they belong to.
 const NAMES: &str = "schema-unknown-type";
 
@@ -72,7 +70,7 @@ impl Check {
 
     /// It counts the links that lead to a page.
     pub fn counts_inlinks(&self) -> bool {
-        matches!(self.id, "orphan-page" | "single-inlink")
+        self.rests_on.contains(&Rest::InlinkCount)
     }
 
     /// The same, and a page that gave no answer may hold another one. Who is linked to is no orphan.
@@ -85,10 +83,7 @@ impl Check {
 
     /// It goes by what stands in the alternates of a page.
     pub fn looks_inside_alternates(&self) -> bool {
-        matches!(
-            self.id,
-            NO_RETURN | "hreflang-not-indexable" | "hreflang-lang-mismatch"
-        )
+        self.rests_on.contains(&Rest::Alternates)
     }
 
     /// Why what was asked for beside pages tells nothing of a problem with this evidence; `None` when it does.
@@ -113,7 +108,7 @@ impl Check {
         if let Told::Cut(lists) = told
             && lists & cut::OBJECTS != 0
             && self.id != NAMES
-            && (OF_SURE_OBJECTS.contains(&self.id) || is_of_microdata(evidence))
+            && (self.rests_on.contains(&Rest::ObjectEnds) || is_of_microdata(evidence))
         {
             return Some("where its objects of microdata end cannot be told".to_owned());
         }

@@ -106,8 +106,7 @@ impl Run {
         };
         Checks {
             hosts: hosts.into_values().map(host).collect(),
-            in_flight: 0,
-            reading: Arc::new(Semaphore::new(READING)),
+            ..Checks::default()
         }
     }
 

@@ -91,7 +91,7 @@ pub(super) struct Weighed {
 }
 
 impl Weighed {
-    /// What the issue weighs, as [`impact`] says.
+    /// What the issue weighs, as [`impact_of`] says.
     pub(super) fn impact(self) -> f64 {
         impact_of(self.sum as f64 / UNIT)
     }
