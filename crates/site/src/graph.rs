@@ -4,6 +4,7 @@
 mod aims;
 mod alike;
 mod builder;
+mod derived;
 mod doubts;
 mod edges;
 mod fragments;

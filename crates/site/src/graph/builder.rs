@@ -5,6 +5,7 @@ use std::panic::resume_unwind;
 
 use super::{
     Home, Index, State, alike,
+    derived::{alternates, groups, inlinks, mark_blocked, mark_ways, redirected},
     edges::{Edges, Kind},
     flag,
     fragments::Fragments,
@@ -17,7 +18,6 @@ use crate::{
     fetch::FetchError,
     origin::Origin,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
-    robots::Robots,
     text::{folded_hash, sketch::Sketch},
     urls::{UrlTable, provenance},
 };
@@ -302,7 +302,7 @@ fn share(percent: u32) -> f64 {
     f64::from(percent) / 100.0
 }
 
-fn has(flags: &[u16], id: UrlId, flag: u16) -> bool {
+pub(super) fn has(flags: &[u16], id: UrlId, flag: u16) -> bool {
     flags.get(id.0 as usize).is_some_and(|flags| flags & flag != 0)
 }
 
@@ -311,126 +311,4 @@ fn language(tag: &str) -> Option<[u8; 2]> {
     let code: [u8; 2] = tag.split(['-', '_']).next()?.as_bytes().try_into().ok()?;
     let code = code.map(|b| b.to_ascii_lowercase());
     code.iter().all(u8::is_ascii_lowercase).then_some(code)
-}
-
-/// Where redirects end, and where they begin.
-fn redirected(index: &Index) -> Vec<(u32, u32)> {
-    let begin = (0..index.redirects.len() as u32).filter(|id| index.redirects[*id as usize] != u32::MAX);
-    let mut ends: Vec<_> = begin
-        .filter_map(|id| {
-            let hops = index.hops(UrlId(id));
-            Some((hops.urls.last().filter(|_| !hops.looped)?.0, id))
-        })
-        .collect();
-    ends.sort_unstable();
-    ends
-}
-
-/// Pages and their language alternates, by page, then alternate, as the edges are.
-fn alternates(edges: &Edges, length: usize) -> Vec<(u32, u32)> {
-    let of = |page: u32| {
-        edges
-            .of(page)
-            .filter(|(_, kind)| *kind == Kind::Hreflang)
-            .map(move |(to, _)| (page, to))
-    };
-    (0..length as u32).flat_map(of).collect()
-}
-
-/// Pages that robots.txt keeps from Googlebot, though not from us, are in no index.
-fn mark_blocked(index: &mut Index, origin: &Origin) {
-    let googlebot = Robots::parse(&origin.robots.text).agent("Googlebot");
-    if !googlebot.forbids_anything() {
-        return;
-    }
-    let root = format!("{}/", origin.root);
-    for id in 0..index.states.len() {
-        if index.flags[id] & flag::INDEXABLE == 0 {
-            continue;
-        }
-        let path = index.key(UrlId(id as u32)).strip_prefix(&*root);
-        if path.is_some_and(|path| googlebot.forbids(&format!("/{path}")).is_some()) {
-            index.flags[id] &= !flag::INDEXABLE;
-        }
-    }
-}
-
-/// Where links of pages lead, as far as checks ask that of every page: of most, no link has to be looked at then.
-fn mark_ways(index: &mut Index, edges: &Edges) {
-    for page in 0..index.states.len() {
-        let mut bits = 0;
-        // of an error page no links are known here, nor of any behind the last for which there was room
-        if !edges.has(page as u32) || !(200..300).contains(&index.statuses[page]) {
-            bits |= flag::TO_AMISS | flag::TO_ASKED;
-        }
-        let mut links = edges.of(page as u32).filter(|(_, kind)| kind.is_link());
-        if !links.any(|(to, _)| to as usize != page && has(&index.flags, UrlId(to), flag::INTERNAL)) {
-            bits |= flag::DEAD_END;
-        }
-        index.flags[page] |= bits;
-    }
-    for to in 0..index.states.len() {
-        let amiss = index.statuses[to] >= 300;
-        let asked = index.flags[to] & flag::INTERNAL == 0 && index.states[to] != State::Known;
-        let (start, end) = (index.in_starts[to] as usize, index.in_starts[to + 1] as usize);
-        for (flag, _) in [(flag::TO_AMISS, amiss), (flag::TO_ASKED, asked)]
-            .iter()
-            .filter(|way| way.1)
-        {
-            for source in &index.in_sources[start..end] {
-                index.flags[(source & !NOFOLLOW) as usize] |= flag;
-            }
-        }
-    }
-}
-
-const NOFOLLOW: u32 = 1 << 31;
-
-/// Turns the links around: for each target its sources, ascending.
-fn inlinks(length: usize, edges: &Edges) -> (Vec<u32>, Vec<u32>) {
-    let links = |source: u32| {
-        edges
-            .of(source)
-            .filter(move |(target, kind)| kind.is_link() && *target != source)
-    };
-    let mut starts = vec![0_u32; length + 1];
-    for source in 0..length as u32 {
-        links(source).for_each(|(target, _)| starts[target as usize + 1] += 1);
-    }
-    for i in 0..length {
-        starts[i + 1] += starts[i];
-    }
-    let mut sources = vec![0; starts[length] as usize];
-    let mut at = starts.clone();
-    for source in 0..length as u32 {
-        for (target, kind) in links(source) {
-            let place = &mut at[target as usize];
-            sources[*place as usize] = source | if kind == Kind::NoFollow { NOFOLLOW } else { 0 };
-            *place += 1;
-        }
-    }
-    (starts, sources)
-}
-
-fn groups(column: &[u64], flags: &[u16]) -> Vec<(u64, u32)> {
-    let indexable = |id: usize| flags[id] & flag::INDEXABLE != 0;
-    let hashed = column
-        .iter()
-        .enumerate()
-        .filter(|(id, hash)| **hash != 0 && indexable(*id));
-    let mut pairs: Vec<(u64, u32)> = hashed.map(|(id, hash)| (*hash, id as u32)).collect();
-    pairs.sort_unstable();
-    let mut kept = 0;
-    for i in 0..pairs.len() {
-        let hash = pairs[i].0;
-        let alone =
-            (kept == 0 || pairs[kept - 1].0 != hash) && pairs.get(i + 1).is_none_or(|next| next.0 != hash);
-        if !alone {
-            pairs[kept] = pairs[i];
-            kept += 1;
-        }
-    }
-    pairs.truncate(kept);
-    pairs.shrink_to_fit();
-    pairs
 }
