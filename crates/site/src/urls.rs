@@ -40,6 +40,13 @@ pub mod provenance {
     pub const GIVEN: u8 = SITEMAP | PREVIOUS | POST | GSC;
 }
 
+/// URLs of a page that room is made for at first.
+const URLS: usize = 64;
+/// Collectors kept for other pages: as many as are read at a time.
+const SPARE: usize = 64;
+/// Keys that are looked up together.
+const AT_ONCE: usize = 16;
+
 /// Longest key that is kept, bytes; a longer URL gets no id.
 pub const KEY_LIMIT: usize = 8 * 1024;
 
@@ -57,6 +64,8 @@ pub struct UrlTable {
     /// See [`UrlTable::day`]; as long as the last URL with a day needs.
     days: Vec<u16>,
     most: usize,
+    /// Collectors that served a page, for the next ones.
+    spare: Vec<PageUrls>,
 }
 
 impl UrlTable {
@@ -72,6 +81,7 @@ impl UrlTable {
             provenance: Vec::new(),
             days: Vec::new(),
             most: most.min(2_000_000_000),
+            spare: Vec::new(),
         }
     }
 
@@ -145,29 +155,36 @@ impl UrlTable {
     }
 
     /// A collector for the URLs of one page, whose own URL keeps its id.
-    pub fn page(&self, own: UrlId) -> PageUrls {
-        PageUrls {
+    pub fn page(&mut self, own: UrlId) -> PageUrls {
+        let mut page = self.spare.pop().unwrap_or_else(|| PageUrls {
             own,
-            own_key: self.key(own).into(),
-            keys: String::with_capacity(2048),
-            key_ends: Vec::with_capacity(64),
-            hashes: Vec::with_capacity(64),
-            ids: HashTable::with_capacity(64),
+            own_key: String::new(),
+            keys: String::with_capacity(64 * URLS),
+            key_ends: Vec::with_capacity(URLS),
+            hashes: Vec::with_capacity(URLS),
+            ids: HashTable::with_capacity(URLS),
             raws: Vec::new(),
             hasher: self.hasher.clone(),
-        }
+        });
+        page.own = own;
+        page.own_key.push_str(self.key(own));
+        page
     }
 
     /// Gives the URLs that `page` collected ids of this table, in the facts read with it. Targets for
     /// which there is no room become `None`.
-    pub fn adopt(&mut self, page: &PageUrls, facts: &mut PageFacts) {
+    pub fn adopt(&mut self, mut page: PageUrls, facts: &mut PageFacts) {
         let mut raws = page.raws.iter().peekable();
-        let ids: Vec<Option<UrlId>> = (0..page.key_ends.len())
-            .map(|i| {
+        let mut ids: Vec<Option<UrlId>> = Vec::with_capacity(page.key_ends.len());
+        for some in page.hashes.chunks(AT_ONCE) {
+            for (hash, probable) in some.iter().zip(self.probably(some)) {
+                let i = ids.len();
                 let raw = raws.next_if(|(at, _)| *at as usize == i).map(|(_, raw)| &**raw);
-                self.insert_hashed(page.hashes[i], span(&page.keys, &page.key_ends, i), raw)
-            })
-            .collect();
+                let key = span(&page.keys, &page.key_ends, i);
+                let id = probable.of(key, &self.keys);
+                ids.push(id.or_else(|| self.insert_hashed(*hash, key, raw)));
+            }
+        }
         for_each_target(facts, |target| {
             if let Some(UrlId(id)) = *target
                 && id & PROVISIONAL != 0
@@ -175,6 +192,32 @@ impl UrlTable {
                 *target = ids[(id & !PROVISIONAL) as usize];
             }
         });
+        if self.spare.len() < SPARE
+            && page.keys.capacity() <= 128 * URLS
+            && page.key_ends.capacity() <= 4 * URLS
+        {
+            page.clear();
+            self.spare.push(page);
+        }
+    }
+
+    /// Ids that keys of these hashes may have, if they are known, where in the text theirs lie, and how they end. On a large
+    /// site each look is at three places that are in no cache. Nothing here waits for what is found in one of them, so that a
+    /// processor looks at those of several keys at a time.
+    fn probably(&self, hashes: &[u64]) -> [Probable; AT_ONCE] {
+        let mut found = [Probable::default(); AT_ONCE];
+        for (key, hash) in found.iter_mut().zip(hashes) {
+            key.id = self.ids.find(*hash, |_| true).copied();
+        }
+        for key in &mut found {
+            let end = |at: usize| self.key_ends.get(at).map_or(0, |end| *end as usize);
+            let Some(id) = key.id else { continue };
+            (key.start, key.end) = (end((id as usize).wrapping_sub(1)), end(id as usize));
+        }
+        for key in &mut found {
+            key.last = self.keys.as_bytes().get(key.end.wrapping_sub(1)).copied();
+        }
+        found
     }
 
     /// The same of a page of another site: of its alternates only those that are known stay, so that its URLs do not fill the
@@ -261,6 +304,24 @@ fn span<'a>(text: &'a str, ends: &[u32], i: usize) -> &'a str {
     &text[start..ends[i] as usize]
 }
 
+/// A key that may be the one that is looked for.
+#[derive(Clone, Copy, Default)]
+struct Probable {
+    id: Option<u32>,
+    start: usize,
+    end: usize,
+    /// The last byte of it.
+    last: Option<u8>,
+}
+
+impl Probable {
+    /// Its id, if it is this key.
+    fn of(self, key: &str, keys: &str) -> Option<UrlId> {
+        let is_it = key.bytes().last() == self.last && keys.get(self.start..self.end) == Some(key);
+        self.id.filter(|_| is_it).map(UrlId)
+    }
+}
+
 /// Marks ids that mean something on one page only.
 const PROVISIONAL: u32 = 1 << 31;
 
@@ -268,7 +329,7 @@ const PROVISIONAL: u32 = 1 << 31;
 #[derive(Debug)]
 pub struct PageUrls {
     own: UrlId,
-    own_key: Box<str>,
+    own_key: String,
     keys: String,
     key_ends: Vec<u32>,
     hashes: Vec<u64>,
@@ -278,6 +339,16 @@ pub struct PageUrls {
 }
 
 impl PageUrls {
+    /// Forgets everything, and keeps its room.
+    fn clear(&mut self) {
+        self.own_key.clear();
+        self.keys.clear();
+        self.key_ends.clear();
+        self.hashes.clear();
+        self.ids.clear();
+        self.raws.clear();
+    }
+
     fn add(&mut self, key: &str, raw: Option<&str>) -> Option<UrlId> {
         if *key == *self.own_key {
             return Some(self.own);

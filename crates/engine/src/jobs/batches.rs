@@ -98,11 +98,39 @@ impl Flavor for Room {
     }
 }
 
-/// Where a batch is packed: a megabyte that is asked for anew each time costs more than what is put there.
+/// Where a batch and what is saved with it are packed, one after the other: a megabyte that is asked for anew each time costs
+/// more than what is put there.
 #[derive(Debug, Default)]
 pub(super) struct Rooms {
     plain: Vec<u8>,
     packed: Vec<u8>,
+}
+
+/// Bytes of a room beyond which it is given back.
+const MOST_KEPT: usize = 8 << 20;
+
+impl Rooms {
+    /// Something as it is stored.
+    pub(super) fn pack(&mut self, what: &impl Serialize) -> Result<Vec<u8>, JobError> {
+        self.plain.clear();
+        write(&mut self.plain, what)?;
+        self.packed()
+    }
+
+    fn packed(&mut self) -> Result<Vec<u8>, JobError> {
+        let Self { plain, packed } = self;
+        let most = lz4_flex::block::get_maximum_output_size(plain.len());
+        // what is there from before need not be made zeros again
+        packed.resize(packed.len().max(most), 0);
+        let size = lz4_flex::block::compress_into(plain, packed).map_err(|e| defect("batch", e))?;
+        // as `compress_prepend_size` begins it
+        let whole = u32::try_from(plain.len()).map_err(|e| defect("batch", e))?;
+        let data = [&whole.to_le_bytes()[..], packed.get(..size).unwrap_or_default()].concat();
+        if packed.len() > MOST_KEPT {
+            *self = Self::default();
+        }
+        Ok(data)
+    }
 }
 
 /// The stored form of a batch, with what is found on its pages when that is asked already; its texts are beside it. `rooms` are
@@ -134,7 +162,7 @@ pub(super) fn pack(mut batch: Batch, asked: Option<Asked>, rooms: &mut Rooms) ->
     let dates = Dates {
         dated: (0..).zip(&batch.pages).filter_map(dated).collect(),
     };
-    let Rooms { plain, packed } = rooms;
+    let plain = &mut rooms.plain;
     plain.clear();
     write(plain, &(&batch.origin, &batch.discovered, batch.pages.len()))?;
     let mut places = Places::default();
@@ -150,13 +178,8 @@ pub(super) fn pack(mut batch: Batch, asked: Option<Asked>, rooms: &mut Rooms) ->
     }
     objects::write(plain, &batch.pages)?;
     places.write(plain);
-    packed.resize(lz4_flex::block::get_maximum_output_size(plain.len()), 0);
-    let size = lz4_flex::block::compress_into(plain, packed).map_err(|e| defect("batch", e))?;
-    // as `compress_prepend_size` begins it
-    let whole = u32::try_from(plain.len()).map_err(|e| defect("batch", e))?;
-    let data = [&whole.to_le_bytes()[..], packed.get(..size).unwrap_or_default()].concat();
     Ok(Packed {
-        data,
+        data: rooms.packed()?,
         ..Packed::default()
     })
 }

@@ -16,7 +16,7 @@ use searchwright_site::{
 use searchwright_store::{Db, access::ProjectScope, crawls};
 use uuid::Uuid;
 
-use super::JobError;
+use super::{JobError, batches::Rooms};
 use crate::failure::defect;
 
 /// Pages of an audit whose texts are kept: those nearest to the start, which is what a site is about.
@@ -44,14 +44,13 @@ impl Kept {
 }
 
 /// The texts of a batch as they are stored.
-pub(super) fn pack(batch: &Batch) -> Result<Vec<u8>, JobError> {
+pub(super) fn pack(batch: &Batch, rooms: &mut Rooms) -> Result<Vec<u8>, JobError> {
     let texts: Vec<(UrlId, &str)> = batch
         .pages
         .iter()
         .filter_map(|page| Some((page.facts.id, &*page.facts.html_200()?.main_text)))
         .collect();
-    let plain = postcard::to_stdvec(&texts).map_err(|e| defect("texts", e))?;
-    Ok(lz4_flex::compress_prepend_size(&plain))
+    rooms.pack(&texts)
 }
 
 /// The texts of a saved batch, by page; none where they were not kept.

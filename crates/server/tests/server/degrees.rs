@@ -70,6 +70,17 @@ async fn an_issue_is_as_bad_as_its_worst_occurrence(database: &str) {
         again["lastSeenAt"] = issue(&bench, "redirect-chain").await["lastSeenAt"].clone();
         again
     });
+
+    // a comparison says of an issue what the issue says
+    site.put("/1", 200, &page("<title>The end of the road</title>", &["/a"]));
+    let third = audit(&bench).await;
+    let path = format!("P/audits/{}/diff", third["id"].as_str().unwrap());
+    let told = bench.get(&path).await.json();
+    let mut told = told["issues"].as_array().unwrap().iter();
+    let chain = told.find(|of| of["checkId"] == "redirect-chain").unwrap();
+    let kept = issue(&bench, "redirect-chain").await;
+    assert_eq!(kept["severity"], "warning");
+    assert_eq!(chain["severity"], kept["severity"], "{chain:#}");
 }
 
 async fn who_was_slower_changes_nothing(database: &str) {

@@ -12,6 +12,7 @@ on_both!(
     an_audit_resolves_nothing_by_silence,
     others_are_asked_too,
     a_page_that_says_nothing_may_link_to_others,
+    markup_without_an_end_proves_nothing,
 );
 
 fn state(occurrence: &Value) -> (&str, bool, &str) {
@@ -278,4 +279,46 @@ async fn a_page_that_says_nothing_may_link_to_others(database: &str) {
     site.put("/c", 503, "ill");
     audit(&bench).await;
     assert_eq!(single().await, 1);
+}
+
+async fn markup_without_an_end_proves_nothing(database: &str) {
+    let (bench, site) = bench(database).await;
+    let home = |markup: &str| {
+        let body = page(
+            "<title>The home of all the desks there are</title>",
+            &["/a", "/b", "/c"],
+        );
+        site.put("/", 200, &body.replace("</body>", &format!("{markup}</body>")));
+    };
+    let owner = async || {
+        let found = occurrence(&bench, "organization-missing", "/").await;
+        let (state, is_stale, resolution) = state(&found);
+        (state.to_owned(), is_stale, resolution.to_owned())
+    };
+    let is =
+        |state: &str, is_stale: bool, resolution: &str| (state.to_owned(), is_stale, resolution.to_owned());
+    home("<p>Nobody</p>");
+    audit(&bench).await;
+    assert_eq!(owner().await, is("open", false, ""));
+    // what `itemref` names may lie anywhere, so that nothing is known to be there or to be missing
+    home(
+        r#"<div itemscope itemtype="https://schema.org/Organization" itemref="rest"><b itemprop="name">Desks</b></div>"#,
+    );
+    audit(&bench).await;
+    assert_eq!(owner().await, is("open", true, ""));
+    say(
+        &bench,
+        "done",
+        &[pair(&occurrence(&bench, "organization-missing", "/").await)],
+    )
+    .await;
+    let rechecked = recheck(&bench).await;
+    assert_eq!(rechecked["counts"]["inconclusive"], 1, "{rechecked:#}");
+    home(
+        r#"<div itemscope itemtype="https://schema.org/Organization"><b itemprop="name">Desks</b><a itemprop="url" href="/">x</a>
+        <img itemprop="logo" src="/l.png" alt="Desks"><a itemprop="sameAs" href="https://social.example/desks">y</a></div>"#,
+    );
+    let rechecked = recheck(&bench).await;
+    assert_eq!(rechecked["counts"]["resolved"], 1, "{rechecked:#}");
+    assert_eq!(owner().await, is("resolved", false, "fixed"));
 }

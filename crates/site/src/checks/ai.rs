@@ -309,12 +309,18 @@ fn is_question(heading: &Heading) -> bool {
     if heading.text.ends_with(QUESTION_MARKS) {
         return true;
     }
+    let first = heading.text.bytes().next().map(|b| b.to_ascii_lowercase());
+    let may_begin = |word: &&&str| word.as_bytes().first().copied() == first;
+    // a letter stays one however the text is folded, but for an accent behind it, which none of the words has
+    if first.is_some_and(|b| b.is_ascii_lowercase()) && !WORDS.iter().any(|word| may_begin(&word)) {
+        return false;
+    }
     if let Some(start) = plain_start(&heading.text) {
         let begins = |word: &&str| {
             let start = start.get(..word.len());
             start.is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
         };
-        return WORDS.iter().any(begins);
+        return WORDS.iter().filter(may_begin).any(begins);
     }
     // no more than the longest of the words
     let folded = text::folded(text::cut(&heading.text, 12));

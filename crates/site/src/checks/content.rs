@@ -98,7 +98,7 @@ fn thin(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         return None;
     }
     let (thresholds, words) = (page.thresholds(), html.main_words);
-    if is_mostly_cjk(html.excerpt.chars()) {
+    if is_mostly_cjk(std::iter::once(&*html.excerpt)) {
         let characters = (f64::from(words) * CJK_CHARS_PER_WORD).round() as u32;
         let least = thresholds.thin_characters_cjk;
         return (characters < least)

@@ -20,13 +20,18 @@ const REGIONS: &str = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd 
 /// Regions that language tags may name beside: reserved for exceptions, retired, or for private use.
 const OTHER_REGIONS: &str = "ac an bu cp cs dd dg dy ea fx ic nh nt su ta tp yd yu zr aa zz";
 
+/// Whether a code of two letters is in a list of such codes with a space behind each.
+fn is_in(list: &str, code: &str) -> bool {
+    code.len() == 2
+        && list
+            .as_bytes()
+            .chunks(3)
+            .any(|known| known.starts_with(code.as_bytes()))
+}
+
 /// A region of a language tag, lower case; the United Kingdom is `gb`.
 fn is_region(part: &str) -> bool {
-    let listed = || {
-        [REGIONS, OTHER_REGIONS]
-            .iter()
-            .any(|list| list.split(' ').any(|known| known == part))
-    };
+    let listed = || [REGIONS, OTHER_REGIONS].iter().any(|list| is_in(list, part));
     let private = || matches!(part.as_bytes(), [b'x', b'a'..=b'z'] | [b'q', b'm'..=b'z']);
     match part.len() {
         2 => listed() || private(),
@@ -37,7 +42,7 @@ fn is_region(part: &str) -> bool {
 
 /// A two-letter code of ISO 639-1, lower case.
 fn is_language(code: &str) -> bool {
-    code.len() == 2 && LANGUAGES.split(' ').any(|known| known == code)
+    is_in(LANGUAGES, code)
 }
 
 /// What `hreflang` may hold: a language of ISO 639-1, then a script or a region of ISO 3166-1 or both, or `x-default`.
@@ -54,7 +59,7 @@ pub(super) fn is_hreflang(code: &str) -> bool {
     if next.is_some_and(|part| part.len() == 4 && part.bytes().all(|b| b.is_ascii_alphabetic())) {
         next = parts.next();
     }
-    let region = next.is_none_or(|part| part.len() == 2 && REGIONS.split(' ').any(|known| known == part));
+    let region = next.is_none_or(|part| is_in(REGIONS, part));
     region && parts.next().is_none()
 }
 

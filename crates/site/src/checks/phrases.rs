@@ -40,9 +40,17 @@ static SHAPES: LazyLock<[u64; 128]> = LazyLock::new(|| {
 
 /// The first letter or digit of a text in ASCII, and the bit of how many it has.
 fn shape(text: &str) -> (usize, u64) {
-    let mut parts = text.bytes().filter(u8::is_ascii_alphanumeric);
-    let first = parts.next().map_or(0, |b| b.to_ascii_lowercase());
-    (usize::from(first), 1 << parts.count().min(63))
+    let first = text.bytes().find(u8::is_ascii_alphanumeric);
+    // in portions whose count fits a byte, of which the compiler makes vector instructions
+    let portions = text.as_bytes().chunks(255).map(|portion| {
+        let parts: u8 = portion.iter().map(|b| u8::from(b.is_ascii_alphanumeric())).sum();
+        usize::from(parts)
+    });
+    let others = portions.sum::<usize>().saturating_sub(1);
+    (
+        first.map_or(0, |b| usize::from(b.to_ascii_lowercase())),
+        1 << others.min(63),
+    )
 }
 
 fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {

@@ -228,7 +228,11 @@ fn description_missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 
 fn description_short(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = description(html)?;
-    let wide = description.chars().filter(|c| text::is_wide(*c)).count();
+    let wide = if description.is_ascii() {
+        0
+    } else {
+        description.chars().filter(|c| text::is_wide(*c)).count()
+    };
     (text::length(description) + wide < page.thresholds().description_min as usize)
         .then(|| evidence_text(description))?
 }

@@ -103,7 +103,10 @@ fn declared(body: &[u8], is_xml: bool) -> Declared {
 fn meta(head: &[u8]) -> Declared {
     let mut first = Declared::default();
     let ascii = |b: &u8| if b.is_ascii() { char::from(*b) } else { '?' };
-    let head: String = head.iter().map(ascii).collect();
+    let head: Cow<'_, str> = match std::str::from_utf8(head) {
+        Ok(plain) if plain.is_ascii() => Cow::Borrowed(plain),
+        _ => Cow::Owned(head.iter().map(ascii).collect()),
+    };
     let mut tokens = Tokens::new(&head);
     while let Some(token) = tokens.next() {
         let Token::Start(start) = token else { continue };

@@ -15,8 +15,6 @@ const SAMPLE: usize = 1_000;
 const LINE: usize = 40;
 /// Words that are looked up.
 const LOOKED_UP: usize = 100;
-/// Bytes of a word that are looked at; no usual one has as many.
-const LONGEST: usize = 32;
 /// Share of the most usual words of its language that running text hardly falls below, percent: English and German have
 /// more than half, in another language they seldom find a fifth.
 const USUAL: usize = 25;
@@ -77,13 +75,14 @@ const MORE: [(&str, &str); 7] = [
     ),
 ];
 
-static USUAL_WORDS: LazyLock<HashMap<&'static str, HashSet<u64>>> = LazyLock::new(|| {
-    let hash = |word: &str| text::hash(word.as_bytes());
+/// By [`key`].
+static USUAL_WORDS: LazyLock<HashMap<&'static str, HashSet<u128>>> = LazyLock::new(|| {
     let listed = LISTED.into_iter().map(|code| {
         let words = stop_words::lookup(code).unwrap_or_default();
-        (code, words.iter().map(|word| hash(word)).collect())
+        (code, words.iter().map(|word| key(word.as_bytes())).collect())
     });
-    let more = MORE.map(|(code, words)| (code, words.split(' ').map(hash).collect()));
+    let by_key = |word: &str| key(word.as_bytes());
+    let more = MORE.map(|(code, words)| (code, words.split(' ').map(by_key).collect()));
     listed.chain(more).collect()
 });
 
@@ -148,32 +147,59 @@ fn has_usual_words(sample: &str, language: &str) -> Option<bool> {
     let short = MORE.iter().any(|(code, _)| *code == language);
     let least = if short { USUAL_IN_SHORT } else { USUAL };
     let (mut all, mut known) = (0, 0);
-    let mut enough = |word: &[u8]| {
+    let mut enough = |word: u128| {
         all += 1;
-        known += usize::from(usual.contains(&text::hash(word)));
+        known += usize::from(usual.contains(&word));
         // enough, whatever the rest are
         known * 100 >= LOOKED_UP * least
     };
     let is_enough = if sample.is_ascii() {
-        let words = sample.as_bytes().split(|b| !b.is_ascii_alphanumeric());
-        let mut words = words.filter(|word| !word.is_empty()).take(LOOKED_UP);
-        words.any(|word| {
-            let mut room = [0; LONGEST];
-            let length = word.len().min(LONGEST);
-            room[..length].copy_from_slice(&word[..length]);
-            room.make_ascii_lowercase();
-            enough(&room[..length])
-        })
+        let mut next = 0;
+        let words = sample
+            .as_bytes()
+            .split(|b| !b.is_ascii_alphanumeric())
+            .map(|word| {
+                let at = next;
+                next += word.len() + 1;
+                (at, word)
+            });
+        let mut words = words.filter(|(_, word)| !word.is_empty()).take(LOOKED_UP);
+        words.any(|(at, word)| enough(ascii_key(sample.as_bytes(), at, word)))
     } else {
         let words = sample.split(|c: char| !c.is_alphanumeric());
         let mut words = words.filter(|word| !word.is_empty()).take(LOOKED_UP);
-        words.any(|word| enough(word.to_lowercase().as_bytes()))
+        words.any(|word| enough(key(word.to_lowercase().as_bytes())))
     };
     Some(is_enough || known * 100 >= all * least)
 }
 
+/// By what a word in lower case is looked up: up to 16 bytes are a number, more are told by their hash.
+fn key(word: &[u8]) -> u128 {
+    let mut sixteen = [0; 16];
+    match sixteen.get_mut(..word.len()) {
+        Some(there) => there.copy_from_slice(word),
+        None => return 1 << 127 | u128::from(text::hash(word)),
+    }
+    u128::from_le_bytes(sixteen)
+}
+
+/// The same of letters and digits in ASCII, large or small, which stand in a text. Most are taken with what is behind them: a
+/// copy of so many bytes is a call, which costs more than all the rest.
+fn ascii_key(text: &[u8], at: usize, word: &[u8]) -> u128 {
+    // what makes capitals small leaves digits as they are
+    const SMALL: u128 = u128::from_le_bytes([0x20; 16]);
+    match text.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(sixteen) if word.len() < 16 => {
+            (u128::from_le_bytes(*sixteen) | SMALL) & ((1 << (8 * word.len())) - 1)
+        }
+        _ => key(&word.to_ascii_lowercase()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
     use super::*;
 
     const ENGLISH: &str = "The repair of lawn mowers is not difficult when you have the right tools and a little patience. \
@@ -191,12 +217,13 @@ mod tests {
         other_than(declared, text).map(|found| found.language.into())
     }
 
-    #[test]
-    fn usual_words_are_short() {
-        let listed = LISTED
-            .iter()
-            .flat_map(|code| stop_words::lookup(code).unwrap_or_default());
-        assert!(listed.map(|word| word.len()).max() < Some(LONGEST));
+    proptest! {
+        #[test]
+        fn a_word_is_the_same_with_what_is_behind_it(before in "[a-z ]{0,5}", word in "[a-zA-Z0-9]{1,40}", behind in "[ a-zA-Z]{0,20}") {
+            let text = format!("{before}{word}{behind}");
+            let found = ascii_key(text.as_bytes(), before.len(), word.as_bytes());
+            prop_assert_eq!(found, key(word.to_lowercase().as_bytes()));
+        }
     }
 
     #[test]

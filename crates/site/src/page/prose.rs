@@ -264,7 +264,9 @@ impl Prose {
             let (start, end, place) = part
                 .take()
                 .or_else(|| wanted.find(|(start, end, _)| start < end))?;
-            breaks = &breaks[breaks.partition_point(|b| *b <= start)..];
+            // the next one is hardly ever far
+            let behind = breaks.iter().position(|b| *b > start).unwrap_or(breaks.len());
+            breaks = &breaks[behind..];
             let next = breaks.first().map_or(end, |next| end.min(*next));
             part = (next < end).then_some((next, end, place));
             Some((start, next, place))
@@ -279,7 +281,8 @@ impl Prose {
             if out.len() > most {
                 break;
             }
-            listings = &listings[listings.partition_point(|l| l.1 <= start)..];
+            let behind = listings.iter().position(|l| l.1 > start);
+            listings = &listings[behind.unwrap_or(listings.len())..];
             let line = self.text.get(start..end).unwrap_or_default().trim();
             if !line.is_empty() && listings.first().is_none_or(|l| start < l.0) {
                 out.push_str(line);

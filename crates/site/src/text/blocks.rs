@@ -74,6 +74,19 @@ pub(crate) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
     memchr::memchr(byte, far).map(|at| at + near.len())
 }
 
+/// Where the first byte stands that is not of ASCII.
+pub(super) fn beyond_ascii(text: &[u8]) -> Option<usize> {
+    let (sixteens, rest) = text.as_chunks::<16>();
+    for (i, sixteen) in sixteens.iter().enumerate() {
+        let found = u8x16::new(*sixteen).to_bitmask();
+        if found != 0 {
+            return Some(16 * i + found.trailing_zeros() as usize);
+        }
+    }
+    let found = rest.iter().position(|b| !b.is_ascii())?;
+    Some(16 * sixteens.len() + found)
+}
+
 /// Whether something is so anywhere in a text. It is asked of 16 bytes at a time, of which the last is the first of the next
 /// ones; zeros stand behind a shorter text.
 pub(super) fn any(text: &[u8], mut is_so: impl FnMut(u8x16) -> bool) -> bool {
@@ -109,9 +122,15 @@ pub(crate) fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
 mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-    use super::{BLOCK, any, each_block, find_near};
+    use super::{BLOCK, any, beyond_ascii, each_block, find_near};
 
     proptest! {
+        #[test]
+        fn what_is_not_ascii_is_found(text in "[ab]{0,40}é?[ab]{0,20}é?") {
+            let found = text.bytes().position(|b| !b.is_ascii());
+            prop_assert_eq!(beyond_ascii(text.as_bytes()), found);
+        }
+
         #[test]
         fn what_is_near_is_found_as_what_is_far(text in "[ab]{0,20}c?[ab]{0,60}c?") {
             prop_assert_eq!(find_near(b'c', text.as_bytes()), text.find('c'));

@@ -198,7 +198,7 @@ pub fn readability<'t>(
     paragraphs: impl Iterator<Item = &'t str> + Clone,
     language: &str,
 ) -> Option<Readability> {
-    let formula = if is_mostly_cjk(paragraphs.clone().flat_map(str::chars)) {
+    let formula = if is_mostly_cjk(paragraphs.clone()) {
         Formula::SentenceLength
     } else {
         formula(language)

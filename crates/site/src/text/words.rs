@@ -81,14 +81,17 @@ pub(crate) fn has_more_words(text: &str, most: u32) -> bool {
     if bytes.len() <= 2 * most as usize {
         return false;
     }
-    // In portions whose count fits a byte, of which the compiler makes vector instructions. Between two words there is no letter
-    // and no digit at least once.
-    let parting = bytes.chunks(255).map(|portion| {
-        let apart = |b: &u8| u8::from(!b.is_ascii_alphanumeric());
-        u32::from(portion.iter().map(apart).sum::<u8>())
-    });
-    if text.is_ascii() && parting.sum::<u32>() < most {
-        return false;
+    if text.is_ascii() {
+        // between two words stands something else
+        let (mut runs, mut before) = (0, 0);
+        each_block(bytes, |_, block| {
+            let parts = block.letters_and_digits() | block.each(b'_');
+            runs += (parts & !(parts << 1 | before)).count_ones();
+            before = parts >> 63;
+        });
+        if runs <= most {
+            return false;
+        }
     }
     words(text) > most
 }
@@ -101,10 +104,25 @@ pub fn is_cjk(c: char) -> bool {
         | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Whether most letters of a text are of such scripts.
-pub fn is_mostly_cjk(text: impl Iterator<Item = char>) -> bool {
+/// Whether most letters of a text, given in parts, are of such scripts.
+pub fn is_mostly_cjk<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> bool {
+    // Each of them begins with a byte like that; of most texts its letters in ASCII are more.
+    let (mut plain, mut firsts) = (0_usize, 0_usize);
+    for portion in parts.clone().flat_map(|part| part.as_bytes().chunks(255)) {
+        // counts that fit a byte, of which the compiler makes vector instructions
+        plain += usize::from(
+            portion
+                .iter()
+                .map(|b| u8::from(b.is_ascii_alphanumeric()))
+                .sum::<u8>(),
+        );
+        firsts += usize::from(portion.iter().map(|b| u8::from(*b >= 0xe2)).sum::<u8>());
+    }
+    if firsts <= plain {
+        return false;
+    }
     let (mut all, mut cjk) = (0_usize, 0_usize);
-    for letter in text.filter(|c| c.is_alphanumeric()) {
+    for letter in parts.flat_map(str::chars).filter(|c| c.is_alphanumeric()) {
         all += 1;
         cjk += usize::from(is_cjk(letter));
     }
@@ -206,7 +224,7 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::{has_more_words, plain_words, words};
+    use super::{has_more_words, is_cjk, is_mostly_cjk, plain_words, words};
 
     #[test]
     fn words_of_many_scripts() {
@@ -218,6 +236,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn most_letters_are_counted_only_where_it_is_not_plain(parts in proptest::collection::vec("[a-c 修理。’é１]{0,12}", 0..4)) {
+            let letters = || parts.iter().flat_map(|part| part.chars()).filter(|c| c.is_alphanumeric());
+            let cjk = letters().filter(|c| is_cjk(*c)).count();
+            prop_assert_eq!(is_mostly_cjk(parts.iter().map(String::as_str)), 2 * cjk > letters().count());
+        }
+
         #[test]
         fn more_words_are_counted_words(text in "[a-cé.,' _-]{0,80}") {
             for most in 0..12 {

@@ -101,7 +101,7 @@ fn every_target_of_a_page_gets_its_id() {
         .collect(),
         ..HtmlFacts::default()
     }));
-    table.adopt(&page, &mut facts);
+    table.adopt(page, &mut facts);
     let mut seen = Vec::new();
     for_each_target(&mut facts, |target| {
         seen.push(target.map(|id| table.key(id).to_owned()))

@@ -19,7 +19,11 @@ use url::Url;
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, batches::unpack, page_texts},
+    super::{
+        JobError,
+        batches::{Rooms, unpack},
+        page_texts,
+    },
     previous,
 };
 use crate::failure::{Failure, defect};
@@ -52,7 +56,7 @@ fn place(url: &str) -> u64 {
 }
 
 /// The stored form of those of a batch.
-pub(super) fn pack(batch: &Batch, reader: u64) -> Result<Option<Vec<u8>>, JobError> {
+pub(super) fn pack(batch: &Batch, reader: u64, rooms: &mut Rooms) -> Result<Option<Vec<u8>>, JobError> {
     let pages = batch.pages.iter().filter_map(|page| {
         let validators = page.facts.validators.as_deref()?;
         Some((place(&page.facts.url), validators.clone()))
@@ -62,8 +66,7 @@ pub(super) fn pack(batch: &Batch, reader: u64) -> Result<Option<Vec<u8>>, JobErr
         return Ok(None);
     }
     pages.sort_unstable_by_key(|(place, _)| *place);
-    let plain = postcard::to_stdvec(&Saved { reader, pages }).map_err(|e| defect("validators", e))?;
-    Ok(Some(lz4_flex::compress_prepend_size(&plain)))
+    Ok(Some(rooms.pack(&Saved { reader, pages })?))
 }
 
 fn read_list(data: &[u8]) -> Result<Saved, Failure> {
@@ -316,7 +319,7 @@ mod tests {
     #[test]
     fn only_what_the_same_reader_read_is_found() {
         let by = |agent| reader(agent, &Thresholds::default());
-        let packed = |urls: &[&str], agent| pack(&batch(urls), by(agent)).unwrap();
+        let packed = |urls: &[&str], agent| pack(&batch(urls), by(agent), &mut Rooms::default()).unwrap();
         let (a, b) = ("https://e.example/a?v", "https://e.example/b?v");
         let lists = [
             (3, packed(&[a, "https://e.example/none", b], "one").unwrap()),

@@ -65,14 +65,17 @@ impl Sink for Saving {
             let (asked, noticed) = Asked::of(&asking, pages());
             noted.note(pages(), noticed, number)?;
             let (texts, sketches) = if texts.note(pages()) {
-                (Some(page_texts::pack(&batch)?), Some(own_pages::pack(&batch)?))
+                (
+                    Some(page_texts::pack(&batch, &mut rooms)?),
+                    Some(own_pages::pack(&batch)?),
+                )
             } else {
                 (None, None)
             };
             let packed = Packed {
                 texts,
                 sketches,
-                validators: earlier::pack(&batch, reader)?,
+                validators: earlier::pack(&batch, reader, &mut rooms)?,
                 ..pack(batch, Some(asked), &mut rooms)?
             };
             Ok::<_, JobError>((packed, noted, rooms))

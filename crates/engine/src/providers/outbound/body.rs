@@ -11,6 +11,9 @@ const RATIO_FROM: usize = 1024 * 1024;
 /// Decoded bytes per byte on the wire beyond which a body is a bomb.
 const RATIO: u64 = 100;
 
+/// Bytes that room is made for because a server announced as many.
+const MOST_RESERVED: u64 = 64 * 1024;
+
 /// Content codings this client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
@@ -49,6 +52,10 @@ pub(super) struct Undecodable;
 pub(super) struct Body {
     decoder: Decoder,
     wire: u64,
+    /// Bytes announced.
+    expected: Option<u64>,
+    /// All of it, which came at once and needed no decoding, as most pages do.
+    whole: Option<Bytes>,
 }
 
 enum Decoder {
@@ -92,14 +99,10 @@ impl Write for Kept {
 }
 
 impl Body {
-    /// `expected` is the announced length, a hint that is not trusted beyond 64 KiB.
+    /// `expected` is the announced length, a hint that is not trusted beyond [`MOST_RESERVED`].
     pub(super) fn new(coding: Coding, limit: usize, expected: Option<u64>) -> Self {
-        let hint = usize::try_from(expected.unwrap_or(0))
-            .unwrap_or(0)
-            .min(64 * 1024)
-            .min(limit);
         let kept = Kept {
-            bytes: Vec::with_capacity(hint),
+            bytes: Vec::new(),
             gone: 0,
             limit,
             wire: 0,
@@ -110,20 +113,35 @@ impl Body {
             Coding::Gzip => Decoder::Gzip(Box::new(flate2::write::MultiGzDecoder::new(kept))),
             Coding::Brotli => Decoder::Brotli(Box::new(brotli::DecompressorWriter::new(kept, 16 * 1024))),
         };
-        Self { decoder, wire: 0 }
+        Self {
+            decoder,
+            wire: 0,
+            expected,
+            whole: None,
+        }
     }
 
     /// Takes a piece from the wire. `Ok(false)` when the body was cut and no more is wanted.
-    pub(super) fn take(&mut self, piece: &[u8]) -> Result<bool, Undecodable> {
+    pub(super) fn take(&mut self, piece: Bytes) -> Result<bool, Undecodable> {
+        let is_first = self.wire == 0;
         self.wire += piece.len() as u64;
-        let wire = self.wire;
+        let (wire, expected) = (self.wire, self.expected);
+        let is_plain = matches!(self.decoder, Decoder::Identity(_));
         let kept = self.kept();
         let limit = kept.limit as u64;
         kept.wire = wire;
+        if is_first {
+            if is_plain && wire <= limit && expected == Some(wire) {
+                self.whole = Some(piece);
+                return Ok(true);
+            }
+            let hint = expected.unwrap_or(0).min(MOST_RESERVED).min(limit);
+            kept.bytes.reserve(usize::try_from(hint).unwrap_or(0));
+        }
         let taken = match &mut self.decoder {
-            Decoder::Identity(kept) => kept.write_all(piece),
-            Decoder::Gzip(decoder) => decoder.write_all(piece),
-            Decoder::Brotli(decoder) => decoder.write_all(piece),
+            Decoder::Identity(kept) => kept.write_all(&piece),
+            Decoder::Gzip(decoder) => decoder.write_all(&piece),
+            Decoder::Brotli(decoder) => decoder.write_all(&piece),
         };
         let kept = self.kept();
         match (taken, kept.cut) {
@@ -140,9 +158,11 @@ impl Body {
 
     /// Hands out what has been decoded so far.
     pub(super) fn drain(&mut self) -> Bytes {
+        let whole = self.whole.take();
         let kept = self.kept();
-        kept.gone += kept.bytes.len();
-        Bytes::from(std::mem::take(&mut kept.bytes))
+        let bytes = whole.unwrap_or_else(|| Bytes::from(std::mem::take(&mut kept.bytes)));
+        kept.gone += bytes.len();
+        bytes
     }
 
     /// The end of the body was reached: the coded stream has to be whole too.
@@ -171,9 +191,8 @@ impl Body {
             };
         }
         let wire = self.wire;
-        let kept = self.kept();
-        let cut = kept.cut.or(cut);
-        (Bytes::from(std::mem::take(&mut kept.bytes)), wire, cut)
+        let cut = self.kept().cut.or(cut);
+        (self.drain(), wire, cut)
     }
 
     fn kept(&mut self) -> &mut Kept {
@@ -208,7 +227,7 @@ mod tests {
     fn read(coding: Coding, wire: &[u8], limit: usize) -> Result<(Bytes, u64, Option<Cut>), Undecodable> {
         let mut body = Body::new(coding, limit, None);
         for piece in wire.chunks(1000) {
-            if !body.take(piece)? {
+            if !body.take(Bytes::copy_from_slice(piece))? {
                 return Ok(body.cut_short(None));
             }
         }
@@ -241,6 +260,24 @@ mod tests {
             );
         }
         assert_eq!(read(Coding::Gzip, &[], MIB).unwrap(), (Bytes::new(), 0, None));
+    }
+
+    #[test]
+    fn what_comes_at_once_is_not_copied() {
+        let piece = Bytes::from(text(1_000));
+        for (expected, limit, kept) in [
+            (Some(1_000), 1_000, true),
+            (Some(1_001), MIB, false),
+            (None, MIB, false),
+            (Some(1_000), 999, false),
+        ] {
+            let mut body = Body::new(Coding::Identity, limit, expected);
+            assert_eq!(body.take(piece.clone()), Ok(limit >= 1_000));
+            let (bytes, wire, cut) = body.finish().unwrap();
+            assert_eq!(&bytes[..], &piece[..limit.min(1_000)]);
+            assert_eq!((wire, cut), (1_000, (limit < 1_000).then_some(Cut::Size)));
+            assert_eq!(bytes.as_ptr() == piece.as_ptr(), kept, "{expected:?} {limit}");
+        }
     }
 
     #[test]
@@ -291,7 +328,8 @@ mod tests {
             (Coding::Brotli, br(&text)),
         ] {
             let mut body = Body::new(coding, MIB, None);
-            assert_eq!(body.take(&wire[..wire.len() / 2]), Ok(true));
+            let half = Bytes::copy_from_slice(&wire[..wire.len() / 2]);
+            assert_eq!(body.take(half), Ok(true));
             let (kept, _, cut) = body.cut_short(Some(Cut::Time));
             assert_eq!(cut, Some(Cut::Time));
             assert!(

@@ -141,7 +141,7 @@ impl Guarded {
         let mut body = Body::new(coding, body_limit, answer.content_length());
         let (body, wire_bytes, cut) = loop {
             match timeout_at(start + self.shared.times.total, answer.chunk()).await {
-                Ok(Ok(Some(piece))) => match body.take(&piece) {
+                Ok(Ok(Some(piece))) => match body.take(piece) {
                     Ok(true) => {}
                     Ok(false) => break body.cut_short(None),
                     Err(_) => return Err(FetchError::Broken),

@@ -71,7 +71,7 @@ impl Streamed {
                 Ok(Err(error)) => return Err(reason(&error)),
                 Ok(Ok(Some(piece))) => {
                     self.begun = true;
-                    let more = body.take(&piece).map_err(|_| FetchError::Broken)?;
+                    let more = body.take(piece).map_err(|_| FetchError::Broken)?;
                     let bytes = body.drain();
                     if !more {
                         self.end_with(|body| Ok::<_, FetchError>(body.cut_short(None)))?;

@@ -156,6 +156,23 @@ fn how_bad_a_finding_is_depends_on_how_much_there_is_of_it() {
 }
 
 #[test]
+fn how_bad_a_problem_is_makes_it_no_other_one() {
+    let usual = Rules::default();
+    for (name, value, id, is_other) in [
+        ("chain-error-hops", "4", "redirect-chain", false),
+        ("card-least", "600", "og-image-small", false),
+        ("title-min", "35", "title-short", true),
+    ] {
+        let check = find(id).unwrap();
+        assert_eq!(
+            settings(&[(name, value)]).rules().differ(&usual, check),
+            is_other,
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_set_names_what_can() {
     let mut own = Settings::default();
     for (name, value, said) in [

@@ -106,7 +106,7 @@ impl Run {
     pub(super) fn adopt(&mut self, page: ReadPage) {
         let ReadPage { mut facts, urls, .. } = page;
         let before = self.table.len();
-        self.table.adopt(&urls, &mut facts);
+        self.table.adopt(urls, &mut facts);
         let refresh = refresh::target(&facts, &self.scope).and_then(|url| self.table.add_url(&url));
         self.note_urls(before);
         self.take_in(facts, refresh);
