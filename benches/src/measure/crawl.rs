@@ -10,7 +10,6 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use xtask::{
     process::{Running, free_port, program},
@@ -151,7 +150,7 @@ pub(super) fn audit(site: &Expected) -> Result<Audit> {
 
 /// How long the parts of an audit took.
 pub(super) struct Times {
-    /// Until the analysis was first seen, to a tenth of a second.
+    /// Until the analysis was first seen, up to a twentieth of a second late.
     pub(super) crawl: Duration,
     /// Until it was done.
     pub(super) whole: Duration,
@@ -166,20 +165,14 @@ pub(super) fn audited(api: &Api, server: &mut Running, pages: u32) -> Result<Tim
     )?;
     let mut crawl = None;
     loop {
-        // who asks more often takes from what is measured; so the audit says itself how long it took
-        thread::sleep(Duration::from_millis(100));
+        // who asks often takes from what is measured: it is done only where the end is near
+        thread::sleep(Duration::from_millis(if crawl.is_some() { 10 } else { 50 }));
         server.check()?;
         let audit = api.get("audits/current")?;
         match text(&audit, "status")?.as_str() {
             "completed" => {
                 complete(pages, &audit)?;
-                let at = |name| -> Result<Timestamp> { Ok(text(&audit, name)?.parse()?) };
-                let whole = at("finishedAt")?.duration_since(at("requestedAt")?);
-                let whole = Duration::try_from(whole)?;
-                // asked by the other clock, to be sure
-                if whole > start.elapsed() || whole + Duration::from_millis(500) < start.elapsed() {
-                    bail!("the audit says that it took {whole:?} of {:?}", start.elapsed());
-                }
+                let whole = start.elapsed();
                 return Ok(Times {
                     crawl: crawl.unwrap_or(whole),
                     whole,

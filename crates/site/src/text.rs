@@ -161,7 +161,9 @@ fn lower(mut text: String) -> String {
         at += found;
         let Some(c) = text[at..].chars().next() else { break };
         if !is_lower(c) {
-            out.reserve(text.len() + 8);
+            if copied == 0 {
+                out.reserve(text.len() + 8);
+            }
             out.push_str(&text[copied..at]);
             out.extend(c.to_lowercase());
             copied = at + c.len_utf8();
@@ -300,6 +302,12 @@ mod tests {
         #[test]
         fn lower_case_is_that_of_unicode(c in proptest::char::any()) {
             prop_assert_eq!(lower(c.to_string()), c.to_lowercase().collect::<String>());
+        }
+
+        #[test]
+        fn a_text_is_lower_where_each_character_is(text in "[a-zA-Z ,ÄÖüßİЯжΣς“€漢\u{301}]{0,60}") {
+            let each: String = text.chars().flat_map(char::to_lowercase).collect();
+            prop_assert_eq!(lower(text), each);
         }
 
         #[test]

@@ -314,6 +314,10 @@ async fn markup_without_an_end_proves_nothing(database: &str) {
     .await;
     let rechecked = recheck(&bench).await;
     assert_eq!(rechecked["counts"]["inconclusive"], 1, "{rechecked:#}");
+    // nor is it where the element is closed by none of its own
+    home(r#"<p><span itemscope itemtype="https://schema.org/Organization"><b itemprop="name">Desks</b></p>"#);
+    audit(&bench).await;
+    assert_eq!(owner().await.0, "done");
     home(
         r#"<div itemscope itemtype="https://schema.org/Organization"><b itemprop="name">Desks</b><a itemprop="url" href="/">x</a>
         <img itemprop="logo" src="/l.png" alt="Desks"><a itemprop="sameAs" href="https://social.example/desks">y</a></div>"#,

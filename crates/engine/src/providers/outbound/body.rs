@@ -14,6 +14,9 @@ const RATIO: u64 = 100;
 /// Bytes that room is made for because a server announced as many.
 const MOST_RESERVED: u64 = 64 * 1024;
 
+/// Bytes of a body from which on it stays where it was read into.
+const LEAST_KEPT: u64 = 4 * 1024;
+
 /// Content codings this client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
@@ -131,7 +134,8 @@ impl Body {
         let limit = kept.limit as u64;
         kept.wire = wire;
         if is_first {
-            if is_plain && wire <= limit && expected == Some(wire) {
+            // what is small is copied, so that it does not hold on to all that the connection reads into
+            if is_plain && (LEAST_KEPT..=limit).contains(&wire) && expected == Some(wire) {
                 self.whole = Some(piece);
                 return Ok(true);
             }
@@ -264,19 +268,25 @@ mod tests {
 
     #[test]
     fn what_comes_at_once_is_not_copied() {
-        let piece = Bytes::from(text(1_000));
-        for (expected, limit, kept) in [
-            (Some(1_000), 1_000, true),
-            (Some(1_001), MIB, false),
-            (None, MIB, false),
-            (Some(1_000), 999, false),
+        for (length, expected, limit, kept) in [
+            (5_000, Some(5_000), 5_000, true),
+            (4_000, Some(4_000), MIB, false),
+            (5_000, Some(5_001), MIB, false),
+            (5_000, None, MIB, false),
+            (5_000, Some(5_000), 4_999, false),
         ] {
+            let piece = Bytes::from(text(length));
             let mut body = Body::new(Coding::Identity, limit, expected);
-            assert_eq!(body.take(piece.clone()), Ok(limit >= 1_000));
+            assert_eq!(body.take(piece.clone()), Ok(limit >= length));
             let (bytes, wire, cut) = body.finish().unwrap();
-            assert_eq!(&bytes[..], &piece[..limit.min(1_000)]);
-            assert_eq!((wire, cut), (1_000, (limit < 1_000).then_some(Cut::Size)));
-            assert_eq!(bytes.as_ptr() == piece.as_ptr(), kept, "{expected:?} {limit}");
+            assert_eq!(&bytes[..], &piece[..limit.min(length)]);
+            assert_eq!(wire, length as u64);
+            assert_eq!(cut, (limit < length).then_some(Cut::Size));
+            assert_eq!(
+                bytes.as_ptr() == piece.as_ptr(),
+                kept,
+                "{length} {expected:?} {limit}"
+            );
         }
     }
 
