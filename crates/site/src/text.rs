@@ -19,7 +19,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_segmentation::UnicodeSegmentation;
 use wide::u8x16;
 
-pub(crate) use blocks::{BLOCK, each_block, find_near};
+pub(crate) use blocks::{BLOCK, count, each_block, find_near};
 pub use pixels::{is_wide, title_pixels};
 pub use sentences::sentences;
 pub use words::{CJK_CHARS_PER_WORD, is_cjk, is_mostly_cjk, words};

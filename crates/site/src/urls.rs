@@ -5,14 +5,16 @@
 //! [`PageUrls`], and [`UrlTable::adopt`] turns its provisional ids into those of the table. So no
 //! link ever takes a lock, and ids are given in one place.
 
+mod of_page;
 #[cfg(test)]
 mod tests;
 
-use std::hash::BuildHasher;
+use std::{hash::BuildHasher, ops::Range};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use url::{Position, Url};
 
+pub use self::of_page::PageUrls;
 use crate::{
     page::{Intern, Outcome, PageFacts, UrlId},
     url_key::url_key,
@@ -40,8 +42,6 @@ pub mod provenance {
     pub const GIVEN: u8 = SITEMAP | PREVIOUS | POST | GSC;
 }
 
-/// URLs of a page that room is made for at first.
-const URLS: usize = 64;
 /// Collectors kept for other pages: as many as are read at a time.
 const SPARE: usize = 64;
 /// Keys that are looked up together.
@@ -156,87 +156,64 @@ impl UrlTable {
 
     /// A collector for the URLs of one page, whose own URL keeps its id.
     pub fn page(&mut self, own: UrlId) -> PageUrls {
-        let mut page = self.spare.pop().unwrap_or_else(|| PageUrls {
-            own,
-            own_key: String::new(),
-            keys: String::with_capacity(64 * URLS),
-            key_ends: Vec::with_capacity(URLS),
-            hashes: Vec::with_capacity(URLS),
-            ids: HashTable::with_capacity(URLS),
-            raws: Vec::new(),
-            hasher: self.hasher.clone(),
-        });
-        page.own = own;
-        page.own_key.push_str(self.key(own));
+        let page = self.spare.pop();
+        let mut page = page.unwrap_or_else(|| PageUrls::new(self.hasher.clone()));
+        page.begin(own, self.key(own));
         page
     }
 
     /// Gives the URLs that `page` collected ids of this table, in the facts read with it. Targets for
     /// which there is no room become `None`.
-    pub fn adopt(&mut self, mut page: PageUrls, facts: &mut PageFacts) {
-        let mut raws = page.raws.iter().peekable();
-        let mut ids: Vec<Option<UrlId>> = Vec::with_capacity(page.key_ends.len());
-        for some in page.hashes.chunks(AT_ONCE) {
+    pub fn adopt(&mut self, page: PageUrls, facts: &mut PageFacts) {
+        let mut ids: Vec<Option<UrlId>> = Vec::with_capacity(page.len());
+        for some in page.hashes().chunks(AT_ONCE) {
             for (hash, probable) in some.iter().zip(self.probably(some)) {
-                let i = ids.len();
-                let raw = raws.next_if(|(at, _)| *at as usize == i).map(|(_, raw)| &**raw);
-                let key = span(&page.keys, &page.key_ends, i);
-                let id = probable.of(key, &self.keys);
-                ids.push(id.or_else(|| self.insert_hashed(*hash, key, raw)));
+                let key = page.key(ids.len());
+                let known = probable.filter(|(_, at)| self.keys.get(at.clone()) == Some(key));
+                ids.push(match known {
+                    Some((id, _)) => Some(id),
+                    None => self.insert_hashed(*hash, key, page.raw(ids.len())),
+                });
             }
         }
         for_each_target(facts, |target| {
-            if let Some(UrlId(id)) = *target
-                && id & PROVISIONAL != 0
-            {
-                *target = ids[(id & !PROVISIONAL) as usize];
+            if let Some(place) = target.and_then(PageUrls::place) {
+                *target = ids[place];
             }
         });
-        if self.spare.len() < SPARE
-            && page.keys.capacity() <= 128 * URLS
-            && page.key_ends.capacity() <= 4 * URLS
-        {
-            page.clear();
-            self.spare.push(page);
+        if self.spare.len() < SPARE {
+            self.spare.extend(page.emptied());
         }
     }
 
-    /// Ids that keys of these hashes may have, if they are known, where in the text theirs lie, and how they end. On a large
-    /// site each look is at three places that are in no cache. Nothing here waits for what is found in one of them, so that a
-    /// processor looks at those of several keys at a time.
-    fn probably(&self, hashes: &[u64]) -> [Probable; AT_ONCE] {
-        let mut found = [Probable::default(); AT_ONCE];
-        for (key, hash) in found.iter_mut().zip(hashes) {
-            key.id = self.ids.find(*hash, |_| true).copied();
+    /// Ids that keys of these hashes may have, and where in the text theirs lie. On a large site each look is at places that are
+    /// in no cache. Nothing here waits for what is found in one of them, so that a processor looks at those of several keys at
+    /// a time.
+    fn probably(&self, hashes: &[u64]) -> [Option<(UrlId, Range<usize>)>; AT_ONCE] {
+        let mut ids = [None; AT_ONCE];
+        for (id, hash) in ids.iter_mut().zip(hashes) {
+            *id = self.ids.find(*hash, |_| true).copied();
         }
-        for key in &mut found {
-            let end = |at: usize| self.key_ends.get(at).map_or(0, |end| *end as usize);
-            let Some(id) = key.id else { continue };
-            (key.start, key.end) = (end((id as usize).wrapping_sub(1)), end(id as usize));
-        }
-        for key in &mut found {
-            key.last = self.keys.as_bytes().get(key.end.wrapping_sub(1)).copied();
-        }
-        found
+        ids.map(|id| {
+            let id = id?;
+            Some((UrlId(id), range(&self.key_ends, id as usize)))
+        })
     }
 
     /// The same of a page of another site: of its alternates only those that are known stay, so that its URLs do not fill the
     /// table.
     pub(crate) fn adopt_foreign(&mut self, page: &PageUrls, facts: &mut PageFacts) {
-        let place = |id: UrlId| (id.0 & PROVISIONAL != 0).then_some((id.0 & !PROVISIONAL) as usize);
         if let Some(html) = &mut facts.html {
             html.hreflangs.retain_mut(|link| {
-                if let Some(i) = link.target.and_then(place) {
-                    link.target = self.find(page.hashes[i], span(&page.keys, &page.key_ends, i));
+                if let Some(i) = link.target.and_then(PageUrls::place) {
+                    link.target = self.find(page.hashes()[i], page.key(i));
                 }
                 link.target.is_some()
             });
         }
         for_each_target(facts, |target| {
-            if let Some(i) = target.and_then(place) {
-                let raw = page.raws.binary_search_by_key(&(i as u32), |(at, _)| *at);
-                let raw = raw.ok().map(|at| &*page.raws[at].1);
-                *target = self.insert_hashed(page.hashes[i], span(&page.keys, &page.key_ends, i), raw);
+            if let Some(i) = target.and_then(PageUrls::place) {
+                *target = self.insert_hashed(page.hashes()[i], page.key(i), page.raw(i));
             }
         });
     }
@@ -300,98 +277,12 @@ fn raw(url: &Url) -> Option<&str> {
 }
 
 fn span<'a>(text: &'a str, ends: &[u32], i: usize) -> &'a str {
+    &text[range(ends, i)]
+}
+
+fn range(ends: &[u32], i: usize) -> Range<usize> {
     let start = if i == 0 { 0 } else { ends[i - 1] as usize };
-    &text[start..ends[i] as usize]
-}
-
-/// A key that may be the one that is looked for.
-#[derive(Clone, Copy, Default)]
-struct Probable {
-    id: Option<u32>,
-    start: usize,
-    end: usize,
-    /// The last byte of it.
-    last: Option<u8>,
-}
-
-impl Probable {
-    /// Its id, if it is this key.
-    fn of(self, key: &str, keys: &str) -> Option<UrlId> {
-        let is_it = key.bytes().last() == self.last && keys.get(self.start..self.end) == Some(key);
-        self.id.filter(|_| is_it).map(UrlId)
-    }
-}
-
-/// Marks ids that mean something on one page only.
-const PROVISIONAL: u32 = 1 << 31;
-
-/// The URLs of one page, with provisional ids until [`UrlTable::adopt`].
-#[derive(Debug)]
-pub struct PageUrls {
-    own: UrlId,
-    own_key: String,
-    keys: String,
-    key_ends: Vec<u32>,
-    hashes: Vec<u64>,
-    ids: HashTable<u32>,
-    raws: Vec<(u32, Box<str>)>,
-    hasher: DefaultHashBuilder,
-}
-
-impl PageUrls {
-    /// Forgets everything, and keeps its room.
-    fn clear(&mut self) {
-        self.own_key.clear();
-        self.keys.clear();
-        self.key_ends.clear();
-        self.hashes.clear();
-        self.ids.clear();
-        self.raws.clear();
-    }
-
-    fn add(&mut self, key: &str, raw: Option<&str>) -> Option<UrlId> {
-        if *key == *self.own_key {
-            return Some(self.own);
-        }
-        if key.len() > KEY_LIMIT {
-            return None;
-        }
-        let hash = self.hasher.hash_one(key);
-        let Self {
-            ids,
-            keys,
-            key_ends,
-            hashes,
-            raws,
-            ..
-        } = self;
-        if let Some(known) = ids.find(hash, |i| span(keys, key_ends, *i as usize) == key) {
-            return Some(UrlId(known | PROVISIONAL));
-        }
-        let i = key_ends.len() as u32;
-        if i == PROVISIONAL || keys.len() + key.len() > u32::MAX as usize {
-            return None;
-        }
-        keys.push_str(key);
-        key_ends.push(keys.len() as u32);
-        hashes.push(hash);
-        if let Some(raw) = raw.filter(|raw| *raw != key) {
-            raws.push((i, raw.into()));
-        }
-        ids.insert_unique(hash, i, |i| hashes[*i as usize]);
-        Some(UrlId(i | PROVISIONAL))
-    }
-}
-
-impl Intern for PageUrls {
-    fn intern(&mut self, url: &Url) -> Option<UrlId> {
-        let key = url_key(url);
-        self.add(&key, raw(url))
-    }
-
-    fn intern_key(&mut self, key: &str) -> Option<UrlId> {
-        self.add(key, None)
-    }
+    start..ends[i] as usize
 }
 
 /// Visits every place of the facts that holds the id of another URL.

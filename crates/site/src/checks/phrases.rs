@@ -4,7 +4,10 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use serde_json::{Value, json};
 
-use crate::robots::{Agent, Robots};
+use crate::{
+    robots::{Agent, Robots},
+    text,
+};
 
 /// `group token` lines.
 const BOTS: &str = include_str!("../../data/bots.txt");
@@ -39,14 +42,9 @@ static SHAPES: LazyLock<[u64; 128]> = LazyLock::new(|| {
 });
 
 /// The first letter or digit of a text in ASCII, and the bit of how many it has.
-fn shape(text: &str) -> (usize, u64) {
-    let first = text.bytes().find(u8::is_ascii_alphanumeric);
-    // in portions whose count fits a byte, of which the compiler makes vector instructions
-    let portions = text.as_bytes().chunks(255).map(|portion| {
-        let parts: u8 = portion.iter().map(|b| u8::from(b.is_ascii_alphanumeric())).sum();
-        usize::from(parts)
-    });
-    let others = portions.sum::<usize>().saturating_sub(1);
+fn shape(anchor: &str) -> (usize, u64) {
+    let first = anchor.bytes().find(u8::is_ascii_alphanumeric);
+    let others = text::count(anchor.as_bytes(), |b| b.is_ascii_alphanumeric()).saturating_sub(1);
     (
         first.map_or(0, |b| usize::from(b.to_ascii_lowercase())),
         1 << others.min(63),
@@ -80,7 +78,7 @@ pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
             return false;
         }
     }
-    let folded = crate::text::folded(anchor);
+    let folded = text::folded(anchor);
     let bare = folded.trim_matches(|c: char| !c.is_alphanumeric());
     // start() and --details name something in a program
     if folded.ends_with("()") || folded.starts_with("--") && !folded.starts_with("-- ") {

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    blocks::{BLOCK, each_block},
+    blocks::{BLOCK, count, each_block},
     is_cjk,
     words::{PlainWords, Words},
 };
@@ -42,7 +42,8 @@ impl Sketch {
         let words = if text.is_ascii() {
             runs.add_words(text)
         } else {
-            if cjk(text) * 6 > text.len() {
+            // what most Chinese and Japanese characters begin with
+            if count(text, |b| matches!(b, 0xe3..=0xe9)) * 6 > text.len() {
                 runs.add_characters(folded);
             } else {
                 runs.add_words(text);
@@ -204,15 +205,6 @@ impl Runs {
         }
         Some(sketch)
     }
-}
-
-/// Bytes that most Chinese and Japanese characters begin with, counted in portions whose count fits a byte.
-fn cjk(text: &[u8]) -> usize {
-    let portions = text.chunks(255).map(|portion| {
-        let count: u8 = portion.iter().map(|b| u8::from(matches!(b, 0xe3..=0xe9))).sum();
-        usize::from(count)
-    });
-    portions.sum()
 }
 
 fn mixed(mut x: u64) -> u64 {

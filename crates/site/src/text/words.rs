@@ -3,7 +3,7 @@
 use memchr::memchr;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::blocks::{Block, each_block};
+use super::blocks::{Block, count, each_block};
 
 /// Chinese and Japanese put no spaces between words; this many characters count as one word.
 pub const CJK_CHARS_PER_WORD: f64 = 1.7;
@@ -106,18 +106,10 @@ pub fn is_cjk(c: char) -> bool {
 
 /// Whether most letters of a text, given in parts, are of such scripts.
 pub fn is_mostly_cjk<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> bool {
-    // Each of them begins with a byte like that; of most texts its letters in ASCII are more.
-    let (mut plain, mut firsts) = (0_usize, 0_usize);
-    for portion in parts.clone().flat_map(|part| part.as_bytes().chunks(255)) {
-        // counts that fit a byte, of which the compiler makes vector instructions
-        plain += usize::from(
-            portion
-                .iter()
-                .map(|b| u8::from(b.is_ascii_alphanumeric()))
-                .sum::<u8>(),
-        );
-        firsts += usize::from(portion.iter().map(|b| u8::from(*b >= 0xe2)).sum::<u8>());
-    }
+    // each of them begins with a byte like that; of most texts its letters in ASCII are more
+    let sum =
+        |is_so: fn(u8) -> bool| -> usize { parts.clone().map(|part| count(part.as_bytes(), is_so)).sum() };
+    let (firsts, plain) = (sum(|b| b >= 0xe2), sum(|b| b.is_ascii_alphanumeric()));
     if firsts <= plain {
         return false;
     }

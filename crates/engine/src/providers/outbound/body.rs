@@ -126,6 +126,8 @@ impl Body {
 
     /// Takes a piece from the wire. `Ok(false)` when the body was cut and no more is wanted.
     pub(super) fn take(&mut self, piece: Bytes) -> Result<bool, Undecodable> {
+        // a client hands out no more than was announced
+        debug_assert!(self.whole.is_none());
         let is_first = self.wire == 0;
         self.wire += piece.len() as u64;
         let (wire, expected) = (self.wire, self.expected);
