@@ -21,7 +21,11 @@ mod scope;
 mod single;
 mod survey;
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -100,6 +104,8 @@ pub struct Config {
     pub thresholds: Thresholds,
     /// What an earlier crawl read; pages are asked for only if they have changed since. `None` asks for all of them whole.
     pub earlier: Option<Arc<dyn Earlier>>,
+    /// Whether the main text of a page that is read now is wanted.
+    pub wants_texts: Arc<AtomicBool>,
 }
 
 impl Config {
@@ -137,6 +143,7 @@ impl Config {
             again: None,
             thresholds: Thresholds::default(),
             earlier: None,
+            wants_texts: Arc::new(AtomicBool::new(true)),
         }
     }
 }

@@ -221,13 +221,14 @@ impl Frontier {
     }
 }
 
-/// Descending, because the last is taken first.
-fn sort(ids: &mut [u32], urls: &UrlTable) {
-    let order = |id: u32| {
-        let key = urls.key(UrlId(id));
-        (key.contains('?'), key)
-    };
-    ids.sort_unstable_by(|a, b| order(*b).cmp(&order(*a)));
+/// Descending, because the last is taken first: those with a query last of all.
+fn sort(ids: &mut Vec<u32>, urls: &UrlTable) {
+    let key = |id: u32| urls.key(UrlId(id));
+    let (mut last, mut first): (Vec<u32>, Vec<u32>) = ids.drain(..).partition(|id| key(*id).contains('?'));
+    for part in [&mut last, &mut first] {
+        part.sort_unstable_by(|a, b| key(*b).cmp(key(*a)));
+        ids.append(part);
+    }
 }
 
 #[cfg(test)]

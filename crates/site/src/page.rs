@@ -162,6 +162,8 @@ pub struct Limits {
     /// A crawl keeps 4 KB to find words in, 650 words of English: with twice as many, packing and room double, and all but
     /// one in ten or twenty of the keywords found are the same.
     pub text: usize,
+    /// Whether the main text is kept, or only looked at.
+    pub keeps_text: bool,
     /// Links kept; of the rest as many that lead where no other does, or not so, and all are counted.
     pub links: usize,
     /// A paragraph of more words is a long one.
@@ -172,6 +174,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             text: 4 * 1024,
+            keeps_text: true,
             links: 5_000,
             paragraph_words: 150,
         }

@@ -31,6 +31,18 @@ pub fn primary(language: &str) -> String {
     language[..end].to_ascii_lowercase()
 }
 
+/// The lines of a text that ends none with `\r`: their ends are looked for many bytes at a time.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> + Clone {
+    let last = (!text.is_empty() && !text.ends_with('\n')).then_some(text.len());
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain(last);
+    let mut start = 0;
+    ends.map(move |end| {
+        let line = &text[start..end];
+        start = end + 1;
+        line
+    })
+}
+
 /// Extended grapheme clusters of a text.
 pub fn length(text: &str) -> usize {
     if text.is_ascii() && !text.contains('\r') {
@@ -240,6 +252,13 @@ mod tests {
     use proptest::prelude::{Strategy, prop_assert_eq, proptest};
 
     use super::*;
+
+    proptest! {
+        #[test]
+        fn lines_are_those_of_the_standard_library(text in "[aé\n]{0,20}") {
+            prop_assert_eq!(lines(&text).collect::<Vec<_>>(), text.lines().collect::<Vec<_>>());
+        }
+    }
 
     #[test]
     fn a_character_is_a_grapheme_cluster() {

@@ -239,6 +239,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
         noted,
         texts,
     } = saved(db, (scope, audit_id), &config, &asking, elapsed).await?;
+    config.wants_texts = texts.wanted().clone();
     config.earlier = earlier::of(db, scope, audit, reader, texts.clone()).await?;
     let mut sink = Saving {
         asking,

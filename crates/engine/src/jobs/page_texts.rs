@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
 };
 
@@ -23,13 +23,30 @@ use crate::failure::defect;
 const MOST: u32 = 2_000;
 
 /// How many pages of an audit are saved with their texts. It goes by pages, because batches of a slow site have one or two.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Kept(Arc<AtomicU32>);
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pages: Arc<AtomicU32>,
+    goes_on: Arc<AtomicBool>,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self {
+            pages: Arc::default(),
+            goes_on: Arc::new(AtomicBool::new(true)),
+        }
+    }
+}
 
 impl Kept {
-    /// Whether the next batch is saved with its texts.
+    /// Whether the next batch is saved with its texts, and so those of pages that are read now are wanted.
+    pub(super) const fn wanted(&self) -> &Arc<AtomicBool> {
+        &self.goes_on
+    }
+
+    /// The same, now.
     pub(super) fn goes_on(&self) -> bool {
-        self.0.load(Relaxed) < MOST
+        self.goes_on.load(Relaxed)
     }
 
     /// A batch is saved, with its texts if they were kept until then. Whether they were.
@@ -37,7 +54,8 @@ impl Kept {
         let goes_on = self.goes_on();
         if goes_on {
             let more = pages.filter(|page| page.html_200().is_some()).count();
-            self.0.fetch_add(more as u32, Relaxed);
+            let pages = self.pages.fetch_add(more as u32, Relaxed) + more as u32;
+            self.goes_on.store(pages < MOST, Relaxed);
         }
         goes_on
     }

@@ -18,11 +18,8 @@ pub(super) fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         (provenance::POST, "post"),
         (provenance::GSC, "gsc"),
     ];
-    let known: Vec<&str> = known
-        .into_iter()
-        .filter(|(bit, _)| given & bit != 0)
-        .map(|(_, name)| name)
-        .collect();
+    let known = known.into_iter().filter(|(bit, _)| given & bit != 0);
+    let mut known = known.map(|(_, name)| name).peekable();
     // a link that may not be followed is why it was known before, and why it is now
     let only_before = given & provenance::GIVEN == provenance::PREVIOUS;
     let others = || index.inlinks(page.id()).any(|(from, _)| from != page.id());
@@ -30,11 +27,11 @@ pub(super) fn orphan(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         && page.context.complete()
         && !page.is_home()
         && page.id() != UrlId(0)
-        && !known.is_empty()
+        && known.peek().is_some()
         && !(only_before && others())
         && !index.may_be_linked(page.id())
         && page.context.ways_in(page.id()).next().is_none();
-    orphan.then(|| json!({"provenance": known}))
+    orphan.then(|| json!({"provenance": known.collect::<Vec<_>>()}))
 }
 
 pub(super) fn single_inlink(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {

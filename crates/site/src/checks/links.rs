@@ -242,10 +242,11 @@ fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         link.target.is_none()
             && link.flags & (LINK_CODE | LINK_FRAGMENT | LINK_MALFORMED | LINK_OTHER_SCHEME) == 0
     };
-    let mut links = html.links.iter();
+    let leads_on = |link: Link<'_>| link.target.is_some_and(internal) || untold(&link);
+    // of most pages no link is looked at
     let dead = page.index().has(page.id(), flag::DEAD_END)
         && !html.links.hide_some()
-        && !links.any(|link| link.target.is_some_and(internal) || untold(&link));
+        && !html.links.iter().any(leads_on);
     dead.then(|| json!({"links": html.links_total}))
 }
 

@@ -14,6 +14,7 @@ use crate::{
 /// Its links and texts are of no interest.
 const LIMITS: Limits = Limits {
     text: 0,
+    keeps_text: false,
     links: 0,
     paragraph_words: u32::MAX,
 };

@@ -39,7 +39,8 @@ impl Edges {
     /// Keeps the targets of a page; sorts and thins them. A link that may be followed hides one to the
     /// same target that may not.
     pub(super) fn add(&mut self, page: u32, targets: &mut Vec<(u32, Kind)>) {
-        targets.sort_unstable();
+        // as one number each, which are compared without a branch
+        targets.sort_unstable_by_key(|(target, kind)| u64::from(*target) << 8 | *kind as u64);
         targets.dedup_by(|later, kept| {
             later.0 == kept.0 && (later.1 == kept.1 || (kept.1 == Kind::Follow && later.1 == Kind::NoFollow))
         });

@@ -25,9 +25,7 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     if matches!(formula, Formula::Lix | Formula::SentenceLength) {
         return None;
     }
-    let paragraphs = lines
-        .lines()
-        .filter(|line| line.len() >= LINE && ends_a_sentence(line));
+    let paragraphs = text::lines(lines).filter(|line| line.len() >= LINE && ends_a_sentence(line));
     let mut bytes = 0;
     let looked_at = paragraphs.clone().take_while(|paragraph| {
         let more = bytes < LOOKED_AT;

@@ -107,7 +107,7 @@ pub(super) fn other_than(declared: &str, lines: &str) -> Option<Detected> {
     // what detection does not know, it takes for something else
     codes().find(|(_, code)| *code == declared)?;
     let mut sample = String::new();
-    for line in lines.lines().filter(|line| line.len() >= LINE) {
+    for line in text::lines(lines).filter(|line| line.len() >= LINE) {
         sample.push_str(line);
         sample.push('\n');
         if sample.len() >= SAMPLE {

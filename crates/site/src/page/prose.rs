@@ -4,7 +4,7 @@ use std::{cell::Cell, sync::LazyLock};
 
 use memchr::{memchr2_iter, memmem::Finder};
 
-use super::{HtmlFacts, density, ease, language, tags::Tag, unseen::unseen};
+use super::{HtmlFacts, Limits, density, ease, language, tags::Tag, unseen::unseen};
 use crate::text::{self, Words, sketch::Sketch};
 
 const IN_MAIN: u8 = 1;
@@ -50,8 +50,9 @@ pub(super) struct Prose {
     listings: Vec<(usize, usize)>,
     /// Texts of links outside landmarks.
     links: Vec<(usize, usize)>,
-    /// Room for the main text.
+    /// Room for the main text, folded, and for its beginning in lines.
     main: String,
+    lines: String,
 }
 
 thread_local! {
@@ -70,6 +71,7 @@ impl Prose {
             mut listings,
             mut links,
             main,
+            lines,
             place: _,
         } = ROOM.take().unwrap_or_default();
         text.clear();
@@ -89,6 +91,7 @@ impl Prose {
             listings,
             links,
             main,
+            lines,
         }
     }
 
@@ -184,8 +187,8 @@ impl Prose {
                 .is_some_and(|(start, until)| *start <= visible && end <= *until)
     }
 
-    /// Counts and hashes, and keeps so many bytes of the main text.
-    pub fn finish(mut self, facts: &mut HtmlFacts, most: usize) {
+    /// Counts and hashes, and keeps the beginning of the main text if it is wanted.
+    pub fn finish(mut self, facts: &mut HtmlFacts, limits: &Limits) {
         self.text.truncate(self.text.trim_end().len());
         facts.text_bytes = self.text.len() as u64;
         let wanted = self.main_place();
@@ -211,7 +214,8 @@ impl Prose {
         }
         main_text.truncate(main_text.trim_end().len());
         facts.excerpt = text::cut(&main_text, EXCERPT).into();
-        facts.main_text = self.lines(is_main, most).into();
+        let mut lines = std::mem::take(&mut self.lines);
+        self.write_lines(is_main, limits.text, &mut lines);
         facts.main_nosnippet = !main_text.is_empty() && hidden * 10 >= main_text.len() * 9;
         facts.quotations += u32::from(has_quotation(&main_text));
         facts.numbers = has_digit(main_text.as_bytes());
@@ -233,13 +237,16 @@ impl Prose {
             facts.more.unseen = unseen(facts, &folded, &self.text);
         }
         if let Some(lang) = &facts.lang {
-            facts.more.hard = ease::hard(lang, &facts.main_text);
+            facts.more.hard = ease::hard(lang, &lines);
             // what fills an unfinished page is in no language
             if facts.placeholders.is_empty() {
-                facts.more.language = language::other_than(lang, &facts.main_text);
+                facts.more.language = language::other_than(lang, &lines);
             }
         }
-        self.main = folded;
+        if limits.keeps_text {
+            facts.main_text = lines.as_str().into();
+        }
+        (self.main, self.lines) = (folded, lines);
         if self.text.capacity() <= MOST_RESERVED {
             ROOM.set(Some(self));
         }
@@ -274,8 +281,8 @@ impl Prose {
     }
 
     /// The parts that are wanted, a line for each block, cut at the end of a word.
-    fn lines(&self, is_wanted: impl Fn(u8) -> bool, most: usize) -> String {
-        let mut out = String::with_capacity(most.min(self.text.len()) + 1);
+    fn write_lines(&self, is_wanted: impl Fn(u8) -> bool, most: usize, out: &mut String) {
+        out.clear();
         let mut listings = self.listings.as_slice();
         for (start, end, _) in self.pieces(is_wanted) {
             if out.len() > most {
@@ -296,7 +303,6 @@ impl Prose {
             out.truncate(out[near..].rfind(' ').map_or(out.len(), |space| near + space));
         }
         out.truncate(out.trim_end().len());
-        out
     }
 
     /// What holds the main text: main, else article, else everything that is not around it.

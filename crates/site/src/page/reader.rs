@@ -161,7 +161,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         if { blocks.chain(objects.map(|object| &object.source)) }.any(|source| names_article(source)) {
             self.out.byline = authors(self.html).nth(self.authors_in_json).is_some();
         }
-        std::mem::take(&mut self.prose).finish(&mut self.out, self.limits.text);
+        std::mem::take(&mut self.prose).finish(&mut self.out, self.limits);
         self.out
     }
 

@@ -34,12 +34,19 @@ const PAGES: usize = ROWS / 2;
 const NAMES: usize = 8 * ROWS;
 
 /// What there is in portions of at most so many, none of them empty.
-pub(super) fn portions<T>(mut rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
-    std::iter::from_fn(move || {
-        let rest = rows.split_off(rows.len().min(most));
-        let portion = std::mem::replace(&mut rows, rest);
+pub(super) fn portions<T>(rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
+    // each row is moved once, and none where all are one portion
+    let (whole, rest) = if rows.len() <= most {
+        (Some(rows).filter(|rows| !rows.is_empty()), Vec::new())
+    } else {
+        (None, rows)
+    };
+    let mut rest = rest.into_iter();
+    let others = std::iter::from_fn(move || {
+        let portion: Vec<T> = rest.by_ref().take(most).collect();
         (!portion.is_empty()).then_some(portion)
-    })
+    });
+    whole.into_iter().chain(others)
 }
 
 /// Makes portions, and writes each while the next is made.

@@ -1,7 +1,7 @@
 //! What is fetched next: retries that are due, then the frontier, past robots.txt and the pace of the
 //! host.
 
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, sync::atomic::Ordering::Relaxed};
 
 use futures_util::FutureExt;
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ use crate::{
     },
     fetch::Response,
     graph::State,
-    page::{At, Outcome, PageFacts, UrlId},
+    page::{At, Limits, Outcome, PageFacts, UrlId},
     robots::Policy,
     text,
     urls::provenance,
@@ -243,6 +243,7 @@ impl Run {
         self.fetching += 1;
         work.attempts = work.attempts.saturating_add(1);
         let (at, urls, limits) = (self.at(&work), self.table.page(work.id), self.limits);
+        let wants_texts = self.config.wants_texts.clone();
         // What is said of the site is read off its start page, above all off its headers, of which a 304 says little.
         let start = work.id.0 == 0 || work.id == self.origin.home;
         let ask = Ask {
@@ -282,6 +283,10 @@ impl Run {
                     desk.put(work, job);
                     // until those that have come meanwhile are there too
                     tokio::task::yield_now().await;
+                    let limits = Limits {
+                        keeps_text: wants_texts.load(Relaxed),
+                        ..limits
+                    };
                     for (work, job) in desk.take() {
                         // to decide about the page before, and to see to what arrives
                         let_others_run();

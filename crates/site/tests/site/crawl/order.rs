@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use searchwright_site::crawl::{Config, Termination, crawl};
 use searchwright_site::graph::Index;
+use searchwright_site::page::PageFacts;
 use searchwright_site::urls::provenance;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +35,27 @@ async fn pages_come_breadth_first_and_urls_with_a_query_last() {
         ),
         (6, 0, 6)
     );
+}
+
+#[tokio::test]
+async fn texts_that_nobody_wants_are_looked_at_and_not_kept() {
+    let text = "The cat sat on the mat, and it was warm there. ".repeat(20);
+    let pages = || site().with("/", html(format!("<html lang=fr><main><p>{text}</p></main>")));
+    let unwanted = Config {
+        wants_texts: Arc::new(false.into()),
+        ..config()
+    };
+    let (_, with, _) = run(pages(), config()).await;
+    let (_, without, _) = run(pages(), unwanted).await;
+    let [with, mut without] = [with, without].map(|memory| memory.page("/").facts.clone());
+    let html = |facts: &PageFacts| facts.html.clone().unwrap();
+    assert_eq!(html(&with).main_text.len(), text.trim_end().len());
+    assert_eq!(&*html(&without).main_text, "");
+    assert!(html(&without).more.language.is_some());
+    without.html.as_mut().unwrap().main_text = html(&with).main_text;
+    without.fetched_at_ms = with.fetched_at_ms;
+    without.ttfb_ms = with.ttfb_ms;
+    assert_eq!(without, with);
 }
 
 #[tokio::test]
