@@ -34,20 +34,24 @@ const AT_ONCE: usize = 64;
 
 /// The batch of each URL that was fetched, by its id.
 #[derive(Debug, Default)]
-pub(super) struct Batches(Vec<Option<u32>>);
+pub(super) struct Batches(Vec<u32>);
+
+/// Of a URL that was not fetched.
+const NO_BATCH: u32 = u32::MAX;
 
 impl Batches {
     /// Takes in a page of a batch.
     pub(super) fn note(&mut self, id: UrlId, number: u32) {
         let place = id.0 as usize;
         if self.0.len() <= place {
-            self.0.resize(place + 1, None);
+            self.0.resize(place + 1, NO_BATCH);
         }
-        self.0[place] = Some(number);
+        self.0[place] = number;
     }
 
     fn of(&self, id: UrlId) -> Option<u32> {
-        self.0.get(id.0 as usize).copied().flatten()
+        let batch = self.0.get(id.0 as usize).copied();
+        batch.filter(|number| *number != NO_BATCH)
     }
 }
 

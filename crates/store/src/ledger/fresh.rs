@@ -3,11 +3,7 @@
 use searchwright_contract::Instant;
 use uuid::Uuid;
 
-use super::{
-    entry::Entry,
-    leaf::{self, Entries},
-    write,
-};
+use super::{leaf, write};
 use crate::{Param, Result, Tx, access::ProjectScope, sql};
 
 /// What an audit found of an issue, as though nothing were known of it on these pages.
@@ -27,15 +23,8 @@ impl Fresh {
             pages.push((page, evidence));
         }
         let first = pages.first().map_or(Uuid::nil(), |(page, _)| *page);
-        let (mut entries, most) = (Entries::new(), leaf::most(pages.len()));
-        let rows = pages.chunks_mut(most).map(|pages| {
-            entries.clear();
-            entries.extend(pages.iter_mut().map(|(page, evidence)| {
-                let entry = Entry::new(std::mem::take(evidence), audit, now);
-                (*page, entry)
-            }));
-            leaf::row(pages[0].0, &entries)
-        });
+        let leaves = pages.chunks(leaf::most(pages.len()));
+        let rows = leaves.map(|pages| leaf::row_of_new(pages, audit, now));
         let rows = rows.collect::<Result<_>>()?;
         Ok(Self { first, rows })
     }

@@ -117,6 +117,16 @@ impl Summary {
             self.mixed |= first != entry.last_seen;
         }
     }
+
+    fn row(self, first_page: Uuid, data: Vec<u8>) -> Vec<Param> {
+        let mut row = vec![first_page.into()];
+        row.extend(self.counts.map(Param::from));
+        row.push(self.wakes_at.into());
+        row.push(self.changed_at.into());
+        row.push(self.seen_by.filter(|_| !self.mixed).into());
+        row.push(data.into());
+        row
+    }
 }
 
 /// The row of a leaf, behind project and issue: its first page, the counts in the order of [`OccurrenceState::ALL`], when
@@ -136,13 +146,39 @@ pub(super) fn row(first_page: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Par
     let plain = Vec::with_capacity(entries.len() * 256);
     let plain = postcard::to_extend(&of, plain).map_err(defect)?;
     data.extend(lz4_flex::compress_prepend_size(&plain));
-    let mut row = vec![first_page.into()];
-    row.extend(summary.counts.map(Param::from));
-    row.push(summary.wakes_at.into());
-    row.push(summary.changed_at.into());
-    row.push(summary.seen_by.filter(|_| !summary.mixed).into());
-    row.push(data.into());
-    Ok(row)
+    Ok(summary.row(first_page, data))
+}
+
+/// The row of a leaf of new entries, as [`row`] makes it. They differ in what was seen and in nothing else, so that the rest of
+/// them is made once: of an audit's entries most are new.
+pub(super) fn row_of_new(pages: &[(Uuid, String)], audit: Uuid, now: Instant) -> Result<Vec<Param>> {
+    let count = u16::try_from(pages.len()).map_err(defect)?;
+    let new = Entry::new(String::new(), audit, now);
+    let beginning =
+        |evidence: &str, plain| postcard::to_extend(&(new.state, evidence), plain).map_err(defect);
+    let (empty, whole) = (
+        beginning("", Vec::new())?,
+        postcard::to_stdvec(&new).map_err(defect)?,
+    );
+    let rest = whole
+        .strip_prefix(&*empty)
+        .ok_or_else(|| defect("unknown form"))?;
+    let mut summary = Summary::default();
+    let mut data = Vec::with_capacity(3 + pages.len() * 64);
+    data.push(PACKED);
+    data.extend(count.to_le_bytes());
+    let seen: usize = pages.iter().map(|(_, evidence)| evidence.len()).sum();
+    let plain = Vec::with_capacity(seen + (pages.len() + 1) * (whole.len() + 8));
+    let mut plain = postcard::to_extend(&pages.len(), plain).map_err(defect)?;
+    for (page, evidence) in pages {
+        data.extend(page.as_bytes());
+        summary.add(&new);
+        plain = beginning(evidence, plain)?;
+        plain.extend(rest);
+    }
+    data.extend(lz4_flex::compress_prepend_size(&plain));
+    let first = pages.first().map_or(Uuid::nil(), |(page, _)| *page);
+    Ok(summary.row(first, data))
 }
 
 /// Instants as text where people read, else as milliseconds.

@@ -153,6 +153,18 @@ fn what_is_no_leaf_is_a_defect() {
 
 proptest! {
     #[test]
+    fn a_leaf_of_new_entries_is_made_as_any_other(seen in prop::collection::vec(0_usize..200, 1..200)) {
+        let seen = seen.into_iter().map(|length| "é".repeat(length));
+        let pages: Vec<(Uuid, String)> = (0..).map(page).zip(seen).collect();
+        let entry = |(page, evidence): &(Uuid, String)| (*page, new(evidence));
+        let entries: Vec<(Uuid, Entry)> = pages.iter().map(entry).collect();
+        prop_assert_eq!(
+            leaf::row_of_new(&pages, Uuid::from_u128(1), at(1)).unwrap(),
+            leaf::row(pages[0].0, &entries).unwrap()
+        );
+    }
+
+    #[test]
     fn leaves_hold_what_a_map_would(turns in prop::collection::vec(prop::collection::vec((0_u32..3_000, any::<bool>()), 0..700), 1..5)) {
         let mut map: BTreeMap<Uuid, Entry> = BTreeMap::new();
         let mut leaves: BTreeMap<Uuid, Vec<u8>> = BTreeMap::new();

@@ -1,7 +1,8 @@
 //! What an analysis writes. Portions are made on a thread of their own, one ahead of the store.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
+use futures_util::StreamExt as _;
 use searchwright_contract::Instant;
 use searchwright_site::graph::Index;
 use searchwright_store::{
@@ -30,6 +31,8 @@ use crate::{
 pub(super) const ROWS: usize = 8 * 1024;
 /// Pages of one, which have many columns.
 const PAGES: usize = ROWS / 2;
+/// Portions that are packed or wait to be written.
+const PACKED_AHEAD: usize = 3;
 /// Names of one, which are in leaves.
 const NAMES: usize = 8 * ROWS;
 
@@ -65,6 +68,34 @@ where
         tokio::task::spawn_blocking(move || make(&mut |portion| give.blocking_send(portion).is_ok()));
     while let Some(portion) = next.recv().await {
         write(portion).await?;
+    }
+    Ok(making.await.map_err(|e| defect("analysis", e))?)
+}
+
+/// The same, where packing what is made takes longest: of some portions at a time, while one is written and the next is made.
+async fn packed_ahead<T, P, R, F>(
+    make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
+    pack: impl Fn(T) -> P + Send + Sync + 'static,
+    mut write: impl FnMut(P) -> F,
+) -> Result<R, JobError>
+where
+    T: Send + 'static,
+    P: Send + 'static,
+    R: Send + 'static,
+    F: Future<Output = Result<(), JobError>>,
+{
+    let (give, made) = channel(1);
+    let making =
+        tokio::task::spawn_blocking(move || make(&mut |portion| give.blocking_send(portion).is_ok()));
+    let pack = Arc::new(pack);
+    let made = futures_util::stream::unfold(made, async |mut made| Some((made.recv().await?, made)));
+    let packed = made.map(|portion| {
+        let pack = pack.clone();
+        tokio::task::spawn_blocking(move || pack(portion))
+    });
+    let mut packed = pin!(packed.buffered(PACKED_AHEAD));
+    while let Some(portion) = packed.next().await {
+        write(portion.map_err(|e| defect("analysis", e))?).await?;
     }
     Ok(making.await.map_err(|e| defect("analysis", e))?)
 }
@@ -120,17 +151,16 @@ pub(super) async fn findings(
     let (shared, newest) = (shared.clone(), Newest::before(audit.began));
     let before = issues::ids(&mut db.read().await?, run.leased.scope).await?;
     let is_new = move |issue: Uuid| before.binary_search(&issue).is_err();
-    let written = ahead(
+    let written = packed_ahead(
         move |give| {
             let known = gather::Known {
                 issues: &shared.issue_ids,
                 ids: &shared.ids,
                 index: &shared.index,
             };
-            found.rest(known, &mut |found| {
-                give(Ready::make(found, &is_new, audit.id, now))
-            })
+            found.rest(known, give)
         },
+        move |found| Ready::make(found, &is_new, audit.id, now),
         |ready| async move {
             let ready = ready?;
             fenced(db, run.leased.clone(), move |tx, scope| {
