@@ -133,52 +133,49 @@ impl Summary {
 /// the next is to be woken, the last change by an audit, the audit that saw all, the data.
 pub(super) fn row(first_page: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Param>> {
     let mut summary = Summary::default();
-    let count = u16::try_from(entries.len()).map_err(defect)?;
-    let mut data = Vec::with_capacity(3 + entries.len() * 64);
-    data.push(PACKED);
-    data.extend(count.to_le_bytes());
-    for (page, entry) in entries {
-        data.extend(page.as_bytes());
-        summary.add(entry);
-    }
+    entries.iter().for_each(|(_, entry)| summary.add(entry));
     let of: Vec<&Entry> = entries.iter().map(|(_, entry)| entry).collect();
     // it need not grow, but for long evidence
     let plain = Vec::with_capacity(entries.len() * 256);
     let plain = postcard::to_extend(&of, plain).map_err(defect)?;
-    data.extend(lz4_flex::compress_prepend_size(&plain));
+    let data = pack(entries.iter().map(|(page, _)| *page), &plain)?;
     Ok(summary.row(first_page, data))
 }
 
 /// The row of a leaf of new entries, as [`row`] makes it. They differ in what was seen and in nothing else, so that the rest of
 /// them is made once: of an audit's entries most are new.
 pub(super) fn row_of_new(pages: &[(Uuid, String)], audit: Uuid, now: Instant) -> Result<Vec<Param>> {
-    let count = u16::try_from(pages.len()).map_err(defect)?;
     let new = Entry::new(String::new(), audit, now);
+    let whole = postcard::to_stdvec(&new).map_err(defect)?;
     let beginning =
         |evidence: &str, plain| postcard::to_extend(&(new.state, evidence), plain).map_err(defect);
-    let (empty, whole) = (
-        beginning("", Vec::new())?,
-        postcard::to_stdvec(&new).map_err(defect)?,
-    );
+    let empty = beginning("", Vec::new())?;
     let rest = whole
         .strip_prefix(&*empty)
         .ok_or_else(|| defect("unknown form"))?;
-    let mut summary = Summary::default();
-    let mut data = Vec::with_capacity(3 + pages.len() * 64);
-    data.push(PACKED);
-    data.extend(count.to_le_bytes());
     let seen: usize = pages.iter().map(|(_, evidence)| evidence.len()).sum();
     let plain = Vec::with_capacity(seen + (pages.len() + 1) * (whole.len() + 8));
     let mut plain = postcard::to_extend(&pages.len(), plain).map_err(defect)?;
-    for (page, evidence) in pages {
-        data.extend(page.as_bytes());
+    let mut summary = Summary::default();
+    for (_, evidence) in pages {
         summary.add(&new);
         plain = beginning(evidence, plain)?;
         plain.extend(rest);
     }
-    data.extend(lz4_flex::compress_prepend_size(&plain));
     let first = pages.first().map_or(Uuid::nil(), |(page, _)| *page);
+    let data = pack(pages.iter().map(|(page, _)| *page), &plain)?;
     Ok(summary.row(first, data))
+}
+
+/// The data of a leaf: the ids of its pages as they are, and entries packed.
+fn pack(pages: impl ExactSizeIterator<Item = Uuid>, entries: &[u8]) -> Result<Vec<u8>> {
+    let count = u16::try_from(pages.len()).map_err(defect)?;
+    let mut data = Vec::with_capacity(3 + pages.len() * 64);
+    data.push(PACKED);
+    data.extend(count.to_le_bytes());
+    pages.for_each(|page| data.extend(page.as_bytes()));
+    data.extend(lz4_flex::compress_prepend_size(entries));
+    Ok(data)
 }
 
 /// Instants as text where people read, else as milliseconds.

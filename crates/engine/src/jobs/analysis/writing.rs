@@ -10,7 +10,10 @@ use searchwright_store::{
     issues::{self, Newest, Ready},
     page_names, pages,
 };
-use tokio::sync::mpsc::channel;
+use tokio::{
+    sync::mpsc::{Receiver, channel},
+    task::JoinHandle,
+};
 use uuid::Uuid;
 
 use super::{
@@ -38,18 +41,26 @@ const NAMES: usize = 8 * ROWS;
 
 /// What there is in portions of at most so many, none of them empty.
 pub(super) fn portions<T>(rows: Vec<T>, most: usize) -> impl Iterator<Item = Vec<T>> {
-    // each row is moved once, and none where all are one portion
-    let (whole, rest) = if rows.len() <= most {
-        (Some(rows).filter(|rows| !rows.is_empty()), Vec::new())
-    } else {
-        (None, rows)
-    };
-    let mut rest = rest.into_iter();
-    let others = std::iter::from_fn(move || {
-        let portion: Vec<T> = rest.by_ref().take(most).collect();
+    let mut rows = rows.into_iter();
+    std::iter::from_fn(move || {
+        let portion: Vec<T> = rows.by_ref().take(most).collect();
         (!portion.is_empty()).then_some(portion)
-    });
-    whole.into_iter().chain(others)
+    })
+}
+
+/// Makes portions on a thread of its own, each while the one before is taken. Refused only when none is taken any more, which
+/// who takes them says.
+fn making<T, R>(
+    make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
+) -> (Receiver<T>, JoinHandle<R>)
+where
+    T: Send + 'static,
+    R: Send + 'static,
+{
+    let (give, made) = channel(1);
+    let making =
+        tokio::task::spawn_blocking(move || make(&mut |portion| give.blocking_send(portion).is_ok()));
+    (made, making)
 }
 
 /// Makes portions, and writes each while the next is made.
@@ -62,11 +73,8 @@ where
     R: Send + 'static,
     F: Future<Output = Result<(), JobError>>,
 {
-    let (give, mut next) = channel(1);
-    // Refused only when nothing is written any more, which the writing says.
-    let making =
-        tokio::task::spawn_blocking(move || make(&mut |portion| give.blocking_send(portion).is_ok()));
-    while let Some(portion) = next.recv().await {
+    let (mut made, making) = making(make);
+    while let Some(portion) = made.recv().await {
         write(portion).await?;
     }
     Ok(making.await.map_err(|e| defect("analysis", e))?)
@@ -84,9 +92,7 @@ where
     R: Send + 'static,
     F: Future<Output = Result<(), JobError>>,
 {
-    let (give, made) = channel(1);
-    let making =
-        tokio::task::spawn_blocking(move || make(&mut |portion| give.blocking_send(portion).is_ok()));
+    let (made, making) = making(make);
     let pack = Arc::new(pack);
     let made = futures_util::stream::unfold(made, async |mut made| Some((made.recv().await?, made)));
     let packed = made.map(|portion| {
