@@ -25,6 +25,7 @@ mod raw_text;
 mod read;
 mod reader;
 mod reuse;
+mod tag_source;
 mod tags;
 mod tokens;
 mod unseen;

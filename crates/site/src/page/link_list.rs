@@ -82,9 +82,9 @@ impl Links {
         &mut self.read
     }
 
-    /// How many.
+    /// How many. Nobody need read stored ones for that.
     pub fn len(&self) -> usize {
-        self.read().entries.len()
+        self.stored.as_ref().map_or(self.read.entries.len(), Stored::len)
     }
 
     /// None at all.

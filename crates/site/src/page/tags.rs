@@ -29,6 +29,15 @@ const fn pack(name: &[u8]) -> u64 {
     packed
 }
 
+/// Places for names, many more than there are names, so that each has one of its own.
+const PLACES: usize = 1024;
+/// What gives them places: any odd number for which all are different ones.
+const SPREAD: u64 = 0x61aa_d474_44e1_ecbb;
+
+const fn place(packed: u64) -> usize {
+    (packed.wrapping_mul(SPREAD) >> (u64::BITS - PLACES.ilog2())) as usize
+}
+
 macro_rules! tags {
     ($($variant:ident $name:literal $kind:expr;)*) => {
         /// An element's name. Those that nothing here asks for are `Other`.
@@ -38,28 +47,7 @@ macro_rules! tags {
 
         const KINDS: &[u8] = &[0, $($kind,)*];
         const NAMES: &[&str] = &["", $($name,)*];
-
-        impl Tag {
-            /// The element of this name, in any case.
-            #[expect(non_upper_case_globals, reason = "the constants are named after the variants they stand for")]
-            pub fn of(name: &[u8]) -> Self {
-                $(
-                    const $variant: u64 = pack($name.as_bytes());
-                )*
-                let tag = match pack(name) {
-                    $($variant => Self::$variant,)*
-                    _ => return Self::Other,
-                };
-                // names beyond eight bytes share their packed form with longer ones
-                if name.len() == tag.name().len()
-                    && (name.len() <= 8 || name.eq_ignore_ascii_case(tag.name().as_bytes()))
-                {
-                    tag
-                } else {
-                    Self::Other
-                }
-            }
-        }
+        const TAGS: &[Tag] = &[Tag::Other, $(Tag::$variant,)*];
     };
 }
 
@@ -105,9 +93,63 @@ tags! {
     Var "var" LEAVES_FOREIGN; Video "video" 0; Wbr "wbr" VOID | SPECIAL; Xmp "xmp" BLOCK;
 }
 
+static PACKED: [u64; Tag::COUNT] = {
+    let mut all = [0; Tag::COUNT];
+    let mut i = 1;
+    while i < all.len() {
+        all[i] = pack(NAMES[i].as_bytes());
+        i += 1;
+    }
+    all
+};
+
+static PLACED: [Tag; PLACES] = {
+    let mut all = [Tag::Other; PLACES];
+    let mut i = 1;
+    while i < TAGS.len() {
+        let place = place(pack(NAMES[i].as_bytes()));
+        assert!(
+            matches!(all[place], Tag::Other),
+            "two names have one place: take another SPREAD"
+        );
+        all[place] = TAGS[i];
+        i += 1;
+    }
+    all
+};
+
 impl Tag {
     /// How many there are, `Other` included.
     pub const COUNT: usize = KINDS.len();
+
+    /// The element of this name, in any case.
+    pub fn of(name: &[u8]) -> Self {
+        let tag = Self::packed(pack(name));
+        // names beyond eight bytes share their packed form with longer ones
+        if name.len() == tag.name().len()
+            && (name.len() <= 8 || name.eq_ignore_ascii_case(tag.name().as_bytes()))
+        {
+            tag
+        } else {
+            Self::Other
+        }
+    }
+
+    /// The same of a name of fewer than eight letters, which eight bytes begin with.
+    pub fn of_short(eight: u64, letters: u32) -> Self {
+        const SMALL: u64 = u64::from_le_bytes([0x20; 8]);
+        Self::packed((eight | SMALL) & ((1 << (8 * letters)) - 1))
+    }
+
+    /// One whose name begins so.
+    fn packed(packed: u64) -> Self {
+        let tag = PLACED[place(packed)];
+        if PACKED[tag as usize] == packed {
+            tag
+        } else {
+            Self::Other
+        }
+    }
 
     /// Lower-case name; empty for `Other`.
     pub fn name(self) -> &'static str {
@@ -164,8 +206,13 @@ mod tests {
     #[test]
     fn every_name_finds_its_tag() {
         for name in &NAMES[1..] {
-            let tag = Tag::of(name.to_ascii_uppercase().as_bytes());
-            assert_eq!(tag.name(), *name);
+            let large = name.to_ascii_uppercase();
+            assert_eq!(Tag::of(large.as_bytes()).name(), *name);
+            if let Some(eight) = format!("{large}>behind it").as_bytes().first_chunk() {
+                let letters = name.len() as u32;
+                let found = Tag::of_short(u64::from_le_bytes(*eight), letters.min(7)).name();
+                assert_eq!(found, if letters < 8 { name } else { "" });
+            }
         }
     }
 

@@ -10,7 +10,8 @@ use memchr::{memchr, memmem};
 
 use super::{
     attributes::{Attribute, Kept},
-    raw_text::{comment_length, is_space, raw_length, script_length},
+    raw_text::{comment_length, raw_length, script_length},
+    tag_source,
     tags::Tag,
 };
 use crate::text::find_near;
@@ -194,12 +195,11 @@ impl<'a> Tokens<'a> {
     }
 
     fn end_tag(&mut self, open: usize) -> Markup<'a> {
-        let Some(read) = read_tag(self.html, open + 2, None) else {
+        let Some(read) = tag_source::read(self.html, open + 2, None) else {
             return Markup::End;
         };
         self.at = read.end;
-        let name = &self.html[open + 2..read.name_end];
-        let tag = Tag::of(name.as_bytes());
+        let tag = read.tag;
         let leaves = match (self.namespace(), self.outer_namespace()) {
             (Namespace::Html, Some(outer)) => is_integration_point(outer, tag),
             (Namespace::Svg, _) => matches!(tag, Tag::Svg | Tag::P | Tag::Br),
@@ -214,12 +214,12 @@ impl<'a> Tokens<'a> {
 
     fn start_tag(&mut self, open: usize) -> Markup<'a> {
         self.attributes.clear();
-        let Some(read) = read_tag(self.html, open + 1, Some(&mut self.attributes)) else {
+        let Some(read) = tag_source::read(self.html, open + 1, Some(&mut self.attributes)) else {
             return Markup::End;
         };
         self.at = read.end;
+        let tag = read.tag;
         let name = &self.html[open + 1..read.name_end];
-        let tag = Tag::of(name.as_bytes());
         let before = self.namespace();
         self.enter(tag, read.self_closing);
         let foreign = before != Namespace::Html && self.namespace() != Namespace::Html
@@ -315,95 +315,6 @@ fn is_integration_point(namespace: Namespace, tag: Tag) -> bool {
         Namespace::Html => false,
         Namespace::Svg => matches!(tag, Tag::Desc | Tag::Title | Tag::ForeignObject),
         Namespace::MathMl => matches!(tag, Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext),
-    }
-}
-
-/// What ends the name of an element or, as an equals sign does, that of an attribute.
-static ENDS_NAME: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = is_space(byte as u8) || matches!(byte as u8, b'/' | b'>');
-        byte += 1;
-    }
-    table
-};
-
-struct Read {
-    name_end: usize,
-    /// After the `>`.
-    end: usize,
-    self_closing: bool,
-}
-
-/// Reads a tag from its name to its `>`; `None` when the document ends before that.
-fn read_tag<'a>(html: &'a str, from: usize, mut attributes: Option<&mut Kept<'a>>) -> Option<Read> {
-    let bytes = html.as_bytes();
-    let mut i = from;
-    while !ENDS_NAME[usize::from(*bytes.get(i)?)] {
-        i += 1;
-    }
-    let name_end = i;
-    loop {
-        let byte = *bytes.get(i)?;
-        if byte == b'>' {
-            return Some(Read {
-                name_end,
-                end: i + 1,
-                self_closing: bytes[i - 1] == b'/' && i > name_end,
-            });
-        }
-        if is_space(byte) || byte == b'/' {
-            i += 1;
-            continue;
-        }
-        let name_start = i;
-        // a name may begin with `=`, and contain anything but these
-        i += 1;
-        while !ENDS_NAME[usize::from(*bytes.get(i)?)] && bytes[i] != b'=' {
-            i += 1;
-        }
-        let name = &html[name_start..i];
-        while is_space(*bytes.get(i)?) {
-            i += 1;
-        }
-        let mut value = "";
-        if bytes[i] == b'=' {
-            i += 1;
-            while is_space(*bytes.get(i)?) {
-                i += 1;
-            }
-            let first = bytes[i];
-            if first == b'"' || first == b'\'' {
-                let start = i + 1;
-                i = start + find_near(first, &bytes[start..])?;
-                value = &html[start..i];
-                i += 1;
-                // a slash right after the quote is no part of a value, so `<br a=""/>` closes itself
-            } else if first != b'>' {
-                let start = i;
-                while !is_space(*bytes.get(i)?) && bytes[i] != b'>' {
-                    i += 1;
-                }
-                value = &html[start..i];
-                if bytes[i] == b'>' {
-                    push(&mut attributes, name, value);
-                    // the slash in `<br a=b/>` belongs to the value
-                    return Some(Read {
-                        name_end,
-                        end: i + 1,
-                        self_closing: false,
-                    });
-                }
-            }
-        }
-        push(&mut attributes, name, value);
-    }
-}
-
-fn push<'a>(attributes: &mut Option<&mut Kept<'a>>, name: &'a str, value: &'a str) {
-    if let Some(attributes) = attributes {
-        attributes.push(Attribute { name, value });
     }
 }
 

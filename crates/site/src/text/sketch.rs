@@ -19,7 +19,11 @@ const BINS: usize = 128;
 const RUN: usize = 5;
 /// Agreement in one bin by chance.
 const CHANCE: f64 = 1.0 / 16.0;
+/// Odd numbers whose bits look random.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+const OTHER_STEP: u64 = 0xd1b5_4a32_d192_ed03;
+/// Bits by which what is in a run is turned with each word more: after as many as a run has it is where no other ever was.
+const TURN: u32 = 12;
 
 /// The sketch of a text: a number for each band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,8 +101,10 @@ const WORDS: usize = BLOCK / 2 + 1;
 /// Runs while they are gathered.
 struct Runs {
     smallest: [u32; BINS],
-    /// The last words, oldest first, and behind them new ones.
-    hashes: [u64; RUN - 1 + WORDS],
+    /// The words of the last run, oldest first, and behind them new ones.
+    hashes: [u64; RUN + WORDS],
+    /// The last run: the hashes of its words, each turned by how many stand behind it.
+    run: u64,
     words: usize,
 }
 
@@ -106,7 +112,8 @@ impl Default for Runs {
     fn default() -> Self {
         Self {
             smallest: [u32::MAX; BINS],
-            hashes: [0; RUN - 1 + WORDS],
+            hashes: [0; RUN + WORDS],
+            run: 0,
             words: 0,
         }
     }
@@ -116,16 +123,23 @@ impl Runs {
     /// Takes in so many new words.
     fn add(&mut self, new: usize) {
         // the first runs need words that were not there
-        let from = (RUN - 1).saturating_sub(self.words).min(new);
+        let incomplete = (RUN - 1).saturating_sub(self.words).min(new);
         self.words += new;
-        for run in self.hashes[from..new + RUN - 1].windows(RUN) {
-            let [a, b, c, d, e] = *run.first_chunk().unwrap_or(&[0; RUN]);
-            let run = a.rotate_left(7) ^ b.rotate_left(19) ^ c.rotate_left(31) ^ d.rotate_left(43) ^ e;
-            let run = mixed(run);
-            let bin = &mut self.smallest[(run % BINS as u64) as usize];
-            *bin = (*bin).min((run >> 32) as u32);
+        let steps = self.hashes[..RUN + new].windows(RUN + 1);
+        let mut run = self.run;
+        let mut turned = |step: &[u64]| {
+            let [gone, .., last] = step else { return run };
+            run = run.rotate_left(TURN) ^ gone.rotate_left(TURN * RUN as u32) ^ last;
+            run
+        };
+        steps.clone().take(incomplete).for_each(|step| _ = turned(step));
+        for step in steps.skip(incomplete) {
+            let run = turned(step).wrapping_mul(STEP);
+            let bin = &mut self.smallest[(run >> (u64::BITS - BINS.ilog2())) as usize];
+            *bin = (*bin).min((run >> 24) as u32);
         }
-        self.hashes.copy_within(new..new + RUN - 1, 0);
+        self.run = run;
+        self.hashes.copy_within(new..new + RUN, 0);
     }
 
     /// Words are runs of letters and digits. Where they begin and end is found for a block at a time. How many words the text
@@ -140,7 +154,7 @@ impl Runs {
             let (mut begins, mut ends) = (parts & !before, before & !parts);
             let mut new = 0;
             let mut hashed = |hash| {
-                self.hashes[RUN - 1 + new] = hash;
+                self.hashes[RUN + new] = hash;
                 new += 1;
             };
             // a word that began in a block before
@@ -169,7 +183,7 @@ impl Runs {
     }
 
     fn word(&mut self, word: u64) {
-        self.hashes[RUN - 1] = word;
+        self.hashes[RUN] = word;
         self.add(1);
     }
 
@@ -216,7 +230,7 @@ fn mixed(mut x: u64) -> u64 {
 /// The hash of a word that stands somewhere in a text.
 fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
     match text.get(at..).and_then(<[u8]>::first_chunk::<16>) {
-        Some(eights) if end - at < 16 => short_hash(eights, end - at),
+        Some(sixteen) if end - at < 16 => short_hash(sixteen, end - at),
         _ => long_word_hash(text, at, end),
     }
 }
@@ -224,16 +238,16 @@ fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
 /// The same of one within a block, `near` being the block and what is behind it.
 fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
     match near.get(from..from + 16).and_then(<[u8]>::first_chunk) {
-        Some(eights) if to - from < 16 => short_hash(eights, to - from),
+        Some(sixteen) if to - from < 16 => short_hash(sixteen, to - from),
         _ => long_word_hash(near, from, to),
     }
 }
 
-/// The first so many bytes of eight.
-const BEGINNINGS: [u64; 8] = {
-    let mut masks = [0; 8];
+/// The first so many bytes of sixteen.
+const BEGINNINGS: [u128; 16] = {
+    let mut masks = [0; 16];
     let mut bytes = 1;
-    while bytes < 8 {
+    while bytes < 16 {
         masks[bytes] = (1 << (8 * bytes)) - 1;
         bytes += 1;
     }
@@ -241,28 +255,31 @@ const BEGINNINGS: [u64; 8] = {
 };
 
 /// Most words have fewer than 16 letters: for those there is no branch, which would go wrong at every sixth word.
-fn short_hash(eights: &[u8; 16], letters: usize) -> u64 {
-    let both = u128::from_le_bytes(*eights);
-    let (first, second) = (both as u64, (both >> 64) as u64);
-    let (word, rest) = if letters >= 8 {
-        (first.wrapping_mul(STEP).rotate_left(29), second)
-    } else {
-        (0, first)
-    };
-    mixed((word ^ rest & BEGINNINGS[letters % 8]).wrapping_mul(STEP))
+fn short_hash(sixteen: &[u8; 16], letters: usize) -> u64 {
+    let word = u128::from_le_bytes(*sixteen) & BEGINNINGS[letters % 16];
+    ended((word as u64).wrapping_mul(STEP) ^ ((word >> 64) as u64).wrapping_mul(OTHER_STEP))
 }
 
 /// The same of a word of any length, wherever it stands.
 #[cold]
 #[inline(never)]
-fn long_word_hash(text: &[u8], mut at: usize, end: usize) -> u64 {
+fn long_word_hash(text: &[u8], at: usize, end: usize) -> u64 {
     let mut word = 0_u64;
-    while end - at >= 8 {
-        word = (word ^ load(text, at)).wrapping_mul(STEP).rotate_left(29);
-        at += 8;
+    let steps = [STEP, OTHER_STEP].into_iter().cycle();
+    for (at, step) in (at..end).step_by(8).zip(steps) {
+        let eight = match end - at {
+            there @ 1..8 => load(text, at) & ((1 << (8 * there)) - 1),
+            _ => load(text, at),
+        };
+        // those of a short word are not turned
+        word = word.rotate_left(if step == STEP { 29 } else { 0 }) ^ eight.wrapping_mul(step);
     }
-    let rest = load(text, at) & ((1 << (8 * (end - at))) - 1);
-    mixed((word ^ rest).wrapping_mul(STEP))
+    ended(word)
+}
+
+/// What multiplying leaves poor of information are the lowest bits.
+const fn ended(hash: u64) -> u64 {
+    hash ^ hash >> 32
 }
 
 /// Eight bytes, with zeros behind the end.
@@ -306,17 +323,24 @@ mod tests {
     }
 
     proptest! {
-        /// As it was before it had no branch: sketches are stored.
         #[test]
-        fn the_hash_of_a_word_is_that_of_its_eights(word in "[a-z0-9é]{1,40}", behind in "[ a-z]{0,20}") {
+        fn the_hash_of_a_word_is_the_same_wherever_it_stands(word in "[a-z0-9é]{1,40}", behind in "[ a-z]{0,20}") {
             let text = format!("{word}{behind}");
-            let (mut at, mut hash) = (0, 0_u64);
-            while word.len() - at >= 8 {
-                hash = (hash ^ load(text.as_bytes(), at)).wrapping_mul(STEP).rotate_left(29);
-                at += 8;
+            prop_assert_eq!(word_hash(text.as_bytes(), 0, word.len()), long_word_hash(word.as_bytes(), 0, word.len()));
+        }
+
+        /// However they are gathered: sketches are stored.
+        #[test]
+        fn a_run_is_its_words(words in proptest::collection::vec(proptest::num::u64::ANY, 0..40)) {
+            let mut expected = [u32::MAX; BINS];
+            for run in words.windows(RUN) {
+                let run = run.iter().fold(0_u64, |run, word| run.rotate_left(TURN) ^ word).wrapping_mul(STEP);
+                let bin = &mut expected[(run >> 57) as usize];
+                *bin = (*bin).min((run >> 24) as u32);
             }
-            let rest = load(text.as_bytes(), at) & ((1 << (8 * (word.len() - at))) - 1);
-            prop_assert_eq!(word_hash(text.as_bytes(), 0, word.len()), mixed((hash ^ rest).wrapping_mul(STEP)));
+            let mut runs = Runs::default();
+            words.iter().for_each(|word| runs.word(*word));
+            prop_assert_eq!(runs.smallest, expected);
         }
     }
 
@@ -377,7 +401,7 @@ mod tests {
             let mut runs = Runs::default();
             let counted = runs.add_words(text.as_bytes());
             prop_assert_eq!(runs.words, expected.words);
-            prop_assert_eq!((&runs.hashes[..RUN - 1], runs.smallest), (&expected.hashes[..RUN - 1], expected.smallest));
+            prop_assert_eq!((&runs.hashes[..RUN], runs.run, runs.smallest), (&expected.hashes[..RUN], expected.run, expected.smallest));
             if text.is_ascii() {
                 prop_assert_eq!(counted.total(), crate::text::words(&text));
             }

@@ -30,6 +30,16 @@ impl Stored {
         self.read.get_or_init(|| unpack(&self.bytes))
     }
 
+    /// As it is written, which of damaged ones may be more than can be read.
+    pub(super) fn len(&self) -> usize {
+        if let Some(read) = self.read.get() {
+            return read.entries.len();
+        }
+        let mut rest = &self.bytes[..];
+        let written = pull(&mut rest).unwrap_or(0);
+        (written as usize).min(rest.len())
+    }
+
     pub(super) fn into_read(self) -> Read {
         let Self { bytes, read } = self;
         read.into_inner().unwrap_or_else(|| unpack(&bytes))
@@ -233,7 +243,10 @@ mod tests {
             prop_assert_eq!(rest, behind);
             // again what it was, read or not
             prop_assert_eq!(&postcard::to_stdvec(&(&read, behind)).unwrap(), &stored);
+            prop_assert_eq!(read.len(), links.len());
+            prop_assert!(read.stored.as_ref().is_some_and(|stored| stored.read.get().is_none()));
             prop_assert_eq!(&read, &links);
+            prop_assert_eq!(read.len(), links.len());
             prop_assert_eq!(&postcard::to_stdvec(&(&read, behind)).unwrap(), &stored);
             read.name(0, "another name", 0);
             if let Some(first) = read.get(0) {
