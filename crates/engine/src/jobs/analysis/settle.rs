@@ -28,11 +28,9 @@ use super::{
 
 /// Issues that are settled at once, to share commits.
 const AT_ONCE: usize = 32;
-/// Issues that are counted at once: as many transactions as share a commit.
-const COUNTED_AT_ONCE: usize = 128;
 
 /// Settles issue after issue what the audit did not find again, in portions, so that others never wait
-/// long, and then counts them all. Doing it twice changes nothing: the count of an issue and the event that it turned are one
+/// long. Doing it twice changes nothing: the count of an issue and the event that it turned are one
 /// transaction. Returns the pages of each issue of which nothing could be told.
 pub(super) async fn settle(
     run: &Run,
@@ -45,10 +43,9 @@ pub(super) async fn settle(
     let scope = run.leased.scope;
     let ids = issues::ids(&mut db.read().await?, scope).await?;
     let untold = Mutex::new(HashMap::new());
-    futures_util::stream::iter(&ids)
+    futures_util::stream::iter(ids)
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |issue| {
-            let issue = *issue;
             let untold = &untold;
             async move {
                 let (mut after, proof) = (None, proofs.get(&issue));
@@ -82,11 +79,10 @@ pub(super) async fn settle(
                     .await?;
                     after = Some(last);
                 }
-                Ok::<_, JobError>(())
+                told(run, db, (audit, began), issue, now).await
             }
         })
         .await?;
-    told(run, db, (audit, began), ids, now).await?;
     Ok(untold.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -94,20 +90,19 @@ pub(super) async fn settle(
 pub(in crate::jobs) async fn leave(run: &Run, db: &Db, audit: Uuid, began: Instant) -> Result<(), JobError> {
     let now = run.engine.clock.now();
     let ids = issues::ids(&mut db.read().await?, run.leased.scope).await?;
-    told(run, db, (audit, began), ids, now).await
-}
-
-/// [`tell`] of each issue in a transaction of its own.
-async fn told(run: &Run, db: &Db, by: (Uuid, Instant), ids: Vec<Uuid>, now: Instant) -> Result<(), JobError> {
     futures_util::stream::iter(ids)
         .map(Ok)
-        .try_for_each_concurrent(COUNTED_AT_ONCE, |issue| {
-            let event = run.engine.clock.id();
-            fenced(db, run.leased.clone(), move |tx, scope| {
-                Box::pin(tell(tx, scope, by, (issue, event), now))
-            })
-        })
+        .try_for_each_concurrent(AT_ONCE, |issue| told(run, db, (audit, began), issue, now))
         .await
+}
+
+/// [`tell`] in a transaction of its own.
+async fn told(run: &Run, db: &Db, by: (Uuid, Instant), issue: Uuid, now: Instant) -> Result<(), JobError> {
+    let event = run.engine.clock.id();
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(tell(tx, scope, by, (issue, event), now))
+    })
+    .await
 }
 
 /// Brings what an audit, which began then, changed of an issue to its history, and counts it.
