@@ -82,7 +82,7 @@ fn eight(bytes: &[u8], from: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(from..)?.first_chunk()?))
 }
 
-/// The highest bit of the first byte that is this one, and perhaps bits behind it.
+/// The highest bit of the first byte that is this one; what is set behind it says nothing.
 const fn equal(eight: u64, byte: u8) -> u64 {
     let rest = eight ^ (ONES * byte as u64);
     // the lowest byte that is 0 borrows first

@@ -22,7 +22,7 @@ const CHANCE: f64 = 1.0 / 16.0;
 /// Odd numbers whose bits look random.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 const OTHER_STEP: u64 = 0xd1b5_4a32_d192_ed03;
-/// Bits by which what is in a run is turned with each word more: after as many as a run has it is where no other ever was.
+/// Bits by which the words of a run are turned for each that stands behind them, so that their order counts.
 const TURN: u32 = 12;
 
 /// The sketch of a text: a number for each band.
@@ -277,7 +277,7 @@ fn long_word_hash(text: &[u8], at: usize, end: usize) -> u64 {
     ended(word)
 }
 
-/// What multiplying leaves poor of information are the lowest bits.
+/// The lowest bits of a product depend on few bits of what was multiplied: the highest are mixed into them.
 const fn ended(hash: u64) -> u64 {
     hash ^ hash >> 32
 }
@@ -329,7 +329,7 @@ mod tests {
             prop_assert_eq!(word_hash(text.as_bytes(), 0, word.len()), long_word_hash(word.as_bytes(), 0, word.len()));
         }
 
-        /// However they are gathered: sketches are stored.
+        /// As each is made anew from its words.
         #[test]
         fn a_run_is_its_words(words in proptest::collection::vec(proptest::num::u64::ANY, 0..40)) {
             let mut expected = [u32::MAX; BINS];
