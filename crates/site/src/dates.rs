@@ -44,7 +44,11 @@ pub(crate) fn day(ms: i64) -> String {
         from_march - 9
     };
     let year = era * 400 + years + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    // checks say it of nearly every page, and the formatter would take longer than all of them
+    let digit = |number: i64, place: i64| char::from(b'0' + (number / place % 10) as u8);
+    let year = [1000, 100, 10, 1].map(|place| digit(year, place));
+    let [month, day] = [month, day].map(|number| ['-', digit(number, 10), digit(number, 1)]);
+    year.into_iter().chain(month).chain(day).collect()
 }
 
 /// A date in any of the forms that `unavailable_after` may have: ISO 8601, or those of e-mail and HTTP, of

@@ -14,6 +14,7 @@ mod rank;
 #[cfg(test)]
 mod tests;
 mod topics;
+mod warm;
 
 pub(crate) use alike::Group;
 pub use builder::{Ends, IndexBuilder};
@@ -336,17 +337,16 @@ impl Index {
             Same::H1 => &self.h1s,
             Same::Text => &self.texts,
         };
+        let group = &self.groups[what as usize][..];
         // most pages are alone, and looking for that in a long list takes a while
-        let alone = !self.has(id, flag::SAME[what as usize]);
-        let group = if alone {
-            &[]
-        } else {
-            &self.groups[what as usize][..]
-        };
-        let hash = column[id.0 as usize];
-        let start = group.partition_point(|(h, _)| *h < hash);
-        let end = group.partition_point(|(h, _)| *h <= hash);
-        group[start..end].iter().map(|(_, i)| UrlId(*i))
+        let hash = self
+            .has(id, flag::SAME[what as usize])
+            .then(|| column[id.0 as usize]);
+        let same = hash.map_or(0..0, |hash| {
+            let start = group.partition_point(|(h, _)| *h < hash);
+            start..start + group[start..].partition_point(|(h, _)| *h <= hash)
+        });
+        group[same].iter().map(|(_, i)| UrlId(*i))
     }
 
     /// Indexable pages whose text is nearly this page's; pages with the very same text count as one.

@@ -106,13 +106,13 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow>
 
 /// One finding of an audit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct Finding<E = String> {
     /// The issue.
     pub issue: Uuid,
     /// The page.
     pub page: Uuid,
     /// What was seen, JSON text.
-    pub evidence: String,
+    pub evidence: E,
 }
 
 /// What was settled after these instants stays as it is: it rests on something newer than what was found.
@@ -152,8 +152,8 @@ pub async fn record(
 }
 
 /// What was found on pages, by issue.
-fn by_issue(findings: Vec<Finding>) -> impl Iterator<Item = (Uuid, Vec<(Uuid, String)>)> {
-    let mut of: BTreeMap<Uuid, Vec<(Uuid, String)>> = BTreeMap::new();
+fn by_issue<E>(findings: Vec<Finding<E>>) -> impl Iterator<Item = (Uuid, Vec<(Uuid, E)>)> {
+    let mut of: BTreeMap<Uuid, Vec<(Uuid, E)>> = BTreeMap::new();
     for finding in findings {
         of.entry(finding.issue)
             .or_default()
@@ -172,7 +172,7 @@ pub struct Ready {
 impl Ready {
     /// Takes time where an issue is new, and saves more when it is recorded; one that is called new and is not takes more.
     pub fn make(
-        findings: Vec<Finding>,
+        findings: Vec<Finding<&str>>,
         is_new: impl Fn(Uuid) -> bool,
         audit: Uuid,
         now: Instant,
@@ -180,9 +180,12 @@ impl Ready {
         let (fresh, known): (Vec<_>, Vec<_>) = by_issue(findings).partition(|(issue, _)| is_new(*issue));
         let fresh = fresh.into_iter();
         let fresh = fresh.map(|(issue, found)| Ok((issue, Fresh::pack(found, audit, now)?)));
+        let owned = |(page, evidence): (Uuid, &str)| (page, evidence.to_owned());
+        let known = known.into_iter();
+        let known = known.map(|(issue, found)| (issue, found.into_iter().map(owned).collect()));
         Ok(Self {
             fresh: fresh.collect::<Result<_>>()?,
-            known,
+            known: known.collect(),
         })
     }
 }

@@ -25,7 +25,7 @@ use searchwright_site::{
     checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
     graph::Index,
-    page::{PageFacts, UrlId},
+    page::UrlId,
     score::Scores,
     vitals::{self, Figure, Vitals},
 };
@@ -40,7 +40,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use self::{
-    evaluate::{ByCheck, Shared, Sums, evaluate_batches, evaluate_site, issue_id, locked},
+    evaluate::{ByCheck, Evaluated, Shared, Sums, evaluate_batches, evaluate_site, issue_id},
     gather::Gathered,
     ids::Ids,
     laps::Laps,
@@ -139,8 +139,15 @@ pub(super) async fn analyze(
     let index = Arc::new(ending.index);
     let issue_ids = checks::registry().iter().map(|c| issue_id(project, c.id));
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
+    let Noted {
+        ids,
+        rows,
+        batches,
+        names,
+        found,
+    } = noted;
     let of = index.clone();
-    let ids = tokio::task::spawn_blocking(move || Ids::make(project, &of, threads)).await;
+    let ids = tokio::task::spawn_blocking(move || ids.complete(project, &of, threads)).await;
     let ids = Arc::new(ids.map_err(|e| defect("analysis", e))?);
     let measured = measured(&index, &ids, &rules, project);
     let shared = Arc::new(Shared {
@@ -155,8 +162,8 @@ pub(super) async fn analyze(
         issue_ids: issue_ids.collect(),
         now_ms: audit.requested.millis(),
     });
-    // A batch is read while those before it are evaluated, and what the crawl knows is written meanwhile.
-    let (give, loaded) = tokio::sync::mpsc::channel(1);
+    // Batches are read while those before them are evaluated, and what the crawl knows is written meanwhile.
+    let (give, loaded) = tokio::sync::mpsc::channel(threads);
     let loading = async move {
         for number in 0.. {
             let Some(data) = crawls::load(&mut db.read().await?, scope, audit.id, number).await? else {
@@ -169,32 +176,26 @@ pub(super) async fn analyze(
         Ok::<_, JobError>(())
     };
     let loaded = Arc::new(Mutex::new(loaded));
-    let gathered = Arc::new(Mutex::new(Gathered::default()));
     let mut evaluators = JoinSet::new();
     for _ in 0..threads {
-        let (shared, loaded, gathered) = (shared.clone(), loaded.clone(), gathered.clone());
-        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, &gathered));
+        let (shared, loaded) = (shared.clone(), loaded.clone());
+        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, Gathered::beside(threads)));
     }
     drop(loaded);
-    let Noted {
-        rows,
-        batches,
-        names,
-        found,
-    } = noted;
     let (there, known_are_there) = tokio::sync::oneshot::channel();
+    let (end, is_evaluated) = tokio::sync::oneshot::channel();
     let evaluating = async {
         let evaluated = evaluators.join_all().await;
+        end.send(()).ok();
         laps.lap("evaluated");
         let of_all = shared.clone();
         let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &of_all)).await;
-        let (mut sums, site) = summed.map_err(|e| defect("analysis", e))??;
+        let (mut sums, gathered, site) = summed.map_err(|e| defect("analysis", e))??;
         let (pages, found, ids) = (take(&mut sums.marks), take(&mut sums.found), ids.clone());
         let kept = tokio::task::spawn_blocking(move || Kept::of(pages, found, &ids, project));
         // Who reads what is found takes its pages to be there, and one at a time writes it. Where that fails, all of this ends.
         known_are_there.await.map_err(|e| defect("analysis", e))?;
-        let found = take(&mut *locked(&gathered));
-        writing::findings(run, db, audit, (&shared, found), now).await?;
+        writing::findings(run, db, audit, (&shared, gathered), now).await?;
         let kept = kept.await.map_err(|e| defect("analysis", e))?;
         Ok::<_, JobError>((sums, site, kept))
     };
@@ -208,10 +209,13 @@ pub(super) async fn analyze(
         there.send(()).ok();
         writing::names(run, db, audit, of.clone(), names).await?;
         laps.lap("names");
-        page_links::note(run, db, audit.id, of.clone(), batches).await?;
-        laps.lap("links");
-        writing::urls(run, db, of, urls).await?;
+        writing::urls(run, db, of.clone(), urls).await?;
         laps.lap("urls");
+        // It takes a processor longer than the disk, and what is found at the end the disk longer than a processor.
+        is_evaluated.await.map_err(|e| defect("analysis", e))?;
+        laps.lap("waited");
+        page_links::note(run, db, audit.id, of, batches).await?;
+        laps.lap("links");
         Ok::<_, JobError>(laps)
     };
     // Where one fails, no more is loaded, and evaluation ends.
@@ -232,24 +236,26 @@ pub(super) async fn analyze(
     Ok(score)
 }
 
-/// What all evaluators counted, and what is wrong with the site as a whole.
+/// What all evaluators counted and found, and what is wrong with the site as a whole.
 fn sum_up(
-    evaluated: Vec<Result<(Sums, Option<PageFacts>), JobError>>,
+    evaluated: Vec<Result<Evaluated, JobError>>,
     shared: &Shared,
-) -> Result<(Sums, Vec<issues::Finding>), JobError> {
-    let mut sums: Option<Sums> = None;
-    let mut home = None;
+) -> Result<(Sums, Gathered, Vec<issues::Finding>), JobError> {
+    let mut all: Option<Evaluated> = None;
     for evaluated in evaluated {
-        let (part, page) = evaluated?;
-        home = home.or(page);
-        match &mut sums {
-            Some(sums) => sums.merge(part),
-            None => sums = Some(part),
+        let evaluated = evaluated?;
+        match &mut all {
+            Some(all) => all.merge(evaluated),
+            None => all = Some(evaluated),
         }
     }
-    let mut sums = sums.unwrap_or_default();
+    let Evaluated {
+        mut sums,
+        gathered,
+        home,
+    } = all.unwrap_or_default();
     let site = evaluate_site(shared, home.as_ref(), &mut sums);
-    Ok((sums, site))
+    Ok((sums, gathered, site))
 }
 
 /// What audits are compared by, sorted.

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{
     JobError,
-    analysis::{evaluate::page_id, ids::Ids, writing::ahead},
+    analysis::{evaluate::page_id, ids::Ids, writing::packed_ahead},
     audit::fenced,
     worker::Run,
 };
@@ -122,23 +122,25 @@ pub(super) async fn note(
     (index, ids): (Arc<Index>, Arc<Ids>),
     batches: Batches,
 ) -> Result<(), JobError> {
-    let written = ahead(
+    let batches = Arc::new(batches);
+    let of = (index.clone(), batches.clone());
+    let written = packed_ahead(
         move |give| {
             let order = order(&index, &batches, &ids);
-            for (turn, urls) in order.chunks(PORTION * AT_ONCE).enumerate() {
-                if !give((portions(&index, &batches, urls)?, turn == 0)) {
-                    break;
-                }
-            }
-            Ok::<_, JobError>(())
+            let mut some = order.chunks(PORTION * AT_ONCE).enumerate();
+            some.all(|(turn, urls)| give((urls.to_vec(), turn == 0)))
         },
-        |(portions, first)| {
+        move |(urls, first)| Ok::<_, JobError>((portions(&of.0, &of.1, &urls)?, first)),
+        |made| async move {
+            let (portions, first) = made?;
             fenced(db, run.leased.clone(), move |tx, scope| {
                 Box::pin(async move { page_links::save(tx, scope, audit, portions, first).await })
             })
+            .await
         },
     );
-    written.await?
+    written.await?;
+    Ok(())
 }
 
 /// What was fetched, by page, with its batch.
@@ -153,6 +155,10 @@ fn order(index: &Index, batches: &Batches, ids: &Ids) -> Vec<(Uuid, UrlId, u32)>
 /// Some of them in portions.
 fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<Portion>> {
     let pack = |urls: &[(Uuid, UrlId, u32)]| {
+        // They are in no order that the index has. Looked at one behind the other, they wait for memory together.
+        for (_, id, _) in urls {
+            std::hint::black_box(index.inlinks(*id).next());
+        }
         let places: Vec<Place> = urls
             .iter()
             .map(|(page, id, batch)| place(index, batches, *page, *id, *batch))

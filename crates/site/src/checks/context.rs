@@ -202,6 +202,7 @@ pub struct Page<'a> {
     targets: OnceCell<Vec<u64>>,
     external: OnceCell<Vec<u64>>,
     resources: OnceCell<Vec<(u8, usize, usize)>>,
+    forbidden: OnceCell<Option<&'a Rule>>,
 }
 
 impl<'a> Deref for Page<'a> {
@@ -221,6 +222,7 @@ impl<'a> Page<'a> {
             targets: OnceCell::new(),
             external: OnceCell::new(),
             resources: OnceCell::new(),
+            forbidden: OnceCell::new(),
         }
     }
 
@@ -231,6 +233,12 @@ impl<'a> Page<'a> {
     /// Normalised URL of a target.
     pub(super) fn key(&self, id: UrlId) -> &'a str {
         self.context.index.key(id)
+    }
+
+    /// The rule that keeps Googlebot from it.
+    pub(super) fn forbids_googlebot(&self) -> Option<&'a Rule> {
+        let url = &self.facts.url;
+        *self.forbidden.get_or_init(|| self.context.forbids_googlebot(url))
     }
 
     /// The start page, or the root of the host.

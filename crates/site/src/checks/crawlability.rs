@@ -201,8 +201,10 @@ fn depth_high(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let evidence = json!({"depth": depth});
     Some(match page.index().shortest_path(page.id()) {
         Some(path) => {
-            let path = path.into_iter().map(|id| page.key(id).into());
-            with(evidence, "shortestPath", Value::Array(path.collect()))
+            // looked up before any is copied, so that they wait for memory together
+            let keys: Vec<&str> = path.into_iter().map(|id| page.key(id)).collect();
+            let keys = keys.into_iter().map(Value::from).collect();
+            with(evidence, "shortestPath", Value::Array(keys))
         }
         None => evidence,
     })

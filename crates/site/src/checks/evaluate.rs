@@ -26,6 +26,7 @@ pub struct Evaluated {
 /// Evaluates every check about pages that is not off on some pages, at best [`TOGETHER`]; nothing is found on pages of other
 /// sites. Of pages for which `early` knows what was found while the crawl went on, the rest is asked.
 pub fn evaluate(pages: &[PageFacts], early: &[Option<Early>], context: &Context<'_>) -> Vec<Evaluated> {
+    context.index.warm(pages.iter().map(|facts| facts.id));
     let prepared: Vec<Option<Page<'_>>> = pages
         .iter()
         .map(|facts| {

@@ -213,7 +213,7 @@ fn blocked_page(page: &Page<'_>) -> Option<Value> {
     if total == 0 {
         return None;
     }
-    let rule = page.context.forbids_googlebot(&page.facts.url)?;
+    let rule = page.forbids_googlebot()?;
     Some(
         json!({"rule": rule.to_string(), "ruleLine": rule.line, "inlinks": page.context.inlinks(page.id()), "total": total}),
     )

@@ -284,7 +284,7 @@ fn url_blocked(page: &Page<'_>) -> Option<Value> {
     if !listed(page) {
         return None;
     }
-    let rule = page.context.forbids_googlebot(&page.facts.url)?;
+    let rule = page.forbids_googlebot()?;
     let evidence = json!({"url": page.key(page.id()), "rule": rule.to_string(), "ruleLine": rule.line});
     Some(of_sitemap(page, evidence))
 }

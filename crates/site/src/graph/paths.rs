@@ -11,7 +11,7 @@ use crate::page::UrlId;
 /// URLs on a way.
 const LONGEST: usize = 32;
 /// Links that are looked at, first few and then more, and compared: most are found by pages that were read before others.
-const FEW: usize = 16;
+pub(super) const FEW: usize = 16;
 const LOOKED_AT: usize = 256;
 const COMPARED: usize = 4;
 
@@ -65,23 +65,35 @@ impl Index {
 /// A URL one click nearer to the start that leads here, or that redirects here.
 fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
     let depth = index.depth(at)?;
-    let nearer = |id: UrlId| index.depth(id).is_some_and(|nearer| nearer + 1 == depth);
-    // mostly the same one in every crawl, in whatever order pages were read; the text is nearer at hand than the key
-    let text = |id: &UrlId| index.texts[id.0 as usize];
-    let order = |a: &UrlId, b: &UrlId| {
-        let texts = text(a).cmp(&text(b));
-        texts.then_with(|| index.key(*a).cmp(index.key(*b)))
-    };
-    let linked = |most: usize| {
-        let links = index.inlinks(at).take(most);
-        let links = links.filter(|(from, nofollow)| !nofollow && nearer(*from));
-        links.map(|(from, _)| from).take(COMPARED).min_by(order)
-    };
-    let linked = linked(FEW).or_else(|| linked(LOOKED_AT));
+    let linked = linked(index, at, FEW).or_else(|| linked(index, at, LOOKED_AT));
     linked.or_else(|| {
         // a redirect costs no click
         let from = index.redirected_to(at).take(LOOKED_AT);
-        from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth))
-            .min_by(order)
+        let from = from.filter(|from| index.redirect(*from) == Some(at) && index.depth(*from) == Some(depth));
+        first(index, from)
     })
+}
+
+/// One of the first so many links that leads from a page one click nearer to the start.
+fn linked(index: &Index, at: UrlId, most: usize) -> Option<UrlId> {
+    let depth = index.depths[at.0 as usize];
+    // All are looked at without asking in between what the one before was: each waits for memory, and so they wait together.
+    let (mut nearer, mut count) = ([UrlId(0); COMPARED + 1], 0);
+    for (from, nofollow) in index.inlinks(at).take(most) {
+        nearer[count.min(COMPARED)] = from;
+        let is_nearer = index.depths[from.0 as usize].wrapping_add(1) == depth;
+        count += usize::from(is_nearer & !nofollow);
+    }
+    first(index, nearer.into_iter().take(count.min(COMPARED)))
+}
+
+/// The first by what pages say: mostly the same one in every crawl, in whatever order pages were read. The text is nearer at hand
+/// than the key.
+fn first(index: &Index, pages: impl Iterator<Item = UrlId>) -> Option<UrlId> {
+    let told = pages.map(|page| (index.texts[page.0 as usize], page));
+    let first = told.min_by(|(text, page), (other_text, other)| {
+        let texts = text.cmp(other_text);
+        texts.then_with(|| index.key(*page).cmp(index.key(*other)))
+    });
+    first.map(|(_, page)| page)
 }

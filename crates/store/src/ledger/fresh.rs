@@ -15,9 +15,9 @@ pub(crate) struct Fresh {
 
 impl Fresh {
     /// Packs what was found on pages, of which there is one at least. Where one is named twice, the last counts.
-    pub(crate) fn pack(mut found: Vec<(Uuid, String)>, audit: Uuid, now: Instant) -> Result<Self> {
+    pub(crate) fn pack(mut found: Vec<(Uuid, &str)>, audit: Uuid, now: Instant) -> Result<Self> {
         found.sort_by_key(|(page, _)| *page);
-        let mut pages: Vec<(Uuid, String)> = Vec::with_capacity(found.len());
+        let mut pages: Vec<(Uuid, &str)> = Vec::with_capacity(found.len());
         for (page, evidence) in found {
             pages.pop_if(|(of, _)| *of == page);
             pages.push((page, evidence));

@@ -144,7 +144,7 @@ pub(super) fn row(first_page: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Par
 
 /// The row of a leaf of new entries, as [`row`] makes it. They differ in what was seen and in nothing else, so that the rest of
 /// them is made once: of an audit's entries most are new.
-pub(super) fn row_of_new(pages: &[(Uuid, String)], audit: Uuid, now: Instant) -> Result<Vec<Param>> {
+pub(super) fn row_of_new(pages: &[(Uuid, &str)], audit: Uuid, now: Instant) -> Result<Vec<Param>> {
     let new = Entry::new(String::new(), audit, now);
     let whole = postcard::to_stdvec(&new).map_err(defect)?;
     let beginning =

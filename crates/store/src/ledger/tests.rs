@@ -158,8 +158,9 @@ proptest! {
         let pages: Vec<(Uuid, String)> = (0..).map(page).zip(seen).collect();
         let entry = |(page, evidence): &(Uuid, String)| (*page, new(evidence));
         let entries: Vec<(Uuid, Entry)> = pages.iter().map(entry).collect();
+        let borrowed: Vec<(Uuid, &str)> = pages.iter().map(|(page, evidence)| (*page, evidence.as_str())).collect();
         prop_assert_eq!(
-            leaf::row_of_new(&pages, Uuid::from_u128(1), at(1)).unwrap(),
+            leaf::row_of_new(&borrowed, Uuid::from_u128(1), at(1)).unwrap(),
             leaf::row(pages[0].0, &entries).unwrap()
         );
     }

@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use super::{
     super::{JobError, batches::Few},
-    gather::{Found, Gathered, pack},
+    gather::Gathered,
     ids::Ids,
     impact_of, weight,
 };
@@ -159,12 +159,30 @@ pub(super) struct Shared {
     pub(super) now_ms: i64,
 }
 
+/// What one of those that evaluate has seen.
+#[derive(Default)]
+pub(super) struct Evaluated {
+    pub(super) sums: Sums,
+    pub(super) gathered: Gathered,
+    /// The page that the start ends at.
+    pub(super) home: Option<PageFacts>,
+}
+
+impl Evaluated {
+    /// What another has seen.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.sums.merge(other.sums);
+        self.gathered.merge(other.gathered);
+        self.home = self.home.take().or(other.home);
+    }
+}
+
 /// Evaluates batches until there are no more; several of these run at once on the same batches.
 pub(super) fn evaluate_batches(
     shared: &Shared,
     saved: &Mutex<Receiver<Vec<u8>>>,
-    gathered: &Mutex<Gathered>,
-) -> Result<(Sums, Option<PageFacts>), JobError> {
+    mut gathered: Gathered,
+) -> Result<Evaluated, JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let by = Asking::new(shared.rules.clone(), shared.now_ms).fingerprint();
     let mut sums = Sums::default();
@@ -172,25 +190,19 @@ pub(super) fn evaluate_batches(
     loop {
         let next = locked(saved).blocking_recv();
         let Some(data) = next else { break };
-        let (mut batch, mut found) = (Few::open(&data, by, &mut room)?, Vec::new());
+        let mut batch = Few::open(&data, by, &mut room)?;
         loop {
             let (pages, early) = batch.next(checks::TOGETHER)?;
             if pages.is_empty() {
                 break;
             }
-            evaluate(shared, &context, (&pages, &early), &mut sums, &mut found);
+            evaluate(shared, &context, (&pages, &early), &mut sums, &mut gathered)?;
             home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
             // what makes and writes portions meanwhile is woken often, and would wait for milliseconds each time
             std::thread::yield_now();
         }
-        let full = locked(gathered).gather(found);
-        // not while the others wait
-        if let Some(full) = full {
-            let packed = pack(full)?;
-            locked(gathered).keep(packed);
-        }
     }
-    Ok((sums, home))
+    Ok(Evaluated { sums, gathered, home })
 }
 
 /// What is behind a lock that no one leaves half changed.
@@ -203,8 +215,8 @@ fn evaluate(
     context: &Context<'_>,
     (pages, early): (&[PageFacts], &[Option<Early>]),
     sums: &mut Sums,
-    out: &mut Vec<Found>,
-) {
+    gathered: &mut Gathered,
+) -> Result<(), JobError> {
     let index = &shared.index;
     let evaluated = checks::evaluate(pages, early, context);
     for ((facts, early), evaluated) in pages.iter().zip(early).zip(evaluated) {
@@ -236,8 +248,7 @@ fn evaluate(
         let indexable = index.has(facts.id, flag::INDEXABLE);
         for finding in evaluated.findings {
             count(finding.check, rules.severity_of(finding.check, &finding.evidence));
-            let (check, evidence) = (finding.check, evidence(&finding));
-            out.push(Found::new(check, (facts.id, id), indexable, evidence));
+            gathered.gather(finding.check, (facts.id, id), indexable, &evidence(&finding))?;
         }
         // what was seen then is noted already
         let early = early.iter().filter(|_| evaluated.early);
@@ -248,6 +259,7 @@ fn evaluate(
             sums.scores.add(&counts);
         }
     }
+    Ok(())
 }
 
 fn mark(facts: &PageFacts, index: &Index, id: Uuid) -> Mark {

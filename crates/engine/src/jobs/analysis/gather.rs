@@ -1,7 +1,7 @@
 //! What checks find, on its way to the store. It is written in the order of its keys, so that each leaf is written once:
 //! findings of a very large site wait packed until everything is there.
 
-use std::{collections::BTreeMap, mem::take};
+use std::{collections::BTreeMap, mem::take, ops::Range, sync::Arc};
 
 use searchwright_site::{
     checks::Check,
@@ -9,7 +9,6 @@ use searchwright_site::{
     page::UrlId,
 };
 use searchwright_store::issues::Finding;
-use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use super::{super::JobError, ids::Ids, writing::portions};
@@ -19,35 +18,11 @@ use crate::failure::defect;
 const PLAIN: usize = 8 << 20;
 /// Findings that are handed on together: one transaction, for the end of which others wait.
 const PORTION: usize = 16 * 1024;
-/// Parts of the findings of an issue that are packed.
+/// Parts of the findings of a check, by the beginning of the ids of pages.
 const RANGES: usize = 16;
 
-/// What a check found on a page.
-#[derive(Debug)]
-pub(super) struct Found {
-    /// The place of the check in the registry.
-    check: u16,
-    /// Of the id of the page, by its beginning.
-    range: u8,
-    /// The page was taken for one that may be in the index.
-    indexable: bool,
-    page: UrlId,
-    /// JSON text.
-    evidence: Box<str>,
-}
-
-impl Found {
-    /// On a page of that id, taken for one that may be in the index or not.
-    pub(super) fn new(check: &Check, page: (UrlId, Uuid), indexable: bool, evidence: String) -> Self {
-        Self {
-            check: check.place() as u16,
-            range: range(page.1),
-            indexable,
-            page: page.0,
-            evidence: evidence.into(),
-        }
-    }
-}
+/// Where, taken for one that may be in the index or not, and the evidence, JSON text.
+type Seen<'s> = (UrlId, bool, &'s str);
 
 /// What findings are in the store.
 #[derive(Clone, Copy, Debug)]
@@ -59,141 +34,206 @@ pub(super) struct Known<'n> {
 }
 
 impl Known<'_> {
-    /// Nothing on pages of other sites, or where the page was taken for what it is not: such pages are evaluated anew, as
+    /// The page. None of another site, or that was taken for what it is not: such pages are evaluated anew, as
     /// [`searchwright_site::checks::evaluate`] says.
-    fn finding(&self, check: u16, (page, indexable, evidence): Seen) -> Option<Finding> {
+    fn page(&self, page: UrlId, indexable: bool) -> Option<Uuid> {
         let is_so =
             self.index.has(page, flag::INTERNAL) && self.index.has(page, flag::INDEXABLE) == indexable;
-        is_so.then(|| Finding {
-            issue: self.issues.get(usize::from(check)).copied().unwrap_or_default(),
-            page: self.ids.of(page),
-            evidence: evidence.into_string(),
+        is_so.then(|| self.ids.of(page))
+    }
+}
+
+/// Findings that are recorded together, in the order of their keys.
+#[derive(Debug)]
+pub(super) struct Portion {
+    found: Vec<Found>,
+    text: Arc<str>,
+}
+
+/// A finding, and where its evidence is in the text.
+#[derive(Debug)]
+struct Found {
+    issue: Uuid,
+    page: Uuid,
+    evidence: Range<usize>,
+}
+
+impl Portion {
+    pub(super) fn findings(&self) -> Vec<Finding<&str>> {
+        let finding = |found: &Found| Finding {
+            issue: found.issue,
+            page: found.page,
+            evidence: &self.text[found.evidence.clone()],
+        };
+        self.found.iter().map(finding).collect()
+    }
+}
+
+/// Findings behind which others come.
+#[derive(Debug, Default)]
+struct Next {
+    found: Vec<Found>,
+    text: String,
+}
+
+impl Next {
+    /// Takes in what was gathered of an issue.
+    fn add(&mut self, issue: Uuid, mut plain: &[u8], known: Known<'_>) -> Result<(), JobError> {
+        let mut all: Vec<Seen<'_>> = Vec::new();
+        while !plain.is_empty() {
+            let seen = postcard::take_from_bytes(plain).map_err(|e| defect("gathered", e))?;
+            all.push(seen.0);
+            plain = seen.1;
+        }
+        // with nothing else in between, so that many wait for memory together
+        let pages = all
+            .iter()
+            .map(|(page, indexable, _)| known.page(*page, *indexable));
+        let pages: Vec<Option<Uuid>> = pages.collect();
+        for (page, (_, _, evidence)) in pages.into_iter().zip(all) {
+            let Some(page) = page else { continue };
+            let from = self.text.len();
+            self.text.push_str(evidence);
+            self.found.push(Found {
+                issue,
+                page,
+                evidence: from..self.text.len(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Gives it in portions, until one is not taken.
+    fn give(&mut self, give: &mut dyn FnMut(Portion) -> bool) -> bool {
+        let text: Arc<str> = take(&mut self.text).into();
+        portions(take(&mut self.found), PORTION).all(|found| {
+            give(Portion {
+                found,
+                text: text.clone(),
+            })
         })
     }
 }
 
-/// Where, taken for one that may be in the index or not, and the evidence.
-type Seen<E = Box<str>> = (UrlId, bool, E);
-
-/// In the order of their keys.
-fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by_key(|finding| (finding.issue, finding.page));
-    findings
-}
-
-/// Bytes that findings take.
-fn bytes(findings: &[Found]) -> usize {
-    let evidence: usize = findings.iter().map(|finding| finding.evidence.len()).sum();
-    evidence + size_of_val(findings)
-}
-
-/// What was packed together: by check and by the range of the ids of pages, which page, and the evidence.
+/// What was found so far: [`Seen`] after [`Seen`], in a part for each range of each check.
 #[derive(Debug)]
-pub(super) struct Packed(BTreeMap<(u16, u8), Vec<u8>>);
-
-/// What was found so far.
-#[derive(Debug, Default)]
 pub(super) struct Gathered {
-    plain: Vec<Found>,
-    /// That these take.
+    parts: Vec<Vec<u8>>,
+    /// That these take, and how many they may.
     bytes: usize,
-    packed: Vec<Packed>,
+    most: usize,
+    packed: Vec<BTreeMap<usize, Vec<u8>>>,
+}
+
+impl Default for Gathered {
+    fn default() -> Self {
+        Self::beside(1)
+    }
 }
 
 impl Gathered {
-    /// Takes in what was found. What comes back is to be packed by whoever brought it, and kept.
-    pub(super) fn gather(&mut self, mut more: Vec<Found>) -> Option<Vec<Found>> {
-        self.bytes += bytes(&more);
-        self.plain.append(&mut more);
-        if self.bytes < PLAIN {
-            return None;
+    /// One of so many that gather at the same time, and share the room for what is not packed.
+    pub(super) fn beside(others: usize) -> Self {
+        Self {
+            parts: Vec::new(),
+            bytes: 0,
+            most: PLAIN / others.max(1),
+            packed: Vec::new(),
         }
-        self.bytes = 0;
-        Some(take(&mut self.plain))
     }
 
-    /// Keeps what [`pack`] made.
-    pub(super) fn keep(&mut self, packed: Packed) {
-        self.packed.push(packed);
+    /// Takes in what a check found on a page of that id, taken for one that may be in the index or not.
+    pub(super) fn gather(
+        &mut self,
+        check: &Check,
+        (page, id): (UrlId, Uuid),
+        indexable: bool,
+        evidence: &str,
+    ) -> Result<(), JobError> {
+        let place = check.place() * RANGES + range(id);
+        if self.parts.len() <= place {
+            self.parts.resize_with(place + 1, Vec::new);
+        }
+        let part = &mut self.parts[place];
+        let before = part.len();
+        let seen: Seen<'_> = (page, indexable, evidence);
+        *part = postcard::to_extend(&seen, take(part)).map_err(|e| defect("gathered", e))?;
+        self.bytes += part.len() - before;
+        self.pack_if_much();
+        Ok(())
+    }
+
+    /// Takes in what another gathered, when nothing else comes.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.packed.extend(other.packed);
+        self.bytes += other.bytes;
+        if self.parts.len() < other.parts.len() {
+            self.parts.resize_with(other.parts.len(), Vec::new);
+        }
+        self.parts
+            .iter_mut()
+            .zip(other.parts)
+            .for_each(|(part, more)| part.extend(more));
+    }
+
+    fn pack_if_much(&mut self) {
+        if self.bytes < self.most {
+            return;
+        }
+        let parts = self.parts.iter_mut().enumerate();
+        let packed = parts.filter(|(_, part)| !part.is_empty()).map(|(place, part)| {
+            let mut packed = lz4_flex::compress_prepend_size(part);
+            packed.shrink_to_fit();
+            part.clear();
+            (place, packed)
+        });
+        self.packed.push(packed.collect());
+        self.bytes = 0;
     }
 
     /// All in portions of one transaction, each in the order of its keys and behind the one before, until one is not taken.
     pub(super) fn rest(
         mut self,
         known: Known<'_>,
-        give: &mut dyn FnMut(Vec<Finding>) -> bool,
+        give: &mut dyn FnMut(Portion) -> bool,
     ) -> Result<(), JobError> {
-        let mut give =
-            |findings: &mut Vec<Finding>| portions(sorted(take(findings)), PORTION).all(&mut *give);
-        let plain = take(&mut self.plain);
-        if self.packed.is_empty() {
-            let plain = plain.into_iter().filter_map(|found| {
-                known.finding(found.check, (found.page, found.indexable, found.evidence))
-            });
-            give(&mut plain.collect());
-            return Ok(());
-        }
-        self.keep(pack(plain)?);
-        let mut checks: Vec<(&Uuid, u16)> = known.issues.iter().zip(0..).collect();
+        let mut checks: Vec<(Uuid, usize)> = known.issues.iter().copied().zip(0..).collect();
         checks.sort_unstable();
-        let mut next = Vec::new();
-        for (_, check) in checks {
-            for range in 0..RANGES {
-                for Packed(packed) in &mut self.packed {
-                    let Some(data) = packed.remove(&(check, range as u8)) else {
+        let mut next = Next::default();
+        for (issue, check) in checks {
+            for place in check * RANGES..(check + 1) * RANGES {
+                let before = next.found.len();
+                for packed in &mut self.packed {
+                    let Some(packed) = packed.remove(&place) else {
                         continue;
                     };
-                    let found = unpack::<Vec<Seen>>(&data)?.into_iter();
-                    next.extend(found.filter_map(|seen| known.finding(check, seen)));
+                    let plain =
+                        lz4_flex::decompress_size_prepended(&packed).map_err(|e| defect("gathered", e))?;
+                    next.add(issue, &plain, known)?;
                 }
-                if next.len() >= PORTION && !give(&mut next) {
+                let open = self.parts.get_mut(place).map(take).unwrap_or_default();
+                next.add(issue, &open, known)?;
+                // as numbers, which are in the same order, ids are compared without a call
+                next.found[before..].sort_by_key(|found| found.page.as_u128());
+                if next.found.len() >= PORTION && !next.give(give) {
                     return Ok(());
                 }
             }
         }
-        give(&mut next);
+        next.give(give);
         Ok(())
     }
 }
 
-/// Packs what was found.
-pub(super) fn pack(findings: Vec<Found>) -> Result<Packed, JobError> {
-    let mut parts: Vec<Vec<Seen<&str>>> = Vec::new();
-    for found in &findings {
-        let part = usize::from(found.check) * RANGES + usize::from(found.range);
-        if parts.len() <= part {
-            parts.resize_with(part + 1, Vec::new);
-        }
-        parts[part].push((found.page, found.indexable, &found.evidence));
-    }
-    let parts = parts.iter().enumerate().filter(|(_, part)| !part.is_empty());
-    let packed = parts.map(|(place, part)| {
-        let key = ((place / RANGES) as u16, (place % RANGES) as u8);
-        Ok((key, compressed(part)?))
-    });
-    Ok(Packed(packed.collect::<Result<_, JobError>>()?))
-}
-
-fn compressed(part: &impl Serialize) -> Result<Vec<u8>, JobError> {
-    let plain = postcard::to_stdvec(part).map_err(|e| defect("gathered", e))?;
-    let mut data = lz4_flex::compress_prepend_size(&plain);
-    data.shrink_to_fit();
-    Ok(data)
-}
-
-fn unpack<T: DeserializeOwned>(data: &[u8]) -> Result<T, JobError> {
-    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("gathered", e))?;
-    Ok(postcard::from_bytes(&plain).map_err(|e| defect("gathered", e))?)
-}
-
 /// The range of an id, by its beginning.
-fn range(page: Uuid) -> u8 {
-    (usize::from(page.as_bytes()[0]) * RANGES / 256) as u8
+fn range(page: Uuid) -> usize {
+    usize::from(page.as_bytes()[0]) * RANGES / 256
 }
 
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
+        checks,
         graph::{Ends, IndexBuilder},
         origin::Origin,
         page::{At, Outcome, PageFacts},
@@ -224,91 +264,92 @@ mod tests {
         builder.finish(table, ends)
     }
 
+    /// What a check, by its place, says of a page, taken for one in the index or not.
+    type Said = (usize, UrlId, bool, String);
+
     /// One finding of so many bytes on each page, and one on every fifth that was taken for one in the index.
-    fn found(numbers: std::ops::Range<u32>, bytes: usize, ids: &Ids) -> Vec<Found> {
-        let finding = |number: u32, indexable: bool| Found {
-            check: [1, 2, 0, 0, 0, 0, 0, 0][number as usize % 8],
-            range: range(ids.of(UrlId(number))),
-            indexable,
-            page: UrlId(number),
-            evidence: format!("{number:0bytes$}").into(),
+    fn said(numbers: Range<u32>, bytes: usize) -> impl Iterator<Item = Said> {
+        let of = move |number: u32, indexable: bool| {
+            let check = [1, 2, 0, 0, 0, 0, 0, 0][number as usize % 8];
+            (check, UrlId(number), indexable, format!("{number:0bytes$}"))
         };
-        let wrong = numbers.clone().filter(|number| number % 5 == 0);
-        let wrong = wrong.map(|number| finding(number, true));
-        numbers
-            .map(|number| finding(number, false))
-            .chain(wrong)
-            .collect()
+        numbers.flat_map(move |number| {
+            let wrong = (number % 5 == 0).then(|| of(number, true));
+            [of(number, false)].into_iter().chain(wrong)
+        })
+    }
+
+    fn gather(gathered: &mut Gathered, said: impl Iterator<Item = Said>, ids: &Ids) {
+        for (check, page, indexable, evidence) in said {
+            let (check, page) = (&checks::registry()[check], (page, ids.of(page)));
+            gathered.gather(check, page, indexable, &evidence).unwrap();
+        }
     }
 
     fn issues() -> [Uuid; 3] {
         [5, 9, 2].map(Uuid::from_u128)
     }
 
-    /// Pages, bytes found on each, and whether something is packed.
-    const CASES: [(u32, usize, bool); 6] = [
-        (0, 1, false),
-        (9_000, 700, false),
-        (12_000, 1_000, true),
-        (40_000, 10, false),
-        (220_000, 10, true),
+    /// Pages, bytes found on each, how many gather, and whether something is packed.
+    const CASES: [(u32, usize, usize, bool); 7] = [
+        (0, 1, 1, false),
+        (9_000, 700, 1, false),
+        (9_000, 700, 3, false),
+        (12_000, 1_000, 1, true),
+        (12_000, 1_000, 2, true),
+        (40_000, 10, 1, false),
         // a range has more than a portion
-        (400_000, 1, true),
+        (400_000, 16, 16, true),
     ];
 
     #[test]
     fn what_goes_in_comes_out_in_the_order_of_keys() {
         let (index, issues) = (index(400_000), issues());
-        let ids = Ids::make(Uuid::nil(), &index, 2);
+        let ids = Ids::default().complete(Uuid::nil(), &index, 2);
         let known = Known {
             issues: &issues,
             ids: &ids,
             index: &index,
         };
-        for (pages, bytes, is_much) in CASES {
-            let (mut gathered, mut packed) = (Gathered::default(), false);
-            for from in (0..pages).step_by(500) {
-                if let Some(full) = gathered.gather(found(from..from + 500, bytes, &ids)) {
-                    packed = true;
-                    gathered.keep(pack(full).unwrap());
-                }
+        for (pages, bytes, others, is_much) in CASES {
+            let mut each: Vec<Gathered> = (0..others).map(|_| Gathered::beside(others)).collect();
+            for (turn, from) in (0..pages).step_by(500).enumerate() {
+                gather(&mut each[turn % others], said(from..from + 500, bytes), &ids);
             }
-            assert_eq!(packed, is_much, "{pages}");
+            let mut gathered = each.remove(0);
+            each.into_iter().for_each(|other| gathered.merge(other));
+            assert_eq!(gathered.packed.is_empty(), !is_much, "{pages}");
             let mut out = Vec::new();
             let rest = gathered.rest(known, &mut |portion| {
-                assert!((1..=PORTION).contains(&portion.len()));
-                out.extend(portion);
+                let findings = portion.findings().into_iter();
+                let findings =
+                    findings.map(|finding| (finding.issue, finding.page, finding.evidence.to_owned()));
+                assert!((1..=PORTION).contains(&findings.len()));
+                out.extend(findings);
                 true
             });
             rest.unwrap();
-            let right = found(0..pages, bytes, &ids)
-                .into_iter()
-                .filter(|found| !found.indexable);
-            let right = right.map(|found| Finding {
-                issue: issues[usize::from(found.check)],
-                page: ids.of(found.page),
-                evidence: found.evidence.into(),
-            });
-            assert!(out == sorted(right.collect()), "{pages}");
+            let right = said(0..pages, bytes).filter(|(_, _, indexable, _)| !indexable);
+            let right = right.map(|(check, page, _, evidence)| (issues[check], ids.of(page), evidence));
+            let mut right: Vec<_> = right.collect();
+            right.sort_unstable();
+            assert!(out == right, "{pages}");
         }
     }
 
     #[test]
     fn who_writes_no_more_gets_no_more() {
         let (index, issues) = (index(40_000), issues());
-        let ids = Ids::make(Uuid::nil(), &index, 2);
+        let ids = Ids::default().complete(Uuid::nil(), &index, 2);
         let known = Known {
             issues: &issues,
             ids: &ids,
             index: &index,
         };
-        for packs in [true, false] {
-            let (mut gathered, all) = (Gathered::default(), found(0..40_000, 10, &ids));
-            if packs {
-                gathered.keep(pack(all).unwrap());
-            } else {
-                assert!(gathered.gather(all).is_none());
-            }
+        for others in [1, 100] {
+            let mut gathered = Gathered::beside(others);
+            gather(&mut gathered, said(0..40_000, 10), &ids);
+            assert_eq!(gathered.packed.is_empty(), others == 1);
             let mut given = 0;
             let rest = gathered.rest(known, &mut |_| {
                 given += 1;

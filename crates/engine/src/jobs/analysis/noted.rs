@@ -1,14 +1,13 @@
 //! What the analysis needs of each page beside the graph, noted while the crawl saves it: so that the pages are written, and what
 //! is found on them already, while the other checks are asked.
 
-use std::collections::HashMap;
-
 use searchwright_site::{checks::Noticed, page::PageFacts};
 use uuid::Uuid;
 
 use super::{
     super::{JobError, page_links::Batches},
-    gather::{Found, Gathered, pack},
+    gather::Gathered,
+    ids::Ids,
     names::Names,
     page_rows::PageRows,
 };
@@ -16,6 +15,8 @@ use super::{
 /// What is noted of pages while the crawl saves them.
 #[derive(Debug, Default)]
 pub(in crate::jobs) struct Noted {
+    /// Their ids.
+    pub(super) ids: Ids,
     /// What their rows say.
     pub(super) rows: PageRows,
     /// Where they are saved.
@@ -29,6 +30,7 @@ pub(in crate::jobs) struct Noted {
 impl Noted {
     pub(in crate::jobs) fn of(project: Uuid) -> Self {
         Self {
+            ids: Ids::default(),
             rows: PageRows::new(project),
             batches: Batches::default(),
             names: Names::default(),
@@ -43,23 +45,15 @@ impl Noted {
         noticed: Vec<Noticed>,
         number: u32,
     ) -> Result<(), JobError> {
-        let mut ids = HashMap::new();
         for facts in pages {
             self.batches.note(facts.id, number);
             self.names.note(facts);
-            ids.insert(facts.id, self.rows.note(facts)?);
+            self.ids.note(facts.id, self.rows.note(facts)?);
         }
-        let found = noticed.into_iter().filter_map(|noticed| {
-            let page = (noticed.page, *ids.get(&noticed.page)?);
-            Some(Found::new(
-                noticed.check,
-                page,
-                noticed.indexable,
-                noticed.evidence,
-            ))
-        });
-        if let Some(full) = self.found.gather(found.collect()) {
-            self.found.keep(pack(full)?);
+        for noticed in noticed {
+            let page = (noticed.page, self.ids.of(noticed.page));
+            let (check, indexable) = (noticed.check, noticed.indexable);
+            self.found.gather(check, page, indexable, &noticed.evidence)?;
         }
         Ok(())
     }

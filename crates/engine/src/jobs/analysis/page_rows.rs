@@ -62,10 +62,10 @@ impl<'n> Note<'n> {
         }
     }
 
-    fn row(&self, id: Uuid, index: &Index) -> Seen {
+    fn row(&self, id: Uuid, key: &str, index: &Index) -> Seen {
         let hops = index.hops(self.id);
         let last = hops.urls.last().copied().unwrap_or(self.id);
-        let url = self.url.unwrap_or_else(|| index.key(self.id));
+        let url = self.url.unwrap_or(key);
         let last = if last == self.id { url } else { index.key(last) };
         let indexable = index.has(self.id, flag::INDEXABLE);
         let why_not = self.not_indexable.unwrap_or(NotIndexable::Blocked.code());
@@ -130,14 +130,16 @@ impl Part {
         Ok(())
     }
 
-    /// Calls back for each of them.
-    fn each(self, mut each: impl FnMut(Note<'_>)) -> Result<(), JobError> {
+    /// Calls back with some of them after the other.
+    fn each(self, mut each: impl FnMut(Vec<Note<'_>>)) -> Result<(), JobError> {
         let mut read = |mut plain: &[u8]| {
+            let mut notes = Vec::new();
             while !plain.is_empty() {
                 let (note, rest) = postcard::take_from_bytes(plain).map_err(|e| defect("page", e))?;
-                each(note);
+                notes.push(note);
                 plain = rest;
             }
+            each(notes);
             Ok::<_, JobError>(())
         };
         for packed in self.packed {
@@ -188,10 +190,13 @@ impl PageRows {
             portions(take(rows), most).all(&mut *give)
         };
         for part in self.parts {
-            part.each(|note| {
-                if index.has(note.id, flag::INTERNAL) {
+            part.each(|mut notes| {
+                notes.retain(|note| index.has(note.id, flag::INTERNAL));
+                // looked up with nothing else in between, so that many wait for memory together
+                let keys: Vec<&str> = notes.iter().map(|note| index.key(note.id)).collect();
+                for (note, key) in notes.iter().zip(keys) {
                     urls.add(note.id, note.url);
-                    rows.push(note.row(ids.of(note.id), index));
+                    rows.push(note.row(ids.of(note.id), key, index));
                 }
             })?;
             if rows.len() >= most && !give(&mut rows) {
@@ -285,7 +290,7 @@ mod tests {
         }
         assert!(rows.parts.iter().any(|part| !part.packed.is_empty()));
         let (mut all, mut portions) = (Vec::new(), 0);
-        let ids = Ids::make(project, &index, 3);
+        let ids = Ids::default().complete(project, &index, 3);
         let urls = rows.each(&index, &ids, 4_000, &mut |portion| {
             assert!((1..=4_000).contains(&portion.len()));
             portions += 1;
@@ -343,7 +348,7 @@ mod tests {
             rows.note(page).unwrap();
         }
         let mut given = 0;
-        let ids = Ids::make(Uuid::nil(), &index, 1);
+        let ids = Ids::default().complete(Uuid::nil(), &index, 1);
         let done = rows.each(&index, &ids, 10, &mut |_| {
             given += 1;
             given < 3

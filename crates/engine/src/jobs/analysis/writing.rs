@@ -64,7 +64,7 @@ where
 }
 
 /// Makes portions, and writes each while the next is made.
-pub(in crate::jobs) async fn ahead<T, R, F>(
+async fn ahead<T, R, F>(
     make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
     mut write: impl FnMut(T) -> F,
 ) -> Result<R, JobError>
@@ -81,7 +81,7 @@ where
 }
 
 /// The same, where packing what is made takes longest: of some portions at a time, while one is written and the next is made.
-async fn packed_ahead<T, P, R, F>(
+pub(in crate::jobs) async fn packed_ahead<T, P, R, F>(
     make: impl FnOnce(&mut dyn FnMut(T) -> bool) -> R + Send + 'static,
     pack: impl Fn(T) -> P + Send + Sync + 'static,
     mut write: impl FnMut(P) -> F,
@@ -166,7 +166,7 @@ pub(super) async fn findings(
             };
             found.rest(known, give)
         },
-        move |found| Ready::make(found, &is_new, audit.id, now),
+        move |portion| Ready::make(portion.findings(), &is_new, audit.id, now),
         |ready| async move {
             let ready = ready?;
             fenced(db, run.leased.clone(), move |tx, scope| {
