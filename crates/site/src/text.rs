@@ -11,6 +11,7 @@ pub mod readability;
 mod sentences;
 pub mod sketch;
 mod syllables;
+mod word_hash;
 mod words;
 
 use std::borrow::Cow;

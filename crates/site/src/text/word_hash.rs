@@ -1,0 +1,86 @@
+//! The hashes of words that sketches are made of.
+
+use super::blocks::BLOCK;
+
+/// Odd numbers whose bits look random.
+pub(super) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+const OTHER_STEP: u64 = 0xd1b5_4a32_d192_ed03;
+
+/// The hash of a word that stands somewhere in a text.
+pub(super) fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
+    match text.get(at..).and_then(<[u8]>::first_chunk::<16>) {
+        Some(sixteen) if end - at < 16 => short_hash(sixteen, end - at),
+        _ => long_word_hash(text, at, end),
+    }
+}
+
+/// The same of one within a block, `near` being the block and what is behind it.
+pub(super) fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
+    match near.get(from..from + 16).and_then(<[u8]>::first_chunk) {
+        Some(sixteen) if to - from < 16 => short_hash(sixteen, to - from),
+        _ => long_word_hash(near, from, to),
+    }
+}
+
+/// The first so many bytes of sixteen.
+const BEGINNINGS: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut bytes = 1;
+    while bytes < 16 {
+        masks[bytes] = (1 << (8 * bytes)) - 1;
+        bytes += 1;
+    }
+    masks
+};
+
+/// Most words have fewer than 16 letters: for those there is no branch, which would go wrong at every sixth word.
+fn short_hash(sixteen: &[u8; 16], letters: usize) -> u64 {
+    let word = u128::from_le_bytes(*sixteen) & BEGINNINGS[letters % 16];
+    ended((word as u64).wrapping_mul(STEP) ^ ((word >> 64) as u64).wrapping_mul(OTHER_STEP))
+}
+
+/// The same of a word of any length, wherever it stands.
+#[cold]
+#[inline(never)]
+fn long_word_hash(text: &[u8], at: usize, end: usize) -> u64 {
+    let mut word = 0_u64;
+    let steps = [STEP, OTHER_STEP].into_iter().cycle();
+    for (at, step) in (at..end).step_by(8).zip(steps) {
+        let eight = match end - at {
+            there @ 1..8 => load(text, at) & ((1 << (8 * there)) - 1),
+            _ => load(text, at),
+        };
+        // those of a short word are not turned
+        word = word.rotate_left(if step == STEP { 29 } else { 0 }) ^ eight.wrapping_mul(step);
+    }
+    ended(word)
+}
+
+/// The lowest bits of a product depend on few bits of what was multiplied: the highest are mixed into them.
+const fn ended(hash: u64) -> u64 {
+    hash ^ hash >> 32
+}
+
+/// Eight bytes, with zeros behind the end.
+fn load(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    let mut eight = [0; 8];
+    let there = rest.len().min(8);
+    eight[..there].copy_from_slice(&rest[..there]);
+    u64::from_le_bytes(eight)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_hash_of_a_word_is_the_same_wherever_it_stands(word in "[a-z0-9é]{1,40}", behind in "[ a-z]{0,20}") {
+            let text = format!("{word}{behind}");
+            prop_assert_eq!(word_hash(text.as_bytes(), 0, word.len()), long_word_hash(word.as_bytes(), 0, word.len()));
+        }
+    }
+}
