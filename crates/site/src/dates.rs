@@ -44,7 +44,7 @@ pub(crate) fn day(ms: i64) -> String {
         from_march - 9
     };
     let year = era * 400 + years + i64::from(month <= 2);
-    // checks say it of nearly every page, and the formatter would take longer than all of them
+    // a check says it of nearly every page of some sites, and the formatter took a quarter of its time
     let digit = |number: i64, place: i64| char::from(b'0' + (number / place % 10) as u8);
     let year = [1000, 100, 10, 1].map(|place| digit(year, place));
     let [month, day] = [month, day].map(|number| ['-', digit(number, 10), digit(number, 1)]);

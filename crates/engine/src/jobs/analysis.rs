@@ -179,7 +179,7 @@ pub(super) async fn analyze(
     let mut evaluators = JoinSet::new();
     for _ in 0..threads {
         let (shared, loaded) = (shared.clone(), loaded.clone());
-        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, Gathered::beside(threads)));
+        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, Gathered::one_of(threads)));
     }
     drop(loaded);
     let (there, known_are_there) = tokio::sync::oneshot::channel();
@@ -211,7 +211,7 @@ pub(super) async fn analyze(
         laps.lap("names");
         writing::urls(run, db, of.clone(), urls).await?;
         laps.lap("urls");
-        // It takes a processor longer than the disk, and what is found at the end the disk longer than a processor.
+        // Links take a processor longer than the disk, and what was found at the end the disk longer than a processor.
         is_evaluated.await.map_err(|e| defect("analysis", e))?;
         laps.lap("waited");
         page_links::note(run, db, audit.id, of, batches).await?;

@@ -47,7 +47,7 @@ impl Known<'_> {
 #[derive(Debug)]
 pub(super) struct Portion {
     found: Vec<Found>,
-    text: Arc<str>,
+    text: Arc<String>,
 }
 
 /// A finding, and where its evidence is in the text.
@@ -105,7 +105,7 @@ impl Next {
 
     /// Gives it in portions, until one is not taken.
     fn give(&mut self, give: &mut dyn FnMut(Portion) -> bool) -> bool {
-        let text: Arc<str> = take(&mut self.text).into();
+        let text = Arc::new(take(&mut self.text));
         portions(take(&mut self.found), PORTION).all(|found| {
             give(Portion {
                 found,
@@ -127,17 +127,17 @@ pub(super) struct Gathered {
 
 impl Default for Gathered {
     fn default() -> Self {
-        Self::beside(1)
+        Self::one_of(1)
     }
 }
 
 impl Gathered {
     /// One of so many that gather at the same time, and share the room for what is not packed.
-    pub(super) fn beside(others: usize) -> Self {
+    pub(super) fn one_of(many: usize) -> Self {
         Self {
             parts: Vec::new(),
             bytes: 0,
-            most: PLAIN / others.max(1),
+            most: PLAIN / many.max(1),
             packed: Vec::new(),
         }
     }
@@ -311,10 +311,10 @@ mod tests {
             ids: &ids,
             index: &index,
         };
-        for (pages, bytes, others, is_much) in CASES {
-            let mut each: Vec<Gathered> = (0..others).map(|_| Gathered::beside(others)).collect();
+        for (pages, bytes, many, is_much) in CASES {
+            let mut each: Vec<Gathered> = (0..many).map(|_| Gathered::one_of(many)).collect();
             for (turn, from) in (0..pages).step_by(500).enumerate() {
-                gather(&mut each[turn % others], said(from..from + 500, bytes), &ids);
+                gather(&mut each[turn % many], said(from..from + 500, bytes), &ids);
             }
             let mut gathered = each.remove(0);
             each.into_iter().for_each(|other| gathered.merge(other));
@@ -346,10 +346,10 @@ mod tests {
             ids: &ids,
             index: &index,
         };
-        for others in [1, 100] {
-            let mut gathered = Gathered::beside(others);
+        for many in [1, 100] {
+            let mut gathered = Gathered::one_of(many);
             gather(&mut gathered, said(0..40_000, 10), &ids);
-            assert_eq!(gathered.packed.is_empty(), others == 1);
+            assert_eq!(gathered.packed.is_empty(), many == 1);
             let mut given = 0;
             let rest = gathered.rest(known, &mut |_| {
                 given += 1;

@@ -130,7 +130,7 @@ impl Part {
         Ok(())
     }
 
-    /// Calls back with some of them after the other.
+    /// Calls back with some of them at a time.
     fn each(self, mut each: impl FnMut(Vec<Note<'_>>)) -> Result<(), JobError> {
         let mut read = |mut plain: &[u8]| {
             let mut notes = Vec::new();
