@@ -106,6 +106,10 @@ pub struct Recheck {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecheckScope {
+    /// Whether its occurrences were named; else they are what was marked as done when it was asked for. `null` for rechecks
+    /// of versions that did not keep it.
+    #[schemars(example = true)]
+    pub named: Option<bool>,
     /// Issues that occurrences belong to.
     #[schemars(example = 2)]
     pub issues: u32,

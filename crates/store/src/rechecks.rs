@@ -28,6 +28,8 @@ pub struct New {
     pub job: Uuid,
     /// The audit whose data pages are compared with.
     pub audit: Uuid,
+    /// Its occurrences were named, not all that are marked as done.
+    pub named: bool,
 }
 
 fn recheck(c: &mut Cells<'_>) -> Result<Recheck> {
@@ -36,7 +38,10 @@ fn recheck(c: &mut Cells<'_>) -> Result<Recheck> {
         job_id: c.take::<Uuid>()?.to_string(),
         audit_id: c.take::<Uuid>()?.to_string(),
         status: c.word()?,
-        scope: RecheckScope::default(),
+        scope: RecheckScope {
+            named: c.take()?,
+            ..RecheckScope::default()
+        },
         requested_at: c.take()?,
         finished_at: c.take()?,
         counts: RecheckCounts {
@@ -51,7 +56,7 @@ fn recheck(c: &mut Cells<'_>) -> Result<Recheck> {
 macro_rules! columns {
     ($where:literal) => {
         concat!(
-            "SELECT id, job_id, audit_id, status, requested_at, finished_at, new_issues FROM rechecks WHERE project_id = $1 AND ",
+            "SELECT id, job_id, audit_id, status, named, requested_at, finished_at, new_issues FROM rechecks WHERE project_id = $1 AND ",
             $where
         )
     };
@@ -59,11 +64,12 @@ macro_rules! columns {
 
 /// Starts a recheck of occurrences that are marked as done. [`Error::Overloaded`] when one is no longer.
 pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, pairs: &[Pair], now: Instant) -> Result<()> {
-    sql("INSERT INTO rechecks (project_id, id, job_id, audit_id, status, new_issues, requested_at) VALUES ($1, $2, $3, $4, 'queued', 0, $5)")
+    sql("INSERT INTO rechecks (project_id, id, job_id, audit_id, status, new_issues, named, requested_at) VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6)")
         .bind(scope.project())
         .bind(new.id)
         .bind(new.job)
         .bind(new.audit)
+        .bind(new.named)
         .bind(now)
         .run(tx)
         .await?;
@@ -139,15 +145,11 @@ async fn counted(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Re
     };
     let id = Uuid::try_parse(&recheck.id).unwrap_or_default();
     // Items are written when a recheck is created and never again.
-    recheck.scope = sql("SELECT count(DISTINCT issue_id), count(DISTINCT page_id), count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2")
+    (recheck.scope.issues, recheck.scope.pages, recheck.scope.occurrences) = sql("SELECT count(DISTINCT issue_id), count(DISTINCT page_id), count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2")
         .bind(scope.project())
         .bind(id)
         .one(tx, |c| {
-            Ok(RecheckScope {
-                issues: c.take()?,
-                pages: c.take()?,
-                occurrences: c.take()?,
-            })
+            Ok((c.take()?, c.take()?, c.take()?))
         })
         .await?;
     let counts = &mut recheck.counts;

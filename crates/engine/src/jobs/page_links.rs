@@ -1,7 +1,7 @@
 //! Where each URL lies in the stored crawl of an audit, and which pages link there: noted once when a crawl has ended, so
 //! that a page is shown with its links without reading a crawl of a hundred thousand.
 
-use std::sync::Arc;
+use std::{mem::take, sync::Arc};
 
 use searchwright_site::{
     graph::{Index, State, flag},
@@ -31,6 +31,8 @@ pub(crate) const SHOWN: usize = 50;
 const PORTION: usize = 256;
 /// Portions of one transaction.
 const AT_ONCE: usize = 64;
+/// URLs that are sorted together, about: of a very large site all of them would take much memory.
+const RANGE: usize = 4 * PORTION * AT_ONCE;
 
 /// The batch of each URL that was fetched, by its id.
 #[derive(Debug, Default)]
@@ -126,9 +128,13 @@ pub(super) async fn note(
     let of = (index.clone(), batches.clone());
     let written = packed_ahead(
         move |give| {
-            let order = order(&index, &batches, &ids);
-            let mut some = order.chunks(PORTION * AT_ONCE).enumerate();
-            some.all(|(turn, urls)| give((urls.to_vec(), turn == 0)))
+            let ranges = index.len().div_ceil(RANGE).max(1);
+            let mut orders = (0..ranges).map(|range| order(&index, &batches, &ids, (range, ranges)));
+            let mut first = true;
+            orders.all(|order| {
+                let mut some = order.chunks(PORTION * AT_ONCE);
+                some.all(|urls| give((urls.to_vec(), take(&mut first))))
+            });
         },
         move |(urls, first)| Ok::<_, JobError>((portions(&of.0, &of.1, &urls)?, first)),
         |made| async move {
@@ -143,11 +149,17 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// What was fetched, by page, with its batch.
-fn order(index: &Index, batches: &Batches, ids: &Ids) -> Vec<(Uuid, UrlId, u32)> {
+/// What was fetched, by page, with its batch: of the ids of pages the range of that number of so many.
+fn order(
+    index: &Index,
+    batches: &Batches,
+    ids: &Ids,
+    (range, ranges): (usize, usize),
+) -> Vec<(Uuid, UrlId, u32)> {
     let all = (0..index.len() as u32).map(UrlId);
     let fetched = all.filter_map(|id| Some((ids.of(id), id, batches.of(id)?)));
-    let mut order: Vec<_> = fetched.collect();
+    let is_in = |page: Uuid| (page.as_u128() >> 96) as usize * ranges >> 32 == range;
+    let mut order: Vec<_> = fetched.filter(|(page, ..)| is_in(*page)).collect();
     order.sort_unstable();
     order
 }

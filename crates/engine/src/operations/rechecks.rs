@@ -75,6 +75,7 @@ impl Handle<StartRecheck> for Engine {
             id: call.engine.clock.id(),
             job: call.engine.clock.id(),
             audit,
+            named: operation.occurrences.is_some(),
         };
         rechecks::create(tx, scope, new, &pairs, call.now).await?;
         let mut issues: Vec<Uuid> = pairs.iter().map(|(issue, _)| *issue).collect();

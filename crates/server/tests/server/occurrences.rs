@@ -75,7 +75,7 @@ async fn what_is_allowed_is_what_is_not_refused(database: &str) {
     let started = bench.post("P/rechecks", named.clone()).await.json();
     assert_eq!(
         started["recheck"]["scope"],
-        json!({ "issues": 1, "pages": 1, "occurrences": 1 })
+        json!({ "named": true, "issues": 1, "pages": 1, "occurrences": 1 })
     );
     allows(
         twin,

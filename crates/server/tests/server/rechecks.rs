@@ -296,7 +296,7 @@ async fn a_claim_counts_when_it_is_proven(database: &str) {
     assert_eq!(done["status"], "completed", "{done:#}");
     assert_eq!(
         done["scope"],
-        json!({ "issues": 3, "pages": 2, "occurrences": 3 })
+        json!({ "named": false, "issues": 3, "pages": 2, "occurrences": 3 })
     );
     assert_eq!(
         (&done["counts"]["resolved"], &done["counts"]["stillPresent"]),

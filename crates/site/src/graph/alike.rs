@@ -1,7 +1,5 @@
 //! Groups of pages that are nearly the same, found without comparing each with each.
 
-use std::collections::HashMap;
-
 use crate::{page::UrlId, text::sketch::Sketch};
 
 /// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
@@ -100,40 +98,41 @@ impl Pairs {
             .iter()
             .map(|(thing, id)| (self.root(*thing as usize) as u32, *id))
             .collect();
-        let mut sizes: HashMap<u32, u32> = HashMap::new();
+        // by what stands for a group
+        let mut sizes = vec![0_u32; self.parents.len()];
         let mut last = None;
         for ((thing, _), (root, _)) in pages.iter().zip(&members) {
-            *sizes.entry(*root).or_default() += u32::from(same || last != Some(thing));
+            sizes[*root as usize] += u32::from(same || last != Some(thing));
             last = Some(thing);
         }
         let best = pages.iter().map(|(thing, _)| self.best[*thing as usize]);
-        let mut places: Vec<(u32, u32, u8)> = best
+        let placed = best
             .zip(&members)
+            .filter(|(_, (root, _))| sizes[*root as usize] > 1);
+        let mut places: Vec<(u32, u32, u8)> = placed
             .map(|(best, (root, id))| {
-                (
-                    *id,
-                    *root,
-                    if best > 0.0 {
-                        (best * 100.0).round() as u8
-                    } else {
-                        100
-                    },
-                )
+                let percent = if best > 0.0 {
+                    (best * 100.0).round() as u8
+                } else {
+                    100
+                };
+                (*id, *root, percent)
             })
             .collect();
-        members.retain(|(root, _)| sizes.get(root).is_some_and(|size| *size > 1));
-        places.retain(|(_, root, _)| sizes.get(root).is_some_and(|size| *size > 1));
+        members.retain(|(root, _)| sizes[*root as usize] > 1);
         // a group is named by its first page, not by whatever stands for it here
-        let mut first: HashMap<u32, u32> = HashMap::new();
+        let mut first = sizes;
+        first.fill(u32::MAX);
         for (root, id) in &members {
-            first
-                .entry(*root)
-                .and_modify(|first| *first = (*first).min(*id))
-                .or_insert(*id);
+            let first = &mut first[*root as usize];
+            *first = (*first).min(*id);
         }
-        let name = |root: &mut u32| *root = first.get(root).copied().unwrap_or(*root);
-        members.iter_mut().for_each(|(root, _)| name(root));
-        places.iter_mut().for_each(|(_, root, _)| name(root));
+        members
+            .iter_mut()
+            .for_each(|(root, _)| *root = first[*root as usize]);
+        places
+            .iter_mut()
+            .for_each(|(_, root, _)| *root = first[*root as usize]);
         members.sort_unstable();
         places.sort_unstable();
         members.shrink_to_fit();
@@ -154,7 +153,7 @@ pub(super) fn buckets(entries: &[(u32, u32)]) -> impl Iterator<Item = &[(u32, u3
 pub(super) fn near(mut sketches: Vec<(u32, Sketch)>, least: f64, text: impl Fn(u32) -> u64) -> Groups {
     sketches.sort_unstable_by_key(|(id, _)| (text(*id), *id));
     // the first page of each text stands for all
-    let (mut things, mut pages): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+    let (mut things, mut pages): (Vec<u32>, _) = (Vec::new(), Vec::with_capacity(sketches.len()));
     let mut last = 0;
     for (place, (id, _)) in sketches.iter().enumerate() {
         if things.is_empty() || text(*id) != last {

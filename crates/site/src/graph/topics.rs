@@ -111,7 +111,7 @@ impl Topics {
             .collect();
         let set = |i: u32| (self.pages[i as usize].1, self.words(i as usize));
         order.sort_unstable_by(|a, b| set(*a).cmp(&set(*b)).then(a.cmp(b)));
-        let (mut things, mut pages): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
+        let (mut things, mut pages): (Vec<u32>, _) = (Vec::new(), Vec::with_capacity(order.len()));
         for i in order {
             if things.last().is_none_or(|last| set(*last) != set(i)) {
                 things.push(i);
@@ -125,14 +125,19 @@ impl Topics {
             }
         }
         let count = |word: &u32| counts.get(word).copied().unwrap_or(0);
-        let mut entries: Vec<(u32, u32)> = Vec::new();
+        let looked_up = |words: usize| words - (least * words as f64).ceil() as usize + 1;
+        // of a large site many: no more room than they need
+        let most = things.iter().map(|i| looked_up(set(*i).1.len())).sum();
+        let mut entries: Vec<(u32, u32)> = Vec::with_capacity(most);
         let mut rare = Vec::new();
         for (thing, i) in things.iter().enumerate() {
             rare.clear();
             rare.extend_from_slice(set(*i).1);
             rare.sort_unstable_by_key(|word| (count(word), *word));
-            let looked_up = rare.len() - (least * rare.len() as f64).ceil() as usize + 1;
-            entries.extend(rare.iter().take(looked_up).map(|word| (*word, thing as u32)));
+            let rarest = rare.iter().take(looked_up(rare.len()));
+            // what one alone has is in no other
+            let shared = rarest.filter(|word| count(word) > 1);
+            entries.extend(shared.map(|word| (*word, thing as u32)));
         }
         entries.sort_unstable();
         let mut pairs = Pairs::new(things.len());
