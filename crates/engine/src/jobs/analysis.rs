@@ -11,6 +11,8 @@ pub(super) mod page_rows;
 pub(super) mod proofs;
 mod settle;
 mod since;
+#[cfg(test)]
+pub(super) mod tests;
 mod urls;
 pub(super) mod writing;
 

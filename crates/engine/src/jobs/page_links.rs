@@ -128,10 +128,8 @@ pub(super) async fn note(
     let of = (index.clone(), batches.clone());
     let written = packed_ahead(
         move |give| {
-            let ranges = index.len().div_ceil(RANGE).max(1);
-            let mut orders = (0..ranges).map(|range| order(&index, &batches, &ids, (range, ranges)));
             let mut first = true;
-            orders.all(|order| {
+            orders(&index, &batches, &ids, RANGE).all(|order| {
                 let mut some = order.chunks(PORTION * AT_ONCE);
                 some.all(|urls| give((urls.to_vec(), take(&mut first))))
             });
@@ -149,19 +147,22 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// What was fetched, by page, with its batch: of the ids of pages the range of that number of so many.
-fn order(
+/// What was fetched, by page, with its batch; about so many at a time.
+fn orders(
     index: &Index,
     batches: &Batches,
     ids: &Ids,
-    (range, ranges): (usize, usize),
-) -> Vec<(Uuid, UrlId, u32)> {
-    let all = (0..index.len() as u32).map(UrlId);
-    let fetched = all.filter_map(|id| Some((ids.of(id), id, batches.of(id)?)));
-    let is_in = |page: Uuid| (page.as_u128() >> 96) as usize * ranges >> 32 == range;
-    let mut order: Vec<_> = fetched.filter(|(page, ..)| is_in(*page)).collect();
-    order.sort_unstable();
-    order
+    about: usize,
+) -> impl Iterator<Item = Vec<(Uuid, UrlId, u32)>> {
+    let ranges = index.len().div_ceil(about).max(1) as u128;
+    let range = move |page: Uuid| (page.as_u128() >> 64) * ranges >> 64;
+    (0..ranges).map(move |wanted| {
+        let all = (0..index.len() as u32).map(UrlId);
+        let fetched = all.filter_map(|id| Some((ids.of(id), id, batches.of(id)?)));
+        let mut order: Vec<_> = fetched.filter(|(page, ..)| range(*page) == wanted).collect();
+        order.sort_unstable();
+        order
+    })
 }
 
 /// Some of them in portions.
@@ -216,4 +217,24 @@ pub(crate) async fn find(
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::analysis::tests::index, *};
+
+    #[test]
+    fn what_was_fetched_comes_by_page_and_once() {
+        let (index, mut batches) = (index(1_000), Batches::default());
+        let fetched = (0..1_000).filter(|id| id % 7 != 3).map(UrlId);
+        fetched.clone().for_each(|id| batches.note(id, id.0 / 100));
+        let ids = Ids::default().complete(Uuid::nil(), &index, 2);
+        let mut right: Vec<_> = fetched.map(|id| (ids.of(id), id, id.0 / 100)).collect();
+        right.sort_unstable();
+        for about in [1, 64, 999, 1_000_000] {
+            let orders: Vec<_> = orders(&index, &batches, &ids, about).collect();
+            assert_eq!(orders.len(), 1_000_usize.div_ceil(about));
+            assert_eq!(orders.concat(), right, "{about}");
+        }
+    }
 }

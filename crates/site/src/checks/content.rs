@@ -279,10 +279,14 @@ fn stale(page: &Page<'_>, noted: &str) -> Option<Value> {
     let listed = page.index().changed_ms(page.id());
     let newest = said.as_ref().map(|(at, _)| *at).max(listed).max(in_text)?;
     let months = months_since(page, newest);
+    if months <= i64::from(page.thresholds().stale_months) {
+        return None;
+    }
     let date = said.filter(|(at, _)| *at == newest);
     let date = date.map_or_else(|| dates::day(newest), |(_, date)| date);
-    (months > i64::from(page.thresholds().stale_months))
-        .then(|| json!({"date": date, "months": months, "inText": in_text.map(dates::day), "inSitemap": listed.map(dates::day)}))
+    Some(
+        json!({"date": date, "months": months, "inText": in_text.map(dates::day), "inSitemap": listed.map(dates::day)}),
+    )
 }
 
 fn date_missing(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {

@@ -232,37 +232,9 @@ fn range(page: Uuid) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use searchwright_site::{
-        checks,
-        graph::{Ends, IndexBuilder},
-        origin::Origin,
-        page::{At, Outcome, PageFacts},
-        urls::UrlTable,
-    };
-    use url::Url;
+    use searchwright_site::checks;
 
-    use super::*;
-
-    /// So many pages that were asked for.
-    fn index(pages: u32) -> Index {
-        let (mut table, mut builder) = (UrlTable::new(1_000_000), IndexBuilder::default());
-        for number in 0..pages {
-            let url = Url::parse(&format!("https://example.com/{number}")).unwrap();
-            let at = At {
-                id: table.add_url(&url).unwrap(),
-                ..At::default()
-            };
-            builder.set_internal(at.id);
-            builder.add(&PageFacts::without_answer(&url, at, Outcome::Status(404)));
-        }
-        let ends = Ends {
-            depths: Vec::new(),
-            origin: &Origin::default(),
-            traps: Vec::new(),
-            complete: true,
-        };
-        builder.finish(table, ends)
-    }
+    use super::{super::tests::index, *};
 
     /// What a check, by its place, says of a page, taken for one in the index or not.
     type Said = (usize, UrlId, bool, String);

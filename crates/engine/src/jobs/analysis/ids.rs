@@ -23,7 +23,7 @@ impl Ids {
     }
 
     /// Makes those of a crawl that were not taken in, on so many threads.
-    pub(super) fn complete(mut self, project: Uuid, index: &Index, threads: usize) -> Self {
+    pub(in crate::jobs) fn complete(mut self, project: Uuid, index: &Index, threads: usize) -> Self {
         self.0.resize(index.len(), Uuid::nil());
         let most = self.0.len().div_ceil(threads.max(1)).max(1);
         std::thread::scope(|scope| {
