@@ -185,7 +185,7 @@ impl Answer for Recheck {
 impl Answer for RecheckStarted {
     fn head(&self) -> Head {
         Head {
-            location: Some(format!("rechecks/{}", self.recheck.id)),
+            location: Some(format!("jobs/{}", self.job.id)),
             retry_after: Some(5),
             ..Head::default()
         }

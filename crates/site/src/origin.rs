@@ -6,6 +6,7 @@ use crate::{
     checks::is_passing,
     fetch::{Fault, FetchError},
     page::UrlId,
+    robots::Policy,
     text::sketch::Sketch,
 };
 
@@ -125,6 +126,14 @@ impl Origin {
         variants
             .filter(|variant| variant.status == 0 || is_passing(variant.status))
             .map(|variant| &*variant.url)
+    }
+
+    /// Whether robots.txt lets this crawler fetch the root.
+    pub fn permits_root(&self) -> bool {
+        match Policy::of(&self.robots) {
+            Policy::Follow(rules) => rules.forbids("/").is_none(),
+            Policy::Unreachable => false,
+        }
     }
 
     /// A made-up URL that was asked for and gave no answer.

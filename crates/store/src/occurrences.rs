@@ -331,8 +331,8 @@ pub struct Counted {
     pub rank: Option<f64>,
 }
 
-/// Every active occurrence that an audit saw, or a recheck of its pages: which, what was seen (JSON text), and whether that
-/// page counts in the score. What it could not look at is stale and no part of it.
+/// Every active occurrence on the pages of an audit: which, what was seen (JSON text), and whether that page counts in the
+/// score. What the audit could tell nothing of is as it was, and one of them; what is on other pages is none.
 pub async fn active(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -340,22 +340,23 @@ pub async fn active(
     mut each: impl FnMut(Pair, &str, Counted),
 ) -> Result<()> {
     let mut pages: HashMap<Uuid, Counted> = HashMap::new();
-    sql("SELECT id, scored, rank FROM pages WHERE project_id = $1")
+    sql("SELECT id, scored, rank FROM pages WHERE project_id = $1 AND audit_id = $2")
         .bind(scope.project())
+        .bind(audit)
         .each(tx, |c| {
             let (page, scored, rank) = (c.take()?, c.take()?, c.take()?);
             pages.insert(page, Counted { scored, rank });
             Ok(())
         })
         .await?;
-    let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1
-           AND open + done + recheck_pending + still_present + reopened > 0 AND (seen_by IS NULL OR seen_by = $2)")
-        .bind(scope.project())
-        .bind(audit);
+    let leaves = sql(
+        "SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1
+           AND open + done + recheck_pending + still_present + reopened > 0",
+    )
+    .bind(scope.project());
     ledger::each(tx, leaves, |of, entry| {
         if let Some(counted) = pages.get(&of.1)
             && entry.is_active()
-            && entry.last_seen == audit
         {
             each(of, &entry.evidence, *counted);
         }

@@ -57,6 +57,7 @@ use super::{
     Job, JobError,
     audit::{conclude, fenced},
     page_links,
+    rescore::reckon,
     witnessed::Witnessed,
     worker::Run,
 };
@@ -300,7 +301,6 @@ async fn finish(
     let project = run.leased.scope.project();
     let now = run.engine.clock.now();
     let clock = run.engine.clock.clone();
-    let health = sums.scores.health();
     sums.totals.issues = sums.issues();
     let complete = termination == Termination::Complete;
     let Kept { pages, mut found } = kept;
@@ -339,22 +339,43 @@ async fn finish(
         now,
     )
     .await?;
-    since::carry(db, run.leased.scope, previous, untold, &mut found).await?;
+    // What nothing could be told of counts as it did. What was found does not say which pages that concerns, the ledger does.
+    let reckoned = if untold.values().all(Vec::is_empty) {
+        None
+    } else {
+        reckon(db, run.leased.scope, (audit, previous), rules).await?
+    };
+    since::carry(untold, &mut found);
+    let (health, category_scores, totals, weights) = match reckoned {
+        Some(reckoned) => (
+            reckoned.health,
+            reckoned.categories,
+            reckoned.totals,
+            reckoned.weights,
+        ),
+        None => (
+            sums.scores.health(),
+            by_category(&sums.scores),
+            sums.totals,
+            Vec::new(),
+        ),
+    };
     let outcome = audits::Outcome {
         termination: Some(termination.code().to_owned()),
         health_score: health.score,
         error_free_pages_pct: health.error_free_pages_pct,
         pages_scored: Some(health.pages_scored),
-        category_scores: by_category(&sums.scores),
+        category_scores,
         changes: since::since(db, run.leased.scope, previous, &pages, &found).await?,
         score_is_partial: !complete,
-        totals: sums.totals,
+        totals,
         error: None,
     };
     conclude(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
             crawls::forget_others(tx, scope, audit).await?;
             snapshots::keep(tx, scope, audit, &pages, found).await?;
+            issues::weigh(tx, scope, weights).await?;
             let score = outcome.health_score;
             if audits::finish(tx, scope, audit, status, outcome, now).await? {
                 for language in keywords::languages(tx, scope).await? {

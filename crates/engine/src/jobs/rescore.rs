@@ -1,21 +1,21 @@
 //! The health score of the newest audit, from what is known of its occurrences now: what was proven or accepted since
 //! counts at once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use searchwright_contract::{Instant, audits::AuditTotals};
 use searchwright_site::{
-    checks::{self, Scope, Severity},
-    score::{Counts, Scores, is_counted},
+    checks::{self, Rules, Scope, Severity},
+    score::{Counts, Health, Scores, is_counted},
 };
-use searchwright_store::{Tx, audits, issues, occurrences, pages, snapshots::half};
+use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, pages, snapshots::half};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     Job, JobError,
     analysis::{by_category, evaluate::issue_id, impact_of, weight},
-    audit::fenced,
+    audit::{fenced, previous},
     silences,
     worker::Run,
 };
@@ -50,10 +50,52 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         // What it saw is partly another audit's now, which says its own score or leaves this one as it was.
         return Ok(None);
     }
-    let project = scope.project();
     let record = audits::get(&mut db.read().await?, scope, audit).await?;
-    let silent = silences::before(db, scope, &record).await?;
     let rules = rules::of(&mut db.read().await?, scope, audit).await?;
+    let Some(reckoned) = reckon(db, scope, (audit, previous(&record)), &rules).await? else {
+        return Ok(None);
+    };
+    let value = reckoned.health.score;
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move {
+            // an audit that ended meanwhile has said what issues weigh
+            if audits::newest_finished(tx, scope).await? == Some(audit) {
+                issues::weigh(tx, scope, reckoned.weights).await?;
+            }
+            audits::rescore(
+                tx,
+                scope,
+                audit,
+                reckoned.health.score,
+                reckoned.health.error_free_pages_pct,
+                reckoned.categories,
+                reckoned.totals,
+            )
+            .await
+        })
+    })
+    .await?;
+    Ok(value)
+}
+
+/// What the occurrences on the pages of an audit come to.
+#[derive(Debug)]
+pub(super) struct Reckoned {
+    pub(super) health: Health,
+    pub(super) categories: Option<BTreeMap<String, u8>>,
+    pub(super) totals: AuditTotals,
+    pub(super) weights: Vec<issues::Weight>,
+}
+
+/// Computes it from what is known of them, of an audit and the one before; `None` where none of its pages counts.
+pub(super) async fn reckon(
+    db: &Db,
+    scope: ProjectScope,
+    (audit, previous): (Uuid, Option<Uuid>),
+    rules: &Rules,
+) -> Result<Option<Reckoned>, JobError> {
+    let project = scope.project();
+    let silent = silences::before(db, scope, previous).await?;
     let all: HashMap<Uuid, &'static checks::Check> = checks::registry()
         .iter()
         .map(|check| (issue_id(project, check.id), check))
@@ -85,10 +127,10 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
                 Severity::Notice => totals.notices += 1,
             }
             if check.scope == Scope::Site {
-                site.count(check, severity, &rules);
+                site.count(check, severity, rules);
             } else if counted.scored && is_counted(check, silent.contains(&half(page))) {
                 let counts = found.entry(page).or_default();
-                counts.count(check, severity, &rules);
+                counts.count(check, severity, rules);
             }
         },
     )
@@ -104,33 +146,17 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
         .collect();
     let pages = pages::scored(&mut db.read().await?, scope, audit).await?;
     if pages == 0 {
-        // An audit of before pages said whether they count.
+        // also one of before pages said whether they count
         return Ok(None);
     }
     let mut scores = Scores::default();
     found.values().for_each(|found| scores.add(found));
     scores.add_clean(pages.saturating_sub(found.len() as u32));
     scores.set_site(site);
-    let (health, categories) = (scores.health(), by_category(&scores));
-    let value = health.score;
-    fenced(db, run.leased.clone(), move |tx, scope| {
-        Box::pin(async move {
-            // an audit that ended meanwhile has said what issues weigh
-            if audits::newest_finished(tx, scope).await? == Some(audit) {
-                issues::weigh(tx, scope, weights).await?;
-            }
-            audits::rescore(
-                tx,
-                scope,
-                audit,
-                health.score,
-                health.error_free_pages_pct,
-                categories,
-                totals,
-            )
-            .await
-        })
-    })
-    .await?;
-    Ok(value)
+    Ok(Some(Reckoned {
+        health: scores.health(),
+        categories: by_category(&scores),
+        totals,
+        weights,
+    }))
 }

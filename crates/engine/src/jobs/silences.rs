@@ -14,15 +14,21 @@ use searchwright_store::{
     snapshots::{self, half},
 };
 
+use uuid::Uuid;
+
 use super::{
     JobError,
     analysis::evaluate::{issue_id, page_id},
     audit::previous,
 };
 
-/// The halves of the ids of the pages that gave none in the audit before this one.
-pub(super) async fn before(db: &Db, scope: ProjectScope, audit: &Audit) -> Result<HashSet<u64>, JobError> {
-    let Some(previous) = previous(audit) else {
+/// The halves of the ids of the pages that gave none in that audit, the one before another.
+pub(super) async fn before(
+    db: &Db,
+    scope: ProjectScope,
+    previous: Option<Uuid>,
+) -> Result<HashSet<u64>, JobError> {
+    let Some(previous) = previous else {
         return Ok(HashSet::new());
     };
     let issue = issue_id(scope.project(), NO_RESPONSE);
@@ -37,7 +43,7 @@ pub(super) async fn note(
     audit: &Audit,
     index: &mut Index,
 ) -> Result<(), JobError> {
-    let before = before(db, scope, audit).await?;
+    let before = before(db, scope, previous(audit)).await?;
     if before.is_empty() {
         return Ok(());
     }

@@ -244,7 +244,12 @@ pub async fn say(bench: &Bench, what: &str, pairs: &[Value]) -> Value {
 pub async fn recheck(bench: &Bench) -> Value {
     let started = bench.post("P/rechecks", json!({})).await;
     assert_eq!(started.status, 202, "{started:?}");
+    let location = started.header("location").unwrap_or_default().to_owned();
     let started = started.json();
+    assert!(
+        location.ends_with(&format!("/jobs/{}", started["job"]["id"].as_str().unwrap())),
+        "{location}"
+    );
     let job = until_ended(bench, started["job"]["id"].as_str().unwrap()).await;
     assert_eq!(job["status"], "succeeded", "{job:#}");
     let id = started["recheck"]["id"].as_str().unwrap();

@@ -123,6 +123,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "host-variants-duplicate",
+        rests_on: &[Rest::Variants],
         title: "Site answers under two hosts",
         scope: Scope::Site,
         description: "The host with and without www. both answer 200, and neither redirects to the other.",

@@ -128,8 +128,14 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn homepage_not_indexable(site: &Site<'_>) -> Option<Value> {
     let home = site.home.as_ref()?;
-    // no answer is no proof
-    if matches!(home.facts.outcome, Outcome::Failed(_)) {
+    let is_unknown = match home.facts.outcome {
+        // no answer is no proof
+        Outcome::Failed(_) => true,
+        // robots.txt may forbid it to this crawler alone
+        Outcome::Blocked(_) => home.forbids_googlebot().is_none(),
+        Outcome::Status(_) | Outcome::Redirect { .. } => false,
+    };
+    if is_unknown {
         return None;
     }
     let reason = not_indexable(home.facts).or((!home.indexable).then_some(NotIndexable::Blocked))?;

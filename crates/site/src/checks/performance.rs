@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http1-only",
-        rests_on: &[Rest::Home],
+        rests_on: &[Rest::Home, Rest::Connection],
         title: "No HTTP/2",
         scope: Scope::Site,
         description: "The server speaks HTTP/1.1 only over https, although HTTP/2 was offered.",

@@ -25,6 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "tls-invalid",
+        rests_on: &[Rest::Variants],
         title: "Certificate not valid",
         scope: Scope::Site,
         description: "The https address of the site, or its twin with or without www, has a certificate that is expired, for another name, or of an unknown issuer.",
@@ -35,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "tls-expiring",
-        rests_on: &[Rest::Home],
+        rests_on: &[Rest::Home, Rest::Connection],
         title: "Certificate expires soon",
         scope: Scope::Site,
         description: "The certificate of the site is valid for less than 14 days.",
@@ -46,6 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http-not-redirected",
+        rests_on: &[Rest::Variants],
         title: "http is not redirected",
         scope: Scope::Site,
         description: "The root of the site answers 200 over http, although the site has https.",

@@ -111,6 +111,10 @@ pub(crate) enum Rest {
     Crawl,
     /// What the favicon's usual address answers, where the home page names no other.
     Favicon,
+    /// What the root answers where it is spelled in another way.
+    Variants,
+    /// How the root of a site on https was connected to.
+    Connection,
     /// See [`Witnesses::Targets`](super::Witnesses).
     Targets,
     /// Pages that link to the page, and sitemaps that list it, while its own answer is what it was.
@@ -155,6 +159,13 @@ impl Rest {
                     .is_some_and(|html| html.icon);
                 (!named && silent(origin.favicon_status)).then_some("/favicon.ico could not be fetched")
             }
+            Self::Variants => {
+                // one that gave no answer is told by its name
+                (!origin.permits_root()).then_some("robots.txt forbids to fetch the root")
+            }
+            Self::Connection => (origin.root.starts_with("https:")
+                && origin.more.certificate_until_ms.is_none())
+            .then_some("nothing is known of the connection to the site"),
             Self::Owner => home
                 .is_some_and(is_owner_unsure)
                 .then_some("what belongs to the markup of the home page cannot be told"),

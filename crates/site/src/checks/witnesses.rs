@@ -102,6 +102,9 @@ impl Check {
             return Some(why.to_owned());
         }
         if evidence.get("method").and_then(Value::as_str) == Some("probe") {
+            if origin.probes.is_empty() {
+                return Some("no made-up URL was asked for".to_owned());
+            }
             let url = origin.silent_probe()?;
             return Some(format!("{url}, which is made up, gave no answer"));
         }

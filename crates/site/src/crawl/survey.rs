@@ -179,40 +179,51 @@ impl Survey {
             ..Origin::default()
         };
         if let Policy::Follow(rules) = &policy {
+            let allowed = |path: &str| rules.forbids(path).is_none();
             self.slow_to(rules.delay);
-            self.sitemaps(&root, &mut origin, listed).await;
-            origin.llms_txt = self.file(&root, "/llms.txt", LLMS_LIMIT).await;
-            let icon = self.ask(at(&root, "/favicon.ico"), Method::Get, 1).await.ok();
-            origin.favicon_status = icon.as_ref().map(|answer| answer.status);
-            if let Some(connection) = icon
-                .map(|icon| icon.connection)
-                .filter(|_| root.scheme() == "https")
-            {
-                origin.more.http1_only = !connection.multiplexed;
-                origin.more.certificate_until_ms = connection.certificate_until_ms;
+            self.sitemaps(&root, rules, &mut origin, listed).await;
+            if allowed("/llms.txt") {
+                origin.llms_txt = self.file(&root, "/llms.txt", LLMS_LIMIT).await;
             }
-            if let Some(twin) = scope.twin(&root) {
-                origin.twin = self.variant(twin, &mut origin.more).await;
+            if allowed("/favicon.ico") {
+                let icon = self.ask(at(&root, "/favicon.ico"), Method::Get, 1).await.ok();
+                origin.favicon_status = icon.as_ref().map(|answer| answer.status);
+                if let Some(connection) = icon
+                    .map(|icon| icon.connection)
+                    .filter(|_| root.scheme() == "https")
+                {
+                    origin.more.http1_only = !connection.multiplexed;
+                    origin.more.certificate_until_ms = connection.certificate_until_ms;
+                }
             }
-            if root.scheme() == "https" {
-                let mut plain = root.clone();
-                if plain.set_scheme("http").is_ok() {
-                    origin.other_scheme = self.variant(plain, &mut origin.more).await;
-                }
-            } else if root.port().is_none() {
-                // a site without https may still hold out a certificate, to whoever types it
-                let mut secure = root.clone();
-                if secure.set_scheme("https").is_ok() {
-                    origin.other_scheme = self.variant(secure, &mut origin.more).await;
-                }
+            if allowed("/") {
+                self.variants(&root, scope, &mut origin).await;
             }
             let name = format!("/{:016x}", Dice(config.seed).roll());
-            if let Some(probe) = self.probe(at(&root, &name), config.body_limit).await {
+            if allowed(&name)
+                && let Some(probe) = self.probe(at(&root, &name), config.body_limit).await
+            {
                 origin.probe_status = Some(probe.status).filter(|status| *status > 0);
                 origin.probes.push(probe);
             }
         }
         Surveyed { origin, home, policy }
+    }
+
+    /// Asks for the root as others may spell it: with or without `www.`, by the other scheme.
+    async fn variants(&mut self, root: &Url, scope: &Scope, origin: &mut Origin) {
+        if let Some(twin) = scope.twin(root) {
+            origin.twin = self.variant(twin, &mut origin.more).await;
+        }
+        let other = match root.scheme() {
+            "https" => Some("http"),
+            // a site without https may still hold out a certificate, to whoever types it
+            _ => root.port().is_none().then_some("https"),
+        };
+        let mut spelled = root.clone();
+        if other.is_some_and(|scheme| spelled.set_scheme(scheme).is_ok()) {
+            origin.other_scheme = self.variant(spelled, &mut origin.more).await;
+        }
     }
 
     async fn variant(&mut self, url: Url, more: &mut More) -> Option<Variant> {

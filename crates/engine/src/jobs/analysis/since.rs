@@ -50,24 +50,10 @@ pub(super) async fn since(
     Ok(Some(counts))
 }
 
-/// Takes over what the one before had on pages of which this one could tell nothing: that nobody looked is no change.
-pub(super) async fn carry(
-    db: &Db,
-    scope: ProjectScope,
-    previous: Option<Uuid>,
-    untold: HashMap<Uuid, Vec<u64>>,
-    found: &mut Vec<(Uuid, Vec<u64>)>,
-) -> Result<(), JobError> {
-    let Some(previous) = previous else {
-        return Ok(());
-    };
+/// Takes over what is known of pages of which this one could tell nothing: that nobody looked is no change.
+pub(super) fn carry(untold: HashMap<Uuid, Vec<u64>>, found: &mut Vec<(Uuid, Vec<u64>)>) {
     let mut places: HashMap<Uuid, usize> = found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
     for (issue, mut untold) in untold {
-        if untold.is_empty() {
-            continue;
-        }
-        let before = snapshots::found(&mut db.read().await?, scope, previous, issue).await?;
-        untold.retain(|page| before.binary_search(page).is_ok());
         let place = *places.entry(issue).or_insert_with(|| {
             found.push((issue, Vec::new()));
             found.len() - 1
@@ -78,5 +64,4 @@ pub(super) async fn carry(
         pages.dedup();
     }
     found.retain(|(_, pages)| !pages.is_empty());
-    Ok(())
 }

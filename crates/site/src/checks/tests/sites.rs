@@ -120,6 +120,14 @@ fn hosts() -> Vec<Case> {
             bad: World::new().answer("/", 500, &[], ""),
             good: World::new().failed("/"),
         },
+        // robots.txt may forbid it to this crawler alone
+        Case {
+            id: "homepage-not-indexable",
+            bad: World::new().robots("User-agent: *\nDisallow: /").blocked("/"),
+            good: World::new()
+                .robots("User-agent: SearchwrightBot\nDisallow: /")
+                .blocked("/"),
+        },
         Case {
             id: "favicon-missing",
             bad: World::new()

@@ -76,7 +76,7 @@ impl Run {
             };
             if let Policy::Follow(rules) = policy(&found.robots, config) {
                 survey.slow_to(rules.delay);
-                survey.sitemaps(&url, &mut found, &mut listed).await;
+                survey.sitemaps(&url, &rules, &mut found, &mut listed).await;
             }
         };
         let ended = tokio::select! {

@@ -8,7 +8,7 @@ use super::{Survey, at};
 use crate::{
     fetch::FetchError,
     origin::{Origin, Sitemap},
-    robots::Robots,
+    robots::{Agent, Robots},
     sitemap::{self, Listing},
 };
 
@@ -28,10 +28,22 @@ fn tell(listing: &Listing, listed: &mut Listed<'_>) {
     }
 }
 
+/// One that was not read, and why.
+fn unread(facts: Sitemap, why: &str) -> Listing {
+    Listing {
+        facts: Sitemap {
+            error: Some(why.into()),
+            ..facts
+        },
+        ..Listing::default()
+    }
+}
+
 impl Survey {
     pub(in crate::crawl) async fn sitemaps(
         &mut self,
         root: &Url,
+        rules: &Agent,
         origin: &mut Origin,
         listed: &mut Listed<'_>,
     ) {
@@ -52,6 +64,15 @@ impl Survey {
         if declared.is_empty() {
             let mut tried = Vec::new();
             for path in USUAL_SITEMAPS {
+                // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
+                if rules.forbids(path).is_some() {
+                    let facts = Sitemap {
+                        url: at(root, path).as_str().into(),
+                        ..Sitemap::default()
+                    };
+                    tried.push(unread(facts, "forbidden by robots.txt"));
+                    continue;
+                }
                 let Some(listing) = self.sitemap(at(root, path), false, root).await else {
                     continue;
                 };
@@ -100,17 +121,8 @@ impl Survey {
             declared,
             ..Sitemap::default()
         };
-        let unread = |facts: Sitemap, why: String| {
-            Some(Listing {
-                facts: Sitemap {
-                    error: Some(why.into()),
-                    ..facts
-                },
-                ..Listing::default()
-            })
-        };
         if self.silent >= MOST_SILENT {
-            return unread(facts, "not asked for: others before it gave no answer".into());
+            return Some(unread(facts, "not asked for: others before it gave no answer"));
         }
         let limit = sitemap::SIZE_LIMIT as usize + 1;
         let (end, fetched) = self.follow_patiently(url, limit).await;
@@ -120,13 +132,13 @@ impl Survey {
             Err(error) => {
                 // one that may not be asked costs no time
                 self.silent += u32::from(error != FetchError::Denied);
-                return unread(facts, error.to_string());
+                return Some(unread(facts, &error.to_string()));
             }
         };
         self.silent = 0;
         facts.status = Some(answer.status);
         if answer.status != 200 {
-            return unread(facts, format!("status {}", answer.status));
+            return Some(unread(facts, &format!("status {}", answer.status)));
         }
         let (root, now_ms) = (root.clone(), (self.now)());
         let read =

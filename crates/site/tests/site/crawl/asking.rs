@@ -310,6 +310,36 @@ async fn the_origin_is_surveyed() {
 }
 
 #[tokio::test]
+async fn what_robots_txt_forbids_is_not_asked_for_beside_pages_either() {
+    for (robots, expected) in [
+        ("User-agent: *\nDisallow: /", vec!["/robots.txt"]),
+        (
+            "User-agent: SearchwrightBot\nDisallow: /\nSitemap: /named.xml",
+            vec!["/robots.txt", "/named.xml"],
+        ),
+    ] {
+        let site = site()
+            .with("/robots.txt", text(robots))
+            .with("/", links(&["/a"]))
+            .with("/llms.txt", text("# Example"))
+            .with("/named.xml", text("<urlset/>"));
+        let (site, _, ending) = run(site, config()).await;
+        let log = site.log.lock().unwrap().clone();
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|path| format!("GET https://example.com{path}"))
+            .collect();
+        assert_eq!(log, expected);
+        let origin = &ending.origin;
+        assert_eq!((origin.llms_txt.status, origin.favicon_status), (None, None));
+        assert_eq!((origin.probe_status, &origin.twin), (None, &None));
+        // what was not asked for is not said to be missing
+        let unread = origin.sitemaps.iter().filter(|sitemap| sitemap.status.is_none());
+        assert_eq!(unread.count(), if expected.len() == 1 { 3 } else { 0 });
+    }
+}
+
+#[tokio::test]
 async fn each_origin_has_its_own_robots_txt() {
     let site = site()
         .with("/", links(&["http://example.com/a", "http://example.com/b"]))
