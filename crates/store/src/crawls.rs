@@ -1,5 +1,6 @@
 //! What a crawl has saved so far: numbered batches, each whole or absent, so that it can go on after a crash.
 
+use searchwright_contract::Instant;
 use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
@@ -38,6 +39,28 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, ba
             .await?;
     }
     Ok(())
+}
+
+/// Keeps what the site answered when it was asked for robots.txt, and when that was.
+pub async fn keep_robots(tx: &mut Tx, scope: ProjectScope, seen: Instant, data: Vec<u8>) -> Result<()> {
+    sql(
+        "INSERT INTO robots_copies (project_id, seen_at, data) VALUES ($1, $2, $3)
+         ON CONFLICT (project_id) DO UPDATE SET seen_at = $2, data = $3",
+    )
+    .bind(scope.project())
+    .bind(seen)
+    .bind(data)
+    .run(tx)
+    .await?;
+    Ok(())
+}
+
+/// What was kept of it.
+pub async fn robots(tx: &mut Tx, scope: ProjectScope) -> Result<Option<(Instant, Vec<u8>)>> {
+    sql("SELECT seen_at, data FROM robots_copies WHERE project_id = $1")
+        .bind(scope.project())
+        .optional(tx, |c| Ok((c.take()?, c.take()?)))
+        .await
 }
 
 /// Numbers of batches from this one on, at most so many, with what their pages can be asked by.

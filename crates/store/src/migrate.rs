@@ -57,6 +57,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     29 "0029_page_name_leaves",
     30 "0030_page_ranks",
     31 "0031_recheck_scope",
+    32 "0032_robots_copies",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

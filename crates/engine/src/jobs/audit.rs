@@ -225,7 +225,7 @@ pub(super) fn config(run: &Run, audit: &Audit) -> Result<Config, JobError> {
 async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Noted), JobError> {
     let mut config = config(run, audit)?;
     config.seeds = before::seeds(run, db, config.max_pages).await?;
-    config.robots_copy = before::robots_copy(run, db, audit).await?;
+    config.robots_copy = before::robots_copy(run, db).await?;
     let fetcher = crawler(&run.settings)?;
     let scope = run.leased.scope;
     let elapsed = before::elapsed(audit, run.engine.clock.now(), config.max_duration);
@@ -267,6 +267,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
         Ok(stopped) => stopped.0,
         Err(other) => defect("crawl", other).into(),
     })?;
+    before::keep_robots(run, db, audit, &ending.origin.robots).await?;
     Ok((ending, sink.noted))
 }
 

@@ -152,7 +152,10 @@ async fn look(
     let age = audit
         .finished_at
         .map_or(i64::MAX, |at| now.millis() - at.millis());
-    let known = !site && age < ORIGIN_LASTS_MILLIS;
+    let robots = crawls::robots(&mut db.read().await?, scope).await?;
+    // an audit without a result may have seen another robots.txt since
+    let is_newest = robots.is_none_or(|(seen, _)| audit.finished_at.is_none_or(|at| seen <= at));
+    let known = !site && is_newest && age < ORIGIN_LASTS_MILLIS;
     let Some(resume) = stored::crawl(db, scope, audit_id, &config, known).await? else {
         return Ok(None);
     };

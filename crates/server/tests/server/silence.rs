@@ -11,6 +11,7 @@ use crate::{
 on_both!(
     an_audit_resolves_nothing_by_silence,
     what_nothing_could_be_told_of_counts_as_it_did,
+    robots_txt_is_as_it_was_answered_last,
     others_are_asked_too,
     a_page_that_says_nothing_may_link_to_others,
     markup_without_an_end_proves_nothing,
@@ -218,6 +219,47 @@ async fn what_nothing_could_be_told_of_counts_as_it_did(database: &str) {
     let last = audit(&bench).await;
     assert_eq!(compared(&last, &refused, "title-missing").await, [0, 1]);
     assert!(score(&last) > score(&refused), "{refused:#} {last:#}");
+}
+
+async fn robots_txt_is_as_it_was_answered_last(database: &str) {
+    let (bench, site) = bench(database).await;
+    let run = async |robots: (u16, &str)| {
+        site.put("/robots.txt", robots.0, robots.1);
+        let started = bench.post("P/audits", json!({})).await.json();
+        until_ended(&bench, started["job"]["id"].as_str().unwrap()).await;
+        let asked = site.asked();
+        let path = format!("P/audits/{}", started["audit"]["id"].as_str().unwrap());
+        (
+            bench.get(&path).await.json(),
+            asked.iter().any(|path| path == "/a"),
+        )
+    };
+    run((200, "User-agent: *\nDisallow: /")).await;
+    // an audit without a result has read it too
+    let whole = |path: &str| {
+        page(
+            &format!("<title>What there is to say of {path}</title>"),
+            &["/", "/a"],
+        )
+    };
+    let paths = ["/", "/a", "/b", "/c", "/gone"];
+    for path in paths {
+        site.put(path, 403, "no");
+    }
+    let (refused, _) = run((200, "User-agent: *\nAllow: /")).await;
+    assert_eq!(refused["status"], "failed", "{refused:#}");
+    for path in paths {
+        site.put(path, 200, &whole(path));
+    }
+    // and what is used in its place is used again
+    for _ in 0..2 {
+        let (ill, asked) = run((503, "ill")).await;
+        assert_eq!((&ill["status"], asked), (&json!("completed"), true), "{ill:#}");
+    }
+    let (forbidden, asked) = run((200, "User-agent: *\nDisallow: /a")).await;
+    assert_eq!((&forbidden["status"], asked), (&json!("completed"), false));
+    let (ill, asked) = run((503, "ill")).await;
+    assert_eq!((&ill["status"], asked), (&json!("completed"), false), "{ill:#}");
 }
 
 async fn others_are_asked_too(database: &str) {

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use searchwright_contract::{Instant, audits::Audit};
 use searchwright_site::{origin::File, urls::provenance};
-use searchwright_store::{Db, audits, crawls, pages, posts};
+use searchwright_store::{Db, crawls, pages, posts};
 
 use super::{
-    super::{JobError, batches::unpack, named::key, worker::Run},
-    ORIGIN_LASTS_MILLIS, previous,
+    super::{JobError, named::key, worker::Run},
+    ORIGIN_LASTS_MILLIS, fenced,
 };
+use crate::failure::defect;
 
 /// What is left at least to an audit that goes on, so that it finds its place among what it had saved.
 const LEFT: Duration = Duration::from_secs(60);
@@ -20,25 +21,30 @@ pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duratio
     Duration::from_millis(u64::try_from(since).unwrap_or(0)).min(longest.saturating_sub(LEFT))
 }
 
-/// robots.txt as the audit before this one has seen it, as long as that may be used (RFC 9309 section 2.4).
-pub(super) async fn robots_copy(run: &Run, db: &Db, audit: &Audit) -> Result<Option<File>, JobError> {
-    let scope = run.leased.scope;
-    let Some(previous) = previous(audit) else {
+/// robots.txt as it was last answered with, as long as that may be used (RFC 9309 section 2.4).
+pub(super) async fn robots_copy(run: &Run, db: &Db) -> Result<Option<File>, JobError> {
+    let kept = crawls::robots(&mut db.read().await?, run.leased.scope).await?;
+    let is_usable = |seen: Instant| run.engine.clock.now().millis() - seen.millis() < ORIGIN_LASTS_MILLIS;
+    let Some((_, data)) = kept.filter(|(seen, _)| is_usable(*seen)) else {
         return Ok(None);
     };
-    let seen = audits::get(&mut db.read().await?, scope, previous)
-        .await?
-        .started_at;
-    let age = run.engine.clock.now().millis() - seen.map_or(0, |at| at.millis());
-    if age >= ORIGIN_LASTS_MILLIS {
-        return Ok(None);
+    let copy = postcard::from_bytes(&data).map_err(|e| defect("copy of robots.txt", e))?;
+    Ok(Some(copy))
+}
+
+/// Keeps what the site of an audit answered; a copy that was used in its place is not copied on.
+pub(super) async fn keep_robots(run: &Run, db: &Db, audit: &Audit, file: &File) -> Result<(), JobError> {
+    let answered = file.status.is_some_and(|status| status < 500 && status != 429);
+    if !answered {
+        return Ok(());
     }
-    let first = crawls::load(&mut db.read().await?, scope, previous, 0).await?;
-    let Some(first) = first else { return Ok(None) };
-    let (origin, ..) = unpack(&first)?;
-    // a copy is not copied on
-    let answered = |file: &File| file.status.is_some_and(|status| status < 500 && status != 429);
-    Ok(origin.map(|origin| origin.robots).filter(answered))
+    // what is saved does not say when it was asked: not before this
+    let seen = audit.requested_at;
+    let data = postcard::to_stdvec(file).map_err(|e| defect("copy of robots.txt", e))?;
+    fenced(db, run.leased.clone(), move |tx, scope| {
+        Box::pin(async move { crawls::keep_robots(tx, scope, seen, data).await })
+    })
+    .await
 }
 
 /// Pages that are known from before, so that a page that nothing links to any more is seen to be there or gone.
