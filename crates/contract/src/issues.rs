@@ -195,7 +195,7 @@ pub struct Occurrence {
     #[schemars(example = &"60303ae22b998861")]
     pub version: String,
     /// Version of the checks by which the last audit saw it; `null` when that audit is not kept any more.
-    #[schemars(example = &"2.1.0")]
+    #[schemars(example = &"2.1.1")]
     pub ruleset_version: Option<String>,
     /// The audit that saw it first.
     pub first_seen_audit_id: String,

@@ -67,7 +67,7 @@ use crate::page::{HtmlFacts, UrlId};
 
 /// Version of the conditions below. The major number rises when a check's condition changes its meaning, the minor one when
 /// checks are added or see more. Ids are retired, never reused.
-pub const RULESET_VERSION: &str = "2.1.0";
+pub const RULESET_VERSION: &str = "2.1.1";
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

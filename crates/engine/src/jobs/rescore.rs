@@ -146,7 +146,7 @@ pub(super) async fn reckon(
         .collect();
     let pages = pages::scored(&mut db.read().await?, scope, audit).await?;
     if pages == 0 {
-        // also one of before pages said whether they count
+        // an audit of before pages said whether they count has none either
         return Ok(None);
     }
     let mut scores = Scores::default();

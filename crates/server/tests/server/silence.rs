@@ -234,6 +234,17 @@ async fn robots_txt_is_as_it_was_answered_last(database: &str) {
             asked.iter().any(|path| path == "/a"),
         )
     };
+    let (forbidden, asked) = run((200, "User-agent: *\nDisallow: /")).await;
+    assert_eq!((&forbidden["status"], asked), (&json!("completed"), false));
+    // to one crawler alone: nothing is known of the site
+    let (shut, asked) = run((200, "User-agent: SearchwrightBot\nDisallow: /")).await;
+    assert_eq!((&shut["status"], asked), (&json!("failed"), false), "{shut:#}");
+    assert_eq!(shut["termination"], "blocked");
+    let message = shut["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("/robots.txt forbids this crawler (SearchwrightBot)"),
+        "{message}"
+    );
     run((200, "User-agent: *\nDisallow: /")).await;
     // an audit without a result has read it too
     let whole = |path: &str| {

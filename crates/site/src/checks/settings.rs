@@ -52,6 +52,7 @@ const CHANGED: &[(&str, Version)] = &[
     ("duplicate-near", [2, 0, 0]),
     ("entity-inconsistent", [2, 0, 0]),
     ("evidence-missing", [2, 0, 0]),
+    ("homepage-not-indexable", [2, 1, 1]),
     ("hreflang-lang-mismatch", [2, 1, 0]),
     ("hreflang-no-return", [2, 1, 0]),
     ("hreflang-no-self", [2, 0, 0]),

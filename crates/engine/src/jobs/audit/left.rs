@@ -8,7 +8,9 @@ use searchwright_contract::{
 use searchwright_site::{
     crawl::{Ending, Termination},
     fetch::FetchError,
+    graph::State,
     origin::Origin,
+    robots::TOKEN,
 };
 use searchwright_store::{
     Result, Tx,
@@ -31,6 +33,11 @@ pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
     };
     let message = match ending.termination {
         Termination::RobotsUnreachable => without_robots(&ending.origin),
+        Termination::Blocked if ending.index.state(home) == State::Blocked => format!(
+            "{}/robots.txt forbids this crawler ({TOKEN}) every page that is known, and not the search engines: nothing is known of \
+             them; allow it there",
+            ending.origin.root
+        ),
         Termination::Blocked if ending.answered == 0 => format!(
             "the site refuses the crawler: {said}, and no other page was shown; let the crawler's user agent or address through \
              the site's firewall and rate limits"

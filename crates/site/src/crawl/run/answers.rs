@@ -4,13 +4,17 @@ use http::HeaderMap;
 
 use super::Run;
 use crate::{
-    crawl::{Termination, scope::is_media_name},
+    crawl::{
+        Termination,
+        scope::{is_media_name, origin},
+    },
     graph::State,
     page::UrlId,
+    robots::Robots,
 };
 
 /// What became of the pages that were asked for. A redirect says nothing: where it leads is asked for too.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) answered: u32,
     refused: u32,
@@ -31,6 +35,18 @@ impl Answers {
 }
 
 impl Run {
+    /// Whether robots.txt forbids everything to this crawler, and not to Googlebot: then nothing is known of the site. What it
+    /// forbids to both is a finding.
+    pub(super) fn is_shut_out(&self) -> bool {
+        let home = self.origin.home;
+        let googlebot = Robots::parse(&self.origin.robots.text).agent("Googlebot");
+        let key = self.table.key(home);
+        let path = key.get(origin(key).len()..).unwrap_or_default();
+        self.answers() == Answers::default()
+            && self.builder.state(home) == State::Blocked
+            && googlebot.forbids(path).is_none()
+    }
+
     pub(super) fn answers(&self) -> Answers {
         let mut answers = Answers::default();
         let internal = (0..self.table.len() as u32).map(UrlId);

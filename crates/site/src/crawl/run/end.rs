@@ -29,7 +29,10 @@ impl Run {
             None | Some(Termination::HostUnavailable) => answers.verdict().or(self.stop).or(self.cut),
             stop => stop,
         };
-        let termination = termination.unwrap_or_else(left_out);
+        let termination = match termination.unwrap_or_else(left_out) {
+            Termination::Complete if self.permit.is_none() && self.is_shut_out() => Termination::Blocked,
+            other => other,
+        };
         loop {
             let batch = self.batch();
             self.pending.room().send(batch).await.ok()?;

@@ -311,10 +311,15 @@ async fn the_origin_is_surveyed() {
 
 #[tokio::test]
 async fn what_robots_txt_forbids_is_not_asked_for_beside_pages_either() {
-    for (robots, expected) in [
-        ("User-agent: *\nDisallow: /", vec!["/robots.txt"]),
+    for (robots, ended, expected) in [
+        (
+            "User-agent: *\nDisallow: /",
+            Termination::Complete,
+            vec!["/robots.txt"],
+        ),
         (
             "User-agent: SearchwrightBot\nDisallow: /\nSitemap: /named.xml",
+            Termination::Blocked,
             vec!["/robots.txt", "/named.xml"],
         ),
     ] {
@@ -330,6 +335,7 @@ async fn what_robots_txt_forbids_is_not_asked_for_beside_pages_either() {
             .map(|path| format!("GET https://example.com{path}"))
             .collect();
         assert_eq!(log, expected);
+        assert_eq!(ending.termination, ended);
         let origin = &ending.origin;
         assert_eq!((origin.llms_txt.status, origin.favicon_status), (None, None));
         assert_eq!((origin.probe_status, &origin.twin), (None, &None));
