@@ -155,7 +155,7 @@ fn orders(
     about: usize,
 ) -> impl Iterator<Item = Vec<(Uuid, UrlId, u32)>> {
     let ranges = index.len().div_ceil(about).max(1) as u128;
-    let range = move |page: Uuid| (page.as_u128() >> 64) * ranges >> 64;
+    let range = move |page: Uuid| ((page.as_u128() >> 64) * ranges) >> 64;
     (0..ranges).map(move |wanted| {
         let all = (0..index.len() as u32).map(UrlId);
         let fetched = all.filter_map(|id| Some((ids.of(id), id, batches.of(id)?)));
