@@ -265,7 +265,8 @@ def shingles(text):
 
 def alike(runs, groups):
     """Pages that share nine word runs in ten with another whose text is not the same, and those that nearly do."""
-    index, hashes = datasketch.MinHashLSH(threshold=0.8, num_perm=128), {}
+    # pairs are found by chance: well below what counts, so that hardly one that nearly does is missed
+    index, hashes = datasketch.MinHashLSH(threshold=0.6, num_perm=128), {}
     near, close = set(), set()
     for number, urls in enumerate(groups):
         if runs[urls[0]]:
