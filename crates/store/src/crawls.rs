@@ -1,4 +1,5 @@
-//! What a crawl has saved so far: numbered batches, each whole or absent, so that it can go on after a crash.
+//! What a crawl has saved so far: numbered batches, each whole or absent, so that it can go on after a crash. And robots.txt,
+//! which outlives it.
 
 use searchwright_contract::Instant;
 use uuid::Uuid;

@@ -332,7 +332,7 @@ pub struct Counted {
 }
 
 /// Every active occurrence on the pages of an audit: which, what was seen (JSON text), and whether that page counts in the
-/// score. What the audit could tell nothing of is as it was, and one of them; what is on other pages is none.
+/// score. That includes what the audit could tell nothing of, as it was; not what is on pages that it never reached.
 pub async fn active(
     tx: &mut Tx,
     scope: ProjectScope,

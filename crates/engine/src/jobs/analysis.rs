@@ -57,7 +57,7 @@ use super::{
     Job, JobError,
     audit::{conclude, fenced},
     page_links,
-    rescore::reckon,
+    rescore::{Reckoned, reckon},
     witnessed::Witnessed,
     worker::Run,
 };
@@ -346,26 +346,24 @@ async fn finish(
         reckon(db, run.leased.scope, (audit, previous), rules).await?
     };
     since::carry(untold, &mut found);
-    let (health, category_scores, totals, weights) = match reckoned {
-        Some(reckoned) => (
-            reckoned.health,
-            reckoned.categories,
-            reckoned.totals,
-            reckoned.weights,
-        ),
-        None => (
-            sums.scores.health(),
-            by_category(&sums.scores),
-            sums.totals,
-            Vec::new(),
-        ),
-    };
+    let Reckoned {
+        health,
+        categories,
+        totals,
+        weights,
+    } = reckoned.unwrap_or_else(|| Reckoned {
+        health: sums.scores.health(),
+        categories: by_category(&sums.scores),
+        totals: sums.totals,
+        // those of what was found are announced
+        weights: Vec::new(),
+    });
     let outcome = audits::Outcome {
         termination: Some(termination.code().to_owned()),
         health_score: health.score,
         error_free_pages_pct: health.error_free_pages_pct,
         pages_scored: Some(health.pages_scored),
-        category_scores,
+        category_scores: categories,
         changes: since::since(db, run.leased.scope, previous, &pages, &found).await?,
         score_is_partial: !complete,
         totals,

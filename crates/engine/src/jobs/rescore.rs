@@ -1,5 +1,5 @@
-//! The health score of the newest audit, from what is known of its occurrences now: what was proven or accepted since
-//! counts at once.
+//! The health score of an audit from what is known of its occurrences: of the newest one again, so that what was proven or
+//! accepted since counts at once, and of one that could tell nothing of some of them.
 
 use std::collections::{BTreeMap, HashMap};
 

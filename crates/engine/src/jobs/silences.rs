@@ -13,7 +13,6 @@ use searchwright_store::{
     access::ProjectScope,
     snapshots::{self, half},
 };
-
 use uuid::Uuid;
 
 use super::{

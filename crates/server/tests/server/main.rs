@@ -12,6 +12,7 @@ mod wire;
 
 mod activity;
 mod alternates;
+mod as_before;
 mod audit_settings;
 mod audits;
 mod authentication;

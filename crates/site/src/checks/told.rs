@@ -160,7 +160,7 @@ impl Rest {
                 (!named && silent(origin.favicon_status)).then_some("/favicon.ico could not be fetched")
             }
             Self::Variants => {
-                // one that gave no answer is told by its name
+                // of one that was asked and gave no answer says `silence_beside`
                 (!origin.permits_root()).then_some("robots.txt forbids to fetch the root")
             }
             Self::Connection => (origin.root.starts_with("https:")
