@@ -222,7 +222,7 @@ pub async fn ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
         .await
 }
 
-/// An open occurrence that an audit did not find again.
+/// An occurrence that an audit did not find again, open or ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unseen {
     /// Where it was.
@@ -235,7 +235,7 @@ pub struct Unseen {
     pub checked_at: Instant,
 }
 
-/// Open occurrences of an issue that an audit did not find again, by page id.
+/// Occurrences of an issue that an audit did not find again, open or ignored, by page id.
 pub async fn unseen(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -274,7 +274,7 @@ pub struct Settled {
     pub newer: Vec<Uuid>,
 }
 
-/// Settles what an audit did not find again.
+/// Settles what an audit did not find again. What is ignored stays so.
 pub async fn settle(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -297,7 +297,10 @@ pub async fn settle(
     let newer = settled.newer.into_iter().map(|page| (page, Is::Newer));
     let all = resolved.chain(stale).chain(newer).collect();
     ledger::change(tx, scope, issue, all, |known, is| {
-        let Some(entry) = known.as_mut().filter(|entry| entry.is_unseen(audit)) else {
+        let Some(entry) = known
+            .as_mut()
+            .filter(|entry| entry.is_active() && entry.is_unseen(audit))
+        else {
             return false;
         };
         match is {

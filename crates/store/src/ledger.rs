@@ -196,7 +196,7 @@ pub(crate) enum Which {
     Active,
     /// With entries of a state.
     Of(OccurrenceState),
-    /// With active entries that an audit has not seen last.
+    /// With entries that an audit has not seen last, active or lived with.
     Unseen(Uuid),
 }
 
@@ -210,9 +210,9 @@ pub(crate) async fn behind(
     limit: usize,
 ) -> Result<Vec<(Uuid, Entry)>> {
     let (state, audit) = match which {
-        Which::Active => ("", Uuid::max()),
-        Which::Of(state) => (state.as_str(), Uuid::max()),
-        Which::Unseen(audit) => ("", audit),
+        Which::Active => ("", Uuid::nil()),
+        Which::Of(state) => (state.as_str(), Uuid::nil()),
+        Which::Unseen(audit) => ("unseen", audit),
     };
     let is_wanted = |entry: &Entry| match which {
         Which::Active => entry.is_active(),
@@ -231,8 +231,8 @@ pub(crate) async fn behind(
         let leaves: Vec<(Uuid, Vec<u8>)> = sql("SELECT first_page, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page >= $3
                AND CASE $4 WHEN 'open' THEN open WHEN 'done' THEN done WHEN 'recheck_pending' THEN recheck_pending WHEN 'resolved' THEN resolved
                  WHEN 'still_present' THEN still_present WHEN 'reopened' THEN reopened WHEN 'ignored' THEN ignored
+                 WHEN 'unseen' THEN CASE WHEN seen_by = $5 THEN 0 ELSE open + done + recheck_pending + still_present + reopened END + ignored
                  ELSE open + done + recheck_pending + still_present + reopened END > 0
-               AND (seen_by IS NULL OR seen_by <> $5)
              ORDER BY first_page LIMIT $6")
         .bind(scope.project())
         .bind(issue)

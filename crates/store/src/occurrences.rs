@@ -322,43 +322,75 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
     Ok(scopes)
 }
 
-/// How a page counts.
-#[derive(Clone, Copy, Debug)]
-pub struct Counted {
-    /// In the score.
-    pub scored: bool,
+/// The pages of an audit and how they count, by their ids: a large site has millions.
+#[derive(Debug, Default)]
+pub struct Counted(Vec<(Uuid, Option<f32>, bool)>);
+
+impl Counted {
+    /// The pages of an audit.
+    pub async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Self> {
+        let count = sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id = $2")
+            .bind(scope.project())
+            .bind(audit)
+            .one(tx, |c| c.take::<u64>())
+            .await?;
+        let mut pages = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+        sql("SELECT id, rank, scored FROM pages WHERE project_id = $1 AND audit_id = $2")
+            .bind(scope.project())
+            .bind(audit)
+            .each(tx, |c| {
+                let (page, rank): (_, Option<f64>) = (c.take()?, c.take()?);
+                pages.push((page, rank.map(|rank| rank as f32), c.take()?));
+                Ok(())
+            })
+            .await?;
+        pages.sort_unstable_by_key(|page| page.0);
+        Ok(Self(pages))
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn place(&self, page: Uuid) -> Option<usize> {
+        self.0.binary_search_by_key(&page, |page| page.0).ok()
+    }
+
     /// Its share in the PageRank of the site; `None` of an audit of before that was kept.
-    pub rank: Option<f64>,
+    pub fn rank(&self, place: usize) -> Option<f64> {
+        self.0[place].1.map(f64::from)
+    }
+
+    /// Whether it is in the score.
+    pub fn is_scored(&self, place: usize) -> bool {
+        self.0[place].2
+    }
 }
 
-/// Every active occurrence on the pages of an audit: which, what was seen (JSON text), and whether that page counts in the
-/// score. That includes what the audit could tell nothing of, as it was; not what is on pages that it never reached.
+/// Every active occurrence on the pages of an audit: which, the place of that page among them, and what was seen (JSON text).
+/// That includes what the audit could tell nothing of, as it was; not what is on pages that it never reached.
 pub async fn active(
     tx: &mut Tx,
     scope: ProjectScope,
-    audit: Uuid,
-    mut each: impl FnMut(Pair, &str, Counted),
+    pages: &Counted,
+    mut each: impl FnMut(Pair, usize, &str),
 ) -> Result<()> {
-    let mut pages: HashMap<Uuid, Counted> = HashMap::new();
-    sql("SELECT id, scored, rank FROM pages WHERE project_id = $1 AND audit_id = $2")
-        .bind(scope.project())
-        .bind(audit)
-        .each(tx, |c| {
-            let (page, scored, rank) = (c.take()?, c.take()?, c.take()?);
-            pages.insert(page, Counted { scored, rank });
-            Ok(())
-        })
-        .await?;
     let leaves = sql(
         "SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1
            AND open + done + recheck_pending + still_present + reopened > 0",
     )
     .bind(scope.project());
     ledger::each(tx, leaves, |of, entry| {
-        if let Some(counted) = pages.get(&of.1)
+        if let Some(place) = pages.place(of.1)
             && entry.is_active()
         {
-            each(of, &entry.evidence, *counted);
+            each(of, place, &entry.evidence);
         }
     })
     .await

@@ -210,12 +210,3 @@ pub async fn seen_since(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result
         .one(tx, |c| c.take())
         .await
 }
-
-/// Pages of an audit that count in the score.
-pub async fn scored(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<u32> {
-    sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id = $2 AND scored")
-        .bind(scope.project())
-        .bind(audit)
-        .one(tx, |c| c.take())
-        .await
-}

@@ -100,22 +100,23 @@ pub(super) async fn reckon(
         .iter()
         .map(|check| (issue_id(project, check.id), check))
         .collect();
-    let mut found: HashMap<Uuid, Counts> = HashMap::new();
+    let pages = occurrences::Counted::of(&mut db.read().await?, scope, audit).await?;
+    let mut found = vec![Counts::default(); pages.len()];
     let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
     // how bad each is and what it weighs; nothing where the rank of a page is not known
     let mut weights: HashMap<Uuid, (Severity, Option<f64>)> = HashMap::new();
     occurrences::active(
         &mut db.read().await?,
         scope,
-        audit,
-        |(issue, page), evidence, counted| {
+        &pages,
+        |(issue, page), place, evidence| {
             let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
                 return;
             };
             let rank = if check.scope == Scope::Site {
                 Some(1.0)
             } else {
-                counted.rank
+                pages.rank(place)
             };
             let severity = rules.severity_by(check, evidence);
             let (worst, sum) = weights.entry(issue).or_insert((severity, Some(0.0)));
@@ -128,9 +129,8 @@ pub(super) async fn reckon(
             }
             if check.scope == Scope::Site {
                 site.count(check, severity, rules);
-            } else if counted.scored && is_counted(check, silent.contains(&half(page))) {
-                let counts = found.entry(page).or_default();
-                counts.count(check, severity, rules);
+            } else if is_counted(check, silent.contains(&half(page))) {
+                found[place].count(check, severity, rules);
             }
         },
     )
@@ -144,17 +144,20 @@ pub(super) async fn reckon(
             impact: weight.map(impact_of),
         })
         .collect();
-    let pages = pages::scored(&mut db.read().await?, scope, audit).await?;
-    if pages == 0 {
+    let mut scores = Scores::default();
+    let scored = found
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| pages.is_scored(*place));
+    scored.for_each(|(_, found)| scores.add(found));
+    scores.set_site(site);
+    let health = scores.health();
+    if health.pages_scored == 0 {
         // an audit of before pages said whether they count has none either
         return Ok(None);
     }
-    let mut scores = Scores::default();
-    found.values().for_each(|found| scores.add(found));
-    scores.add_clean(pages.saturating_sub(found.len() as u32));
-    scores.set_site(site);
     Ok(Some(Reckoned {
-        health: scores.health(),
+        health,
         categories: by_category(&scores),
         totals,
         weights,

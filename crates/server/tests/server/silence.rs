@@ -35,6 +35,8 @@ async fn an_audit_resolves_nothing_by_silence(database: &str) {
         let title = occurrence(&bench, "title-missing", path).await;
         assert_eq!(state(&title), ("open", false, ""), "{path}");
     }
+    let accepted = occurrence(&bench, "description-missing", "/a").await;
+    say(&bench, "ignore", &[pair(&accepted)]).await;
 
     // refused, ill, left alone, and gone
     site.put("/a", 403, "no");
@@ -45,6 +47,7 @@ async fn an_audit_resolves_nothing_by_silence(database: &str) {
     assert_eq!(second["termination"], "complete", "{second:#}");
     for (check, path, expected) in [
         ("title-missing", "/a", ("open", true, "")),
+        ("description-missing", "/a", ("ignored", false, "")),
         ("broken-internal-link", "/a", ("open", true, "")),
         // its twin says nothing
         ("title-duplicate", "/b", ("open", true, "")),
@@ -69,7 +72,9 @@ async fn an_audit_resolves_nothing_by_silence(database: &str) {
             .map_or(&json!(0), |issue| &issue["counts"]["removed"])
             .clone()
     };
-    assert_eq!(removed("title-missing"), 1, "that of /e: {diff:#}");
+    for check in ["title-missing", "description-missing"] {
+        assert_eq!(removed(check), 1, "that of /e: {diff:#}");
+    }
     assert_eq!(removed("broken-internal-link"), 0, "{diff:#}");
 
     // a target that refuses

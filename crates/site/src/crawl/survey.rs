@@ -3,7 +3,7 @@
 
 mod sitemaps;
 
-use std::{sync::Arc, time::Duration};
+use std::{mem::replace, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use url::Url;
@@ -21,6 +21,14 @@ use crate::{
 
 /// Redirects of a well-known file that are followed (RFC 9309 section 2.3.1.2: at least five).
 const FILE_HOPS: u8 = 5;
+/// Whether a URL may be asked for.
+type May<'m> = dyn Fn(&Url) -> bool + Sync + 'm;
+
+/// robots.txt itself, and what it names.
+const fn whatever(_: &Url) -> bool {
+    true
+}
+
 /// Redirects of the start URL that are followed.
 const START_HOPS: u8 = 10;
 /// Largest llms.txt that is read.
@@ -83,13 +91,16 @@ impl Survey {
             .await
     }
 
-    /// Follows redirects; the last answer is the result, with its URL.
-    async fn follow(&mut self, url: Url, hops: u8, body_limit: usize) -> (Url, Fetched) {
+    /// Follows redirects; the last answer is the result, with its URL. One that leads where it may not ask is denied.
+    async fn follow(&mut self, url: Url, body_limit: usize, may: &May<'_>) -> (Url, Fetched) {
         let mut at = url;
-        for hop in 0..=hops {
+        for hop in 0..=FILE_HOPS {
+            if !may(&at) {
+                return (at, Err(FetchError::Denied));
+            }
             let fetched = self.ask(at.clone(), Method::Get, body_limit).await;
             match fetched.as_ref().ok().and_then(|answer| location(answer, &at)) {
-                Some(target) if hop < hops => at = target,
+                Some(target) if hop < FILE_HOPS => at = target,
                 _ => return (at, fetched),
             }
         }
@@ -97,10 +108,10 @@ impl Survey {
     }
 
     /// The same; failures that may pass are tried again.
-    async fn follow_patiently(&mut self, url: Url, body_limit: usize) -> (Url, Fetched) {
+    async fn follow_patiently(&mut self, url: Url, body_limit: usize, may: &May<'_>) -> (Url, Fetched) {
         let mut delays = self.retry_delays.into_iter();
         loop {
-            let (end, fetched) = self.follow(url.clone(), FILE_HOPS, body_limit).await;
+            let (end, fetched) = self.follow(url.clone(), body_limit, may).await;
             let passing = match &fetched {
                 Ok(answer) => answer.status == 429 || answer.status >= 500,
                 Err(error) => *error != FetchError::Denied,
@@ -114,12 +125,12 @@ impl Survey {
 
     /// Fetches the robots.txt of an origin.
     pub(super) async fn robots(&mut self, origin: &Url) -> File {
-        self.file(origin, "/robots.txt", robots::SIZE_LIMIT).await
+        let url = at(origin, "/robots.txt");
+        self.file(url, robots::SIZE_LIMIT, &whatever).await
     }
 
-    async fn file(&mut self, root: &Url, path: &str, limit: usize) -> File {
-        let url = at(root, path);
-        let (url, fetched) = self.follow_patiently(url, limit).await;
+    async fn file(&mut self, url: Url, limit: usize, may: &May<'_>) -> File {
+        let (url, fetched) = self.follow_patiently(url, limit, may).await;
         let url = url.as_str().into();
         match fetched {
             Err(error) => File {
@@ -159,19 +170,7 @@ impl Survey {
         scope: &Scope,
         listed: &mut Listed<'_>,
     ) -> Surveyed {
-        let mut robots = self.robots(&config.start).await;
-        let mut policy = decide(&mut robots, config);
-        let mut home = config.start.clone();
-        if permits(&policy, &home) {
-            home = self.follow(home, START_HOPS, 1).await.0;
-            if home.origin() != config.start.origin() && scope.is_internal(home.as_str()) {
-                robots = self.robots(&home).await;
-                policy = decide(&mut robots, config);
-            }
-        }
-        if !scope.is_internal(home.as_str()) {
-            home = config.start.clone();
-        }
+        let (home, robots, policy) = self.home(config, scope).await;
         let root = at(&home, "/");
         let mut origin = Origin {
             root: root.as_str().trim_end_matches('/').into(),
@@ -179,14 +178,13 @@ impl Survey {
             ..Origin::default()
         };
         if let Policy::Follow(rules) = &policy {
-            let allowed = |path: &str| rules.forbids(path).is_none();
+            let may = within(&root, &policy);
             self.slow_to(rules.delay);
-            self.sitemaps(&root, rules, &mut origin, listed).await;
-            if allowed("/llms.txt") {
-                origin.llms_txt = self.file(&root, "/llms.txt", LLMS_LIMIT).await;
-            }
-            if allowed("/favicon.ico") {
-                let icon = self.ask(at(&root, "/favicon.ico"), Method::Get, 1).await.ok();
+            self.sitemaps(&root, &may, &mut origin, listed).await;
+            origin.llms_txt = self.file(at(&root, "/llms.txt"), LLMS_LIMIT, &may).await;
+            let icon = at(&root, "/favicon.ico");
+            if may(&icon) {
+                let icon = self.ask(icon, Method::Get, 1).await.ok();
                 origin.favicon_status = icon.as_ref().map(|answer| answer.status);
                 if let Some(connection) = icon
                     .map(|icon| icon.connection)
@@ -196,18 +194,47 @@ impl Survey {
                     origin.more.certificate_until_ms = connection.certificate_until_ms;
                 }
             }
-            if allowed("/") {
+            if may(&root) {
                 self.variants(&root, scope, &mut origin).await;
             }
-            let name = format!("/{:016x}", Dice(config.seed).roll());
-            if allowed(&name)
-                && let Some(probe) = self.probe(at(&root, &name), config.body_limit).await
+            let made_up = at(&root, &format!("/{:016x}", Dice(config.seed).roll()));
+            if may(&made_up)
+                && let Some(probe) = self.probe(made_up, config.body_limit, &may).await
             {
                 origin.probe_status = Some(probe.status).filter(|status| *status > 0);
                 origin.probes.push(probe);
             }
         }
         Surveyed { origin, home, policy }
+    }
+
+    /// Where the start URL leads, if into the site, with the robots.txt there and what it says. What one forbids is not asked for.
+    async fn home(&mut self, config: &Config, scope: &Scope) -> (Url, File, Policy) {
+        let mut home = config.start.clone();
+        let mut robots = self.robots(&home).await;
+        let mut policy = decide(&mut robots, config);
+        let mut first = None;
+        for _ in 0..START_HOPS {
+            if !permits(&policy, &home) {
+                break;
+            }
+            let answer = self.ask(home.clone(), Method::Get, 1).await.ok();
+            let Some(target) = answer.and_then(|answer| location(&answer, &home)) else {
+                break;
+            };
+            if target.origin() != home.origin() {
+                let mut file = self.robots(&target).await;
+                let said = decide(&mut file, config);
+                let before = (replace(&mut robots, file), replace(&mut policy, said));
+                first.get_or_insert(before);
+            }
+            home = target;
+        }
+        if scope.is_internal(home.as_str()) {
+            return (home, robots, policy);
+        }
+        let (robots, policy) = first.unwrap_or((robots, policy));
+        (config.start.clone(), robots, policy)
     }
 
     /// Asks for the root as others may spell it: with or without `www.`, by the other scheme.
@@ -251,9 +278,9 @@ impl Survey {
     }
 
     /// Asks for a URL that cannot exist.
-    pub(super) async fn probe(&mut self, url: Url, body_limit: usize) -> Option<Probe> {
+    pub(super) async fn probe(&mut self, url: Url, body_limit: usize, may: &May<'_>) -> Option<Probe> {
         let asked: Box<str> = url.as_str().into();
-        let (url, fetched) = self.follow(url, FILE_HOPS, body_limit).await;
+        let (url, fetched) = self.follow(url, body_limit, may).await;
         let Ok(answer) = fetched else {
             return Some(Probe {
                 url: asked,
@@ -314,6 +341,11 @@ pub(super) fn permits(policy: &Policy, url: &Url) -> bool {
         Policy::Follow(rules) => rules.forbids(path(url)).is_none(),
         Policy::Unreachable => false,
     }
+}
+
+/// What an origin lets be asked for; other origins are not asked what they do.
+pub(super) fn within(root: &Url, policy: &Policy) -> impl Fn(&Url) -> bool + Sync {
+    move |url| url.origin() != root.origin() || permits(policy, url)
 }
 
 /// Path and query, as robots.txt is matched against.

@@ -5,6 +5,7 @@ mod asking;
 mod order;
 mod refused;
 mod sitemaps;
+mod surveying;
 
 use searchwright_site::crawl::Config;
 

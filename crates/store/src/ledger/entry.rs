@@ -100,9 +100,9 @@ impl Entry {
         !matches!(self.state, OccurrenceState::Resolved | OccurrenceState::Ignored)
     }
 
-    /// Whether an audit has yet to say what became of it.
+    /// Whether an audit has yet to say what became of it. One that is lived with stays what it is, whatever that is.
     pub(crate) fn is_unseen(&self, audit: Uuid) -> bool {
-        self.is_active() && self.last_seen != audit
+        self.state != OccurrenceState::Resolved && self.last_seen != audit
     }
 
     /// Somebody says something of it. Whether it was in the state they took it for.

@@ -8,11 +8,10 @@ use crate::{
         Termination,
         pace::Dice,
         scope::origin,
-        survey::{Survey, at, path},
+        survey::{Survey, at, within},
     },
     graph::State,
     page::UrlId,
-    robots::Policy,
 };
 
 impl Run {
@@ -28,17 +27,21 @@ impl Run {
         let mut dice = Dice(self.config.seed);
         let _first = dice.roll();
         let url = at(&root, &format!("{folder}{:016x}", dice.roll()));
-        let allowed = match self.gates.get(&self.origin.root) {
-            Some(Gate::Known(Policy::Follow(rules))) => rules.forbids(path(&url)).is_none(),
-            _ => false,
+        let Some(Gate::Known(policy)) = self.gates.get(&self.origin.root) else {
+            return;
         };
-        if !allowed {
+        let may = within(&root, policy);
+        if !may(&url) {
             return;
         }
         let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
         let probe = tokio::select! {
-            probe = survey.probe(url, self.config.body_limit) => probe,
-            () = self.cancel.cancelled() => return self.stop(Termination::Cancelled),
+            probe = survey.probe(url, self.config.body_limit, &may) => Some(probe),
+            () = self.cancel.cancelled() => None,
+        };
+        drop(may);
+        let Some(probe) = probe else {
+            return self.stop(Termination::Cancelled);
         };
         if let Some(probe) = probe {
             self.origin.probes.push(probe);

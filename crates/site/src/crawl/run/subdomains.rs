@@ -9,7 +9,7 @@ use crate::{
     crawl::{
         Termination,
         scope::origin,
-        survey::{Survey, policy},
+        survey::{Survey, policy, within},
     },
     graph::State,
     origin::Origin,
@@ -74,9 +74,11 @@ impl Run {
                 Some(file) => file,
                 None => survey.robots(&url).await,
             };
-            if let Policy::Follow(rules) = policy(&found.robots, config) {
+            let policy = policy(&found.robots, config);
+            if let Policy::Follow(rules) = &policy {
                 survey.slow_to(rules.delay);
-                survey.sitemaps(&url, &rules, &mut found, &mut listed).await;
+                let may = within(&url, &policy);
+                survey.sitemaps(&url, &may, &mut found, &mut listed).await;
             }
         };
         let ended = tokio::select! {

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use url::Url;
 
-use super::{Survey, at};
+use super::{May, Survey, at, whatever};
 use crate::{
     fetch::FetchError,
     origin::{Origin, Sitemap},
-    robots::{Agent, Robots},
+    robots::Robots,
     sitemap::{self, Listing},
 };
 
@@ -43,7 +43,7 @@ impl Survey {
     pub(in crate::crawl) async fn sitemaps(
         &mut self,
         root: &Url,
-        rules: &Agent,
+        may: &May<'_>,
         origin: &mut Origin,
         listed: &mut Listed<'_>,
     ) {
@@ -65,15 +65,7 @@ impl Survey {
             let mut tried = Vec::new();
             for path in USUAL_SITEMAPS {
                 // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
-                if rules.forbids(path).is_some() {
-                    let facts = Sitemap {
-                        url: at(root, path).as_str().into(),
-                        ..Sitemap::default()
-                    };
-                    tried.push(unread(facts, "forbidden by robots.txt"));
-                    continue;
-                }
-                let Some(listing) = self.sitemap(at(root, path), false, root).await else {
+                let Some(listing) = self.sitemap(at(root, path), false, (root, may)).await else {
                     continue;
                 };
                 let facts = &listing.facts;
@@ -90,7 +82,7 @@ impl Survey {
             tried.into_iter().for_each(&mut take);
         }
         for url in declared.iter().take(sitemap::FILE_LIMIT) {
-            if let Some(listing) = self.sitemap(url.clone(), true, root).await {
+            if let Some(listing) = self.sitemap(url.clone(), true, (root, &whatever)).await {
                 take(listing);
             }
         }
@@ -103,7 +95,7 @@ impl Survey {
             if !asked.insert(url.clone()) {
                 continue;
             }
-            if let Some(mut listing) = self.sitemap(url, named, root).await {
+            if let Some(mut listing) = self.sitemap(url, named, (root, &whatever)).await {
                 if listing.facts.index {
                     let why = "an index named by an index";
                     listing.facts.error.get_or_insert(why.into());
@@ -115,7 +107,7 @@ impl Survey {
         }
     }
 
-    async fn sitemap(&mut self, url: Url, declared: bool, root: &Url) -> Option<Listing> {
+    async fn sitemap(&mut self, url: Url, declared: bool, (root, may): (&Url, &May<'_>)) -> Option<Listing> {
         let mut facts = Sitemap {
             url: url.as_str().into(),
             declared,
@@ -125,10 +117,11 @@ impl Survey {
             return Some(unread(facts, "not asked for: others before it gave no answer"));
         }
         let limit = sitemap::SIZE_LIMIT as usize + 1;
-        let (end, fetched) = self.follow_patiently(url, limit).await;
+        let (end, fetched) = self.follow_patiently(url, limit, may).await;
         facts.url = end.as_str().into();
         let answer = match fetched {
             Ok(answer) => answer,
+            Err(FetchError::Denied) if !may(&end) => return Some(unread(facts, "forbidden by robots.txt")),
             Err(error) => {
                 // one that may not be asked costs no time
                 self.silent += u32::from(error != FetchError::Denied);
