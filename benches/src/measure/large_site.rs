@@ -1,5 +1,6 @@
 //! An audit of a very large site: memory, the size of the database, and the share of the analysis. Its pages are made while they are
-//! fetched, so its speed is that of both and not compared. Then a second audit, in which no page has changed.
+//! fetched, so its speed is that of both and not compared. Then a second audit, in which no page has changed and one of a thousand is
+//! refused.
 
 use std::{fs, path::Path};
 

@@ -39,6 +39,8 @@ pub(super) struct Pace {
     usual_connections: usize,
     next: Option<Instant>,
     in_flight: usize,
+    /// Those of them that began before the rate was halved last.
+    earlier: usize,
     calm: u32,
     failures: u32,
 }
@@ -53,6 +55,7 @@ impl Pace {
             usual_connections: connections,
             next: None,
             in_flight: 0,
+            earlier: 0,
             calm: 0,
             failures: 0,
         }
@@ -87,6 +90,8 @@ impl Pace {
     /// A request ended.
     pub(super) fn end(&mut self, now: Instant, signal: Signal) {
         self.in_flight = self.in_flight.saturating_sub(1);
+        let is_earlier = self.earlier > 0;
+        self.earlier = self.earlier.saturating_sub(1);
         match signal {
             Signal::Fine => {
                 self.calm += 1;
@@ -103,8 +108,12 @@ impl Pace {
             }
             Signal::TooMuch(after) => {
                 self.calm = 0;
-                self.connections = (self.connections / 2).max(1);
-                self.spacing = (self.spacing * 2).clamp(FIRST_STEP, SLOWEST.max(self.usual_spacing));
+                // what several say at once is one complaint, as one loss in a window is to TCP (RFC 5681)
+                if !is_earlier {
+                    self.earlier = self.in_flight;
+                    self.connections = (self.connections / 2).max(1);
+                    self.spacing = (self.spacing * 2).clamp(FIRST_STEP, SLOWEST.max(self.usual_spacing));
+                }
                 let pause = after.unwrap_or_default().min(RETRY_AFTER_LIMIT);
                 let next = now + pause.max(self.spacing);
                 self.next = Some(self.next.map_or(next, |n| n.max(next)));
@@ -252,6 +261,21 @@ mod tests {
         assert_eq!((pace.spacing, pace.connections), (SLOWEST, 1));
         (0..CALM * 8).for_each(|_| pace.end(now, Signal::Fine));
         assert_eq!((pace.spacing, pace.connections), (Duration::ZERO, 4));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn complaints_of_one_moment_are_one() {
+        let now = Instant::now();
+        let mut pace = Pace::new(100 * MS, 4);
+        for expected in [2, 4] {
+            (0..4).for_each(|_| pace.begin(now, 0.0));
+            for _ in 0..4 {
+                pace.end(now, Signal::TooMuch(None));
+                assert_eq!(pace.spacing, expected * 100 * MS);
+            }
+        }
+        pace.end(now, Signal::TooMuch(None));
+        assert_eq!((pace.spacing, pace.connections), (800 * MS, 1));
     }
 
     #[test]
