@@ -233,7 +233,9 @@ pub(super) async fn analyze(
         measured,
         unproven: take(&mut sums.unproven),
     };
-    let score = finish(run, db, audit, termination, &rules, (sums, site, kept), &proofs).await?;
+    // so that what is known of the crawl ends with the proofs
+    drop((shared, ids));
+    let score = finish(run, db, audit, termination, &rules, (sums, site, kept), proofs).await?;
     laps.lap("settled");
     tracing::info!(audit = %audit.id, laps = %laps, known = %known, "audit analysed");
     Ok(score)
@@ -290,7 +292,7 @@ async fn finish(
     termination: Termination,
     rules: &Rules,
     (mut sums, site_findings, kept): (Sums, Vec<issues::Finding>, Kept),
-    proofs: &Proofs,
+    proofs: Proofs,
 ) -> Result<Option<u8>, JobError> {
     let Audited {
         id: audit,
@@ -329,16 +331,13 @@ async fn finish(
         })
     })
     .await?;
-    let witnessed = Witnessed::new(&proofs.index, &proofs.origin);
-    let untold = settle(
-        run,
-        db,
-        audit,
-        (&proofs.by_issue(rules, before), &witnessed),
-        began,
-        now,
-    )
-    .await?;
+    let untold = {
+        let witnessed = Witnessed::new(&proofs.index, &proofs.origin);
+        let proofs = proofs.by_issue(rules, before);
+        settle(run, db, audit, (&proofs, &witnessed), began, now).await?
+    };
+    // of a large site hundreds of megabytes, which what comes now can use
+    drop(proofs);
     // What nothing could be told of counts as it did. What was found does not say which pages that concerns, the ledger does.
     let reckoned = if untold.values().all(Vec::is_empty) {
         None
