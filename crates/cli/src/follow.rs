@@ -128,9 +128,10 @@ impl FailOn {
 
     /// Whether an audit that has ended crosses the threshold.
     fn is_crossed(self, audit: &Audit) -> bool {
+        let totals = audit.totals.unwrap_or_default();
         match self {
-            Self::Errors => audit.totals.errors > 0,
-            Self::Warnings => audit.totals.errors + audit.totals.warnings > 0,
+            Self::Errors => totals.errors > 0,
+            Self::Warnings => totals.errors + totals.warnings > 0,
             Self::ScoreBelow(least) => audit.health_score.is_none_or(|s| s < least),
         }
     }

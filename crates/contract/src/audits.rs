@@ -42,6 +42,11 @@ words! {
 }
 
 impl AuditStatus {
+    /// It came to results.
+    pub const fn has_results(self) -> bool {
+        matches!(self, Self::Completed | Self::Partial)
+    }
+
     /// Still has work to do.
     pub const fn is_active(self) -> bool {
         matches!(self, Self::Queued | Self::Crawling | Self::Analyzing)
@@ -183,8 +188,8 @@ pub struct Audit {
     /// categories of issues; `null` while it runs, when no page could be scored, and of audits of before there were such scores.
     #[schemars(example = &serde_json::json!({ "titles": 82, "links": 100 }))]
     pub category_scores: Option<BTreeMap<String, u8>>,
-    /// Occurrences and issues by severity.
-    pub totals: AuditTotals,
+    /// Occurrences and issues by severity; `null` until there are results, and of an audit that came to none.
+    pub totals: Option<AuditTotals>,
     /// The audit before this one.
     pub previous_audit_id: Option<String>,
     /// What is different from the audit before this one, once both have results. Whether they compare like with like says

@@ -31,7 +31,7 @@ words! {
         Config = "config",
         /// The crawls began at different addresses.
         StartUrl = "start_url",
-        /// One of the audits left known pages out.
+        /// One of the audits left known pages out; not where the same number of pages or depth ended both.
         Partial = "partial",
     }
 }

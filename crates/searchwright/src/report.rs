@@ -30,12 +30,13 @@ pub async fn report(client: &Client, project: &str, audit: &Audit) -> Result<Str
         progress.blocked,
         audit.termination.as_deref().unwrap_or("-")
     );
-    let totals = audit.totals;
-    let _ = writeln!(
-        text,
-        "Found         {} errors, {} warnings, {} notices in {} issues",
-        totals.errors, totals.warnings, totals.notices, totals.issues
-    );
+    if let Some(totals) = audit.totals {
+        let _ = writeln!(
+            text,
+            "Found         {} errors, {} warnings, {} notices in {} issues",
+            totals.errors, totals.warnings, totals.notices, totals.issues
+        );
+    }
     if let Some(error) = &audit.error {
         let _ = writeln!(text, "Failed        {}: {}", error.code, error.message);
     }

@@ -7,6 +7,7 @@ use searchwright_cli::{
     CliError, Client, Exit,
     export::{self, Format, Target},
     follow::{self, FailOn},
+    output,
 };
 use searchwright_contract::audits::{Audit, AuditStatus, StartAudit};
 use searchwright_server::{admin::Grant, config::Flags, serve};
@@ -146,6 +147,11 @@ async fn show(client: &Client, audit: &Audit, run: &RunAudit, json: bool) -> Res
         target.write(&export::gather(client, audit.clone()).await?)?;
         if run.output.is_none() {
             return Ok(());
+        }
+        if json {
+            let audit =
+                serde_json::to_value(audit).map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
+            return output::print("audits.get", &audit, true);
         }
     }
     let text = report(client, &audit.project_id, audit).await?;

@@ -16,6 +16,7 @@ use searchwright_store::{
 };
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use url::Url;
 use uuid::Uuid;
 
 use crate::{
@@ -217,13 +218,28 @@ fn worker(
 ) -> Result<Worker, OpenError> {
     let crawl = audit::Settings {
         allow: settings.allowed()?,
-        user_agent: format!("SearchwrightBot/1.0 (+{}/bot)", settings.public_url),
+        user_agent: format!("{}/1.0 (+{})", audit::TOKEN, contact(&settings.public_url)),
         own: vec![addresses.api, addresses.mcp],
         connections: settings.crawl.connections,
         delay: Duration::from_millis(settings.crawl.delay_ms),
         connections_to_allowed: settings.crawl.connections_to_allowed,
     };
     Ok(Worker::new(engine, jobs, crawl, keyring)?)
+}
+
+/// Where a website's owner reads who asked: what only this machine can open would tell nobody.
+fn contact(public_url: &str) -> String {
+    let is_here = |url: Url| match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => true,
+    };
+    if Url::parse(public_url).is_ok_and(|url| !is_here(url)) {
+        format!("{public_url}/bot")
+    } else {
+        env!("CARGO_PKG_REPOSITORY").to_owned()
+    }
 }
 
 /// A worker process: jobs only, any number beside the servers of a PostgreSQL installation.

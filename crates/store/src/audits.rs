@@ -77,12 +77,12 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         pages_scored: c.take()?,
         score_is_partial: c.take()?,
         category_scores: c.take::<Option<Json>>()?.map(read).transpose()?,
-        totals: AuditTotals {
+        totals: Some(AuditTotals {
             errors: c.take()?,
             warnings: c.take()?,
             notices: c.take()?,
             issues: c.take()?,
-        },
+        }),
         previous_audit_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
         since_previous: None,
         changes: c.take::<Option<Json>>()?.map(read).transpose()?,
@@ -96,6 +96,8 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         message: message.unwrap_or_default(),
     });
     audit.version = c.take()?;
+    // the columns say 0 of what is not known
+    audit.totals = audit.totals.filter(|_| audit.status.has_results());
     Ok(audit)
 }
 

@@ -175,7 +175,7 @@ pub(super) fn page(results: &Results) -> String {
         escape(&audit.ruleset_version),
     );
     gauge(&mut page, audit.health_score);
-    let totals = &audit.totals;
+    let totals = audit.totals.unwrap_or_default();
     let _ = write!(
         page,
         "<p><span class=\"error\">{} errors</span><br><span class=\"warning\">{} warnings</span><br><span class=\"notice\">{} notices</span><br>in {} issues",

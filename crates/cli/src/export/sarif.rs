@@ -30,6 +30,35 @@ fn fingerprint(check: &str, url: &str) -> String {
     digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// What is wrong and what was seen, as prose: in messages braces are placeholders and brackets links (SARIF 2.1.0, 3.11.5 and
+/// 3.11.6), and evidence has text of the website. As it is, it stands in the properties.
+fn message(title: &str, evidence: &Value) -> String {
+    let mut text = format!("{title}. ");
+    tell(evidence, &mut text);
+    text.replace(['[', '{'], "(").replace([']', '}'], ")")
+}
+
+fn tell(evidence: &Value, text: &mut String) {
+    match evidence {
+        Value::Object(members) => {
+            for (at, (name, value)) in members.iter().enumerate() {
+                text.push_str(if at == 0 { "" } else { ", " });
+                text.push_str(name);
+                text.push_str(": ");
+                tell(value, text);
+            }
+        }
+        Value::Array(values) => {
+            for (at, value) in values.iter().enumerate() {
+                text.push_str(if at == 0 { "" } else { "; " });
+                tell(value, text);
+            }
+        }
+        Value::String(said) => text.push_str(said),
+        other => text.push_str(&other.to_string()),
+    }
+}
+
 pub(super) fn log(results: &Results) -> Value {
     let rules: Vec<Value> = results
         .issues
@@ -61,7 +90,7 @@ pub(super) fn log(results: &Results) -> Value {
                 "ruleId": issue.check_id,
                 "ruleIndex": at,
                 "level": level(occurrence.severity),
-                "message": { "text": format!("{}: {}", issue.title, occurrence.evidence) },
+                "message": { "text": message(&issue.title, &occurrence.evidence) },
                 "locations": [{ "physicalLocation": {
                     "artifactLocation": { "uri": occurrence.url },
                     "region": region(&occurrence.evidence),
@@ -96,4 +125,19 @@ pub(super) fn log(results: &Results) -> Value {
             "results": all,
         }],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn what_was_seen_is_prose() {
+        let evidence =
+            json!({ "title": "[Fix](https://evil.example) {0}", "total": 2, "links": [{ "line": 1 }, null] });
+        assert_eq!(
+            super::message("No title", &evidence),
+            "No title. links: line: 1; null, title: (Fix)(https://evil.example) (0), total: 2"
+        );
+    }
 }

@@ -380,7 +380,9 @@ async fn finish(
                         .enqueue_once(tx, scope, clock.id(), now)
                         .await?;
                 }
-                let data = json!({ "auditId": audit, "status": status, "healthScore": score });
+                let version = audits::get(tx, scope, audit).await?.version;
+                let data =
+                    json!({ "auditId": audit, "version": version, "status": status, "healthScore": score });
                 events::write(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
             }
             Ok(())

@@ -39,6 +39,7 @@ use crate::{
     providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
     rules,
 };
+pub use searchwright_site::robots::TOKEN;
 
 mod before;
 mod earlier;

@@ -6,8 +6,8 @@ use searchwright_contract::{
     Code, List, Problem, Scope,
     actions::{AllowedActions, Permission},
     audits::{
-        Audit, AuditConfig, AuditStarted, AuditStatus, AuditTrend, CancelAudit, GetAudit, GetCurrentAudit,
-        ListAudits, StartAudit,
+        Audit, AuditConfig, AuditStarted, AuditTrend, CancelAudit, GetAudit, GetCurrentAudit, ListAudits,
+        StartAudit,
     },
     usage::Metric,
 };
@@ -46,7 +46,12 @@ fn with_actions(call: &Call, mut audit: Audit) -> Audit {
 
 /// What is different from the audits before; those that are among these are not read again.
 async fn with_trends(tx: &mut Tx, scope: ProjectScope, mut audits: Vec<Audit>) -> Result<Vec<Audit>> {
-    let before = |audit: &Audit| audit.previous_audit_id.clone().filter(|_| has_results(audit));
+    let before = |audit: &Audit| {
+        audit
+            .previous_audit_id
+            .clone()
+            .filter(|_| audit.status.has_results())
+    };
     let mut known: HashMap<String, Audit> = audits.iter().map(|a| (a.id.clone(), a.clone())).collect();
     let missing: Vec<Uuid> = audits
         .iter()
@@ -59,19 +64,15 @@ async fn with_trends(tx: &mut Tx, scope: ProjectScope, mut audits: Vec<Audit>) -
     for audit in &mut audits {
         let before = before(audit).and_then(|id| known.get(&id));
         audit.since_previous = before
-            .filter(|a| has_results(a))
+            .filter(|a| a.status.has_results())
             .map(|before| trend(before, audit));
     }
     Ok(audits)
 }
 
-fn has_results(audit: &Audit) -> bool {
-    matches!(audit.status, AuditStatus::Completed | AuditStatus::Partial)
-}
-
 fn trend(before: &Audit, now: &Audit) -> AuditTrend {
     let less = |now: u64, before: u64| now as i64 - before as i64;
-    let (is, was) = (&now.totals, &before.totals);
+    let (is, was) = (now.totals.unwrap_or_default(), before.totals.unwrap_or_default());
     AuditTrend {
         health_score: now
             .health_score

@@ -8,7 +8,10 @@ use searchwright_contract::{
         PagesChanged,
     },
 };
-use searchwright_site::checks::{self, Check};
+use searchwright_site::{
+    checks::{self, Check},
+    crawl::Termination,
+};
 use searchwright_store::{
     self as store, Tx,
     access::{Child, ProjectScope},
@@ -168,9 +171,14 @@ async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<Mar
 }
 
 fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable> {
-    let partial = [earlier, later]
-        .iter()
-        .any(|audit| audit.status == AuditStatus::Partial);
+    let is_partial = |audit: &Audit| audit.status == AuditStatus::Partial;
+    // two that the same limit of the project ended saw as much of the site as it allows
+    let limits = [Termination::MaxPages, Termination::MaxDepth];
+    let is_alike = limits.iter().any(|limit| {
+        let is_by_it = |audit: &Audit| audit.termination.as_deref() == Some(limit.code());
+        is_by_it(earlier) && is_by_it(later)
+    });
+    let partial = (is_partial(earlier) || is_partial(later)) && !is_alike;
     [
         (
             earlier.ruleset_version != later.ruleset_version || !same_rules,

@@ -10,11 +10,16 @@ use serde_json::Value;
 
 use crate::serve::App;
 
-const STYLE: &str = include_str!("../../assets/docs.css");
+pub(super) const STYLE: &str = include_str!("../../assets/docs.css");
 
 /// Serves the page to anyone.
 pub async fn serve(State(app): State<Arc<App>>) -> Response<Body> {
-    let mut response = Response::new(Body::from(page(&app)));
+    html(page(&app))
+}
+
+/// A page that loads nothing and runs nothing.
+pub(super) fn html(page: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(page));
     let headers = response.headers_mut();
     headers.insert(
         header::CONTENT_TYPE,

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod arguments;
 pub mod bearer;
 pub mod body;
+mod bot;
 pub mod concurrency;
 pub mod docs;
 mod event_stream;
@@ -34,6 +35,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/readyz", routing::get(ready))
         .route("/v1/openapi.json", routing::get(openapi::serve))
         .route("/docs", routing::get(docs::serve))
+        .route("/bot", routing::get(bot::serve))
         .route(
             "/connect/callback",
             routing::get(connect::callback).post(connect::handed_over),

@@ -154,6 +154,19 @@ async fn what_changed_is_told(database: &str) {
         (&narrow["comparable"], &narrow["reasons"]),
         (&json!(false), &json!(["config", "partial"]))
     );
+    // two that the same limit ended are alike
+    let again = bench.post("P/audits", json!({ "maxPages": 2 })).await.json();
+    assert_eq!(again["audit"]["totals"], Value::Null, "nothing is known yet");
+    crate::post_generation::until_ended(&bench, again["job"]["id"].as_str().unwrap()).await;
+    let again = diff(
+        &bench,
+        &format!("{}/diff", again["audit"]["id"].as_str().unwrap()),
+    )
+    .await;
+    assert_eq!(
+        (&again["comparable"], &again["reasons"]),
+        (&json!(true), &json!([]))
+    );
 }
 
 async fn only_results_are_compared(database: &str) {

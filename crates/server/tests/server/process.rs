@@ -39,8 +39,13 @@ async fn probes_need_no_credential() {
             "{endpoint:?}"
         );
     }
+    let (status, _, bot) = fetch(&bench, format!("http://{api}/bot")).await;
+    assert!(status == 200 && bot.contains("User-agent: SearchwrightBot\nDisallow: /"));
     for loaded in ["<script", "src=", "@import", "url("] {
-        assert!(!docs.contains(loaded), "the page loads something: {loaded}");
+        assert!(
+            !bot.contains(loaded) && !docs.contains(loaded),
+            "the page loads something: {loaded}"
+        );
     }
 }
 

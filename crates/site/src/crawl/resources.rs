@@ -20,6 +20,7 @@ use crate::{
     fetch::{Fetch, FetchError, Fetched, Method, Request},
     page::{HtmlFacts, PageFacts},
     resources::{Resource, Resources, purpose},
+    robots::Policy,
     text,
     url_key::url_key,
 };
@@ -148,10 +149,16 @@ impl Run {
         self.collector.overflown = self.collector.is_full();
         self.add_llms_links();
         let wanted = self.collector.wanted.clone();
+        let known = self.gates.iter().filter_map(|(origin, gate)| match gate {
+            Gate::Known(policy) => Some((origin.clone(), policy.clone())),
+            Gate::Asking(_) => None,
+        });
+        let rules: Policies = known.collect();
         let (mut lanes, own): (BTreeMap<(String, usize), Vec<_>>, _) =
             (BTreeMap::new(), self.config.connections.max(1));
         for (place, (url, purposes)) in wanted.into_iter().enumerate() {
-            if !self.is_allowed(&url) {
+            let asking = matches!(self.gates.get(scope::origin(url.as_str())), Some(Gate::Asking(_)));
+            if asking || !is_allowed(&rules, &url) {
                 continue;
             }
             let internal = self.scope.is_internal(url.as_str());
@@ -170,6 +177,7 @@ impl Run {
             retry: self.config.retry_delays[0],
             fresh: self.permit.is_some(),
             until,
+            rules,
             found: Mutex::default(),
         };
         // as the pages are: Crawl-delay and complaints count here too
@@ -235,15 +243,15 @@ impl Run {
             }
         }
     }
+}
 
-    /// robots.txt is obeyed where it was read: on the site.
-    fn is_allowed(&self, url: &Url) -> bool {
-        match self.gates.get(scope::origin(url.as_str())) {
-            Some(Gate::Known(policy)) => permits(policy, url),
-            Some(Gate::Asking(_)) => false,
-            None => true,
-        }
-    }
+/// What robots.txt says, by origin.
+type Policies = HashMap<Box<str>, Policy>;
+
+/// robots.txt is obeyed where it was read: on the site.
+fn is_allowed(rules: &Policies, url: &Url) -> bool {
+    let policy = rules.get(scope::origin(url.as_str()));
+    policy.is_none_or(|policy| permits(policy, url))
 }
 
 /// What all lanes have in common.
@@ -252,6 +260,7 @@ struct Asking {
     retry: Duration,
     fresh: bool,
     until: Instant,
+    rules: Policies,
     found: Mutex<Vec<Resource>>,
 }
 
@@ -303,6 +312,7 @@ impl Asking {
             match &fetched {
                 Ok(answer) if answer.status >= 400 && !again => (method, again) = (Method::Get, true),
                 Ok(answer) => match location(answer, &at).filter(|_| hops < HOPS) {
+                    Some(target) if !is_allowed(&self.rules, &target) => return Err(FetchError::Denied),
                     Some(target) => (at, hops) = (target, hops + 1),
                     None => return fetched,
                 },

@@ -1,6 +1,9 @@
 //! Which URLs belong to the site, and which of them are crawled.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
+
+use crate::url_key::push_normal;
 
 /// Longest URL that is crawled; longer ones are a sign of a trap.
 const URL_LIMIT: usize = 2_048;
@@ -31,8 +34,8 @@ impl Scope {
             bare: host.strip_prefix("www.").unwrap_or(host).into(),
             port: config.start.port().unwrap_or(0),
             subdomains: config.include_subdomains,
-            include: config.include.clone(),
-            exclude: config.exclude.clone(),
+            include: config.include.iter().map(|glob| as_key(glob)).collect(),
+            exclude: config.exclude.iter().map(|glob| as_key(glob)).collect(),
         }
     }
 
@@ -117,6 +120,22 @@ pub(super) fn is_media_name(path: &str) -> bool {
     extension.is_some_and(|extension| MEDIA.binary_search(&extension.as_str()).is_ok())
 }
 
+/// A pattern as keys are written, so that it may be written as people read addresses: other than ASCII is escaped as UTF-8.
+fn as_key(glob: &str) -> String {
+    // those of the path in the URL Standard, which browsers and links go by
+    const PATH: AsciiSet = CONTROLS
+        .add(b' ')
+        .add(b'"')
+        .add(b'<')
+        .add(b'>')
+        .add(b'`')
+        .add(b'{')
+        .add(b'}');
+    let mut key = String::with_capacity(glob.len());
+    push_normal(&mut key, &utf8_percent_encode(glob, &PATH).to_string());
+    key
+}
+
 /// `*` is any text; `?` is itself, since it begins a query. At worst the product of both lengths: on a
 /// mismatch only the last star is tried further on.
 fn matches(glob: &str, text: &str) -> bool {
@@ -185,11 +204,16 @@ mod tests {
 
     #[test]
     fn globs_choose_among_paths() {
-        let mut site = scope("https://example.com/");
-        (site.include, site.exclude) = (
-            vec!["/blog/*".into(), "/".into()],
-            vec!["*?page=*".into(), "/blog/2024".into()],
-        );
+        let site = Scope::new(&Config {
+            include: vec!["/blog/*".into(), "/".into(), "/über%c3%A4*".into()],
+            exclude: vec![
+                "*?page=*".into(),
+                "/blog/2024".into(),
+                "/blog/größen/*".into(),
+                "/blog/%67one*".into(),
+            ],
+            ..Config::new(Url::parse("https://example.com/").unwrap(), 1)
+        });
         for (key, crawled) in [
             ("/", true),
             ("/blog/a", true),
@@ -197,6 +221,9 @@ mod tests {
             ("/blog/a?page=2", false),
             ("/blog/2024", false),
             ("/blog/2024/x", true),
+            ("/%C3%BCber%C3%A4/x", true),
+            ("/blog/gr%C3%B6%C3%9Fen/x", false),
+            ("/blog/gone", false),
         ] {
             assert_eq!(
                 site.is_crawled(&format!("https://example.com{key}")),

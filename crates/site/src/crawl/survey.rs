@@ -9,7 +9,11 @@ use tokio::time::Instant;
 use url::Url;
 
 use self::sitemaps::Listed;
-use super::{Clock, Config, pace::Dice, scope::Scope};
+use super::{
+    Clock, Config,
+    pace::{Dice, RETRY_AFTER_LIMIT, retry_after},
+    scope::Scope,
+};
 use crate::{
     fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response},
     origin::{File, More, Origin, Probe, Variant},
@@ -116,8 +120,14 @@ impl Survey {
                 Ok(answer) => answer.status == 429 || answer.status >= 500,
                 Err(error) => *error != FetchError::Denied,
             };
+            let after = fetched
+                .as_ref()
+                .ok()
+                .and_then(|answer| retry_after(&answer.headers));
             match delays.next() {
-                Some(delay) if passing => tokio::time::sleep(delay).await,
+                Some(delay) if passing => {
+                    tokio::time::sleep(delay.max(after.unwrap_or_default().min(RETRY_AFTER_LIMIT))).await;
+                }
                 _ => return (end, fetched),
             }
         }

@@ -115,9 +115,39 @@ pub(super) fn ranks(index: &Index, edges: &Edges) -> (Vec<f32>, Vec<u8>) {
     let ranks = page_rank(&starts, &targets);
     let scores = percentiles(&ranks);
     let mut all = (vec![0.0; length], vec![u8::MAX; length]);
+    others(index, edges, (&nodes, &starts, &ranks), &mut all.0);
     for (node, id) in nodes.iter().enumerate() {
         all.0[*id as usize] = ranks[node] as f32;
         all.1[*id as usize] = scores[node];
     }
     all
+}
+
+/// What redirects, pages without an answer and the like would have as pages: the share of those that link to them. Issues on them
+/// weigh by it; it is no part of the sum of 1.
+fn others(index: &Index, edges: &Edges, (nodes, starts, ranks): (&[u32], &[u32], &[f64]), all: &mut [f32]) {
+    let is_other = |id: usize| {
+        index.flags[id] & flag::INTERNAL != 0 && !matches!(index.states[id], State::Html | State::Known)
+    };
+    let even = ((1.0 - DAMPING) / nodes.len().max(1) as f64) as f32;
+    let mut any = false;
+    for (_, rank) in all.iter_mut().enumerate().filter(|(id, _)| is_other(*id)) {
+        (*rank, any) = (even, true);
+    }
+    if !any {
+        return;
+    }
+    for (node, id) in nodes.iter().enumerate() {
+        let links = (starts[node + 1] - starts[node]).max(1);
+        let share = (DAMPING * ranks[node] / f64::from(links)) as f32;
+        let mut last = NONE;
+        let followed = edges.of(*id).filter(|(_, kind)| *kind == Kind::Follow);
+        for (target, _) in followed.filter(|(target, _)| is_other(*target as usize)) {
+            // by target, so that several links to one are beside each other
+            if target != last {
+                all[target as usize] += share;
+            }
+            last = target;
+        }
+    }
 }

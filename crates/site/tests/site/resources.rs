@@ -21,7 +21,7 @@ fn file(kind: &str, bytes: usize, body: &str) -> Answer {
 
 const PAGE: &str = "<meta property=og:image content=/card.gif><link rel=stylesheet href=/s.css><script src='/private/x.js'></script>
     <img src=a.png><img src='https://cdn.example/b.jpg#x'><img src=/gone.png><img src=data:image/png;base64,xx>
-    <img src=/moved.png><img src=https://nowhere.example/c.png>";
+    <img src=/moved.png><img src=https://nowhere.example/c.png><img src=/hidden.png>";
 
 fn shop() -> Site {
     site()
@@ -42,6 +42,7 @@ fn shop() -> Site {
         .with("/s.css", file("text/css", 12, "x"))
         .with("/a.png", file("image/png", 600_000, "x"))
         .with("/moved.png", redirect(301, "/a.png"))
+        .with("/hidden.png", redirect(301, "/private/a.png"))
         .with("https://cdn.example/b.jpg", status(500))
         .with("https://cdn.example/b.jpg", file("image/jpeg; q=1", 7, "x"))
         .with("https://nowhere.example/c.png", Answer::Fails(FetchError::Dns))
@@ -71,6 +72,7 @@ async fn resources_are_asked_for_by_head() {
             "HEAD https://example.com/a.png",
             "HEAD https://example.com/a.png",
             "HEAD https://example.com/gone.png",
+            "HEAD https://example.com/hidden.png",
             "HEAD https://example.com/lost.md",
             "HEAD https://example.com/moved.png",
             "HEAD https://example.com/s.css",
@@ -91,7 +93,8 @@ async fn resources_are_asked_for_by_head() {
         (Some(200), Some(404))
     );
     assert_eq!(of(&memory, "c.png").error, Some(FetchError::Dns));
-    assert_eq!(memory.resources().unwrap().len(), 9);
+    assert_eq!(of(&memory, "hidden.png").error, Some(FetchError::Denied));
+    assert_eq!(memory.resources().unwrap().len(), 10);
     assert!(
         ending.progress.discovered == 2 && memory.pages.len() == 2,
         "they are no pages"

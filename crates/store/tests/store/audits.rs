@@ -238,7 +238,7 @@ async fn progress_and_results(place: &Place) {
     );
     assert_eq!(
         (done.totals, done.progress.queued, done.version, done.error),
-        (totals, 0, 5, None)
+        (Some(totals), 0, 5, None)
     );
     assert_eq!(
         audits::newest_finished(&mut store.read().await, scope)

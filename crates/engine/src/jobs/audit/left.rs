@@ -28,8 +28,8 @@ use crate::Engine;
 pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
     let home = ending.origin.home;
     let said = match ending.index.status(home) {
-        Some(status) => format!("{} answered {status}", ending.index.key(home)),
-        None => format!("{} gave no answer", ending.index.key(home)),
+        Some(status) => format!("its start page answered {status}"),
+        None => "its start page gave no answer".to_owned(),
     };
     let message = match ending.termination {
         Termination::RobotsUnreachable => without_robots(&ending.origin),
@@ -72,7 +72,8 @@ fn without_robots(origin: &Origin) -> String {
     let asked = format!("{root}/robots.txt");
     let led = match &*file.url {
         same if *same == *asked => String::new(),
-        other => format!("it leads to {other}, "),
+        // where to is for the site to choose, and no text of this program
+        _ => "it leads elsewhere, ".to_owned(),
     };
     let host = root.strip_prefix("https://");
     let (cause, advice) = match (&file.error, file.status) {

@@ -113,6 +113,24 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
         .refuses(1, &["robots.txt could not be fetched"]);
 }
 
+/// What is written to a file is not what a script reads beside it.
+#[test]
+fn one_document_is_on_standard_output() {
+    let (user, site) = (User::new(), website());
+    let file = user.path("audit.sarif");
+    let name = file.to_str().unwrap();
+    let audit = user
+        .run(&[
+            "audits", "run", &site, "--json", "--format", "sarif", "--output", name,
+        ])
+        .json();
+    assert_eq!(audit["status"], "completed", "{audit:#}");
+    let log: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let message = &log["runs"][0]["results"][0]["message"]["text"];
+    let message = message.as_str().unwrap();
+    assert!(!message.contains(['{', '}', '[', ']']), "{message}");
+}
+
 /// Every run is a project of its own, and a pipeline compares what they found.
 #[test]
 fn fingerprints_are_the_same_in_every_run() {

@@ -83,6 +83,22 @@ async fn without_an_answer_for_robots_txt_nothing_is_fetched() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_robots_txt_that_says_when_it_is_back_is_waited_for() {
+    let busy = Answer::Is(503, vec![("retry-after", "7200".into())], String::new());
+    let site = site()
+        .with("/robots.txt", busy)
+        .with("/robots.txt", text("User-agent: *\nDisallow: /"));
+    let before = tokio::time::Instant::now();
+    let (_, _, ending) = run(site, config()).await;
+    assert_eq!(
+        (ending.termination, ending.progress.blocked),
+        (Termination::Complete, 1)
+    );
+    let waited = before.elapsed().as_secs();
+    assert!((60..70).contains(&waited), "a minute at most: {waited} s");
+}
+
 #[tokio::test]
 async fn what_may_pass_is_tried_three_times_and_the_rest_once() {
     let site = site()
