@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn what_was_seen_is_prose() {
         let evidence =
-            json!({ "title": "[Fix](https://evil.example) {0}", "total": 2, "links": [{ "line": 1 }, null] });
+            json!({ "links": [{ "line": 1 }, null], "title": "[Fix](https://evil.example) {0}", "total": 2 });
         assert_eq!(
             super::message("No title", &evidence),
             "No title. links: line: 1; null, title: (Fix)(https://evil.example) (0), total: 2"

@@ -230,7 +230,7 @@ mod tests {
             ),
             (
                 says(root, inside, None, Some(FetchError::Denied)),
-                "it leads to http://10.0.0.1/robots.txt, address not allowed",
+                "it leads elsewhere, address not allowed",
                 "operator",
             ),
             (

@@ -54,9 +54,9 @@ fn a_site_that_was_not_seen_is_not_fine() {
     for (site, words) in [
         (
             wholly as fn(&str, u16, usize) -> Option<Answer>,
-            ["/ answered 403", "refuses the crawler"],
+            ["start page answered 403", "refuses the crawler"],
         ),
-        (silent, ["/ gave no answer", "does not answer"]),
+        (silent, ["start page gave no answer", "does not answer"]),
         (without_robots, ["/robots.txt could not be fetched", "status 500"]),
     ] {
         let hostile = Hostile::start(site);
