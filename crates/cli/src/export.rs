@@ -7,7 +7,7 @@ mod sarif;
 use std::{io::Write, path::PathBuf};
 
 use searchwright_contract::{
-    audits::{Audit, AuditStatus, ListAudits},
+    audits::{Audit, ListAudits},
     issues::{Issue, IssueStatus, ListIssues, ListOccurrences, Occurrence},
     me::GetMe,
 };
@@ -181,7 +181,7 @@ async fn newest_finished(client: &Client, project_id: String) -> Result<Audit, C
     loop {
         let page = client.call(&query).await?;
         let mut all = page.data.into_iter();
-        if let Some(audit) = all.find(|a| matches!(a.status, AuditStatus::Completed | AuditStatus::Partial)) {
+        if let Some(audit) = all.find(|a| a.status.has_results()) {
             return Ok(audit);
         }
         query.cursor = page.next_cursor;

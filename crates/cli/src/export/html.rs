@@ -175,12 +175,14 @@ pub(super) fn page(results: &Results) -> String {
         escape(&audit.ruleset_version),
     );
     gauge(&mut page, audit.health_score);
-    let totals = audit.totals.unwrap_or_default();
-    let _ = write!(
-        page,
-        "<p><span class=\"error\">{} errors</span><br><span class=\"warning\">{} warnings</span><br><span class=\"notice\">{} notices</span><br>in {} issues",
-        totals.errors, totals.warnings, totals.notices, totals.issues
-    );
+    page.push_str("<p>");
+    if let Some(totals) = audit.totals {
+        let _ = write!(
+            page,
+            "<span class=\"error\">{} errors</span><br><span class=\"warning\">{} warnings</span><br><span class=\"notice\">{} notices</span><br>in {} issues",
+            totals.errors, totals.warnings, totals.notices, totals.issues
+        );
+    }
     if let Some(changes) = audit.changes {
         let (came, went) = (changes.new + changes.added, changes.removed + changes.missing);
         let _ = write!(page, "<br>{came} came and {went} went since the audit before");

@@ -146,7 +146,7 @@ async fn finished(call: &Call, tx: &mut Tx, id: &str) -> Result<Audit> {
     let id = call.child(Child::Audit, id)?;
     let found = audits::get(tx, call.scope()?, id).await;
     let audit = call.or_missing(tx, Child::Audit, id, found).await?;
-    if matches!(audit.status, AuditStatus::Completed | AuditStatus::Partial) {
+    if audit.status.has_results() {
         return Ok(audit);
     }
     Err(Problem::new(
