@@ -6,12 +6,15 @@ use searchwright_engine::jobs::audit::TOKEN;
 
 use super::docs::{STYLE, html};
 
+/// The pages of the API have a second column.
+const ONE_COLUMN: &str = "body{display:block}main{padding:2rem;max-width:42rem}";
+
 /// Serves the page to anyone.
 pub async fn serve() -> Response<Body> {
     html(format!(
         "<!doctype html>
 <html lang=\"en\"><head><meta charset=\"utf-8\"><title>{TOKEN}</title><meta name=\"viewport\" content=\"width=device-width\">
-<style>{STYLE}</style></head><body><main>
+<style>{STYLE}{ONE_COLUMN}</style></head><body><main>
 <h1>{TOKEN}</h1>
 <p>The crawler of a Searchwright installation, which its operator runs for the owners of websites. It reads the pages of a website of
 theirs to say what is wrong with them, and asks other websites, one request a second, whether links to them still work.</p>
