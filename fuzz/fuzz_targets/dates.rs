@@ -1,19 +1,3 @@
-//! Dates as sitemaps and callers write them.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use searchwright_contract::Instant;
-use searchwright_site::sitemap::w3c_datetime_ms;
-
-fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else {
-        return;
-    };
-    w3c_datetime_ms(text);
-    if let Ok(instant) = Instant::from_text(text) {
-        let written = instant.to_text();
-        let written = std::str::from_utf8(&written).expect("ASCII");
-        assert_eq!(Instant::from_text(written).ok(), Some(instant));
-        assert!(w3c_datetime_ms(written).is_some(), "{written}");
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| searchwright_fuzz::targets::dates::run(data));

@@ -1,31 +1,3 @@
-//! A file of keywords gives the same rows whether it comes at once or byte by byte.
 #![no_main]
 
-use std::io::{self, Read};
-
-use libfuzzer_sys::fuzz_target;
-use searchwright_engine::keywords::import::{Import, MAX_KEYWORD};
-
-struct Trickle<'a>(&'a [u8]);
-
-impl Read for Trickle<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = buffer.len().min(3);
-        self.0.read(&mut buffer[..most])
-    }
-}
-
-fn rows(source: impl Read) -> Result<Vec<String>, String> {
-    let import = Import::open(source).map_err(|e| e.to_string())?;
-    let rows = import.map(|row| {
-        if let Ok(row) = &row {
-            assert!(!row.keyword.trim().is_empty() && row.keyword.chars().count() <= MAX_KEYWORD);
-        }
-        format!("{row:?}")
-    });
-    Ok(rows.collect())
-}
-
-fuzz_target!(|data: &[u8]| {
-    assert_eq!(rows(data), rows(Trickle(data)));
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| searchwright_fuzz::targets::keyword_files::run(data));

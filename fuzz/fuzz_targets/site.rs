@@ -1,8 +1,3 @@
-//! A whole site: crawled, and held against every check.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|data: &[u8]| {
-    searchwright_fuzz::audit(data);
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| searchwright_fuzz::targets::site::run(data));

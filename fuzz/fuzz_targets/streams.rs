@@ -1,12 +1,3 @@
-//! A stream of events of a language model: the first byte chooses the vendor, the second the size of the pieces.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use searchwright_engine::providers::{Provider, replay};
-
-fuzz_target!(|data: &[u8]| {
-    let [vendor, size, events @ ..] = data else { return };
-    let vendor = [Provider::OpenAi, Provider::Anthropic, Provider::Gemini][usize::from(*vendor) % 3];
-    let whole = replay(vendor, [events]);
-    assert_eq!(whole, replay(vendor, events.chunks(usize::from(*size % 16) + 1)));
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| searchwright_fuzz::targets::streams::run(data));

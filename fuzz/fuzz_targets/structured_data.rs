@@ -1,20 +1,3 @@
-//! JSON-LD in a page that shows some of what it says.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use searchwright_fuzz::{answer, judge_page, page};
-
-fuzz_target!(|data: &[u8]| {
-    let mut document = b"content-type: text/html; charset=utf-8\n\n<!doctype html><title>Lamp</title><script type=application/ld+json>".to_vec();
-    document.extend_from_slice(data);
-    document.extend_from_slice(b"</script><h1>Lamp</h1><p>Costs 10.00 EUR, by Ann, 2026-05-01");
-    let (facts, table) = page(&answer(&document));
-    for finding in judge_page(&facts, table) {
-        let length = finding.evidence.to_string().len();
-        assert!(
-            length < 200_000,
-            "{length} bytes of evidence for {}",
-            finding.check.id
-        );
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| searchwright_fuzz::targets::structured_data::run(data));

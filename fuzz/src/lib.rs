@@ -19,6 +19,8 @@ use searchwright_site::{
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+pub mod targets;
+
 #[path = "../../crates/engine/src/writing/testdata/judge.rs"]
 mod judge;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Answer, Head, Instant, actions::AllowedActions, declare::operation, diffs::ChangeCounts, jobs::Job,
-    words::words,
+    missing::MissingReason, words::words,
 };
 
 words! {
@@ -157,6 +157,10 @@ pub struct Audit {
     /// Version of the checks (semver); results of different versions are not comparable.
     #[schemars(example = &"1.0.0")]
     pub ruleset_version: String,
+    /// Version of the rules that say when two URLs are the same page. Identifiers of pages of different versions are not the
+    /// same.
+    #[schemars(example = 1)]
+    pub normalization_version: u32,
     /// When it was asked for.
     pub requested_at: Instant,
     /// When a worker took it.
@@ -173,6 +177,9 @@ pub struct Audit {
     /// Health, 0 (worst) to 100; `null` while it runs and when no page could be scored.
     #[schemars(example = 87)]
     pub health_score: Option<u8>,
+    /// Why it is `null`: `not_measured` while the audit runs and when it came to no results, `not_applicable` when no page of it
+    /// counts.
+    pub health_score_status: Option<MissingReason>,
     /// `excellent` from 91, `good` from 71, `fair` from 31, else `weak`.
     #[schemars(example = &"good")]
     pub band: Option<String>,

@@ -56,21 +56,6 @@ words! {
     }
 }
 words! {
-    /// Why a measured value is missing.
-    MissingReason {
-        /// Nobody has measured it yet.
-        NotMeasured = "not_measured",
-        /// No provider is configured that could.
-        NoProvider = "no_provider",
-        /// The provider failed.
-        ProviderError = "provider_error",
-        /// A limit stopped it.
-        Capped = "capped",
-        /// It has no meaning here.
-        NotApplicable = "not_applicable",
-    }
-}
-words! {
     /// Where a keyword came from.
     KeywordSource {
         /// A caller added it.

@@ -25,6 +25,7 @@ pub mod json;
 pub mod keywords;
 pub mod list;
 pub mod me;
+pub mod missing;
 pub mod occurrences;
 pub mod operation;
 pub mod pages;

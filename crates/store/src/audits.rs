@@ -7,6 +7,7 @@ use searchwright_contract::{
     actions::AllowedActions,
     audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
     diffs::ChangeCounts,
+    missing::MissingReason,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -26,13 +27,15 @@ pub struct New {
     pub config: AuditConfig,
     /// Version of the checks.
     pub ruleset_version: &'static str,
+    /// Version of the rules that identify pages.
+    pub normalization_version: u32,
 }
 
 macro_rules! columns {
     ($before:literal $after:literal) => {
         concat!(
             $before,
-            " id, project_id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, started_at, finished_at, discovered, fetched, queued,
+            " id, project_id, job_id, status, started_by, start_url, config, ruleset_version, normalization_version, requested_at, started_at, finished_at, discovered, fetched, queued,
               failed, blocked, termination, health_score, error_free_pages_pct, pages_scored, score_is_partial, category_scores,
               errors, warnings, notices, issues, previous_audit_id, changes, error_code, error_message, version ",
             $after
@@ -60,6 +63,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         start_url: c.take()?,
         config: read(c.take()?)?,
         ruleset_version: c.take()?,
+        normalization_version: c.take()?,
         requested_at: c.take()?,
         started_at: c.take()?,
         finished_at: c.take()?,
@@ -72,6 +76,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         },
         termination: c.take()?,
         health_score: c.take()?,
+        health_score_status: None,
         band: None,
         error_free_pages_pct: c.take()?,
         pages_scored: c.take()?,
@@ -98,6 +103,11 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
     audit.version = c.take()?;
     // the columns say 0 of what is not known
     audit.totals = audit.totals.filter(|_| audit.status.has_results());
+    audit.health_score_status = match (audit.health_score, audit.status.has_results()) {
+        (Some(_), _) => None,
+        (None, true) => Some(MissingReason::NotApplicable),
+        (None, false) => Some(MissingReason::NotMeasured),
+    };
     Ok(audit)
 }
 
@@ -106,8 +116,8 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
     let previous = newest_finished(tx, scope).await?;
     let config = json(&new.config)?;
     sql(columns!("INSERT INTO audits (project_id, id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, discovered, fetched, queued,
-            failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version, settings)
-         VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1, (SELECT s.settings FROM audit_settings s WHERE s.project_id = $1)) RETURNING" ""))
+            failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version, normalization_version, settings)
+         VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1, $10, (SELECT s.settings FROM audit_settings s WHERE s.project_id = $1)) RETURNING" ""))
     .bind(scope.project())
     .bind(new.id)
     .bind(new.job_id)
@@ -117,6 +127,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
     .bind(now)
     .bind(false)
     .bind(previous)
+    .bind(new.normalization_version)
     .one(tx, audit)
     .await
 }

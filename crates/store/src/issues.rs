@@ -10,7 +10,7 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
-pub use standing::{Summary, Weight, announce, grade, weigh};
+pub use standing::{Summary, Weight, announce, grade, seen, weigh};
 
 use crate::{
     Cells, Error, Json, Result, Tx,

@@ -19,7 +19,8 @@ mod posts;
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
-    keywords::{Intent, IntentSource, Keyword, KeywordDetails, KeywordSource, KeywordStatus, MissingReason},
+    keywords::{Intent, IntentSource, Keyword, KeywordDetails, KeywordSource, KeywordStatus},
+    missing::MissingReason,
 };
 use serde_json::Value;
 use uuid::Uuid;

@@ -58,6 +58,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     30 "0030_page_ranks",
     31 "0031_recheck_scope",
     32 "0032_robots_copies",
+    33 "0033_normalization_version",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";

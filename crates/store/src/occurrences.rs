@@ -2,7 +2,7 @@
 
 mod history;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use searchwright_contract::{
     Instant,
@@ -18,7 +18,7 @@ use crate::{
     access::ProjectScope,
     audit_settings,
     ledger::{self, Entry, Which},
-    projects, sql,
+    projects, snapshots, sql,
 };
 
 pub use history::{histories, log, log_audit};
@@ -327,23 +327,39 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
 pub struct Counted(Vec<(Uuid, Option<f32>, bool)>);
 
 impl Counted {
-    /// The pages of an audit.
+    /// The pages of the newest audit with results.
+    ///
+    /// One that was asked for later and goes on, or came to no result, may have seen some of them since. Those are told by what
+    /// is kept of the audit.
     pub async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Self> {
-        let count = sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id = $2")
+        let count = sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id >= $2")
             .bind(scope.project())
             .bind(audit)
             .one(tx, |c| c.take::<u64>())
             .await?;
         let mut pages = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
-        sql("SELECT id, rank, scored FROM pages WHERE project_id = $1 AND audit_id = $2")
+        let mut since: Vec<Uuid> = Vec::new();
+        sql("SELECT audit_id, id, rank, scored FROM pages WHERE project_id = $1 AND audit_id >= $2")
             .bind(scope.project())
             .bind(audit)
             .each(tx, |c| {
-                let (page, rank): (_, Option<f64>) = (c.take()?, c.take()?);
+                let (seen_by, page, rank): (Uuid, Uuid, Option<f64>) = (c.take()?, c.take()?, c.take()?);
+                if seen_by > audit {
+                    since.push(page);
+                }
                 pages.push((page, rank.map(|rank| rank as f32), c.take()?));
                 Ok(())
             })
             .await?;
+        if !since.is_empty() {
+            let kept = snapshots::pages(tx, scope, audit).await?.unwrap_or_default();
+            let is_its = |page: Uuid| {
+                kept.binary_search_by_key(&snapshots::half(page), |mark| mark.page)
+                    .is_ok()
+            };
+            let others: HashSet<Uuid> = since.into_iter().filter(|page| !is_its(*page)).collect();
+            pages.retain(|page| !others.contains(&page.0));
+        }
         pages.sort_unstable_by_key(|page| page.0);
         Ok(Self(pages))
     }

@@ -33,7 +33,7 @@ macro_rules! columns {
 }
 
 fn page(c: &mut Cells<'_>) -> Result<Page> {
-    Ok(Page {
+    let mut page = Page {
         id: c.take::<Uuid>()?.to_string(),
         url: c.take()?,
         final_url: c.take()?,
@@ -48,7 +48,10 @@ fn page(c: &mut Cells<'_>) -> Result<Page> {
         title: c.take()?,
         word_count: c.take()?,
         last_crawled_at: c.take()?,
-    })
+    };
+    // the column says 0 of what is not HTML, which has no words either
+    page.outlinks = page.outlinks.filter(|_| page.word_count.is_some());
+    Ok(page)
 }
 
 /// One page of the list of those that were [placed](place), by URL. A page whose URL is spelled in another way since then is where
@@ -127,7 +130,7 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
                     page.failure.into(),
                     page.depth.into(),
                     page.inlinks.into(),
-                    page.outlinks.into(),
+                    page.outlinks.unwrap_or_default().into(),
                     page.link_score.into(),
                     page.indexable.into(),
                     page.non_indexable_reason.into(),
@@ -200,13 +203,4 @@ pub async fn seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<S
     urls.sort_unstable();
     urls.truncate(limit as usize);
     Ok(urls)
-}
-
-/// Whether another audit has seen pages since: one that goes on, or that came to no end.
-pub async fn seen_since(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<bool> {
-    sql("SELECT EXISTS (SELECT 1 FROM pages WHERE project_id = $1 AND audit_id > $2)")
-        .bind(scope.project())
-        .bind(audit)
-        .one(tx, |c| c.take())
-        .await
 }

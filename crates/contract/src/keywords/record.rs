@@ -3,11 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    CannibalisationReason, CompetitionLevel, Intent, IntentSource, KeywordSource, KeywordStatus,
-    MissingReason,
-};
-use crate::{Answer, Head, Instant, actions::AllowedActions};
+use super::{CannibalisationReason, CompetitionLevel, Intent, IntentSource, KeywordSource, KeywordStatus};
+use crate::{Answer, Head, Instant, actions::AllowedActions, missing::MissingReason};
 
 /// A keyword. Unknown figures are `null`, never 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -253,6 +253,11 @@ async fn finish(
     touched.extend(findings.iter().map(|finding| finding.issue));
     touched.sort_unstable();
     touched.dedup();
+    let still = found.iter().filter(|f| f.outcome == RecheckOutcome::StillPresent);
+    let seen: Vec<Uuid> = still
+        .map(|f| f.of.0)
+        .chain(findings.iter().map(|finding| finding.issue))
+        .collect();
     events.extend(touched.iter().map(|_| run.engine.clock.id()));
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
@@ -261,6 +266,7 @@ async fn finish(
             }
             rechecks::settle(tx, scope, id, found, now).await?;
             issues::announce(tx, scope, summaries.into_values().collect(), now).await?;
+            issues::seen(tx, scope, &seen, now).await?;
             let pairs: Vec<occurrences::Pair> = findings.iter().map(|f| (f.issue, f.page)).collect();
             let states = occurrences::states(tx, scope, &pairs).await?;
             let opened = |state: &&Option<_>| {

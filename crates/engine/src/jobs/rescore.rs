@@ -8,7 +8,7 @@ use searchwright_site::{
     checks::{self, Rules, Scope, Severity},
     score::{Counts, Health, Scores, is_counted},
 };
-use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, pages, snapshots::half};
+use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, snapshots::half};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -46,10 +46,6 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
     let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(None);
     };
-    if pages::seen_since(&mut db.read().await?, scope, audit).await? {
-        // What it saw is partly another audit's now, which says its own score or leaves this one as it was.
-        return Ok(None);
-    }
     let record = audits::get(&mut db.read().await?, scope, audit).await?;
     let rules = rules::of(&mut db.read().await?, scope, audit).await?;
     let Some(reckoned) = reckon(db, scope, (audit, previous(&record)), &rules).await? else {
@@ -58,10 +54,11 @@ pub(super) async fn compute(run: &Run) -> Result<Option<u8>, JobError> {
     let value = reckoned.health.score;
     fenced(db, run.leased.clone(), move |tx, scope| {
         Box::pin(async move {
-            // an audit that ended meanwhile has said what issues weigh
-            if audits::newest_finished(tx, scope).await? == Some(audit) {
-                issues::weigh(tx, scope, reckoned.weights).await?;
+            // an audit that ended meanwhile has said its own score, and what issues weigh
+            if audits::newest_finished(tx, scope).await? != Some(audit) {
+                return Ok(());
             }
+            issues::weigh(tx, scope, reckoned.weights).await?;
             audits::rescore(
                 tx,
                 scope,

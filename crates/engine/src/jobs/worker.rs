@@ -280,7 +280,7 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
     tracing::info!(job = %run.leased.id, end = end.name(), problem, "job ended");
     let leased = run.leased.clone();
     let job = Job::read(leased.payload.clone()).ok();
-    let event_id = run.engine.clock.id();
+    let engine = run.engine.clone();
     let written = run
         .engine
         .db
@@ -290,7 +290,7 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
                     && !matches!(end, End::Retry(_) | End::Waits(_) | End::Released)
                     && jobs::holds(tx, &leased).await?
                 {
-                    over(tx, &leased, &job, &end, event_id, now).await?;
+                    over(&engine, tx, &leased, &job, &end, now).await?;
                 }
                 jobs::finish(tx, &leased, end, now).await
             })
@@ -305,16 +305,17 @@ async fn end(run: &Run, outcome: Result<serde_json::Value, JobError>) {
 
 /// What a job that will not be run again leaves behind, written in the transaction that ends it.
 async fn over(
+    engine: &Engine,
     tx: &mut Tx,
     leased: &Leased,
     job: &Job,
     end: &End,
-    event: Uuid,
     now: Instant,
 ) -> searchwright_store::Result<()> {
     let succeeded = matches!(end, End::Succeeded(_));
+    let event = engine.clock.id();
     match job {
-        Job::Audit { .. } if !succeeded => audit::over(tx, leased, end, event, now).await?,
+        Job::Audit { .. } if !succeeded => audit::over(engine, tx, leased, end, now).await?,
         Job::Recheck { recheck_id } if !succeeded => {
             let why = match end {
                 End::Failed(problem) => problem.detail.as_str(),

@@ -11,7 +11,7 @@ use searchwright_contract::{
     },
     usage::Metric,
 };
-use searchwright_site::{checks, score};
+use searchwright_site::{checks, score, url_key::NORMALIZATION_VERSION};
 use searchwright_store::{
     Tx,
     access::{Child, ProjectScope},
@@ -172,6 +172,7 @@ impl Handle<StartAudit> for Engine {
                 include_subdomains: operation.include_subdomains.unwrap_or_default(),
             },
             ruleset_version: checks::RULESET_VERSION,
+            normalization_version: NORMALIZATION_VERSION,
         };
         let audit = audits::create(tx, scope, new, call.now).await?;
         let links = BTreeMap::from([(

@@ -170,6 +170,11 @@ async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<Mar
     })
 }
 
+/// Of what decides what is found, and on which page.
+fn versions(audit: &Audit) -> (&str, u32) {
+    (&audit.ruleset_version, audit.normalization_version)
+}
+
 fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable> {
     let is_partial = |audit: &Audit| audit.status == AuditStatus::Partial;
     // two that the same limit of the project ended saw as much of the site as it allows
@@ -181,7 +186,7 @@ fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable
     let partial = (is_partial(earlier) || is_partial(later)) && !is_alike;
     [
         (
-            earlier.ruleset_version != later.ruleset_version || !same_rules,
+            !same_rules || versions(earlier) != versions(later),
             Incomparable::Ruleset,
         ),
         (earlier.config != later.config, Incomparable::Config),

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use searchwright_contract::pages::{
-    FoundBy, Page, PageDetail, PageFacts, PageHeading, PageIssue, PageLink, PageLinks,
+use searchwright_contract::{
+    missing::MissingReason,
+    pages::{FoundBy, Page, PageDetail, PageFacts, PageHeading, PageIssue, PageLink, PageLinks},
 };
 use searchwright_site::{
     page::{self as read, Outcome, REL_NOFOLLOW, UrlId, directives},
@@ -42,7 +43,7 @@ pub(super) async fn of(
         links_in: None,
         links_out: None,
         found_by: Vec::new(),
-        links_status: Some("not_measured".to_owned()),
+        links_status: Some(MissingReason::NotMeasured),
     };
     let Some(place) = page_links::find(tx, scope, audit, &[id]).await?.pop().flatten() else {
         return Ok(detail);

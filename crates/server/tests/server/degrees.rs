@@ -13,7 +13,7 @@ on_both!(
     who_was_slower_changes_nothing,
 );
 
-async fn rescored(bench: &Bench) {
+pub async fn rescored(bench: &Bench) {
     let jobs = bench.get("P/jobs").await.json();
     let mut jobs = jobs["data"].as_array().unwrap().iter();
     let job = jobs.find(|job| job["type"] == "rescore").unwrap();

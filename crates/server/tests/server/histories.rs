@@ -2,11 +2,12 @@
 
 use searchwright_engine::keys;
 use searchwright_server::serve;
-use searchwright_store::{access, issues};
+use searchwright_store::{access, issues, pages};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
+    degrees::rescored,
     harness::settings,
     post_generation::until_ended,
     rechecks::{NEVER, audit, bench, issue, occurrence, page, pair, recheck, say},
@@ -79,6 +80,7 @@ async fn stopped(database: &str, waits: bool) {
         issue(&bench, "title-missing").await["counts"],
         json!({ "resolved": 1 })
     );
+    let before = bench.get("P/audits?status=completed").await.json()["data"][0].clone();
     site.put("/b", NEVER, "");
     site.asked();
     let started = bench.post("P/audits", json!({})).await.json();
@@ -98,9 +100,23 @@ async fn stopped(database: &str, waits: bool) {
         evidence: "{}".to_owned(),
     }];
     let newest = issues::Newest::before(now);
-    let written = engine
-        .db
-        .write(move |tx| Box::pin(async move { issues::record(tx, scope, audit, found, newest, now).await }));
+    // of two pages it wrote what they are now, and one of them is new
+    let read = bench.get("P/pages?limit=100").await.json();
+    let of = read["data"].as_array().unwrap().iter();
+    let a = of.clone().find(|page| page["id"] == title["page_id"]).unwrap();
+    let seen = [id(&title["page_id"]), bench.clock.id()].map(|id| pages::Seen {
+        id,
+        page: serde_json::from_value(a.clone()).unwrap(),
+        crawled_at: now,
+        scored: true,
+        rank: 0.1,
+    });
+    let written = engine.db.write(move |tx| {
+        Box::pin(async move {
+            pages::record(tx, scope, audit, seen.into()).await?;
+            issues::record(tx, scope, audit, found, newest, now).await
+        })
+    });
     written.await.unwrap();
     if waits {
         bench.server.stop().await;
@@ -126,6 +142,25 @@ async fn stopped(database: &str, waits: bool) {
     );
     let events = bench.get("P/events?event=issue.reopened&limit=100").await.json();
     assert_eq!(events["data"][0]["data"]["auditId"], json!(audit), "{events:#}");
+
+    if waits {
+        // there is no worker now
+        let queued = bench.get("P/jobs?status=queued").await.json();
+        assert_eq!(queued["data"][0]["type"], "rescore", "{queued:#}");
+        return;
+    }
+    // what it found counts in the score of the audit before, of which the new page is none
+    rescored(&bench).await;
+    let after = bench.get("P/audits?status=completed").await.json()["data"][0].clone();
+    let score = |audit: &Value| audit["healthScore"].as_i64().unwrap();
+    assert!(score(&after) < score(&before), "{before:#} {after:#}");
+    let errors = |audit: &Value| audit["totals"]["errors"].as_u64().unwrap();
+    assert_eq!(errors(&after), errors(&before) + 1);
+    let stopped = bench.get(&format!("P/audits/{audit}")).await.json();
+    assert_eq!(
+        (&stopped["healthScore"], &stopped["healthScoreStatus"]),
+        (&Value::Null, &json!("not_measured"))
+    );
 }
 
 /// In the last moments of an audit either it is stopped, or who asks for it is told that it has ended.

@@ -115,6 +115,11 @@ async fn a_page_with_its_links(database: &str) {
         (&private["facts"], &private["linksIn"]["total"]),
         (&Value::Null, &json!(1))
     );
+    assert_eq!(
+        private["outlinks"],
+        Value::Null,
+        "what was not read has no number"
+    );
 }
 
 async fn links_are_cut_and_counted(database: &str) {

@@ -297,7 +297,17 @@ async fn a_claim_counts_when_it_is_proven(database: &str) {
         200,
         &page("<title>This one has a title of its own now</title>", &["/"]),
     );
+    let seen = async |check: &str| {
+        let at = issue(&bench, check).await["lastSeenAt"].clone();
+        at.as_str().unwrap().to_owned()
+    };
+    let seen_before = [seen("title-missing").await, seen("broken-internal-link").await];
     let done = recheck(&bench).await;
+    assert_eq!(seen("title-missing").await, seen_before[0], "which is gone");
+    assert!(
+        seen("broken-internal-link").await > seen_before[1],
+        "which is still there"
+    );
     assert_eq!(done["status"], "completed", "{done:#}");
     assert_eq!(
         done["scope"],

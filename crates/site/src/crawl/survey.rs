@@ -3,7 +3,7 @@
 
 mod sitemaps;
 
-use std::{mem::replace, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use url::Url;
@@ -221,30 +221,39 @@ impl Survey {
     /// Where the start URL leads, if into the site, with the robots.txt there and what it says. What one forbids is not asked for.
     async fn home(&mut self, config: &Config, scope: &Scope) -> (Url, File, Policy) {
         let mut home = config.start.clone();
-        let mut robots = self.robots(&home).await;
-        let mut policy = decide(&mut robots, config);
-        let mut first = None;
+        // of each origin on the way, that of the start URL first
+        let mut known = vec![self.policy(&home, config).await];
+        let mut here = 0;
         for _ in 0..START_HOPS {
-            if !permits(&policy, &home) {
+            if !permits(&known[here].2, &home) {
                 break;
             }
             let answer = self.ask(home.clone(), Method::Get, 1).await.ok();
             let Some(target) = answer.and_then(|answer| location(&answer, &home)) else {
                 break;
             };
-            if target.origin() != home.origin() {
-                let mut file = self.robots(&target).await;
-                let said = decide(&mut file, config);
-                let before = (replace(&mut robots, file), replace(&mut policy, said));
-                first.get_or_insert(before);
-            }
+            let origin = target.origin();
+            here = match known.iter().position(|(of, ..)| *of == origin) {
+                Some(place) => place,
+                None => {
+                    known.push(self.policy(&target, config).await);
+                    known.len() - 1
+                }
+            };
             home = target;
         }
-        if scope.is_internal(home.as_str()) {
-            return (home, robots, policy);
+        if !scope.is_internal(home.as_str()) {
+            (home, here) = (config.start.clone(), 0);
         }
-        let (robots, policy) = first.unwrap_or((robots, policy));
-        (config.start.clone(), robots, policy)
+        let (_, robots, policy) = known.swap_remove(here);
+        (home, robots, policy)
+    }
+
+    /// The origin of a URL, its robots.txt and what that says.
+    async fn policy(&mut self, url: &Url, config: &Config) -> (url::Origin, File, Policy) {
+        let mut robots = self.robots(url).await;
+        let policy = decide(&mut robots, config);
+        (url.origin(), robots, policy)
     }
 
     /// Asks for the root as others may spell it: with or without `www.`, by the other scheme.

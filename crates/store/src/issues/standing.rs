@@ -67,6 +67,17 @@ pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now
     Ok(())
 }
 
+/// Notes that issues were seen now, of which [`announce`] has nothing to say.
+pub async fn seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid], now: Instant) -> Result<()> {
+    let rows = issues.iter().map(|issue| vec![(*issue).into()]);
+    sql("UPDATE issues SET last_seen_at = $2 WHERE project_id = $1 AND id = $3 AND last_seen_at < $2")
+        .bind(scope.project())
+        .bind(now)
+        .run_each(tx, rows.collect())
+        .await?;
+    Ok(())
+}
+
 /// Notes how bad issues are that an audit did not find.
 pub async fn grade(tx: &mut Tx, scope: ProjectScope, severities: Vec<(Uuid, String)>) -> Result<()> {
     let rows = severities

@@ -35,6 +35,7 @@ fn new() -> New {
             include_subdomains: true,
         },
         ruleset_version: "1.2.3",
+        normalization_version: 1,
     }
 }
 

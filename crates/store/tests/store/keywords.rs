@@ -1,8 +1,11 @@
 //! Keywords: unique by text, listed and searched.
 
-use searchwright_contract::keywords::{
-    Cannibalisation, CannibalisationReason, CompetitionLevel, Intent, IntentSource, Keyword, KeywordDetails,
-    KeywordOrigin, KeywordSort, KeywordSource, KeywordStatus, MissingReason, TrendMonth, VolumeRange,
+use searchwright_contract::{
+    keywords::{
+        Cannibalisation, CannibalisationReason, CompetitionLevel, Intent, IntentSource, Keyword,
+        KeywordDetails, KeywordOrigin, KeywordSort, KeywordSource, KeywordStatus, TrendMonth, VolumeRange,
+    },
+    missing::MissingReason,
 };
 use searchwright_store::{
     Error,

@@ -60,7 +60,8 @@ async fn the_newest_audit_counts(place: &Place) {
         indexable: false,
         non_indexable_reason: Some("no_answer".to_owned()),
         title: None,
-        word_count: Some(7),
+        word_count: None,
+        outlinks: None,
         last_crawled_at: later(8),
         ..wanted
     };
@@ -86,6 +87,7 @@ async fn each_of_many_keeps_its_own(place: &Place) {
         let of = |at: usize| {
             let mut page = seen(ids[at], &format!("https://example.com/{round}/{at}"), Some(200));
             page.page.word_count = (!at.is_multiple_of(3)).then_some(round * 100 + at as u32);
+            page.page.outlinks = page.page.word_count.map(|_| 3);
             page.page.title = (!at.is_multiple_of(5)).then(|| format!("{round} {at}"));
             page
         };

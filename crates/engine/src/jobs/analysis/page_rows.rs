@@ -32,7 +32,7 @@ struct Note<'n> {
     url: Option<&'n str>,
     status: Option<u16>,
     failure: Option<&'n str>,
-    outlinks: u32,
+    outlinks: Option<u32>,
     not_indexable: Option<&'n str>,
     title: Option<&'n str>,
     words: Option<u32>,
@@ -53,7 +53,7 @@ impl<'n> Note<'n> {
                 Outcome::Blocked(_) => Some("blocked"),
                 Outcome::Status(_) | Outcome::Redirect { .. } => None,
             },
-            outlinks: html.map_or(0, |html| html.links_total),
+            outlinks: html.map(|html| html.links_total),
             not_indexable: not_indexable(facts).map(NotIndexable::code),
             title: html.and_then(|html| html.titles.first()).map(AsRef::as_ref),
             words: html.map(|html| html.main_words),
@@ -309,7 +309,7 @@ mod tests {
         let (page, scored, at) = row(0);
         assert_eq!(
             (page.depth, page.status_code, page.outlinks, scored),
-            (Some(0), Some(200), 3, true)
+            (Some(0), Some(200), Some(3), true)
         );
         assert_eq!(
             (page.title.as_deref(), page.word_count),

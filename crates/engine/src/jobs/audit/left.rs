@@ -21,7 +21,10 @@ use searchwright_store::{
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{super::analysis, began};
+use super::{
+    super::{Job, analysis},
+    began,
+};
 use crate::Engine;
 
 /// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.
@@ -105,10 +108,10 @@ fn without_robots(origin: &Origin) -> String {
 
 /// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.
 pub(in crate::jobs) async fn over(
+    engine: &Engine,
     tx: &mut Tx,
     leased: &Leased,
     end: &End,
-    event: Uuid,
     now: Instant,
 ) -> Result<()> {
     let scope = leased.scope;
@@ -140,7 +143,23 @@ pub(in crate::jobs) async fn over(
     let code = outcome.error.as_ref().map(|e| e.code.clone());
     if audits::finish(tx, scope, id, status, outcome, now).await? && status == AuditStatus::Failed {
         let data = json!({ "auditId": audit.id, "version": audit.version + 1, "error": code });
-        events::write(tx, scope, event, EventType::AuditFailed, &data, now).await?;
+        events::write(tx, scope, engine.clock.id(), EventType::AuditFailed, &data, now).await?;
+    }
+    rescore(engine, tx, scope, &audit, now).await
+}
+
+/// What an audit without a result found of the pages of the one before counts there.
+async fn rescore(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: &Audit,
+    now: Instant,
+) -> Result<()> {
+    if audit.status != AuditStatus::Queued && audit.previous_audit_id.is_some() {
+        Job::Rescore
+            .enqueue_once(tx, scope, engine.clock.id(), now)
+            .await?;
     }
     Ok(())
 }
@@ -164,7 +183,7 @@ pub(crate) async fn withdraw(
         }
     }
     audits::finish(tx, scope, id, AuditStatus::Cancelled, cancelled(), now).await?;
-    Ok(())
+    rescore(engine, tx, scope, &audit, now).await
 }
 
 /// The audit that a job carries out.

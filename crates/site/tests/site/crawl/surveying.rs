@@ -140,6 +140,25 @@ async fn where_redirects_lead_robots_txt_is_asked_too() {
 }
 
 #[tokio::test]
+async fn a_start_url_that_goes_to_and_fro_between_origins_has_each_robots_txt_read_once() {
+    let there = "https://www.example.com";
+    let site = site()
+        .with("/", redirect(302, &format!("{there}/")))
+        .with(&format!("{there}/robots.txt"), text("User-agent: *\nAllow: /"))
+        .with(&format!("{there}/"), redirect(302, "https://example.com/"));
+    let (site, ..) = run(site, config()).await;
+    let log = site.log.lock().unwrap().clone();
+    let home: Vec<_> = log
+        .iter()
+        .take_while(|asked| !asked.contains("sitemap"))
+        .collect();
+    for origin in ["https://example.com", there] {
+        let read = format!("GET {origin}/robots.txt");
+        assert_eq!(home.iter().filter(|asked| ***asked == read).count(), 1, "{log:?}");
+    }
+}
+
+#[tokio::test]
 async fn soft_404s_are_found_by_asking_for_nothing() {
     let anything = html(
         "<title>Shop</title><main><p>We could not find what you wanted, have a look around instead.</p></main>",

@@ -1,0 +1,34 @@
+//! Text in a language: sentences, words, readability, sketches.
+use crate::in_language;
+use searchwright_site::text::{
+    cut, folded, folded_hash, length, readability, sentences, sketch::Sketch, squeeze, title_pixels, words,
+};
+
+/// Reads one input.
+pub fn run(data: &[u8]) {
+    let Some((language, text)) = in_language(data) else {
+        return;
+    };
+    let mut from = 0;
+    for sentence in sentences(text, language) {
+        assert!(!sentence.is_empty() && sentence.trim() == sentence);
+        let at = text[from..].find(sentence).expect("sentences come in order");
+        from += at + sentence.len();
+    }
+    let squeezed = squeeze(text);
+    assert_eq!(squeeze(&squeezed), squeezed);
+    assert_eq!(folded_hash(text), folded_hash(&squeezed));
+    for most in [0, 1, 10, 60] {
+        let beginning = cut(text, most);
+        assert!(text.starts_with(beginning) && length(beginning) <= most);
+        assert!(beginning == text || length(beginning) == most);
+    }
+    words(text);
+    title_pixels(text);
+    if let Some(found) = readability::readability(text.lines(), language) {
+        assert!(found.score.is_finite());
+    }
+    if let Some(sketch) = Sketch::of(&folded(text)) {
+        assert_eq!(sketch.similarity(&sketch), 1.0);
+    }
+}
