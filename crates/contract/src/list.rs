@@ -23,6 +23,8 @@ impl<T> Answer for List<T>
 where
     T: Serialize + serde::de::DeserializeOwned + JsonSchema + Send + 'static,
 {
+    const LIST: bool = true;
+
     fn head(&self) -> Head {
         Head {
             next_cursor: self.next_cursor.clone(),

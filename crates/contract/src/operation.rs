@@ -241,6 +241,8 @@ pub struct Head {
 pub trait Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// It may hold a secret: where it is kept to be given again, it is sealed.
     const SECRET: bool = false;
+    /// It is a page of a list, and no record.
+    const LIST: bool = false;
 
     /// Header values that follow from it.
     fn head(&self) -> Head {

@@ -55,6 +55,8 @@ pub struct Endpoint {
     pub input: fn() -> Schema,
     /// What it answers.
     pub answer: fn() -> Schema,
+    /// It answers with pages of a list.
+    pub list: bool,
     run: fn(Arc<Engine>, Prepared) -> Running,
 }
 
@@ -397,6 +399,7 @@ where
         description: description.unwrap_or_default().to_owned(),
         input: input_schema::<O>,
         answer: answer_schema::<O>,
+        list: O::Answer::LIST,
         run: run::<O>,
     })
 }

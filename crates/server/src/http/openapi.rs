@@ -182,7 +182,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
             "schema": entity_tags()
         }));
     }
-    if meta.method == Method::GET && has_version(endpoint) {
+    if meta.method == Method::GET && has_tag(endpoint) {
         parameters.push(json!({
             "name": "If-None-Match", "in": "header", "required": false,
             "description": "ETag of the record as it was read; 304 without a body if it has not changed since.",
@@ -205,11 +205,15 @@ fn describe(endpoint: &Endpoint) -> String {
     format!("{}\n\n{scope}", endpoint.description)
 }
 
-/// Whether its answer is a record with a version, which is its entity tag.
-fn has_version(endpoint: &Endpoint) -> bool {
-    (endpoint.answer)()
-        .get("properties")
-        .is_some_and(|p| p.get("version").is_some())
+/// Whether its answer has an entity tag: one that is read, or a record with a version.
+fn has_tag(endpoint: &Endpoint) -> bool {
+    let has_version = || {
+        let answer = (endpoint.answer)();
+        answer
+            .get("properties")
+            .is_some_and(|p| p.get("version").is_some())
+    };
+    !endpoint.list && (endpoint.meta.method == Method::GET || has_version())
 }
 
 /// Entity tags as the server reads them.

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header
 use searchwright_contract::{Code, Problem};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation, Reply};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
@@ -237,7 +238,12 @@ async fn carry_out(
         if_match: entity_tags(&parts.headers, header::IF_MATCH)?,
         idempotency_key: idempotency_key(&parts.headers)?,
     };
-    let reply = invoke(app, endpoint, invocation).await?;
+    let mut reply = invoke(app, endpoint, invocation).await?;
+    if [Method::GET, Method::HEAD].contains(&parts.method) && !endpoint.list && reply.status == StatusCode::OK
+    {
+        let body = &reply.body;
+        reply.head.etag.get_or_insert_with(|| content_tag(body));
+    }
     let unchanged = match (
         entity_tags(&parts.headers, header::IF_NONE_MATCH)?,
         &reply.head.etag,
@@ -251,6 +257,12 @@ async fn carry_out(
         Some(etag) if reply.status == StatusCode::OK => Answered::NotModified(etag),
         _ => Answered::Reply(reply),
     })
+}
+
+/// The entity tag of a record that no caller changes, and that has no version therefore: what it says.
+fn content_tag(body: &[u8]) -> String {
+    let digest = Sha256::digest(body);
+    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Carries a call out, within the time that it may take.

@@ -90,6 +90,25 @@ async fn what_is_unchanged_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn a_record_without_a_version_is_tagged_by_what_it_says() {
+    let bench = Bench::start().await;
+    let path = "P/usage";
+    let before = tag(&bench, path).await;
+    assert_eq!(tag(&bench, path).await, before);
+    for method in ["GET", "HEAD"] {
+        let again = bench.call(method, path).header("if-none-match", &before);
+        assert_eq!(again.send().await.status, 304, "{method}");
+    }
+    bench.post("P/audits", json!({})).await;
+    let used = bench.call("GET", path).header("if-none-match", &before);
+    let used = used.send().await;
+    assert_eq!(used.status, 200);
+    assert_ne!(used.header("etag"), Some(before.as_str()));
+    let list = bench.get("P/keywords").await;
+    assert_eq!(list.header("etag"), None, "nor is a page of a list a record");
+}
+
+#[tokio::test]
 async fn what_has_changed_is_not_overwritten() {
     let bench = Bench::start().await;
     let path = format!("P/keywords/{}", bench.keyword("desk").await);

@@ -5,7 +5,7 @@ use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
 use super::{
-    has_version,
+    has_tag,
     schemas::{example, lift_definitions},
     tag,
 };
@@ -27,7 +27,7 @@ pub(super) fn of(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value
         let name = answer["title"].as_str().unwrap_or(meta.name).to_owned();
         if answer["properties"].get("nextCursor").is_some() {
             shown.push("Link");
-        } else if has_version(endpoint) {
+        } else if has_tag(endpoint) {
             shown.push("ETag");
         }
         schemas.insert(name.clone(), answer);
@@ -44,7 +44,7 @@ pub(super) fn of(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value
     if meta.effect.writes() {
         shown.push("Idempotency-Replayed");
     }
-    if meta.method == Method::GET && has_version(endpoint) {
+    if meta.method == Method::GET && has_tag(endpoint) {
         let headers: Map<String, Value> = shown
             .iter()
             .filter(|h| **h != "Retry-After")
