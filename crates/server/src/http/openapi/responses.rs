@@ -27,7 +27,8 @@ pub(super) fn of(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value
         let name = answer["title"].as_str().unwrap_or(meta.name).to_owned();
         if answer["properties"].get("nextCursor").is_some() {
             shown.push("Link");
-        } else if has_tag(endpoint) {
+        }
+        if has_tag(endpoint) {
             shown.push("ETag");
         }
         schemas.insert(name.clone(), answer);
