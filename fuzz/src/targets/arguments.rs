@@ -1,4 +1,5 @@
 //! Path and query of a request on the first line, then `If-Match` or `Idempotency-Key` line by line.
+
 use std::sync::LazyLock;
 
 use http::{HeaderMap, HeaderValue, header};

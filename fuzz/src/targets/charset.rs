@@ -1,6 +1,8 @@
 //! The same document in other encodings is the same page.
-use crate::{page, response};
+
 use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
+
+use crate::{page, response};
 
 /// Reads one input.
 pub fn run(data: &[u8]) {

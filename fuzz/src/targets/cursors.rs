@@ -1,4 +1,5 @@
 //! A cursor somebody made up opens nothing; one of ours opens its own list only.
+
 use searchwright_contract::keywords::ListKeywords;
 use searchwright_engine::cursor::Cursors;
 

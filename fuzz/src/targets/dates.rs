@@ -1,4 +1,5 @@
 //! Dates as sitemaps and callers write them.
+
 use searchwright_contract::Instant;
 use searchwright_site::sitemap::w3c_datetime_ms;
 

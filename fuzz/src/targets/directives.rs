@@ -1,7 +1,9 @@
 //! Lines of `X-Robots-Tag` or, after a `<`, of meta robots.
-use crate::{page, response};
+
 use http::{HeaderMap, HeaderValue};
 use searchwright_site::page::{directives, not_indexable};
+
+use crate::{page, response};
 
 /// Reads one input.
 pub fn run(data: &[u8]) {

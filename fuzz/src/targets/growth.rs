@@ -1,9 +1,9 @@
 //! Twice the input takes twice the time. The first byte chooses a reader; the rest is a beginning, a piece that is
 //! repeated, and an end, between bytes that UTF-8 never has. `{n}` in the piece counts. `SHOW_GROWTH` prints
 //! times instead.
+
 use std::hint::black_box;
 
-use crate::{NOW, answer, in_language, judge_page, page, policy};
 use searchwright_contract::json::parse;
 use searchwright_engine::{
     keywords::import::Import,
@@ -20,6 +20,8 @@ use searchwright_site::{
     url_key::url_key,
 };
 use url::Url;
+
+use crate::{NOW, answer, in_language, judge_page, page, policy};
 
 /// Bytes of the smallest input; the others are twice and four times as long.
 const LEAST: usize = 32 * 1024;

@@ -1,4 +1,5 @@
 //! Headers of an answer.
+
 use crate::{answer, judge_page, page};
 
 /// Reads one input.

@@ -1,4 +1,5 @@
 //! The beginning of an image.
+
 use searchwright_site::resources::dimensions;
 
 /// Reads one input.

@@ -1,4 +1,5 @@
 //! The body of a request: the first byte chooses an operation, the rest is JSON.
+
 use std::sync::LazyLock;
 
 use searchwright_contract::json::parse;

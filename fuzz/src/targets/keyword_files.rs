@@ -1,4 +1,5 @@
 //! A file of keywords gives the same rows whether it comes at once or byte by byte.
+
 use std::io::{self, Read};
 
 use searchwright_engine::keywords::import::{Import, MAX_KEYWORD};

@@ -1,6 +1,8 @@
 //! HTML of a post: what is left is allowed, and stays as it is.
-use crate::{fault, policy};
+
 use searchwright_engine::writing::{from_html::from_html, markdown::to_html, sanitise::sanitise};
+
+use crate::{fault, policy};
 
 /// Reads one input.
 pub fn run(data: &[u8]) {

@@ -1,5 +1,5 @@
 //! Markdown of a post, in a language: rendered, judged, traced, linked.
-use crate::{fault, in_language, policy};
+
 use searchwright_engine::writing::{
     content_checks::{Input, check},
     document::Document,
@@ -11,6 +11,8 @@ use searchwright_engine::writing::{
     slug::{is_slug, slugify},
     structured_data::faqs,
 };
+
+use crate::{fault, in_language, policy};
 
 const KNOWN: &str = "https://example.com/a";
 

@@ -1,4 +1,5 @@
 //! A path on the first line, a robots.txt below it.
+
 use searchwright_site::robots::Robots;
 
 /// As RFC 9309 describes it, without any cleverness.

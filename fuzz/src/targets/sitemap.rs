@@ -1,9 +1,11 @@
 //! A sitemap says the same whether it is compressed or not.
+
 use std::io::Write as _;
 
-use crate::NOW;
 use flate2::{Compression, write::GzEncoder};
 use searchwright_site::sitemap::read;
+
+use crate::NOW;
 
 /// Reads one input.
 pub fn run(data: &[u8]) {

@@ -1,4 +1,5 @@
 //! A stream of events of a language model: the first byte chooses the vendor, the second the size of the pieces.
+
 use searchwright_engine::providers::{Provider, replay};
 
 /// Reads one input.

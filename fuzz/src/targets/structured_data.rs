@@ -1,5 +1,6 @@
 //! JSON-LD in a page that shows some of what it says.
-use crate::{answer, judge_page, page};
+
+use crate::{answer, judge_bounded, page};
 
 /// Reads one input.
 pub fn run(data: &[u8]) {
@@ -7,12 +8,5 @@ pub fn run(data: &[u8]) {
     document.extend_from_slice(data);
     document.extend_from_slice(b"</script><h1>Lamp</h1><p>Costs 10.00 EUR, by Ann, 2026-05-01");
     let (facts, table) = page(&answer(&document));
-    for finding in judge_page(&facts, table) {
-        let length = finding.evidence.to_string().len();
-        assert!(
-            length < 200_000,
-            "{length} bytes of evidence for {}",
-            finding.check.id
-        );
-    }
+    judge_bounded(&facts, table);
 }

@@ -1,8 +1,10 @@
 //! Text in a language: sentences, words, readability, sketches.
-use crate::in_language;
+
 use searchwright_site::text::{
     cut, folded, folded_hash, length, readability, sentences, sketch::Sketch, squeeze, title_pixels, words,
 };
+
+use crate::in_language;
 
 /// Reads one input.
 pub fn run(data: &[u8]) {

@@ -1,4 +1,5 @@
 //! A base on the first line, a link below it: keys are keys of themselves, and both ways to one agree.
+
 use searchwright_site::{
     url_key::{Base, url_key},
     urls::{KEY_LIMIT, UrlTable},
