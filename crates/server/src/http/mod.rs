@@ -6,6 +6,7 @@ pub mod bearer;
 pub mod body;
 mod bot;
 pub mod concurrency;
+mod conditional;
 pub mod docs;
 mod event_stream;
 pub mod openapi;

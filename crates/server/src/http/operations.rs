@@ -4,11 +4,10 @@
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use searchwright_contract::{Code, Problem};
 use searchwright_engine::{Credential, Endpoint, Failure, Invocation, Reply};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
@@ -19,6 +18,7 @@ use super::{
     body::Sender,
     check_head,
     concurrency::Turn,
+    conditional,
     event_stream::{self, Follower},
     panics::caught,
     rate_limit::{Standing, tightest},
@@ -239,30 +239,11 @@ async fn carry_out(
         idempotency_key: idempotency_key(&parts.headers)?,
     };
     let mut reply = invoke(app, endpoint, invocation).await?;
-    if [Method::GET, Method::HEAD].contains(&parts.method) && !endpoint.list && reply.status == StatusCode::OK
-    {
-        let body = &reply.body;
-        reply.head.etag.get_or_insert_with(|| content_tag(body));
-    }
-    let unchanged = match (
-        entity_tags(&parts.headers, header::IF_NONE_MATCH)?,
-        &reply.head.etag,
-    ) {
-        (Some(tags), Some(etag)) if parts.method != Method::POST && parts.method != Method::PATCH => {
-            tags.iter().any(|t| t == etag || t == "*").then(|| etag.clone())
-        }
-        _ => None,
-    };
-    Ok(match unchanged {
-        Some(etag) if reply.status == StatusCode::OK => Answered::NotModified(etag),
-        _ => Answered::Reply(reply),
+    conditional::tag(endpoint, &mut reply);
+    Ok(match conditional::unchanged(&parts, &reply)? {
+        Some(etag) => Answered::NotModified(etag),
+        None => Answered::Reply(reply),
     })
-}
-
-/// The entity tag of a record that no caller changes, and that has no version therefore: what it says.
-fn content_tag(body: &[u8]) -> String {
-    let digest = Sha256::digest(body);
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Carries a call out, within the time that it may take.
