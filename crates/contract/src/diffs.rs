@@ -25,7 +25,7 @@ words! {
 words! {
     /// Why two audits cannot be compared like with like.
     Incomparable {
-        /// The checks or their conditions are of different versions.
+        /// The checks, their conditions or the rules that identify pages are of different versions.
         Ruleset = "ruleset",
         /// Limits or patterns of the crawls differ.
         Config = "config",

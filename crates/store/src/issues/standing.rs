@@ -67,7 +67,7 @@ pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now
     Ok(())
 }
 
-/// Notes that issues were seen now, of which [`announce`] has nothing to say.
+/// Notes that issues were seen now: a recheck does, which has not looked at all that [`announce`] writes of them.
 pub async fn seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid], now: Instant) -> Result<()> {
     let rows = issues.iter().map(|issue| vec![(*issue).into()]);
     sql("UPDATE issues SET last_seen_at = $2 WHERE project_id = $1 AND id = $3 AND last_seen_at < $2")
