@@ -16,24 +16,17 @@ impl Block {
 
     /// ASCII letters and digits, and every byte outside ASCII.
     pub fn letters_and_digits(&self) -> u64 {
-        let upto = |byte: u8x16, first: u8, last: u8| {
-            let from = byte - u8x16::splat(first);
-            from.min(u8x16::splat(last - first)).simd_eq(from)
-        };
         self.bits(|bytes| {
             let small = bytes | u8x16::splat(0x20);
             // the highest bit is what counts
-            upto(small, b'a', b'z') | upto(bytes, b'0', b'9') | bytes
+            within(small, b'a', b'z') | within(bytes, b'0', b'9') | bytes
         })
     }
 
     /// Bytes that the WHATWG parser leaves alone in a path and that mean nothing else there. A colon could end a scheme.
     pub fn ordinary_in_paths(&self) -> u64 {
         self.bits(|bytes| {
-            let range = |first: u8, last: u8| {
-                let from = bytes - u8x16::splat(first);
-                from.min(u8x16::splat(last - first)).simd_eq(from)
-            };
+            let range = |first, last| within(bytes, first, last);
             let is = |byte| bytes.simd_eq(u8x16::splat(byte));
             // ( ) * + , - . / and digits; @ and capitals
             let runs = range(b'(', b'9') | range(b'@', b'Z') | range(b'a', b'z');
@@ -61,6 +54,12 @@ impl Block {
     }
 }
 
+/// Which bytes are of a range.
+pub(super) fn within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
+    let from = bytes - u8x16::splat(first);
+    from.min(u8x16::splat(last - first)).simd_eq(from)
+}
+
 /// Where a byte first stands, which mostly is near: there it is found in fewer steps than it takes to prepare for looking far.
 #[inline]
 pub(crate) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
@@ -85,17 +84,21 @@ pub(crate) fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
     portions.sum()
 }
 
-/// Where the first byte stands that is not of ASCII.
-pub(super) fn beyond_ascii(text: &[u8]) -> Option<usize> {
+/// Where the first byte stands of which the highest bit is set in what is made of 16 bytes; zeros stand behind the end.
+pub(super) fn position(text: &[u8], highest: impl Fn(u8x16) -> u8x16) -> Option<usize> {
     let (sixteens, rest) = text.as_chunks::<16>();
+    let within = |bytes: &[u8; 16]| match highest(u8x16::new(*bytes)).to_bitmask() {
+        0 => None,
+        found => Some(found.trailing_zeros() as usize),
+    };
     for (i, sixteen) in sixteens.iter().enumerate() {
-        let found = u8x16::new(*sixteen).to_bitmask();
-        if found != 0 {
-            return Some(16 * i + found.trailing_zeros() as usize);
+        if let Some(found) = within(sixteen) {
+            return Some(16 * i + found);
         }
     }
-    let found = rest.iter().position(|b| !b.is_ascii())?;
-    Some(16 * sixteens.len() + found)
+    let mut last = [0; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    Some(16 * sixteens.len() + within(&last)?)
 }
 
 /// Whether something is so anywhere in a text. It is asked of 16 bytes at a time, of which the last is the first of the next
@@ -133,7 +136,7 @@ pub(crate) fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
 mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-    use super::{BLOCK, any, beyond_ascii, count, each_block, find_near};
+    use super::{BLOCK, any, count, each_block, find_near, position};
 
     proptest! {
         #[test]
@@ -144,7 +147,7 @@ mod tests {
         #[test]
         fn what_is_not_ascii_is_found(text in "[ab]{0,40}é?[ab]{0,20}é?") {
             let found = text.bytes().position(|b| !b.is_ascii());
-            prop_assert_eq!(beyond_ascii(text.as_bytes()), found);
+            prop_assert_eq!(position(text.as_bytes(), |bytes| bytes), found);
         }
 
         #[test]

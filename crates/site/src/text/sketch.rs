@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     blocks::{BLOCK, count, each_block},
-    is_cjk,
+    is_alphanumeric, is_cjk,
     word_hash::{STEP, near_hash, word_hash},
     words::{PlainWords, Words},
 };
@@ -186,7 +186,7 @@ impl Runs {
     }
 
     fn add_characters(&mut self, text: &str) {
-        for token in text.split(|c: char| !c.is_alphanumeric()) {
+        for token in text.split(|c: char| !is_alphanumeric(c)) {
             let mut rest = token;
             while let Some(first) = rest.chars().next() {
                 let length = if is_cjk(first) {

@@ -1,9 +1,11 @@
 //! Counting words.
 
 use memchr::memchr;
-use unicode_segmentation::UnicodeSegmentation;
 
-use super::blocks::{Block, count, each_block};
+use super::{
+    blocks::{Block, count, each_block},
+    is_alphanumeric, unicode_words,
+};
 
 /// Chinese and Japanese put no spaces between words; this many characters count as one word.
 pub const CJK_CHARS_PER_WORD: f64 = 1.7;
@@ -36,22 +38,23 @@ impl Words {
                 self.spaced += plain_words(block.as_bytes());
                 continue;
             }
-            for token in block.split(' ') {
-                if is_plain(token.as_bytes()) {
-                    self.spaced += plain_words(token.as_bytes());
-                } else {
-                    self.add_token(token);
-                }
-            }
+            self.join(unicode_words::count(block));
         }
     }
 
-    fn add_token(&mut self, token: &str) {
-        for word in token.unicode_words() {
-            match word.chars().next() {
-                Some(c) if is_cjk(c) => self.cjk += word.chars().count() as u32,
-                _ => self.spaced += 1,
-            }
+    /// Adds a word by its first character.
+    pub(super) fn begin(&mut self, is_cjk: bool) {
+        if is_cjk {
+            self.cjk += 1;
+        } else {
+            self.spaced += 1;
+        }
+    }
+
+    /// Adds so many more characters of a word.
+    pub(super) fn go_on(&mut self, characters: u32, is_cjk: bool) {
+        if is_cjk {
+            self.cjk += characters;
         }
     }
 
@@ -114,7 +117,7 @@ pub fn is_mostly_cjk<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> bool {
         return false;
     }
     let (mut all, mut cjk) = (0_usize, 0_usize);
-    for letter in parts.flat_map(str::chars).filter(|c| c.is_alphanumeric()) {
+    for letter in parts.flat_map(str::chars).filter(|c| is_alphanumeric(*c)) {
         all += 1;
         cjk += usize::from(is_cjk(letter));
     }

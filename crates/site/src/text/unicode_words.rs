@@ -1,0 +1,157 @@
+//! The words of text in any script, character by character.
+//!
+//! `unicode-segmentation` looks every character up in tables by bisection and tells what the words are; here they are only
+//! counted, by classes that ICU4X keeps in a trie. Emoji that joiners hold together, flags, and underscores between letters are
+//! rare enough to be left to it.
+
+use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, props::WordBreak};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{is_alphanumeric, is_cjk, words::Words};
+
+const CLASSES: CodePointMapDataBorrowed<'static, WordBreak> = CodePointMapData::<WordBreak>::new();
+
+/// Counts the words of a text.
+pub(super) fn count(text: &str) -> Words {
+    let mut words = Words::default();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (end, found) = walk(rest);
+        words.join(found);
+        rest = &rest[end..];
+        // what stopped the walk
+        let token = &rest[..rest.find(' ').unwrap_or(rest.len())];
+        words.join(segmented(token));
+        rest = rest.get(token.len() + 1..).unwrap_or_default();
+    }
+    words
+}
+
+fn segmented(token: &str) -> Words {
+    let mut words = Words::default();
+    for word in token.unicode_words() {
+        words.begin(word.starts_with(is_cjk));
+        words.go_on(word.chars().count() as u32 - 1, word.starts_with(is_cjk));
+    }
+    words
+}
+
+/// What the next character follows.
+#[derive(Clone, Copy, Debug)]
+enum Last {
+    /// Nothing that is joined to what comes.
+    Apart,
+    /// The last character of a word.
+    Word(WordBreak),
+    /// The last character of a word and what may join it to more.
+    Joint(WordBreak, WordBreak),
+}
+
+/// The words before the first token that has something rare in it, and where that begins. A token ends at a space, which no
+/// rule joins to a word.
+fn walk(text: &str) -> (usize, Words) {
+    let (mut words, mut before_token) = (Words::default(), (0, Words::default()));
+    let mut last = Last::Apart;
+    let mut is_cjk_word = false;
+    for (at, c) in text.char_indices() {
+        let class = CLASSES.get(c);
+        last = match class {
+            WordBreak::WSegSpace if c == ' ' => {
+                before_token = (at + 1, words);
+                Last::Apart
+            }
+            WordBreak::WSegSpace | WordBreak::CR | WordBreak::LF | WordBreak::Newline => Last::Apart,
+            WordBreak::ALetter | WordBreak::HebrewLetter | WordBreak::Numeric | WordBreak::Katakana => {
+                match joined(last, class) {
+                    0 if is_alphanumeric(c) => {
+                        is_cjk_word = is_cjk(c);
+                        words.begin(is_cjk_word);
+                    }
+                    0 => return before_token,
+                    _ if is_cjk_word && !is_cjk(c) => return before_token,
+                    more => words.go_on(more, is_cjk_word),
+                }
+                Last::Word(class)
+            }
+            WordBreak::Other if is_alphanumeric(c) => {
+                is_cjk_word = is_cjk(c);
+                words.begin(is_cjk_word);
+                Last::Word(class)
+            }
+            WordBreak::Other => Last::Apart,
+            // WB4
+            WordBreak::Extend | WordBreak::Format if matches!(last, Last::Word(_)) => {
+                words.go_on(1, is_cjk_word);
+                last
+            }
+            WordBreak::MidLetter
+            | WordBreak::MidNum
+            | WordBreak::MidNumLet
+            | WordBreak::SingleQuote
+            | WordBreak::DoubleQuote => match last {
+                Last::Word(before) => Last::Joint(before, class),
+                _ => Last::Apart,
+            },
+            _ => return before_token,
+        };
+    }
+    (text.len(), words)
+}
+
+/// By how many characters a word goes on with one of this class: 2 over a joint, 0 if it does not.
+fn joined(last: Last, next: WordBreak) -> u32 {
+    let is_letter = |class| matches!(class, WordBreak::ALetter | WordBreak::HebrewLetter);
+    match last {
+        Last::Apart => 0,
+        // WB13
+        Last::Word(WordBreak::Katakana) => u32::from(next == WordBreak::Katakana),
+        // WB5, WB8 to WB10
+        Last::Word(before) => {
+            u32::from(before != WordBreak::Other && (is_letter(next) || next == WordBreak::Numeric))
+        }
+        Last::Joint(before, joint) => {
+            let over = match joint {
+                // WB7b, WB7c
+                WordBreak::DoubleQuote => {
+                    before == WordBreak::HebrewLetter && next == WordBreak::HebrewLetter
+                }
+                // WB6, WB7
+                WordBreak::MidLetter => is_letter(before) && is_letter(next),
+                // WB11, WB12
+                WordBreak::MidNum => before == WordBreak::Numeric && next == WordBreak::Numeric,
+                _ => {
+                    is_letter(before) && is_letter(next)
+                        || before == WordBreak::Numeric && next == WordBreak::Numeric
+                }
+            };
+            2 * u32::from(over)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::{count, segmented};
+
+    #[test]
+    fn each_character_alone_and_between_others() {
+        for c in ' '..='\u{1ffff}' {
+            for text in [format!("{c}"), format!("a{c}ב1{c}2カ{c}カ漢{c}漢.{c}")] {
+                assert_eq!(count(&text), segmented(&text), "{c:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_every_script_are_those_of_uax_29(text in "([aéЯα1٣_'’\":.,،;ـא-גאب-ثऀ-औा-्ก-ฅ์가-각ぁ-うゝーカ々人-今、。 \u{301}\u{3099}\u{200c}\u{200d}\u{ad}👍\u{1f3fd}🇩]| ){0,60}") {
+            let tokens: Vec<&str> = text.split(' ').collect();
+            let mut theirs = crate::text::Words::default();
+            tokens.iter().for_each(|token| theirs.join(segmented(token)));
+            prop_assert_eq!(count(&text), theirs);
+            prop_assert_eq!(count(&text), segmented(&text));
+        }
+    }
+}
