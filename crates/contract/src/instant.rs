@@ -90,8 +90,12 @@ impl Instant {
             i32::from(number(20, 3)?) * 1_000_000,
         )
         .and_then(|at| Offset::UTC.to_timestamp(at))
-        .map(|at| Self(at.as_millisecond()))
-        .map_err(|_| NotAnInstant)
+        .ok()
+        .map(|at| at.as_millisecond())
+        // the last second that jiff takes apart is not one that it puts together
+        .filter(|millis| (MIN..=MAX).contains(millis))
+        .map(Self)
+        .ok_or(NotAnInstant)
     }
 }
 
@@ -157,6 +161,7 @@ mod tests {
         for bad in [
             "2026-02-30T00:00:00.000Z",
             "2026-11-21T24:00:00.000Z",
+            "9999-12-30T22:00:00.999Z",
             "2026-11-21T10:00:00Z",
             "",
         ] {

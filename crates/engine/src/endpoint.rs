@@ -5,7 +5,7 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use schemars::Schema;
 use searchwright_contract::{
-    Answer as _, Code, Effect, Head, Meta, Operation, Problem, activity,
+    Answer as _, Effect, Head, Meta, Operation, Problem, activity,
     activity::CredentialKind,
     audits, brand, competitors, ctas, diffs, events, faqs, integrations, issues, jobs, keywords, me,
     occurrences,
@@ -14,18 +14,15 @@ use searchwright_contract::{
     shape::Shape,
     usage, webhooks,
 };
-use searchwright_store::{Tx, access::ProjectScope, activity as activities, idempotency, seal::Place};
+use searchwright_store::{Tx, access::ProjectScope, activity as activities, idempotency};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     Engine,
     call::{Call, Credential, forbidden},
     failure::{Failure, Result, defect},
+    replays::{fingerprint, is_remembered, keep, replay, slot},
 };
-
-/// Hours an Idempotency-Key is remembered; 30 days where it started work.
-const REMEMBERED_HOURS: i64 = 48;
 
 /// Carries out one operation inside a transaction: a reading one for [`Effect::Read`], else a writing one
 /// that commits when this returns `Ok`. Awaits nothing but the store.
@@ -116,20 +113,9 @@ impl Engine {
         if !faults.is_empty() {
             return Err(Problem::faults(faults).into());
         }
-        let idempotency = idempotency_key.filter(|_| meta.effect.writes()).map(|key| {
-            // The order of members means nothing: with it taken out, equal requests are equal texts (RFC 8785).
-            let mut canonical = arguments.clone();
-            canonical.sort_all_objects();
-            let fingerprint = Sha256::digest(format!("{}{canonical}", meta.name)).to_vec();
-            (
-                idempotency::Slot {
-                    owner: credential.owner(),
-                    route: meta.name,
-                    key,
-                },
-                fingerprint,
-            )
-        });
+        let idempotency = idempotency_key
+            .filter(|_| meta.effect.writes())
+            .map(|key| (slot(meta, &credential, key), fingerprint(meta, &arguments)));
         let call = Call {
             engine: self.clone(),
             credential,
@@ -252,108 +238,6 @@ where
         activities::write(tx, scope, entry, call.now).await?;
     }
     reply::<O>(answer)
-}
-
-/// Refusals that came from carrying the request out: the same request gets the same refusal again.
-/// Those about the caller (401, 403), about what is not there yet (404), or about the moment (429, 5xx) are not kept.
-const fn is_remembered(code: Code) -> bool {
-    matches!(
-        code,
-        Code::AlreadyExists
-            | Code::InvalidState
-            | Code::ProviderNotConfigured
-            | Code::PreconditionFailed
-            | Code::ValidationFailed
-    )
-}
-
-/// Where an answer with a secret is kept.
-fn place(scope: ProjectScope, slot: &idempotency::Slot) -> Place<'static> {
-    Place {
-        table: "idempotency",
-        column: "body",
-        row: slot.owner,
-        project: scope.project(),
-    }
-}
-
-async fn replay<O: Operation>(
-    engine: &Engine,
-    tx: &mut Tx,
-    scope: ProjectScope,
-    slot: &idempotency::Slot,
-    fingerprint: &[u8],
-    now: searchwright_contract::Instant,
-) -> Result<Option<Reply>> {
-    let Some(stored) = idempotency::find(tx, scope, slot, now).await? else {
-        return Ok(None);
-    };
-    if stored.fingerprint != fingerprint {
-        return Err(Problem::new(
-            Code::IdempotencyKeyReused,
-            "this Idempotency-Key was sent with another request",
-        )
-        .hint("use a new key for a new request")
-        .into());
-    }
-    let head: [Option<String>; 2] =
-        serde_json::from_value(stored.head).map_err(|e| defect("stored answer", e))?;
-    let [etag, location] = head;
-    let retry_after = (stored.status == 202).then_some(5);
-    let body = if O::Answer::SECRET && stored.status < 300 {
-        engine.keyring.open(place(scope, slot), &stored.body)?
-    } else {
-        stored.body
-    };
-    Ok(Some(Reply {
-        status: stored.status,
-        head: Head {
-            etag,
-            location,
-            retry_after,
-            next_cursor: None,
-        },
-        body,
-        replayed: true,
-    }))
-}
-
-async fn keep<O: Operation>(
-    engine: &Engine,
-    tx: &mut Tx,
-    scope: ProjectScope,
-    slot: &idempotency::Slot,
-    fingerprint: Vec<u8>,
-    reply: &Reply,
-    now: searchwright_contract::Instant,
-) -> Result<()> {
-    let hours = if O::META.effect.runs() {
-        30 * 24
-    } else {
-        REMEMBERED_HOURS
-    };
-    let head = serde_json::json!([reply.head.etag, reply.head.location]);
-    let body = if O::Answer::SECRET && reply.status < 300 {
-        engine.keyring.seal(place(scope, slot), &reply.body)?
-    } else {
-        reply.body.clone()
-    };
-    let stored = idempotency::Stored {
-        fingerprint,
-        status: reply.status,
-        head,
-        body,
-    };
-    if idempotency::keep(tx, scope, slot, stored, now, now.plus_millis(hours * 3_600_000)).await? {
-        return Ok(());
-    }
-    // Another request with this key committed between our look and our write; ours must not take effect.
-    Err(Problem::new(
-        Code::IdempotencyInProgress,
-        "a request with this Idempotency-Key is being carried out",
-    )
-    .after(1)
-    .into())
 }
 
 fn reply<O: Operation>(answer: O::Answer) -> Result<Reply> {

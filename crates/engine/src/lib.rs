@@ -19,6 +19,7 @@ mod operations;
 mod posts;
 pub mod providers;
 pub mod publishing;
+mod replays;
 mod rules;
 pub mod webhooks;
 pub mod writing;

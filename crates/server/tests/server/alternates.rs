@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::rechecks::{Website, audit, bench_reaching, occurrence, page, pair, recheck, say, serve};
+use crate::audited::{Website, audit, bench_reaching, occurrence, page, pair, recheck, say, serve};
 
 on_both!(
     alternates_on_other_hosts_are_judged,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{audit, bench, occurrence, page, pair, say},
     post_generation::until_ended,
-    rechecks::{audit, bench, occurrence, page, pair, say},
     silence::state,
 };
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{audit, bench, issue, occurrence, page, pair, recheck, say},
     harness::Bench,
-    rechecks::{audit, bench, issue, occurrence, page, pair, recheck, say},
 };
 
 on_both!(

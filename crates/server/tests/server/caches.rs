@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::rechecks::{bench, occurrence, pair, recheck, say};
+use crate::audited::{bench, occurrence, pair, recheck, say};
 
 on_both!(an_old_copy_is_told_from_a_fault,);
 

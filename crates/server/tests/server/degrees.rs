@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{audit, bench, issue, occurrence, page, pair, say},
     harness::Bench,
     post_generation::until_ended,
-    rechecks::{audit, bench, issue, occurrence, page, pair, say},
 };
 
 on_both!(

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{audit, bench, occurrence, page, pair, say},
     harness::Bench,
-    rechecks::{audit, bench, occurrence, page, pair, say},
 };
 
 on_both!(what_changed_is_told, only_results_are_compared,);

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
+    audited::{NEVER, audit, bench, issue, occurrence, page, pair, recheck, say},
     degrees::rescored,
     harness::settings,
     post_generation::until_ended,
-    rechecks::{NEVER, audit, bench, issue, occurrence, page, pair, recheck, say},
 };
 
 on_both!(

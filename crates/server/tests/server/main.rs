@@ -14,6 +14,7 @@ mod activity;
 mod alternates;
 mod as_before;
 mod audit_settings;
+mod audited;
 mod audits;
 mod authentication;
 mod blog;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{NEVER, audit, bench, occurrence, page, pair, recheck, say},
     harness::Bench,
-    rechecks::{NEVER, audit, bench, occurrence, page, pair, recheck, say},
 };
 
 on_both!(what_is_allowed_is_what_is_not_refused,);

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{Website, audit, bench, page},
     harness::Bench,
-    rechecks::{Website, audit, bench, page},
 };
 
 on_both!(

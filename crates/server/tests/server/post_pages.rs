@@ -5,8 +5,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
+    audited::{audit, bench, occurrence, pair, recheck, say},
     harness::Bench,
-    rechecks::{audit, bench, occurrence, pair, recheck, say},
 };
 
 on_both!(two_pages_for_one_keyword_compete,);

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{audit, bench, issue, occurrence, page, pair, recheck, say},
     post_generation::until_ended,
-    rechecks::{audit, bench, issue, occurrence, page, pair, recheck, say},
 };
 
 on_both!(

@@ -6,9 +6,9 @@ use searchwright_store::sql;
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{Website, audit, bench, occurrence, page, pair, recheck, say},
     harness::Bench,
     post_generation::until_ended,
-    rechecks::{Website, audit, bench, occurrence, page, pair, recheck, say},
 };
 
 on_both!(audits_of_what_has_not_changed, what_changed_is_read,);

@@ -12,8 +12,8 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
+    audited::{audit, bench_reaching, issue, occurrence},
     harness::Bench,
-    rechecks::{audit, bench_reaching, issue, occurrence},
 };
 
 on_both!(what_was_measured_is_judged,);
