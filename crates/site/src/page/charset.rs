@@ -43,6 +43,10 @@ pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a,
 
 /// The body when it is UTF-8; a last character may be cut off, as the body may.
 fn utf_8(body: &[u8]) -> Option<&str> {
+    // the same as below, many bytes at a time
+    if let Some(Cow::Borrowed(text)) = UTF_8.decode_without_bom_handling_and_without_replacement(body) {
+        return Some(text);
+    }
     match std::str::from_utf8(body) {
         Ok(text) => Some(text),
         Err(error) if error.error_len().is_none() => std::str::from_utf8(&body[..error.valid_up_to()]).ok(),
