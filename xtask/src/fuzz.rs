@@ -20,7 +20,7 @@ use clap::Args;
 use crate::{process, target, workspace};
 
 /// Memory of a target, in MiB.
-const MEMORY: u32 = 2048;
+const MEMORY: u32 = 512;
 /// Seconds that one input may take.
 const PATIENCE: u32 = 10;
 /// Bytes of the longest input.

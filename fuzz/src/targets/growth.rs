@@ -27,6 +27,9 @@ use crate::{NOW, answer, in_language, judge_page, page, policy};
 const LEAST: usize = 32 * 1024;
 /// Processor time that is no harm whatever it grows like, in nanoseconds.
 const HARMLESS: u64 = 150_000_000;
+/// Processor time of the largest input that is harm whatever it grows like, in nanoseconds: a bound on what is read can hide
+/// how a reader grows up to it.
+const HARMFUL: u64 = 5_000_000_000;
 
 /// Processor time of this thread, in nanoseconds: what else runs on the machine does not count.
 fn spent() -> u64 {
@@ -175,7 +178,7 @@ pub fn run(data: &[u8]) {
     let mut seen = [0; 2];
     for _ in 0..3 {
         seen = [time(reader, &inputs[0]), time(reader, &inputs[2])];
-        if seen[1] < HARMLESS || seen[1] < 8 * seen[0] {
+        if seen[1] < HARMLESS || seen[1] < HARMFUL && seen[1] < 8 * seen[0] {
             return;
         }
     }

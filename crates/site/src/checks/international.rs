@@ -1,6 +1,6 @@
 //! Languages and their alternates.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -204,30 +204,38 @@ fn no_x_default(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("set", html.hreflangs.iter().map(|link| entry(page, link)))
 }
 
-fn language(code: &str) -> String {
-    code.split(['-', '_'])
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase()
+/// That of a code, as the code is written.
+fn language(code: &str) -> &str {
+    code.split(['-', '_']).next().unwrap_or_default()
 }
 
+/// What contradicts the first alternate of its code or of its URL. Not every pair of them: of thousands those are millions.
 fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let alternates = html.hreflangs.iter();
-    let entries: Vec<_> = alternates
-        .filter_map(|link| Some((link.rel.to_ascii_lowercase(), language(&link.rel), link.target?)))
+    let entries: Vec<(String, UrlId)> = alternates
+        .filter_map(|link| Some((link.rel.to_ascii_lowercase(), link.target?)))
         .collect();
+    let (mut urls, mut codes) = (HashMap::new(), HashMap::new());
     let mut pairs = Vec::new();
-    for (i, (code, language, target)) in entries.iter().enumerate() {
-        for (other_code, other_language, other) in &entries[i + 1..] {
-            let two_urls = target != other && code == other_code;
-            // one page for en and en-GB, or for en and x-default, is a set; one for en and de is not
-            let unrelated = || language != other_language && language != "x" && other_language != "x";
-            if two_urls || target == other && unrelated() {
-                let urls = [page.key(*target), page.key(*other)];
-                pairs.push(json!({"codes": [code, other_code], "urls": urls}));
-            }
+    for (code, url) in &entries {
+        let first = *urls.entry(code).or_insert(*url);
+        if first != *url {
+            pairs.push([(code, first), (code, *url)]);
+        }
+        // one page for en and en-GB, or for en and x-default, is a set; one for en and de is not
+        let own = language(code);
+        if own == "x" {
+            continue;
+        }
+        let first = *codes.entry(*url).or_insert(code);
+        if language(first) != own {
+            pairs.push([(first, *url), (code, *url)]);
         }
     }
+    let pairs = pairs.into_iter().map(|pair| {
+        let urls = pair.map(|(_, url)| page.key(url));
+        json!({"codes": pair.map(|(code, _)| code), "urls": urls})
+    });
     list("pairs", pairs)
 }
 
@@ -312,7 +320,7 @@ fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let mut seen = HashSet::new();
     let differs = all(page, html).filter_map(|(id, link)| {
         let there = page.index().language(id)?;
-        let code = language(&link.rel);
+        let code = language(&link.rel).to_ascii_lowercase();
         (code.len() == 2 && !is_same_language(&code, there) && seen.insert((id, code)))
             .then(|| json!({"code": link.rel, "url": page.key(id), "lang": there}))
     });

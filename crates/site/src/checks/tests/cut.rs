@@ -96,3 +96,17 @@ fn what_was_not_counted_to_its_end_is_at_least_that() {
     };
     assert!(!sitemap(None) && !sitemap(Some("no namespace")) && sitemap(Some("took too long")));
 }
+
+#[test]
+fn alternates_that_contradict_each_other_are_told_of_once_each() {
+    let link = |i: usize| format!("<link rel=alternate hreflang=en href=https://www.example.com/{i}>");
+    let links: String = (0..2_000).map(link).collect();
+    let world = World::new().page("/p", &format!("<head>{links}</head><p>x <a href=/>h</a>"));
+    let found = world.findings();
+    let found = evidence(&found, "hreflang-conflict").unwrap();
+    assert_eq!(found["total"], 1_999);
+    assert_eq!(
+        found["pairs"][1],
+        json!({"codes": ["en", "en"], "urls": ["https://www.example.com/0", "https://www.example.com/2"]})
+    );
+}
