@@ -92,7 +92,7 @@ impl Instant {
         .and_then(|at| Offset::UTC.to_timestamp(at))
         .ok()
         .map(|at| at.as_millisecond())
-        // the last second that jiff takes apart is not one that it puts together
+        // jiff makes an instant of a date up to a second later than of milliseconds
         .filter(|millis| (MIN..=MAX).contains(millis))
         .map(Self)
         .ok_or(NotAnInstant)
