@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::{
     Category::Links,
     Check, Page, Scope, Test,
-    context::Target,
     evidence::{list, with},
     links::link,
     parts::{host, path_and_query},
@@ -42,7 +41,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "external-link-unverified",
         title: "Link to another site that could not be checked",
         scope: Scope::Targets,
-        description: "A link leads to a page of another site that answers our request with 401, 403, 405, 406, 429, 451, 503 or 999.",
+        description: "A link leads to a page of another site that answers our request with 401, 403, 405, 406, 429, 451, 503 or 999; be it by way of redirects.",
         why_it_matters: "Such answers are often meant for programs only; whether visitors see the page cannot be told.",
         recommendation: "Follow the link in a browser, and change it if it does not work there.",
         source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-client-error-4xx",
@@ -55,75 +54,70 @@ pub(super) const fn is_refusal(status: u16) -> bool {
     matches!(status, 401 | 403 | 405 | 406 | 429 | 451 | 503 | 999)
 }
 
-/// Links whose target was asked and answered as `wanted` says, each target once.
-fn answered<'h>(
-    page: &Page<'_>,
-    html: &'h HtmlFacts,
-    wanted: impl Fn(UrlId, u16) -> bool,
-) -> impl Iterator<Item = (UrlId, u16, Target<'h>)> {
-    let status = |id| page.index().status(id).unwrap_or(0);
-    page.external_targets(html)
-        .map(move |target| (target.id, status(target.id), target))
-        .filter(move |(id, status, _)| wanted(*id, *status))
+/// Where a link leads in the end, by way of redirects; whoever goes round in circles never learns.
+fn end(page: &Page<'_>, id: UrlId) -> UrlId {
+    let index = page.index();
+    if index.state(id) != State::Redirect {
+        return id;
+    }
+    let hops = index.hops(id);
+    hops.urls.last().filter(|_| !hops.looped).copied().unwrap_or(id)
 }
 
-fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let index = page.index();
-    // where it leads in the end; whoever goes round in circles never learns
-    let end = |id: UrlId| {
-        if index.state(id) != State::Redirect {
-            return id;
-        }
-        let hops = index.hops(id);
-        hops.urls.last().filter(|_| !hops.looped).copied().unwrap_or(id)
-    };
-    // every 4xx and 5xx was asked for twice, by HEAD and by GET
-    let gone = |id: UrlId, status: u16| {
-        matches!(status, 404 | 410)
-            || status >= 500 && !is_refusal(status)
-            || status == 0 && index.has(id, flag::NO_HOST)
-    };
-    let links = answered(page, html, |_, _| true).filter_map(|(id, _, found)| {
-        let end = end(id);
-        let status = index.status(end).unwrap_or(0);
-        if !gone(end, status) {
+/// Links that end at what answers as `wanted` says, each with what the answer was.
+fn answered(
+    page: &Page<'_>,
+    html: &HtmlFacts,
+    wanted: impl Fn(UrlId, u16) -> bool,
+) -> impl Iterator<Item = Value> {
+    page.external_targets(html).filter_map(move |target| {
+        let end = end(page, target.id);
+        let status = page.index().status(end).unwrap_or(0);
+        if !wanted(end, status) {
             return None;
         }
-        let found = link(page, found.link()?);
+        let found = link(page, target.link()?);
         let evidence = match status {
             0 => with(found, "errorKind", "dns"),
             status => with(found, "status", status),
         };
-        Some(if end == id {
+        Some(if end == target.id {
             evidence
         } else {
             // a recheck asks for what evidence names, unless it is advice as `finalUrl` is
             with(evidence, "endUrl", page.key(end))
         })
-    });
-    list("links", links)
+    })
+}
+
+fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    // every 4xx and 5xx was asked for twice, by HEAD and by GET
+    let gone = |id: UrlId, status: u16| {
+        matches!(status, 404 | 410)
+            || status >= 500 && !is_refusal(status)
+            || status == 0 && page.index().has(id, flag::NO_HOST)
+    };
+    list("links", answered(page, html, gone))
 }
 
 fn unverified(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let refused = answered(page, html, |_, status| is_refusal(status));
-    list(
-        "links",
-        refused.filter_map(|(_, status, found)| Some(with(link(page, found.link()?), "status", status))),
-    )
+    list("links", answered(page, html, |_, status| is_refusal(status)))
 }
 
 fn redirected(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let index = page.index();
-    let moved = answered(page, html, |id, _| {
-        index.state(id) == State::Redirect
-            && index
-                .redirect(id)
-                .is_some_and(|target| !is_same_place(index.key(id), index.key(target)))
-    });
-    let evidence = moved.filter_map(|(id, status, found)| {
-        let last = index.hops(id).urls.last().map(|last| page.key(*last));
-        let found = with(link(page, found.link()?), "status", status);
-        Some(with(found, "finalUrl", last))
+    let evidence = page.external_targets(html).filter_map(|target| {
+        index.redirect(target.id)?;
+        let (status, hops) = (index.status(target.id)?, index.hops(target.id));
+        // of those that go round in circles, the first step
+        let last = if hops.looped {
+            hops.urls.get(1)
+        } else {
+            hops.urls.last()
+        };
+        let last = last.filter(|last| !is_same_place(page.key(target.id), page.key(**last)))?;
+        let found = with(link(page, target.link()?), "status", status);
+        Some(with(found, "finalUrl", page.key(*last)))
     });
     list("links", evidence)
 }

@@ -235,7 +235,8 @@ impl Check {
 }
 
 impl Index {
-    /// Whether a crawl learnt what a URL answers, be it that its host does not exist.
+    /// Whether a crawl learnt what a URL answers, be it that its host does not exist; of a redirect of another site that
+    /// links lead to, what it leads to.
     pub fn is_told(&self, id: UrlId) -> bool {
         match self.state(id) {
             State::Known | State::Blocked => false,
@@ -243,10 +244,23 @@ impl Index {
             State::Html | State::Other | State::Redirect => {
                 // 999 and its like are meant for programs
                 let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));
-                let silent = self.has(id, flag::INTERNAL) && self.is_blank(id);
-                !refused && !self.status(id).is_none_or(is_passing) && !silent
+                let internal = self.has(id, flag::INTERNAL);
+                let silent = internal && self.is_blank(id);
+                !refused
+                    && !self.status(id).is_none_or(is_passing)
+                    && !silent
+                    && (internal || self.provenance(id) & provenance::LINK == 0 || self.leads_somewhere(id))
             }
         }
+    }
+
+    /// Whether the redirects of another site end where an answer is known, or nowhere.
+    fn leads_somewhere(&self, id: UrlId) -> bool {
+        let hops = self.hops(id);
+        let end = hops.urls.last().filter(|end| !hops.looped && **end != id);
+        end.is_none_or(|end| {
+            self.has(*end, flag::INTERNAL) || self.redirect(*end).is_none() && self.is_told(*end)
+        })
     }
 
     /// Whether an alternate of a page that has this URL is a page of another site and was not read, or not to its end.

@@ -60,7 +60,7 @@ mod tests {
                 url: url.clone(),
                 host: 0,
                 attempts: 1,
-                aliases: 0,
+                hops: 0,
             };
             let job = Job {
                 response: Response::of(200, &[], &vec![b'x'; *size]),

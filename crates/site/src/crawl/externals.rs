@@ -25,14 +25,29 @@ const AT_ONCE: usize = 16;
 const READING: usize = 2;
 /// Failures in a row after which a host is left alone.
 const FAILURES: u8 = 3;
+/// Redirects that are followed behind a link, as many as crawlers and browsers at least do.
+const HOPS: u8 = 10;
 
 /// The links to one host.
 struct Host {
-    /// Last one first.
-    waiting: Vec<UrlId>,
+    name: Box<str>,
+    /// Each with the redirects that led there. Last one first.
+    waiting: Vec<(UrlId, u8)>,
     next: Instant,
     busy: bool,
     failures: u8,
+}
+
+impl Host {
+    fn of(name: &str, waiting: Vec<(UrlId, u8)>) -> Self {
+        Self {
+            name: name.into(),
+            waiting,
+            next: Instant::now(),
+            busy: false,
+            failures: 0,
+        }
+    }
 }
 
 /// The checks of a crawl.
@@ -89,24 +104,49 @@ impl Run {
         let last = |ids: &'_ [UrlId], count: usize| ids[ids.len().saturating_sub(count)..].to_vec();
         let mut asked = last(&links, most - of_alternates);
         asked.extend(last(&alternates, of_alternates));
-        let mut hosts: BTreeMap<&str, Vec<UrlId>> = BTreeMap::new();
-        for id in asked.into_iter().filter(|id| !self.builder.is_known(*id)) {
-            let origin = super::scope::origin(self.table.key(id));
-            hosts
-                .entry(origin.split_once("://").map_or(origin, |(_, host)| host))
-                .or_default()
-                .push(id);
+        let mut hosts: BTreeMap<&str, Vec<(UrlId, u8)>> = BTreeMap::new();
+        for (id, hops) in asked.into_iter().filter_map(|id| self.unasked(id, 0)) {
+            hosts.entry(self.host_of(id)).or_default().push((id, hops));
         }
-        let next = Instant::now();
-        let host = |waiting| Host {
-            waiting,
-            next,
-            busy: false,
-            failures: 0,
-        };
+        let hosts = hosts.into_iter().map(|(name, waiting)| Host::of(name, waiting));
         Checks {
-            hosts: hosts.into_values().map(host).collect(),
+            hosts: hosts.collect(),
             ..Checks::default()
+        }
+    }
+
+    fn host_of(&self, id: UrlId) -> &str {
+        let origin = super::scope::origin(self.table.key(id));
+        origin.split_once("://").map_or(origin, |(_, host)| host)
+    }
+
+    /// What is asked next to learn where a URL leads, and how many redirects lead there: itself, or where those end that are
+    /// known. `None` when that is known, leads back to the site, or is only of interest as an alternate, which has to answer
+    /// itself.
+    fn unasked(&self, mut id: UrlId, mut hops: u8) -> Option<(UrlId, u8)> {
+        let is_followed =
+            hops > 0 || self.table.provenance(id) & !(provenance::HREFLANG | provenance::GIVEN) != 0;
+        while self.builder.is_known(id) {
+            id = self.builder.redirect(id).filter(|_| is_followed && hops < HOPS)?;
+            hops += 1;
+            if self.builder.is_internal(id) {
+                return None;
+            }
+        }
+        Some((id, hops))
+    }
+
+    /// Where a redirect leads is asked before anything else of that host, unless it is left alone.
+    fn follow(&mut self, work: &Work) {
+        let Some(next) = self.unasked(work.id, work.hops) else {
+            return;
+        };
+        let name: Box<str> = self.host_of(next.0).into();
+        let hosts = &mut self.checks.hosts;
+        match hosts.iter_mut().find(|host| host.name == name) {
+            Some(host) if host.failures < FAILURES => host.waiting.push(next),
+            Some(_) => {}
+            None => hosts.push(Host::of(&name, vec![next])),
         }
     }
 
@@ -131,7 +171,9 @@ impl Run {
                 }
                 continue;
             }
-            if let Some(id) = host.waiting.pop()
+            // two links may lead to the same place
+            host.waiting.retain(|(id, _)| !self.builder.is_known(*id));
+            if let Some((id, hops)) = host.waiting.pop()
                 && let Ok(url) = Url::parse(self.table.url(id))
             {
                 (host.busy, host.next) = (true, now + self.config.external_delay);
@@ -141,7 +183,7 @@ impl Run {
                     url,
                     host: i,
                     attempts: 0,
-                    aliases: 0,
+                    hops,
                 });
             }
         }
@@ -239,6 +281,7 @@ impl Run {
         }
         self.builder.add(&facts);
         self.pending.page(Page { facts, depth: None });
+        self.follow(work);
     }
 }
 

@@ -80,7 +80,8 @@ pub(super) struct Work {
     /// Index of its host, among those of the site or the foreign ones.
     pub(super) host: usize,
     pub(super) attempts: u8,
-    pub(super) aliases: u8,
+    /// Redirects that led here; of a page of the site, those to other spellings of its URL.
+    pub(super) hops: u8,
 }
 
 /// What robots.txt of an origin says, or who waits for it.

@@ -41,7 +41,7 @@ impl Run {
         if let Ok(answer) = &fetched
             && let Some(same) = self.other_spelling(&work, answer)
         {
-            (work.url, work.attempts, work.aliases) = (same, 0, work.aliases + 1);
+            (work.url, work.attempts, work.hops) = (same, 0, work.hops + 1);
             self.retries.insert((now, work.id.0), work);
             return;
         }
@@ -92,7 +92,7 @@ impl Run {
     /// A redirect from one spelling of a URL to another is not a redirect of the page to itself: the
     /// spelling that the server wants is fetched instead.
     fn other_spelling(&self, work: &Work, answer: &Response) -> Option<Url> {
-        if work.aliases >= ALIASES || !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
+        if work.hops >= ALIASES || !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
             return None;
         }
         let location = answer.headers.get(http::header::LOCATION)?.to_str().ok()?;

@@ -137,7 +137,7 @@ impl Run {
                                 url,
                                 host,
                                 attempts: 0,
-                                aliases: 0,
+                                hops: 0,
                             };
                             (work, true)
                         }

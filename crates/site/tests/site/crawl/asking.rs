@@ -224,8 +224,10 @@ async fn links_to_other_sites_are_checked_by_head() {
         log,
         [
             "GET http://blog.example.com/",
+            "GET https://other.example/new",
             "GET https://other.example/no-head",
             "HEAD http://blog.example.com/",
+            "HEAD https://other.example/new",
             "HEAD https://other.example/no-head",
             "HEAD https://other.example/ok",
             "HEAD https://other.example/page",
@@ -239,6 +241,7 @@ async fn links_to_other_sites_are_checked_by_head() {
         index.redirect(id("https://other.example/ok")),
         Some(id("https://other.example/new"))
     );
+    assert_eq!(index.status(id("https://other.example/new")), Some(404));
     assert_eq!(index.state(id("https://third.example/")), State::Failed);
     assert!(!index.has(id("https://third.example/"), flag::INTERNAL));
     let told = [
@@ -256,6 +259,63 @@ async fn links_to_other_sites_are_checked_by_head() {
         (1, 0, 1),
         "counters are the site's own"
     );
+}
+
+#[tokio::test]
+async fn redirects_of_other_sites_are_followed_to_their_end() {
+    const CHAIN: usize = 14;
+    let step = |i: usize| format!("https://chain.example/{i}");
+    let mut site = site()
+        .with(
+            "/",
+            links(&[
+                "http://old.example/a",
+                "http://old.example/b",
+                "https://round.example/a",
+                "https://back.example/",
+                &step(0),
+            ]),
+        )
+        .with("http://old.example/a", redirect(301, "https://old.example/p"))
+        .with("http://old.example/b", redirect(302, "https://old.example/p"))
+        .with("https://round.example/a", redirect(301, "/b"))
+        .with("https://round.example/b", redirect(301, "/a"))
+        .with(
+            "https://back.example/",
+            redirect(301, "https://example.com/hidden"),
+        );
+    for i in 0..CHAIN {
+        site = site.with(&step(i), redirect(301, &step(i + 1)));
+    }
+    let (site, memory, ending) = run(site, config()).await;
+    let log = site.log.lock().unwrap().clone();
+    let asked = |url: &str| {
+        log.iter()
+            .filter(|line| line.ends_with(&format!(" {url}")))
+            .count()
+    };
+    let index = &ending.index;
+    let id = |url: &str| memory.urls.iter().find(|u| *u.key == *url).unwrap().id;
+    // by HEAD and by GET, once for both links
+    assert_eq!(
+        (
+            asked("https://old.example/p"),
+            index.status(id("https://old.example/p"))
+        ),
+        (2, Some(404))
+    );
+    assert_eq!(
+        (asked("https://round.example/a"), asked("https://round.example/b")),
+        (1, 1)
+    );
+    assert_eq!(
+        asked("https://example.com/hidden"),
+        0,
+        "only links lead to pages of the site"
+    );
+    assert_eq!((asked(&step(10)), asked(&step(11))), (1, 0));
+    assert!(index.is_told(id("http://old.example/a")) && index.is_told(id("https://round.example/a")));
+    assert!(!index.is_told(id(&step(0))), "where it ends was not asked");
 }
 
 #[tokio::test]
