@@ -1,5 +1,6 @@
 //! How URLs are spelled, and where links lead that should lead nowhere.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use url::{Host, Url};
 
@@ -24,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "url-long",
         title: "Long URL",
-        description: "Path and query have more than 115 characters.",
+        description: "Path and query have more than 115 characters; what is percent-encoded counts as what it stands for.",
         why_it_matters: "Long addresses are cut where they are shown and break where they are copied.",
         recommendation: "Use fewer and shorter path segments for new pages.",
         source: STRUCTURE,
@@ -120,7 +121,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "staging-host-leak",
         title: "Link to a staging host",
         scope: Scope::Targets,
-        description: "A link, form, image, canonical, alternate, script or style points to a staging, development or test host of the same domain.",
+        description: "A link, form, image, canonical, alternate, script or style points to a staging, development or test host of the same domain, by a label of its name (staging, dev, test, preview, preprod or uat, with a number or not; staging, dev and preprod also before or after a hyphen).",
         why_it_matters: "The unfinished copy of the site gets visitors and may be indexed.",
         recommendation: "Replace the host, and protect the staging site with a password.",
         source: DUPLICATES,
@@ -149,8 +150,12 @@ fn segment(page: &Answer<'_>, odd: impl Fn(&str) -> bool) -> Option<Value> {
 }
 
 fn url_long(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
-    let length = text::length(page.path_and_query);
-    (length > page.thresholds().url_max as usize).then(|| json!({"length": length}))
+    let most = page.thresholds().url_max as usize;
+    if page.path_and_query.len() <= most {
+        return None;
+    }
+    let length = text::length(&percent_decode_str(page.path_and_query).decode_utf8_lossy());
+    (length > most).then(|| json!({"length": length}))
 }
 
 fn url_underscore(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
@@ -186,14 +191,7 @@ fn url_non_ascii(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         "km", "kn", "ko", "ky", "lo", "mk", "ml", "mn", "mr", "my", "ne", "or", "pa", "ps", "ru", "sa", "sd",
         "si", "sr", "ta", "te", "tg", "th", "ti", "ug", "uk", "ur", "yi", "zh",
     ];
-    let language = html
-        .lang
-        .as_deref()
-        .unwrap_or_default()
-        .split('-')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
+    let language = text::primary(html.lang.as_deref().unwrap_or_default());
     let escapes = page
         .path()
         .as_bytes()
@@ -220,8 +218,8 @@ fn url_many_params(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
 fn tracked(html: &HtmlFacts) -> impl Iterator<Item = (Link<'_>, &str)> {
     let links = html.links.mention(b'?').then(|| html.links.iter());
     links.into_iter().flatten().filter_map(|link| {
-        let (_, query) = link.href.split_once('?')?;
-        let query = query.split('#').next().unwrap_or_default();
+        let (address, _) = link.href.split_once('#').unwrap_or((link.href, ""));
+        let (_, query) = address.split_once('?')?;
         let mut names = query
             .split('&')
             .map(|pair| pair.split('=').next().unwrap_or_default());
@@ -333,13 +331,23 @@ fn staging_host(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn is_staging(host: &str) -> bool {
-    const LABELS: [&str; 9] = [
-        "staging", "stage", "dev", "test", "preview", "preprod", "uat", "qa", "sandbox",
-    ];
+    /// No other words: `qa` has questions, `sandbox` is open to customers, and `stage` is an internship in half of Europe.
+    const LABELS: [&str; 6] = ["staging", "dev", "test", "preview", "preprod", "uat"];
+    let is_one = |word: &str, labels: &[&str]| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        labels.iter().any(|label| word.eq_ignore_ascii_case(label))
+    };
     let says_so = |labels: &str| {
-        labels.split(['.', '-']).any(|word| {
-            let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
-            LABELS.iter().any(|label| word.eq_ignore_ascii_case(label))
+        // a test may be one of speed or of a virus
+        let (begins, ends) = (["staging", "dev", "preprod"], ["staging", "dev", "preprod"]);
+        labels.split('.').any(|label| {
+            is_one(label, &LABELS)
+                || label
+                    .split_once('-')
+                    .is_some_and(|(first, _)| is_one(first, &begins))
+                || label
+                    .rsplit_once('-')
+                    .is_some_and(|(_, last)| is_one(last, &ends))
         })
     };
     // few hosts have such a word at all

@@ -112,9 +112,9 @@ pub(super) const CHECKS: &[Check] = &[
         id: "canonical-chain",
         title: "Chain of canonicals",
         scope: Scope::Graph,
-        description: "The canonical page names a third one as canonical.",
+        description: "The canonical page names a third one as canonical, or this one.",
         why_it_matters: "Search engines may stop half way.",
-        recommendation: "Name the last one.",
+        recommendation: "Name the last one on each page of the chain. Of two pages that name each other choose one, and let both name it.",
         source: CANONICAL,
         ..Check::warning(Indexability, Test::Html(chain))
     },

@@ -56,7 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "lorem-ipsum",
         title: "Filler text",
-        description: "The page holds filler text such as \"lorem ipsum\".",
+        description: "The page holds, in its main text or around it, filler text such as \"lorem ipsum\".",
         why_it_matters: "It says that the page was never finished.",
         recommendation: "Replace it.",
         source: HELPFUL,

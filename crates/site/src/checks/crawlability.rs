@@ -84,7 +84,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "content-type-mismatch",
         title: "Content type does not match",
-        description: "The body is HTML but Content-Type says otherwise, or the URL's extension contradicts it.",
+        description: "The body is HTML but Content-Type says otherwise, or the URL's extension contradicts it; of a file that is no page, where it is sent as text.",
         why_it_matters: "Browsers may offer the page as a download, and search engines may not index it.",
         recommendation: "Send the Content-Type that the body has, text/html for pages.",
         source: "https://mimesniff.spec.whatwg.org/",
@@ -136,8 +136,12 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Linked from a page of the site, or listed in a sitemap.
 fn is_wanted(page: &Page<'_>) -> bool {
-    let index = page.index();
-    index.has(page.id(), flag::IN_SITEMAP) || index.inlinks(page.id()).any(|(from, _)| from != page.id())
+    page.index().has(page.id(), flag::IN_SITEMAP) || is_linked(page)
+}
+
+/// Linked from another page of the site.
+fn is_linked(page: &Page<'_>) -> bool {
+    page.index().inlinks(page.id()).any(|(from, _)| from != page.id())
 }
 
 fn answered(page: &Page<'_>) -> Option<u16> {
@@ -162,7 +166,7 @@ fn http_4xx(page: &Page<'_>) -> Option<Value> {
 }
 
 fn http_forbidden(page: &Page<'_>) -> Option<Value> {
-    let status = answered(page).filter(|status| matches!(status, 401 | 403) && is_wanted(page))?;
+    let status = answered(page).filter(|status| matches!(status, 401 | 403) && is_linked(page))?;
     let total = page.index().inlinks(page.id()).len();
     let inlinks = page.context.inlinks(page.id());
     Some(json!({"status": status, "server": page.facts.headers.server, "inlinks": inlinks, "total": total}))
@@ -233,15 +237,21 @@ fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
     let not_html = ["css", "pdf", "png", "jpg", "jpeg", "gif", "webp", "svg", "zip"];
     let contradicts = match extension.as_deref() {
         Some("html" | "htm" | "xhtml") => !is_html,
-        // an address like that with a page behind it is a mistake in a link or a server's answer to what is missing
-        Some(extension) if is_html => not_html.contains(&extension),
+        // an address like that with a page behind it is a mistake in a link or a server's answer to what is missing; one that
+        // is called a text is shown as its source
+        Some(extension) if is_html || essence.starts_with("text/") => {
+            let is_text =
+                extension == "css" && essence == "text/css" || extension == "svg" && essence == "text/xml";
+            not_html.contains(&extension) && !is_text
+        }
         _ => false,
     };
-    let plain = matches!(
+    // pages of telephones, and text that may begin with a tag
+    let may_look_so = matches!(
         essence.as_str(),
-        "text/plain" | "application/octet-stream" | "text/xml" | "application/xml" | "application/json"
+        "application/vnd.wap.xhtml+xml" | "text/markdown" | "multipart/related" | ""
     );
-    (contradicts || page.facts.looks_html && plain)
+    (contradicts || page.facts.looks_html && !is_html && !may_look_so)
         .then(|| json!({"contentType": declared, "sniffed": if page.facts.looks_html { "text/html" } else { "other" }, "extension": extension}))
 }
 

@@ -114,7 +114,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "anchor-empty",
         needs_whole: true,
         title: "Link without text",
-        description: "A link has no text, no image with alt, no aria-label and no title.",
+        description: "A link has no text and no image with alt, and neither it nor an element in it has an aria-label or a title.",
         why_it_matters: "Neither search engines nor people who cannot see it know where it leads.",
         recommendation: "Give it a text, or its image an alt text.",
         source: "https://dequeuniversity.com/rules/axe/latest/link-name",

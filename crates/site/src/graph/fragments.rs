@@ -1,6 +1,10 @@
 //! Whether the parts of pages that links name are there. While a crawl runs, hashes of the ids of pages and of what links
 //! to other pages name are kept; what remains is what is missing.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
 use crate::{
     page::{LINK_FRAGMENT, PageFacts, UrlId},
     text,
@@ -29,36 +33,12 @@ pub(crate) fn named(href: &str) -> Option<[u64; 2]> {
     let fragment = fragment.split(":~:").next().unwrap_or_default();
     let written = text::hash(fragment.as_bytes());
     let decoded = if fragment.contains('%') {
-        text::hash(&percent_decoded(fragment))
+        let decoded: Cow<'_, [u8]> = percent_decode_str(fragment).into();
+        text::hash(&decoded)
     } else {
         written
     };
     Some([written, decoded])
-}
-
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut i = 0;
-    while i < bytes.len() {
-        let digits = bytes
-            .get(i + 1..i + 3)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
-            .filter(|_| bytes[i] == b'%')
-        {
-            Some(byte) => {
-                out.push(byte);
-                i += 3;
-            }
-            None => {
-                out.push(bytes[i]);
-                i += 1;
-            }
-        }
-    }
-    out
 }
 
 /// Whether all ids of a page are known: it was read to its end, and no script builds it.

@@ -33,7 +33,9 @@ const EXCERPT: usize = 300;
 
 /// Text that a designer meant to replace.
 pub(crate) const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
-static FILLER_FINDERS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| FILLER.map(Finder::new));
+/// For folded text, and, without the letter that may be a capital, for text as it is.
+static FILLER_FINDERS: LazyLock<[[Finder<'static>; 2]; 3]> =
+    LazyLock::new(|| FILLER.map(|filler| [Finder::new(filler), Finder::new(&filler[1..])]));
 
 /// Visible text with what each part of it stands in.
 #[derive(Debug, Default)]
@@ -344,11 +346,16 @@ impl Prose {
     }
 
     fn find_placeholders(&self, folded: &str, found: &mut Vec<Box<str>>) {
-        for (filler, finder) in FILLER.iter().zip(&*FILLER_FINDERS) {
+        for (filler, [finder, finder_around]) in FILLER.iter().zip(&*FILLER_FINDERS) {
             if let Some(at) = finder.find(folded.as_bytes()) {
                 // with what follows, by which the place can be found
                 let end = folded.floor_char_boundary(at + filler.len() + AFTER_FILLER);
                 found.push(folded[at..end].trim_end().into());
+            // around the main text
+            } else if let Some(at) = finder_around.find(self.text.as_bytes()) {
+                let end = self.text.floor_char_boundary(at + filler.len() + AFTER_FILLER);
+                let text = [&filler[..1], &self.text[at..end]].concat();
+                found.push(text::folded_case(text.trim_end().to_owned()).into());
             }
         }
         let brackets = memchr2_iter(b'{', b'[', self.text.as_bytes());

@@ -33,7 +33,9 @@ const IDS: usize = 5_000;
 
 /// What an element says of the text in it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Said {
+struct Said<'a> {
+    /// What it is called, as written.
+    label: Option<&'a str>,
     /// No snippet may show it.
     nosnippet: bool,
     /// It is the main text, as that of a `<main>` is.
@@ -215,6 +217,9 @@ impl<'a, 'u> Reader<'a, 'u> {
                 self.enter();
             }
         }
+        if let Some(label) = said.label {
+            self.label(label);
+        }
         if said.is_item {
             self.item(start, attributes, !start.empty && !repeated);
         }
@@ -230,7 +235,7 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 
     /// What any element may say.
-    fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> Said {
+    fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> Said<'a> {
         let mut said = Said::default();
         // of one name the first counts
         let mut seen = 0_u8;
@@ -251,6 +256,12 @@ impl<'a, 'u> Reader<'a, 'u> {
                 }
                 4 if is("role") && first(2) => {
                     said.is_main = attribute.value.trim().eq_ignore_ascii_case("main");
+                }
+                5 if is("title") => said.label = said.label.or(Some(attribute.value)),
+                10 if is("aria-label") && first(64) => {
+                    said.label = Some(attribute.value)
+                        .filter(|label| !label.is_empty())
+                        .or(said.label);
                 }
                 6 if is("typeof") && first(4) => {
                     self.item_type(attribute.value);
@@ -315,6 +326,7 @@ impl<'a, 'u> Reader<'a, 'u> {
                         line,
                         mark: self.prose.mark(),
                         alt: String::new(),
+                        label: String::new(),
                     });
                 }
             }

@@ -22,6 +22,23 @@ fn case(id: &'static str, body: &str, bad: fn(&mut Resource), good: fn(&mut Reso
     }
 }
 
+/// An image of another host that answers so.
+fn elsewhere(bad: u16, good: u16) -> Case {
+    let world = |status| {
+        let url = "https://cdn.example/x";
+        let mut resource = Resource::new(url, 0, Err(FetchError::Timeout));
+        (resource.status, resource.error) = (Some(status), None);
+        World::new()
+            .page("/p", &format!("<p>x<img src={url}>"))
+            .resource(resource)
+    };
+    Case {
+        id: "image-broken",
+        bad: world(bad),
+        good: world(good),
+    }
+}
+
 pub(super) fn cases() -> Vec<Case> {
     let image = "<base href=/y/><p>x<img src=../x#part>";
     let card = "<meta property=og:image content=/x>";
@@ -31,13 +48,22 @@ pub(super) fn cases() -> Vec<Case> {
             "image-broken",
             image,
             |r| r.status = Some(404),
-            |r| r.status = Some(403),
+            |r| r.status = Some(429),
         ),
         case(
             "image-broken",
             image,
             |r| r.status = Some(500),
-            |r| r.status = Some(503),
+            |r| r.status = Some(302),
+        ),
+        elsewhere(404, 403),
+        elsewhere(500, 503),
+        // one's own server says so to everybody
+        case(
+            "image-broken",
+            image,
+            |r| r.status = Some(403),
+            |r| r.status = Some(429),
         ),
         case(
             "image-broken",

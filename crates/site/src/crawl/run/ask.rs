@@ -94,12 +94,15 @@ impl Ask {
     }
 
     async fn media(&self) -> Fetched {
-        match self.ask(Method::Head, 0, None).await {
-            // Some servers refuse HEAD in one way or another.
-            Ok(answer) if answer.status >= 400 => self.ask(Method::Get, 1, None).await,
+        let mut asked = self.ask(Method::Head, 0, None).await;
+        // Some servers refuse HEAD in one way or another.
+        if matches!(&asked, Ok(answer) if answer.status >= 400) {
+            asked = self.ask(Method::Get, 1, None).await;
+        }
+        match asked {
             // /wiki/Node.js is a page
             Ok(answer) if answer.status == 200 && says_html(&answer) => self.whole(None).await,
-            head => head,
+            asked => asked,
         }
     }
 

@@ -31,6 +31,7 @@ pub(super) struct OpenHeading {
     pub line: u32,
     pub mark: usize,
     pub alt: String,
+    pub label: String,
 }
 
 impl Reader<'_, '_> {
@@ -104,7 +105,9 @@ impl Reader<'_, '_> {
         };
         let text = self.prose.since(heading.mark);
         let alt = heading.alt.trim();
-        let text = if alt.is_empty() {
+        let text = if text.is_empty() && alt.is_empty() {
+            Cow::Borrowed(&*heading.label)
+        } else if alt.is_empty() {
             Cow::Borrowed(text)
         } else {
             Cow::Owned([text, alt].join(" ").trim().to_owned())

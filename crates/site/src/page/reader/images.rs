@@ -2,7 +2,11 @@
 
 use super::{Reader, TEXT};
 use crate::{
-    page::{Image, lists::IMAGES},
+    page::{
+        Image,
+        entities::{self, In},
+        lists::IMAGES,
+    },
     text,
 };
 
@@ -18,6 +22,18 @@ impl Reader<'_, '_> {
                 text::boundary(place);
                 text::fold_into(place, alt);
             }
+        }
+    }
+
+    /// What an element is called: the name of the link and the heading that have no other.
+    pub(super) fn label(&mut self, source: &str) {
+        let places = [
+            self.link.as_mut().map(|l| &mut l.label),
+            self.heading.as_mut().map(|h| &mut h.label),
+        ];
+        for place in places.into_iter().flatten().filter(|place| place.is_empty()) {
+            let label = entities::decode(text::cut(source, TEXT), In::Attribute);
+            *place = text::squeeze(&label);
         }
     }
 

@@ -344,6 +344,21 @@ async fn files_are_asked_for_by_head() {
 }
 
 #[tokio::test]
+async fn a_page_called_like_a_file_is_read_whole_where_head_is_refused() {
+    let page = || html("<!doctype html><html lang=en><title>Node.js</title><p>x<a href=/>x</a>");
+    let site = site()
+        .with("/", links(&["/wiki/Node.js"]))
+        .with("/wiki/Node.js", status(405))
+        .with("/wiki/Node.js", page())
+        .with("/wiki/Node.js", page());
+    let (_, memory, ending) = run(site, config()).await;
+    let facts = &memory.page("/wiki/Node.js").facts;
+    let html = facts.html_200().unwrap();
+    assert_eq!(html.titles.len(), 1);
+    assert!(html.doctype && facts.cut.is_none() && ending.index.complete());
+}
+
+#[tokio::test]
 async fn each_origin_has_its_own_robots_txt() {
     let site = site()
         .with("/", links(&["http://example.com/a", "http://example.com/b"]))

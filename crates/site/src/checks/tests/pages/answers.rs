@@ -9,6 +9,11 @@ pub(super) fn addresses() -> Vec<Case> {
             &format!("/p{}", "x".repeat(114)),
             &format!("/p{}", "x".repeat(113)),
         ),
+        address(
+            "url-long",
+            &format!("/p{}", "%D0%B6".repeat(114)),
+            &format!("/p{}", "%D0%B6".repeat(113)),
+        ),
         address("url-underscore", "/p_q", "/p-q?a_b"),
         address("url-uppercase", "/P", "/p%C3%A9"),
         address("url-space", "/p%20q", "/p-q"),
@@ -20,6 +25,11 @@ pub(super) fn addresses() -> Vec<Case> {
             id: "url-non-ascii",
             bad: World::new().page("/p/%D0%B0", "<html lang=en>"),
             good: World::new().page("/p/%D0%B0", "<html lang=ru-RU>"),
+        },
+        Case {
+            id: "url-non-ascii",
+            bad: World::new().page("/p/%D0%B0", "<html lang=en_US>"),
+            good: World::new().page("/p/%D0%B0", "<html lang=ru_RU>"),
         },
         Case {
             id: "https-missing",
@@ -47,6 +57,9 @@ pub(super) fn answers() -> Vec<Case> {
             &[("content-type", content_type)],
             "<!doctype html><p>x",
         )
+    };
+    let file = |path: &str, content_type: &str| {
+        World::new().answer(path, 200, &[("content-type", content_type)], "%PDF")
     };
     let slow = |ms| {
         World::new()
@@ -110,6 +123,21 @@ pub(super) fn answers() -> Vec<Case> {
             good: plain("text/html"),
         },
         Case {
+            id: "content-type-mismatch",
+            bad: plain("application/x-httpd-php"),
+            good: plain("text/markdown; charset=utf-8"),
+        },
+        Case {
+            id: "content-type-mismatch",
+            bad: file("/p.css", "text/plain"),
+            good: file("/p.css", "text/css"),
+        },
+        Case {
+            id: "content-type-mismatch",
+            bad: file("/p.pdf", "text/plain; charset=utf-8"),
+            good: file("/p.pdf", "application/octet-stream"),
+        },
+        Case {
             id: "ttfb-slow",
             bad: slow(801),
             good: slow(800),
@@ -133,6 +161,15 @@ pub(super) fn answers() -> Vec<Case> {
             id: "http-forbidden",
             bad: status(403),
             good: status(404),
+        },
+        Case {
+            id: "http-forbidden",
+            bad: status(401),
+            // listed, which is what sitemap-url-error is about
+            good: World::new()
+                .page("/", "<p>no links")
+                .answer("/p", 403, &[], "")
+                .sitemap(&["/p"]),
         },
         Case {
             id: "http-5xx",

@@ -42,6 +42,11 @@ pub(super) fn bodies() -> Vec<Case> {
             "<a href=/x aria-label=X></a>",
         ),
         page(
+            "anchor-empty",
+            "<a href=/x><i class=icon aria-hidden=true></i></a><p title=x>",
+            "<a href=/x><svg role=img aria-label=X><path d=''/></svg></a><a href=/y><i class=icon title=Y></i></a>",
+        ),
+        page(
             "anchor-generic",
             "<a href=/x>Click here!</a>",
             "<a href=/x>Click here for mowers</a>",
@@ -82,6 +87,11 @@ pub(super) fn bodies() -> Vec<Case> {
             "<a href='https://other.example/?utm_source=x'>x</a>",
         ),
         page(
+            "url-tracking-params",
+            "<a href='/x?a&utm_source=nav#y'>x</a>",
+            "<a href='/x#/y?utm_source=nav'>x</a>",
+        ),
+        page(
             "localhost-link",
             "<a href=http://localhost:3000/x>x</a>",
             "<a href=/localhost>x</a>",
@@ -108,7 +118,7 @@ pub(super) fn bodies() -> Vec<Case> {
         ),
         page(
             "staging-host-leak",
-            "<link rel=alternate hreflang=de href=//stage.example.com/p>",
+            "<link rel=alternate hreflang=de href=//Staging-www.example.com/p>",
             "<link rel=alternate hreflang=de href=//backstage.example.com/p>",
         ),
         page(
@@ -125,6 +135,11 @@ pub(super) fn bodies() -> Vec<Case> {
             "staging-host-leak",
             "<link rel=canonical href=https://dev-2.example.com/p>",
             "<a href=https://developers.example.com/x>x</a>",
+        ),
+        page(
+            "staging-host-leak",
+            "<a href=https://shop-dev.example.com/x>x</a>",
+            "<a href=https://covid-test.example.com/>x</a><a href=https://qa.example.com/>x</a>",
         ),
         page(
             "mixed-content-active",

@@ -93,6 +93,11 @@ pub(super) fn texts() -> Vec<Case> {
         page("text-ratio-low", &format!("<!-- {} -->x", "c".repeat(200)), LOREM),
         page("lorem-ipsum", "<p>Lorem   Ipsum dolor", LOREM),
         page(
+            "lorem-ipsum",
+            "<main><p>Text</main><footer>Lorem <b>ipsum</b></footer>",
+            "<main><p>Text</main><footer>Flor ipsum</footer>",
+        ),
+        page(
             "template-unrendered",
             "<h1>Hi {{ name }}</h1>",
             "<p>use {{ name }} <code>{{ x }} {{ y }}</code>",
