@@ -7,6 +7,7 @@ use crate::{
     fetch::{Fault, FetchError},
     page::UrlId,
     robots::Policy,
+    sitemap::URL_LIMIT,
     text::sketch::Sketch,
 };
 
@@ -133,6 +134,30 @@ impl Origin {
         match Policy::of(&self.robots) {
             Policy::Follow(rules) => rules.forbids("/").is_none(),
             Policy::Unreachable => false,
+        }
+    }
+
+    /// Whether there is something where a sitemap was looked for: not where nobody has said that one is, and the answer is none
+    /// and the same as to made-up URLs.
+    pub(crate) fn has(&self, sitemap: &Sitemap) -> bool {
+        let says_nothing = !sitemap.declared && sitemap.error.is_some() && sitemap.urls == 0;
+        sitemap.status == Some(200) && !(says_nothing && self.probe_status == Some(200))
+    }
+
+    /// Nothing is known of what a sitemap lists, or not of all: there was no answer, what came cannot be read to its end, or it is
+    /// refused and made-up URLs are not.
+    pub(crate) fn is_unread(&self, sitemap: &Sitemap) -> bool {
+        match sitemap.status {
+            Some(200) => self.has(sitemap) && (sitemap.is_cut() || sitemap.urls > URL_LIMIT),
+            status => self.is_withheld(status),
+        }
+    }
+
+    /// A file beside the pages gave no answer, or is refused and made-up URLs are not.
+    pub(crate) fn is_withheld(&self, status: Option<u16>) -> bool {
+        match status {
+            Some(401 | 403) => self.probe_status != status,
+            status => status.is_none_or(is_passing),
         }
     }
 

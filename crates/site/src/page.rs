@@ -33,6 +33,7 @@ mod unseen;
 #[cfg(test)]
 pub(crate) use bylines::names_article;
 pub(crate) use charset::xml_encoding;
+pub(crate) use elements::INSECURE;
 pub(crate) use headers::is_frame_ancestors;
 pub(crate) use lists::{OBJECTS, cut};
 pub(crate) use prose::FILLER;

@@ -29,14 +29,16 @@ pub const FILE_LIMIT: usize = 200;
 /// Longest `<loc>` that is kept, bytes; the protocol allows 2,048 characters.
 const LOC_LIMIT: usize = 8 * 1024;
 /// Foreign URLs kept as evidence.
-const FOREIGN_LIMIT: usize = 20;
+pub(crate) const FOREIGN_LIMIT: usize = 20;
 /// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
 const RATIO: u64 = 100;
 /// Bytes that are read at a time.
 const BUFFER: usize = 64 * 1024;
 const HTML: &str = "an HTML page, not a sitemap";
 /// How errors begin that keep nobody from reading on.
-const READ_ON: [&str; 3] = ["no namespace", "unknown namespace", "encoded in "];
+const READ_ON: [&str; 4] = ["no namespace", "unknown namespace", "encoded in ", LATE];
+/// XML 1.0, section 2.8: nothing stands before the declaration, no white space either. Search engines refuse such a file.
+const LATE: &str = "something stands before the XML declaration";
 /// What the protocol demands.
 const UTF_8_ONLY: &str = "sitemaps have to be encoded in UTF-8";
 const TOO_LARGE: &str = "larger than 50 MiB, the limit of the protocol: cut off after 52,428,800 bytes";
@@ -65,6 +67,11 @@ impl Sitemap {
         let reads_on = |error: &str| READ_ON.iter().any(|start| error.starts_with(start));
         let errors = self.error.as_deref();
         self.bytes > SIZE_LIMIT || errors.is_some_and(|errors| !errors.split("; ").all(reads_on))
+    }
+
+    /// It is a page of a website, as many answer whatever they are asked for.
+    pub(crate) fn is_page(&self) -> bool {
+        self.error.as_deref() == Some(HTML)
     }
 
     /// Says that only the beginning of it came.
@@ -237,12 +244,15 @@ impl Scan<'_> {
         let mut rooted = false;
         let mut field = Field::None;
         let mut value = String::new();
+        let mut events = 0_u64;
         loop {
             buffer.clear();
             let event = xml.read_event_into(&mut buffer);
             let event = event.map_err(|e| said(&e, xml.error_position(), xml.buffer_position()))?;
             let empty = matches!(event, Event::Empty(_));
+            events += 1;
             match event {
+                Event::Decl(_) if events > 1 => self.listing.facts.wrong(LATE),
                 Event::Start(tag) | Event::Empty(tag) => {
                     if depth == 0 {
                         rooted = true;
@@ -308,8 +318,8 @@ impl Scan<'_> {
                 "http://www.sitemaps.org/schemas/sitemap/0.9"
                 | "https://www.sitemaps.org/schemas/sitemap/0.9",
             ) => {}
-            Some(other) => self.listing.facts.error = Some(format!("unknown namespace `{other}`").into()),
-            None => self.listing.facts.error = Some("no namespace".into()),
+            Some(other) => self.listing.facts.wrong(&format!("unknown namespace `{other}`")),
+            None => self.listing.facts.wrong("no namespace"),
         }
         Ok(())
     }

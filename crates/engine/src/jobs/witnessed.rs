@@ -57,6 +57,11 @@ impl<'a> Witnessed<'a> {
         if check.counts_inlinks() && page().is_some_and(|page| check.doubts_inlinks(page, index)) {
             return Some("a page that gave no answer may link to it".to_owned());
         }
+        if check.doubts_listing(self.origin, index)
+            && page().is_none_or(|page| !index.has(page, flag::IN_SITEMAP))
+        {
+            return Some("a sitemap that could not be read may list it".to_owned());
+        }
         let mut named = urls(evidence).into_iter();
         match check.witnesses(told) {
             Witnesses::None => None,

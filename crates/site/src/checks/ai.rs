@@ -180,9 +180,10 @@ fn user_bots(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     page.context.user_bots.blocked(page.path_and_query)
 }
 
-/// It may be in the index, or only robots.txt keeps it out.
+/// It may be in the index, or only robots.txt keeps it out. That of the root: other hosts have their own.
 fn is_open_but_for_robots(page: &Page<'_>) -> bool {
-    page.indexable || not_indexable(page.facts).is_none()
+    let is_open = page.indexable || not_indexable(page.facts).is_none();
+    is_open && page.context.is_at_root(&page.facts.url)
 }
 
 fn training_bots(site: &Site<'_>) -> Option<Value> {
@@ -268,42 +269,111 @@ fn is_long_article(page: &Answer<'_>, html: &HtmlFacts) -> bool {
     html.main_words >= page.thresholds().article_words && schema::is_article(html, page.items())
 }
 
-/// A question, or the form of one that headings have: "How to …", "What is …".
+/// The form of a question that has more letters is looked for in vain.
+const LONGEST: usize = 20;
+
+/// A question, or the form of one that headings have: "How to …", "What is …". Not any that begins with such a word: "How it
+/// works" and "Why choose us" ask nothing.
 fn is_question(heading: &Heading) -> bool {
-    const WORDS: [&str; 34] = [
-        "what ",
-        "why ",
-        "how ",
-        "when ",
-        "where ",
-        "who ",
-        "which ",
-        "can ",
-        "should ",
+    const FORMS: &[&str] = &[
+        "what is ",
+        "what are ",
+        "what was ",
+        "what does ",
+        "what do ",
+        "what to ",
+        "what's ",
+        "how to ",
+        "how do ",
+        "how does ",
+        "how can ",
+        "how is ",
+        "how are ",
+        "how much ",
+        "how many ",
+        "how long ",
+        "how often ",
+        "why is ",
+        "why are ",
+        "why do ",
+        "why does ",
+        "why should ",
+        "when is ",
+        "when are ",
+        "when do ",
+        "when does ",
+        "when to ",
+        "when should ",
+        "where is ",
+        "where are ",
+        "where do ",
+        "where does ",
+        "where to ",
+        "where can ",
+        "who is ",
+        "who are ",
+        "who should ",
+        "which is ",
+        "which are ",
+        "can i ",
+        "can you ",
+        "can we ",
+        "should i ",
+        "should you ",
+        "should we ",
         "does ",
-        "wie ",
-        "was ",
-        "warum ",
-        "wann ",
-        "wo ",
-        "wer ",
-        "welche ",
-        "comment ",
-        "pourquoi ",
-        "quand ",
-        "quel ",
-        "qué ",
+        "do i ",
+        "do you ",
+        "is it ",
+        "was ist ",
+        "was sind ",
+        "was kostet ",
+        "was bedeutet ",
+        "was macht ",
+        "wie funktioniert ",
+        "wie kann ",
+        "wie man ",
+        "wie viel ",
+        "wie lange ",
+        "wie oft ",
+        "warum ist ",
+        "warum sind ",
+        "wann ist ",
+        "wann sind ",
+        "wo ist ",
+        "wo sind ",
+        "wer ist ",
+        "qu'est-ce ",
+        "qu’est-ce ",
+        "comment faire ",
+        "comment choisir ",
+        "comment utiliser ",
+        "comment fonctionne ",
+        "quel est ",
+        "quelle est ",
+        "quels sont ",
+        "quelles sont ",
+        "qué es ",
+        "qué son ",
         "cómo ",
         "cuándo ",
         "dónde ",
         "¿",
-        "perché ",
-        "por que ",
+        "che cos'è ",
+        "cos'è ",
+        "cosa sono ",
+        "come fare ",
+        "come si ",
+        "o que é ",
+        "o que são ",
+        "como fazer ",
+        "wat is ",
+        "wat zijn ",
         "hoe ",
-        "waarom ",
+        "что такое ",
         "как ",
-        "почему ",
-        "что ",
+        "co to jest ",
+        "czym jest ",
         "jak ",
     ];
     if heading.text.ends_with(QUESTION_MARKS) {
@@ -312,7 +382,7 @@ fn is_question(heading: &Heading) -> bool {
     let first = heading.text.bytes().next().map(|b| b.to_ascii_lowercase());
     let may_begin = |word: &&&str| word.as_bytes().first().copied() == first;
     // a letter stays one however the text is folded, but for an accent behind it, which none of the words has
-    if first.is_some_and(|b| b.is_ascii_lowercase()) && !WORDS.iter().any(|word| may_begin(&word)) {
+    if first.is_some_and(|b| b.is_ascii_lowercase()) && !FORMS.iter().any(|word| may_begin(&word)) {
         return false;
     }
     if let Some(start) = plain_start(&heading.text) {
@@ -320,12 +390,12 @@ fn is_question(heading: &Heading) -> bool {
             let start = start.get(..word.len());
             start.is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
         };
-        return WORDS.iter().filter(may_begin).any(begins);
+        return FORMS.iter().filter(may_begin).any(begins);
     }
     // no more than the longest of the words
-    let folded = text::folded(text::cut(&heading.text, 12));
+    let folded = text::folded(text::cut(&heading.text, LONGEST));
     let first = folded.as_bytes().first();
-    WORDS
+    FORMS
         .iter()
         .any(|word| word.as_bytes().first() == first && folded.starts_with(word))
 }
@@ -333,7 +403,7 @@ fn is_question(heading: &Heading) -> bool {
 /// The first letters of a text that are the same however it is folded, but for capitals.
 fn plain_start(text: &str) -> Option<&[u8]> {
     let start = text.as_bytes();
-    let start = start.get(..12).unwrap_or(start);
+    let start = start.get(..LONGEST).unwrap_or(start);
     let mut before = b' ';
     let plain = start.iter().all(|byte| {
         let doubled = before == b' ' && *byte == b' ';

@@ -228,7 +228,7 @@ fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             continue;
         }
         let first = *codes.entry(*url).or_insert(code);
-        if language(first) != own {
+        if !is_same_language(language(first), own) {
             pairs.push([(first, *url), (code, *url)]);
         }
     }

@@ -20,6 +20,9 @@ const REGIONS: &str = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd 
 /// Regions that language tags may name beside: reserved for exceptions, retired, or for private use.
 const OTHER_REGIONS: &str = "ac an bu cp cs dd dg dy ea fx ic nh nt su ta tp yd yu zr aa zz";
 
+/// Languages that language tags may name beside: the registry of IANA keeps what ISO 639-1 has withdrawn.
+const RETIRED: &str = "in iw ji jw mo sh";
+
 /// Whether a code of two letters is in a list of such codes with a space behind each.
 fn is_in(list: &str, code: &str) -> bool {
     code.len() == 2
@@ -77,7 +80,7 @@ pub(super) fn is_language_tag(tag: &str) -> bool {
         return parts.peek().is_some() && parts.all(word);
     }
     let known = match language.len() {
-        2 => is_language(language),
+        2 => is_language(language) || is_in(RETIRED, language),
         3 => letters(language),
         _ => false,
     };

@@ -240,7 +240,7 @@ pub(super) fn types(properties: &Object<'_>) -> Vec<String> {
 
 impl Item<'_> {
     /// Its name among the objects of the page. Blank ones are those of their block.
-    fn id(&self) -> Option<&str> {
+    pub fn id(&self) -> Option<&str> {
         let id = self.properties.get("@id")?.as_str()?.trim();
         (!id.is_empty() && !id.starts_with("_:")).then_some(id)
     }

@@ -2,11 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Category::Security, Check, Scope, Site, Test, evidence::list, told::Rest};
+use super::{
+    Answer,
+    Category::Security,
+    Check, Scope, Site, Test,
+    evidence::{at_least, list, with},
+    told::Rest,
+};
 use crate::{
     crawl::resources::base_of,
     dates,
-    page::{Form, HtmlFacts, PageFacts, Resource, is_frame_ancestors},
+    page::{Form, HtmlFacts, INSECURE, PageFacts, Resource, is_frame_ancestors},
 };
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
@@ -170,14 +176,21 @@ fn insecure(page: &Answer<'_>, html: &HtmlFacts, passive: bool) -> Option<Value>
     if !page.is_https() {
         return None;
     }
-    let found = html
-        .insecure
-        .iter()
-        .filter(|resource| resource.is_passive() == passive);
-    list(
+    let is_found = |resource: &&Resource| resource.is_passive() == passive;
+    let found = html.insecure.iter().filter(is_found);
+    let evidence = list(
         "resources",
         found.map(|Resource { tag, url }| json!({"tag": tag, "src": url})),
-    )
+    )?;
+    // of each kind the first are kept, and all are counted together
+    let kept = html.insecure.iter().filter(is_found).count();
+    let others = html.insecure.len() - kept;
+    let total = (html.insecure_total as usize).saturating_sub(others).max(kept);
+    Some(if others < INSECURE {
+        with(evidence, "total", total)
+    } else {
+        at_least(evidence, kept >= INSECURE)
+    })
 }
 
 fn mixed_active(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {

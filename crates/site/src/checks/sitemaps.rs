@@ -9,17 +9,17 @@ use super::{
     told::Rest,
 };
 use crate::{
-    graph::flag,
-    origin::Sitemap,
+    graph::{Index, flag},
+    origin::{Origin, Sitemap},
     page::{HtmlFacts, Outcome},
-    sitemap::FILE_LIMIT,
+    sitemap::{FOREIGN_LIMIT, URL_LIMIT},
 };
 
 const BUILD: &str = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap";
 const PROTOCOL: &str = "https://www.sitemaps.org/protocol.html";
 
 /// Limits of the protocol.
-const MOST_URLS: u32 = 50_000;
+const MOST_URLS: u32 = URL_LIMIT;
 const MOST_BYTES: u64 = 50 << 20;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -69,7 +69,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-error",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Rest::Listed],
         title: "Sitemap lists an error page",
         scope: Scope::Graph,
         description: "A URL of a sitemap answers 4xx or 5xx.",
@@ -80,7 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-redirect",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Rest::Listed],
         title: "Sitemap lists a redirect",
         scope: Scope::Graph,
         description: "A URL of a sitemap redirects.",
@@ -91,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noindex",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Rest::Listed],
         title: "Sitemap lists a noindex page",
         scope: Scope::Graph,
         description: "A URL of a sitemap says noindex.",
@@ -102,7 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noncanonical",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Rest::Listed],
         title: "Sitemap lists a page that is not canonical",
         scope: Scope::Graph,
         description: "A URL of a sitemap names another one as canonical.",
@@ -113,7 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-blocked",
-        rests_on: &[Rest::Sitemaps, Rest::Robots],
+        rests_on: &[Rest::Listed, Rest::Robots],
         title: "Sitemap lists a blocked page",
         scope: Scope::Graph,
         description: "robots.txt forbids Googlebot a URL of a sitemap.",
@@ -164,11 +164,8 @@ fn readable(sitemap: &Sitemap) -> bool {
 
 fn missing(site: &Site<'_>) -> Option<Value> {
     // a file that is there and cannot be read has its own check
-    let found = site
-        .origin()
-        .sitemaps
-        .iter()
-        .any(|sitemap| sitemap.status == Some(200));
+    let sitemaps = &site.origin().sitemaps;
+    let found = sitemaps.iter().any(|sitemap| site.origin().has(sitemap));
     // what did not answer may be there
     if found
         || Rest::Sitemaps
@@ -177,10 +174,7 @@ fn missing(site: &Site<'_>) -> Option<Value> {
     {
         return None;
     }
-    let tried = list(
-        "tried",
-        site.origin().sitemaps.iter().map(|sitemap| &*sitemap.url),
-    );
+    let tried = list("tried", sitemaps.iter().map(|sitemap| &*sitemap.url));
     Some(tried.unwrap_or_else(|| json!({"tried": [], "total": 0})))
 }
 
@@ -198,7 +192,7 @@ fn invalid(site: &Site<'_>) -> Option<Value> {
         // what is only guessed may be missing
         let wanted = sitemap.declared && sitemap.status.is_some_and(|status| status != 200);
         let error = match &sitemap.error {
-            Some(error) if sitemap.status == Some(200) => error.to_string(),
+            Some(error) if site.origin().has(sitemap) => error.to_string(),
             _ if wanted => format!("status {}", sitemap.status.unwrap_or_default()),
             _ => return None,
         };
@@ -290,15 +284,18 @@ fn url_blocked(page: &Page<'_>) -> Option<Value> {
 }
 
 fn foreign(site: &Site<'_>) -> Option<Value> {
-    let urls = site
-        .origin()
-        .sitemaps
+    let sitemaps = &site.origin().sitemaps;
+    let is_cut = sitemaps
+        .iter()
+        .any(|sitemap| sitemap.foreign.len() >= FOREIGN_LIMIT);
+    let urls = sitemaps
         .iter()
         .flat_map(|sitemap| sitemap.foreign.iter().map(|url| (&sitemap.url, url)));
     list(
         "urls",
         urls.map(|(sitemap, url)| json!({"url": url, "sitemap": sitemap})),
     )
+    .map(|evidence| at_least(evidence, is_cut))
 }
 
 fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
@@ -308,17 +305,15 @@ fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         && at_root
         && !listed(page)
         && page.context.complete()
-        && all_read(&page.context.origin.sitemaps))
+        && all_read(page.context.origin, page.index()))
     .then(|| json!({"url": page.key(page.id())}))
 }
 
 /// There are sitemaps, and every URL of theirs is known.
-fn all_read(sitemaps: &[Sitemap]) -> bool {
-    sitemaps.iter().any(|sitemap| !sitemap.index)
-        && sitemaps.len() < FILE_LIMIT
-        && sitemaps
-            .iter()
-            .all(|sitemap| readable(sitemap) && sitemap.urls <= MOST_URLS)
+fn all_read(origin: &Origin, index: &Index) -> bool {
+    let mut sitemaps = origin.sitemaps.iter();
+    sitemaps.any(|sitemap| !sitemap.index && origin.has(sitemap))
+        && Rest::Sitemaps.silence(None, origin, index).is_none()
 }
 
 fn lastmod(site: &Site<'_>) -> Option<Value> {

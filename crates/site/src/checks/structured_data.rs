@@ -260,15 +260,15 @@ fn breadcrumb(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         return None;
     }
     let nested = |item: &Item<'_>| {
-        item.properties
-            .get("breadcrumb")
-            .and_then(Json::as_object)
-            .is_some_and(|crumbs| types(crumbs).iter().any(|t| t == "BreadcrumbList"))
+        let trails = item.properties.get("breadcrumb").map_or(&[][..], Json::each);
+        let mut trails = trails.iter().filter_map(Json::as_object);
+        trails.any(|crumbs| types(crumbs).iter().any(|t| t == "BreadcrumbList"))
     };
     let markup = page.markup();
     let there = markup
         .items
         .iter()
+        .chain(&markup.nested)
         .any(|item| item.is("BreadcrumbList") || nested(item));
     (!there && !markup.unread).then(|| json!({"pathDepth": depth}))
 }

@@ -6,6 +6,7 @@ use crate::{
     graph::{Index, State, flag},
     origin::Origin,
     page::{HtmlFacts, Outcome, PageFacts, UrlId, cut},
+    sitemap::FILE_LIMIT,
     urls::provenance,
 };
 
@@ -119,6 +120,8 @@ pub(crate) enum Rest {
     Targets,
     /// Pages that link to the page, and sitemaps that list it, while its own answer is what it was.
     Inlinks,
+    /// Sitemaps that list the page.
+    Listed,
     /// How many pages link to the page.
     InlinkCount,
     /// What stands in the alternates of the page.
@@ -146,12 +149,13 @@ impl Rest {
             }
             Self::Robots => silent(origin.robots.status).then_some("robots.txt could not be fetched"),
             Self::Sitemaps => {
-                let mut sitemaps = origin.sitemaps.iter();
-                sitemaps
-                    .any(|sitemap| silent(sitemap.status))
-                    .then_some("a sitemap could not be fetched")
+                let sitemaps = &origin.sitemaps;
+                let unread = sitemaps.iter().any(|sitemap| origin.is_unread(sitemap));
+                (unread || sitemaps.len() >= FILE_LIMIT).then_some("a sitemap could not be read")
             }
-            Self::Llms => silent(origin.llms_txt.status).then_some("llms.txt could not be fetched"),
+            Self::Llms => origin
+                .is_withheld(origin.llms_txt.status)
+                .then_some("llms.txt could not be fetched"),
             Self::Crawl => (!index.complete()).then_some("the crawl left something out"),
             Self::Favicon => {
                 let named = home
@@ -170,7 +174,12 @@ impl Rest {
                 .is_some_and(is_owner_unsure)
                 .then_some("what belongs to the markup of the home page cannot be told"),
             // of each occurrence others
-            Self::Targets | Self::Inlinks | Self::InlinkCount | Self::Alternates | Self::ObjectEnds => None,
+            Self::Targets
+            | Self::Inlinks
+            | Self::InlinkCount
+            | Self::Alternates
+            | Self::ObjectEnds
+            | Self::Listed => None,
         }
     }
 }
@@ -190,7 +199,7 @@ impl Check {
     pub fn rests_on_origin(&self) -> bool {
         self.rests_on
             .iter()
-            .any(|rest| matches!(rest, Rest::Robots | Rest::Sitemaps | Rest::Llms))
+            .any(|rest| matches!(rest, Rest::Robots | Rest::Sitemaps | Rest::Listed | Rest::Llms))
     }
 
     /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Category::StructuredData, Check, Test, evidence::list, schema::types};
+use super::{Answer, Category::StructuredData, Check, Test, evidence::list};
 use crate::{
     json::{Json, Object},
     page::HtmlFacts,
@@ -109,7 +109,17 @@ fn look_into(value: &Json<'_>, outer: Vocabulary, depth: usize, found: &mut Name
 }
 
 fn names(item: &Object<'_>, found: &mut Names) {
-    let own = types(item);
+    /// A name without the vocabulary that says it is of schema.org, or none of it.
+    fn ours(name: &str) -> Option<&str> {
+        if !name.contains(':') {
+            return Some(name);
+        }
+        let (scheme, rest) = name.split_once("://")?;
+        let rest = rest.strip_prefix("www.").unwrap_or(rest);
+        matches!(scheme, "http" | "https").then(|| rest.strip_prefix("schema.org/"))?
+    }
+    let named = item.get("@type").map_or(&[][..], Json::each);
+    let own: Vec<&str> = named.iter().filter_map(|kind| ours(kind.as_str()?)).collect();
     let mut note = |finding: Value| {
         if found.seen.insert(finding.to_string()) {
             found.list.push(finding);
@@ -120,9 +130,8 @@ fn names(item: &Object<'_>, found: &mut Names) {
     }
     let first = own.first();
     for name in item.keys() {
-        let name = name.rsplit('/').next().unwrap_or_default();
-        // those with a colon are of another vocabulary
-        if !name.starts_with('@') && !name.contains(':') && !is_property(name) {
+        let Some(name) = ours(name) else { continue };
+        if !name.starts_with('@') && !is_property(name) {
             note(json!({"type": first, "property": name}));
         }
     }

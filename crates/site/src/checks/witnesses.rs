@@ -81,6 +81,11 @@ impl Check {
         }
     }
 
+    /// It is about pages that sitemaps list, and not all could be read, so that one which none lists may be listed.
+    pub fn doubts_listing(&self, origin: &Origin, index: &Index) -> bool {
+        self.rests_on.contains(&Rest::Listed) && Rest::Sitemaps.silence(None, origin, index).is_some()
+    }
+
     /// It goes by what stands in the alternates of a page.
     pub fn looks_inside_alternates(&self) -> bool {
         self.rests_on.contains(&Rest::Alternates)

@@ -194,12 +194,10 @@ impl Survey {
             origin.llms_txt = self.file(at(&root, "/llms.txt"), LLMS_LIMIT, &may).await;
             let icon = at(&root, "/favicon.ico");
             if may(&icon) {
-                let icon = self.ask(icon, Method::Get, 1).await.ok();
-                origin.favicon_status = icon.as_ref().map(|answer| answer.status);
-                if let Some(connection) = icon
-                    .map(|icon| icon.connection)
-                    .filter(|_| root.scheme() == "https")
-                {
+                let (end, icon) = self.follow(icon, 1, &may).await;
+                origin.favicon_status = icon.as_ref().ok().map(|answer| answer.status);
+                let is_here = root.scheme() == "https" && end.origin() == root.origin();
+                if let Some(connection) = icon.ok().map(|icon| icon.connection).filter(|_| is_here) {
                     origin.more.http1_only = !connection.multiplexed;
                     origin.more.certificate_until_ms = connection.certificate_until_ms;
                 }

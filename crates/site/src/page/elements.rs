@@ -24,7 +24,7 @@ const VITAL_METAS: usize = 3 * LIST;
 /// Metas of cards of one name that are kept where the list is full: there are pages with a hundred `og:image`.
 const SAME_METAS: usize = 5;
 /// Insecure URLs kept, as many of what browsers block as of images and media.
-const INSECURE: usize = 20;
+pub(crate) const INSECURE: usize = 20;
 /// What an empty JSON-LD block is told to be.
 pub(super) const EMPTY_JSON: &str = "empty block";
 
@@ -50,6 +50,7 @@ impl<'a> Reader<'a, '_> {
                     .is_some_and(|kind| kind.contains("webp") || kind.contains("avif"))
                     || has_modern(attributes);
                 self.resource(start.tag, attributes.url("src"));
+                self.insecure_set("img", attributes);
             }
             Tag::Iframe | Tag::Audio | Tag::Source | Tag::Track => {
                 self.resource(start.tag, attributes.url("src"));
@@ -74,6 +75,7 @@ impl<'a> Reader<'a, '_> {
         }
         let src = attributes.url("src").unwrap_or_default();
         self.insecure("img", &src);
+        self.insecure_set("img", attributes);
         let one = |name| {
             attributes
                 .raw(name)
@@ -249,6 +251,17 @@ impl<'a> Reader<'a, '_> {
                 tag: tag.name().into(),
                 url: url.as_ref().into(),
             });
+        }
+    }
+
+    /// The candidates of a `srcset`; none that matters has a comma in its address.
+    fn insecure_set(&mut self, tag: &str, attributes: Attributes<'_, 'a>) {
+        let set = attributes.get("srcset").unwrap_or_default();
+        let candidates = set
+            .split(',')
+            .filter_map(|one| one.split_ascii_whitespace().next());
+        for url in candidates.take(INSECURE) {
+            self.insecure(tag, text::cut(url, HREF));
         }
     }
 

@@ -368,3 +368,24 @@ fn dates_are_judged() {
         assert_eq!(w3c_datetime_ms(text), ms, "{text}");
     }
 }
+
+#[test]
+fn nothing_stands_before_the_declaration() {
+    let url = "<url><loc>https://example.com/a</loc></url>";
+    for (before, wrong) in [
+        ("", false),
+        ("\u{feff}", false),
+        ("\n", true),
+        (" ", true),
+        ("<!-- x -->", true),
+    ] {
+        let listing = of(&format!("{before}{}", urlset(url)));
+        assert_eq!(listing.urls.len(), 1, "{before:?}");
+        assert_eq!(
+            listing.facts.error.as_deref(),
+            wrong.then_some(LATE),
+            "{before:?}"
+        );
+        assert!(!listing.facts.is_cut());
+    }
+}

@@ -119,3 +119,65 @@ async fn sitemaps_are_read_again_with_robots() {
         assert_eq!(after.asked("/sitemap.xml"), usize::from(!listed));
     }
 }
+
+/// Those of subdomains too, and where a limit keeps from it that is said.
+#[tokio::test]
+async fn sitemaps_of_subdomains_are_read_again() {
+    let at_blog = |path: &str| format!("https://blog.example.com{path}");
+    let build = |more: &[&str]| {
+        let entry = format!("<url><loc>{}</loc></url>", at_blog("/p"));
+        let open = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
+        let map = super::fake::Answer::Is(200, Vec::new(), format!("{open}{entry}</urlset>"));
+        site()
+            .with("/", links(&[&[&*at_blog("/")], more].concat()))
+            .with(&at_blog("/"), links(&[]))
+            .with(&at_blog("/sitemap.xml"), map)
+            .with(&at_blog("/p"), status(404))
+    };
+    let wide = || Config {
+        include_subdomains: true,
+        ..config()
+    };
+    let (_, memory, ending) = run(build(&[]), wide()).await;
+    let page = memory.id(&at_blog("/p"));
+    assert!(ending.index.has(page, searchwright_site::graph::flag::IN_SITEMAP));
+    let config = Config {
+        again: Some(Again {
+            pages: HashSet::from([at_blog("/p")]),
+            complete: true,
+            ..Again::default()
+        }),
+        ..wide()
+    };
+    let mut resume = searchwright_site::crawl::Resume::new(&config, None, std::time::Duration::ZERO);
+    memory.urls.iter().for_each(|url| resume.url(url).unwrap());
+    memory
+        .pages
+        .iter()
+        .for_each(|page| resume.page(&page.facts).unwrap());
+    let after = Arc::new(build(&[]));
+    let mut again = Memory {
+        urls: memory.urls.clone(),
+        ..Memory::default()
+    };
+    let ending = run_with(&after, config, &mut again, Some(resume)).await.unwrap();
+    assert!(ending.index.has(page, searchwright_site::graph::flag::IN_SITEMAP));
+    assert_eq!(after.asked(&at_blog("/")), 0);
+
+    let few = Config {
+        max_pages: 2,
+        ..wide()
+    };
+    let site = build(&["/more", "/and-more"]);
+    let (_, _, ending) = run(site, few).await;
+    let told = ending
+        .origin
+        .sitemaps
+        .iter()
+        .map(|sitemap| sitemap.error.as_deref().unwrap_or_default());
+    assert!(
+        told.last().unwrap().starts_with("not asked for"),
+        "{:?}",
+        ending.origin.sitemaps
+    );
+}

@@ -69,12 +69,33 @@ fn is_kind(item: &Item<'_>, name: &str) -> bool {
     }
 }
 
+/// Whether another object names a review as its own by its `@id`.
+fn is_review_of_another(page: &Answer<'_>, review: &Item<'_>) -> bool {
+    let Some(id) = review.id() else { return false };
+    let is_it = |one: &Json<'_>| {
+        let named = one.as_object().and_then(|one| one.get("@id")?.as_str());
+        named.is_some_and(|named| named.trim() == id)
+    };
+    let names_it = |item: &Item<'_>| {
+        let reviews = ["review", "reviews"]
+            .iter()
+            .filter_map(|name| item.properties.get(name));
+        reviews.flat_map(Json::each).any(is_it)
+    };
+    let markup = page.markup();
+    markup.items.iter().chain(&markup.nested).any(names_it)
+}
+
 pub(super) fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let incomplete = page.items().iter().filter_map(|item| {
         let (names, properties) = REQUIRED
             .iter()
             .find(|(names, _)| names.iter().any(|name| is_kind(item, name)))?;
         let lacks = |property: &&&str| !property.split('|').any(|one| item.has(one));
+        // said where the thing is described
+        let lacks = |property: &&&str| {
+            lacks(property) && !(**property == "itemReviewed" && is_review_of_another(page, item))
+        };
         let mut missing: Vec<String> = properties
             .iter()
             .filter(lacks)

@@ -55,6 +55,11 @@ fn sitemap(origin: &mut Origin, change: impl FnOnce(&mut Sitemap)) {
     origin.sitemaps.push(sitemap);
 }
 
+fn guessed_page(sitemap: &mut Sitemap) {
+    sitemap.declared = false;
+    sitemap.error = Some("an HTML page, not a sitemap".into());
+}
+
 fn variant(url: &str, status: u16) -> Option<Variant> {
     Some(Variant {
         url: url.into(),
@@ -188,6 +193,40 @@ fn files() -> Vec<Case> {
             "sitemap-invalid",
             |o| sitemap(o, |s| s.status = Some(404)),
             |o| sitemap(o, |s| (s.status, s.declared) = (Some(404), false)),
+        ),
+        // a page in place of one that nobody named: not there where made-up URLs are answered alike
+        origin(
+            "sitemap-missing",
+            |o| {
+                o.probe_status = Some(200);
+                sitemap(o, guessed_page);
+            },
+            |o| {
+                o.probe_status = Some(404);
+                sitemap(o, guessed_page);
+            },
+        ),
+        origin(
+            "sitemap-invalid",
+            |o| {
+                o.probe_status = Some(404);
+                sitemap(o, guessed_page);
+            },
+            |o| {
+                o.probe_status = Some(200);
+                sitemap(o, guessed_page);
+            },
+        ),
+        origin(
+            "sitemap-missing",
+            |o| {
+                o.probe_status = Some(403);
+                sitemap(o, |s| (s.status, s.declared) = (Some(403), false));
+            },
+            |o| {
+                o.probe_status = Some(404);
+                sitemap(o, |s| (s.status, s.declared) = (Some(403), false));
+            },
         ),
         origin(
             "sitemap-too-large",

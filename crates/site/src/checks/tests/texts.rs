@@ -107,6 +107,15 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         page(
             "schema-unknown-type",
+            &typed(
+                r#"{"@context": "https://schema.org", "@type": ["Product", "https://schema.org/SomeItems"]}"#,
+            ),
+            &typed(
+                r#"{"@context": "https://schema.org", "@type": ["Product", "gr:SomeItems", "http://www.productontology.org/id/Hammer"], "http://xmlns.com/foaf/0.1/nick": "x"}"#,
+            ),
+        ),
+        page(
+            "schema-unknown-type",
             "<p itemscope itemtype=https://schema.org/product>",
             "<p itemscope itemtype=https://schema.org/Product><p itemscope itemtype=https://other.example/car>",
         ),

@@ -6,32 +6,40 @@ use url::Url;
 
 use super::{Run, given::Given};
 use crate::{
+    checks::is_passing,
     crawl::{
         Termination,
         scope::origin,
         survey::{Survey, policy, within},
     },
     graph::State,
-    origin::Origin,
+    origin::{Origin, Sitemap},
     page::UrlId,
     robots::Policy,
 };
 
 /// Subdomains whose sitemaps are read.
 const MOST: usize = 100;
+/// Said of the first subdomain whose sitemaps are not read, so that nobody takes what they list for listed nowhere.
+const LEFT_OUT: &str =
+    "not asked for, nor those of other subdomains behind it: the crawl has come to a limit";
 
 impl Run {
     /// Goes on with what the sitemaps of other subdomains list, until there are no more of them. `None` when a batch could not be
     /// handed over.
     pub(super) async fn subdomains(&mut self) -> Option<()> {
         let mut asked = HashSet::new();
-        while self.config.include_subdomains && self.permit.is_none() {
+        let sitemaps = &mut self.origin.sitemaps;
+        sitemaps.retain(|sitemap| sitemap.error.as_deref() != Some(LEFT_OUT));
+        // where some pages are fetched again, only if what sitemaps list is learnt again
+        while self.config.include_subdomains && (self.permit.is_none() || self.surveyed) {
             let new = self.origins_below(&asked);
             if new.is_empty() {
                 break;
             }
             for root in new {
                 if self.is_stopped() || self.cut.is_some() || asked.len() == MOST {
+                    self.leave_out(&root);
                     return Some(());
                 }
                 self.sitemaps_of(&root).await;
@@ -58,6 +66,15 @@ impl Run {
         let mut found: Vec<Box<str>> = found.into_iter().map(Into::into).collect();
         found.sort_unstable();
         found
+    }
+
+    fn leave_out(&mut self, root: &str) {
+        self.origin.sitemaps.push(Sitemap {
+            url: format!("{root}/sitemap.xml").into(),
+            error: Some(LEFT_OUT.into()),
+            ..Sitemap::default()
+        });
+        self.pending.origin(self.origin.clone());
     }
 
     async fn sitemaps_of(&mut self, root: &str) {
@@ -89,9 +106,13 @@ impl Run {
         if let Some(why) = ended {
             return self.stop(why);
         }
-        // where none is named and none lies, there need not be any
+        // where none is named and none lies, there need not be any; whether a page there means that was not asked
         let sitemaps = found.sitemaps.into_iter();
-        let sitemaps = sitemaps.filter(|sitemap| sitemap.declared || sitemap.error.is_none());
+        let sitemaps = sitemaps.filter(|sitemap| match sitemap.status {
+            _ if sitemap.declared => true,
+            Some(200) => !sitemap.is_page(),
+            status => status.is_none_or(is_passing),
+        });
         for sitemap in sitemaps {
             // once more, after a restart
             self.origin.sitemaps.retain(|known| known.url != sitemap.url);

@@ -52,39 +52,43 @@ impl Survey {
             .iter()
             .filter_map(|s| root.join(s).ok())
             .collect();
-        let mut parts = Vec::new();
+        let (mut parts, mut found) = (Vec::new(), false);
         let mut take = |listing: Listing| {
+            found |= listing.facts.status == Some(200);
             if listing.facts.index {
                 parts.extend(listing.urls.iter().filter_map(|url| root.join(url).ok()));
             } else {
                 tell(&listing, listed);
             }
             origin.sitemaps.push(listing.facts);
+            found
         };
-        if declared.is_empty() {
-            let mut tried = Vec::new();
-            for path in USUAL_SITEMAPS {
-                // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
-                let Some(listing) = self.sitemap(at(root, path), false, (root, may)).await else {
-                    continue;
-                };
-                let facts = &listing.facts;
-                // Many sites answer anything with a page; only a sitemap counts as found.
-                if facts.urls > 0 || facts.status == Some(200) && facts.error.is_none() {
-                    tried.clear();
-                    take(listing);
-                    break;
-                }
-                if facts.status != Some(200) {
-                    tried.push(listing);
-                }
-            }
-            tried.into_iter().for_each(&mut take);
-        }
+        let mut is_any = false;
         for url in declared.iter().take(sitemap::FILE_LIMIT) {
             if let Some(listing) = self.sitemap(url.clone(), true, (root, &whatever)).await {
-                take(listing);
+                is_any = take(listing);
             }
+        }
+        let usual = USUAL_SITEMAPS.map(|path| at(root, path));
+        let mut tried = Vec::new();
+        // a server that is silent about what it names is asked for nothing else
+        let guesses = !is_any && (declared.is_empty() || self.silent < MOST_SILENT);
+        for url in usual.into_iter().filter(|url| guesses && !declared.contains(url)) {
+            // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
+            let Some(listing) = self.sitemap(url, false, (root, may)).await else {
+                continue;
+            };
+            let facts = &listing.facts;
+            // Many sites answer anything with a page; only a sitemap counts as found.
+            if facts.urls > 0 || facts.status == Some(200) && facts.error.is_none() {
+                tried.clear();
+                take(listing);
+                break;
+            }
+            tried.push(listing);
+        }
+        for listing in tried {
+            take(listing);
         }
         let mut asked: HashSet<Url> = declared.into_iter().collect();
         let named = origin.sitemaps.iter().any(|s| s.declared);

@@ -203,6 +203,50 @@ async fn subdomains_belong_to_the_site_when_asked_for() {
     );
 }
 
+/// What robots.txt names is not there, but something is where sitemaps usually lie; and what was tried is told.
+#[tokio::test]
+async fn the_usual_places_are_asked_where_none_is_found() {
+    let found = |site| async {
+        let (site, memory, ending) = run(site, in_order()).await;
+        let sitemaps = ending.origin.sitemaps.iter();
+        let told: Vec<_> = sitemaps
+            .map(|s| (s.url.to_string(), s.status, s.declared))
+            .collect();
+        (site, memory.paths().len(), told)
+    };
+    let at = |path: &str| format!("https://example.com{path}");
+    let robots = || text("Sitemap: /old.xml");
+    let (asked, pages, told) = found(
+        site()
+            .with("/robots.txt", robots())
+            .with("/", links(&[]))
+            .with("/sitemap.xml", sitemap(&["/alone"]))
+            .with("/alone", links(&[])),
+    )
+    .await;
+    assert_eq!(
+        (pages, told),
+        (
+            2,
+            vec![
+                (at("/old.xml"), Some(404), true),
+                (at("/sitemap.xml"), Some(200), false)
+            ]
+        )
+    );
+    assert_eq!(asked.asked("/wp-sitemap.xml"), 0);
+    let broken = || html("<title>We do not know that</title>");
+    let (_, _, told) = found(
+        site()
+            .with("/", links(&[]))
+            .with("/sitemap.xml", broken())
+            .with("/wp-sitemap.xml", broken()),
+    )
+    .await;
+    let statuses: Vec<_> = told.iter().map(|(_, status, _)| *status).collect();
+    assert_eq!(statuses, [Some(200), Some(404), Some(200)]);
+}
+
 /// Of subdomains that have a page, and so on; one whose sitemap is not there says nothing.
 #[tokio::test]
 async fn sitemaps_of_subdomains_are_read() {

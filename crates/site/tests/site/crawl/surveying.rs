@@ -20,7 +20,8 @@ async fn the_origin_is_surveyed() {
             text("User-agent: *\nDisallow: /x"),
         )
         .with("https://www.example.com/llms.txt", text("# Example"))
-        .with("https://www.example.com/favicon.ico", status(200))
+        .with("https://www.example.com/favicon.ico", redirect(302, "/icon.png"))
+        .with("https://www.example.com/icon.png", status(200))
         .with(
             "http://www.example.com/",
             redirect(301, "https://www.example.com/"),

@@ -211,6 +211,15 @@ pub(super) fn robots() -> Vec<Case> {
             bad: page("x").robots("User-agent: Googlebot\nUser-agent: OAI-SearchBot\nDisallow: /p"),
             good: page("<meta name=robots content=noindex>x").robots("User-agent: Googlebot\nDisallow: /p"),
         },
+        // other hosts have their own robots.txt
+        Case {
+            id: "ai-search-bot-blocked",
+            bad: page("x").robots("User-agent: *\nDisallow: /"),
+            good: World::new()
+                .page("/", "x")
+                .origin(|o| o.root = "https://shop.example.com".into())
+                .robots("User-agent: *\nDisallow: /"),
+        },
         Case {
             id: "ai-user-bot-blocked",
             bad: page("x").robots("User-agent: chatgpt-user\nDisallow: /p"),

@@ -239,5 +239,15 @@ pub(super) fn markup() -> Vec<Case> {
             bad: World::new().page("/p/q/r", "<p>x"),
             good: World::new().page("/p/q/r", &crumbs(r#"{"name": "x"}"#)),
         },
+        Case {
+            id: "breadcrumb-missing",
+            bad: World::new().page("/p/q/r", &json_ld(r#"{"@type": "WebPage", "breadcrumb": ["x"]}"#)),
+            good: World::new().page(
+                "/p/q/r",
+                &json_ld(
+                    r#"{"@type": "Article", "isPartOf": {"@type": "WebPage", "breadcrumb": [{"@type": "BreadcrumbList"}]}}"#,
+                ),
+            ),
+        },
     ]
 }

@@ -131,6 +131,14 @@ pub(super) fn texts() -> Vec<Case> {
         ),
         page(
             "direct-answer-missing",
+            &format!("<h2>How does it work</h2><p>{}", words(19)),
+            &format!(
+                "<h2>How it works</h2><p>{0}<h2>Why choose us</h2><p>{0}",
+                words(19)
+            ),
+        ),
+        page(
+            "direct-answer-missing",
             &format!("<h2>Why oil?</h2><p>{}", words(19)),
             &format!("<h2>Why oil?</h2><p>{}", words(20)),
         ),
@@ -260,6 +268,11 @@ pub(super) fn heads() -> Vec<Case> {
             "hreflang-conflict",
             &(hreflang("en", own) + &hreflang("de", own)),
             &set,
+        ),
+        page(
+            "hreflang-conflict",
+            &(hreflang("nb", own) + &hreflang("sv", own)),
+            &(hreflang("no", own) + &hreflang("nb", own) + &hreflang("nn", own)),
         ),
         page(
             "viewport-missing",

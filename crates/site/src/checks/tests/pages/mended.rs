@@ -48,6 +48,11 @@ pub(super) fn mended() -> Vec<Case> {
         ),
         page(
             "mixed-content-passive",
+            "<picture><source srcset='/a.webp 1x, http://cdn.example/b.webp 2x'><img src=/a.jpg></picture>",
+            "<img src=/a.jpg srcset='/a.webp 1x, https://cdn.example/b.webp 2x'>",
+        ),
+        page(
+            "mixed-content-passive",
             "<video poster=http://cdn.example/a.png></video>",
             "<video poster=/a.png></video>",
         ),
@@ -106,6 +111,15 @@ pub(super) fn mended() -> Vec<Case> {
         ),
         page(
             "schema-required-missing",
+            &json_ld(
+                r##"{"@graph": [{"@type": "Product", "name": "x", "review": {"@id": "#r"}}, {"@type": "Review", "@id": "#s", "author": "x", "reviewRating": 1}]}"##,
+            ),
+            &json_ld(
+                r##"{"@graph": [{"@type": "Product", "name": "x", "review": {"@id": "#r"}}, {"@type": "Review", "@id": "#r", "author": "x", "reviewRating": 1}]}"##,
+            ),
+        ),
+        page(
+            "schema-required-missing",
             &json_ld(r#"{"@type": "Dentist", "name": "x"}"#),
             &json_ld(r#"{"@type": "Article", "publisher": {"@type": "Dentist", "name": "x"}}"#),
         ),
@@ -138,6 +152,7 @@ pub(super) fn mended() -> Vec<Case> {
         ),
         page("lang-invalid", "<html lang=english>", "<html lang=eng>"),
         page("lang-invalid", "<html lang=en-UK>", "<html lang=en-GB>"),
+        page("lang-invalid", "<html lang=xy>", "<html lang=sh>"),
         page(
             "lang-missing",
             "<html><html class=x>",
