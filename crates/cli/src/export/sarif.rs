@@ -1,5 +1,6 @@
 //! SARIF 2.1.0 (OASIS): checks are rules, occurrences are results whose place is a URL.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use searchwright_contract::issues::Severity;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -22,6 +23,37 @@ fn region(evidence: &Value) -> Value {
         .flat_map(|members| members.values());
     let line = lists.find_map(|list| list.get(0)?.get("line")?.as_u64());
     json!({ "startLine": line.unwrap_or(1) })
+}
+
+/// Checks whose lines are those of robots.txt.
+const OF_ROBOTS: [&str; 3] = ["robots-invalid", "robots-blocks-all", "ai-content-signal-blocks"];
+
+/// What addresses of browsers have and URIs do not (RFC 3986; SARIF 2.1.0, 3.4.3).
+const NO_URI: AsciiSet = CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// The file that lines are counted in.
+fn uri(check: &str, url: &str) -> String {
+    let authority = url.find("://").map_or(0, |at| at + 3);
+    let path = url[authority..]
+        .find(['/', '?', '#'])
+        .map_or(url.len(), |at| authority + at);
+    let (origin, rest) = url.split_at(path);
+    if OF_ROBOTS.contains(&check) {
+        return format!("{origin}/robots.txt");
+    }
+    format!("{origin}{}", utf8_percent_encode(rest, &NO_URI))
 }
 
 /// What an occurrence is told by in every run and project (SARIF 2.1.0, 3.27.17): ids would be others in each.
@@ -92,7 +124,7 @@ pub(super) fn log(results: &Results) -> Value {
                 "level": level(occurrence.severity),
                 "message": { "text": message(&issue.title, &occurrence.evidence) },
                 "locations": [{ "physicalLocation": {
-                    "artifactLocation": { "uri": occurrence.url },
+                    "artifactLocation": { "uri": uri(&issue.check_id, &occurrence.url) },
                     "region": region(&occurrence.evidence),
                 } }],
                 "partialFingerprints": { "checkAndUrl/v1": fingerprint(&issue.check_id, &occurrence.url) },
@@ -130,6 +162,25 @@ pub(super) fn log(results: &Results) -> Value {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+
+    #[test]
+    fn places_are_uris() {
+        let url = "https://[::1]:8080/list?filter[color]=red|blue&q=ü";
+        assert_eq!(
+            super::uri("title-long", url),
+            "https://[::1]:8080/list?filter%5Bcolor%5D=red%7Cblue&q=%C3%BC"
+        );
+        for url in [
+            "https://example.com",
+            "https://example.com/",
+            "https://example.com/a?b",
+        ] {
+            assert_eq!(
+                super::uri("robots-invalid", url),
+                "https://example.com/robots.txt"
+            );
+        }
+    }
 
     #[test]
     fn what_was_seen_is_prose() {

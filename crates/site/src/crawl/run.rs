@@ -37,7 +37,7 @@ use super::{
     survey::policy,
 };
 use crate::{
-    fetch::{Fetch, Fetched},
+    fetch::{Fetch, FetchError, Fetched},
     frontier::Frontier,
     graph::{IndexBuilder, Kind},
     origin::{File, Origin},
@@ -137,6 +137,10 @@ pub(super) struct Run {
     /// Let through by robots.txt after waiting for it.
     ready: VecDeque<Work>,
     variants: HashMap<u64, (u32, Option<UrlId>)>,
+    /// URLs that robots.txt forbids, by their path.
+    forbidden: HashMap<u64, u32>,
+    /// Why there is no robots.txt of origins that cannot be reached at all.
+    unreachable: HashMap<Box<str>, FetchError>,
     /// Answered with the challenge of a firewall. Not known any more after a restart; nearly all say 403 too.
     challenged: HashSet<UrlId>,
     taken: u32,
@@ -218,6 +222,8 @@ pub(super) async fn run(
         held: None,
         ready: VecDeque::new(),
         variants: HashMap::new(),
+        forbidden: HashMap::new(),
+        unreachable: HashMap::new(),
         challenged: HashSet::new(),
         taken: 0,
         cut: None,
@@ -319,6 +325,16 @@ impl Run {
                     self.robots_below.insert(origin.clone(), file.clone());
                 }
                 let policy = policy(&file, &self.config);
+                // nobody is there who could forbid anything
+                if let Some(
+                    error @ (FetchError::Dns
+                    | FetchError::Connect
+                    | FetchError::Tls
+                    | FetchError::Certificate(_)),
+                ) = &file.error
+                {
+                    self.unreachable.insert(origin.clone(), error.clone());
+                }
                 if let Policy::Follow(Agent {
                     delay: Some(delay), ..
                 }) = &policy

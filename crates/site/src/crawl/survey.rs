@@ -163,7 +163,10 @@ impl Survey {
                         read
                     },
                     text: if answer.status == 200 {
-                        String::from_utf8_lossy(&answer.body).into()
+                        // half a line says something else than all of it
+                        let end = memchr::memrchr(b'\n', &answer.body).filter(|_| answer.cut.is_some());
+                        let whole = &answer.body[..end.unwrap_or(answer.body.len())];
+                        String::from_utf8_lossy(whole).into()
                     } else {
                         "".into()
                     },
@@ -387,8 +390,9 @@ pub(super) fn location(answer: &Response, from: &Url) -> Option<Url> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return None;
     }
+    let target = answer.headers.get(http::header::LOCATION)?;
     let target = from
-        .join(answer.headers.get(http::header::LOCATION)?.to_str().ok()?.trim())
+        .join(String::from_utf8_lossy(target.as_bytes()).trim())
         .ok()?;
     matches!(target.scheme(), "http" | "https").then_some(target)
 }

@@ -126,7 +126,7 @@ fn meta(head: &[u8]) -> Declared {
         let label = match (value("charset"), value("http-equiv"), value("content")) {
             (Some(label), ..) if !label.is_empty() => Some(Cow::Borrowed(label)),
             (_, Some(what), Some(content)) if what.eq_ignore_ascii_case("content-type") => {
-                charset_in(content)
+                charset_of_meta(content)
             }
             _ => None,
         };
@@ -167,6 +167,24 @@ fn is_xml(content_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case("application/xhtml+xml")
 }
 
+/// "Extracting a character encoding from a `meta` element" (HTML standard 2.4.4): wherever it stands.
+fn charset_of_meta(content: &str) -> Option<Cow<'_, str>> {
+    let lower = content.to_ascii_lowercase();
+    let names = memmem::find_iter(lower.as_bytes(), b"charset");
+    let value = names
+        .filter_map(|at| content[at + 7..].trim_ascii_start().strip_prefix('='))
+        .next()?;
+    let value = value.trim_ascii_start();
+    let label = match value.as_bytes().first() {
+        Some(quote @ (b'"' | b'\'')) => value[1..].split_once(char::from(*quote))?.0,
+        _ => value
+            .split([';', ' ', '\t', '\n', '\r', '\x0c'])
+            .next()
+            .unwrap_or_default(),
+    };
+    (!label.is_empty()).then_some(Cow::Borrowed(label))
+}
+
 /// `charset` of a content type.
 fn charset_in(content_type: &str) -> Option<Cow<'_, str>> {
     content_type.split(';').skip(1).find_map(|parameter| {
@@ -205,6 +223,19 @@ mod tests {
             .1,
             "Shift_JIS"
         );
+        for content in [
+            "text/html charset=windows-1251",
+            "text/html, CHARSET = windows-1251; x",
+            "charset=windows-1251",
+            "charset charset='windows-1251' x",
+        ] {
+            let body = [
+                format!("<meta http-equiv=Content-Type content=\"{content}\">").as_bytes(),
+                b"\xcf",
+            ]
+            .concat();
+            assert!(read(&body, "text/html").0.ends_with('П'), "{content}");
+        }
         assert_eq!(read(b"<meta charset=utf-16>\xc3\xa9", "").1, "UTF-8");
         assert_eq!(read(b"<meta charset=nonsense>\xe9.", "").1, "windows-1252");
     }

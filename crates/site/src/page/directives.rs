@@ -1,5 +1,7 @@
 //! What a page says to robots, in its head and its headers, and whether that leaves it in the index.
 
+use std::borrow::Cow;
+
 use super::{Outcome, PageFacts};
 
 /// Directives of one source, those for all robots and those for Googlebot together: the stricter wins.
@@ -76,22 +78,35 @@ pub fn directives(page: &PageFacts) -> Directives {
     }
     for value in &page.headers.robots_tags {
         if let Some(rules) = for_googlebot(value) {
-            found.header.add(rules, value);
+            found.header.add(&rules, value);
         }
     }
     found
 }
 
-/// The directives of an `X-Robots-Tag` value, unless they are for another robot.
-fn for_googlebot(value: &str) -> Option<&str> {
-    let Some((before, after)) = value.split_once(':') else {
-        return Some(value);
-    };
-    let before = before.trim();
-    if before.contains(',') || KNOWN.iter().any(|known| before.eq_ignore_ascii_case(known)) {
-        return Some(value);
+/// The directives of an `X-Robots-Tag` value, without those for other robots; `None` when there is no other. A name counts
+/// until the next one: lines of headers may be put together.
+fn for_googlebot(value: &str) -> Option<Cow<'_, str>> {
+    if !value.contains(':') {
+        return Some(Cow::Borrowed(value));
     }
-    before.eq_ignore_ascii_case("googlebot").then_some(after)
+    let mut is_meant = true;
+    let mut rules = Vec::new();
+    for part in value.split(',') {
+        let mut part = part;
+        if let Some((before, after)) = part.split_once(':') {
+            let name = before.trim();
+            // dates have colons behind their spaces
+            let is_name = !name.contains(' ') && !KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known));
+            if is_name {
+                (is_meant, part) = (name.eq_ignore_ascii_case("googlebot"), after);
+            }
+        }
+        if is_meant {
+            rules.push(part);
+        }
+    }
+    (!rules.is_empty()).then(|| Cow::Owned(rules.join(",")))
 }
 
 impl Rules {
@@ -285,12 +300,12 @@ mod tests {
 
     #[test]
     fn a_header_may_be_for_another_robot() {
-        assert_eq!(for_googlebot("otherbot: noindex"), None);
-        assert_eq!(for_googlebot("googlebot: noindex"), Some(" noindex"));
+        assert_eq!(for_googlebot("otherbot: noindex").as_deref(), None);
+        assert_eq!(for_googlebot("googlebot: noindex").as_deref(), Some(" noindex"));
         assert_eq!(
-            for_googlebot("noindex, max-snippet:3"),
+            for_googlebot("noindex, max-snippet:3").as_deref(),
             Some("noindex, max-snippet:3")
         );
-        assert_eq!(for_googlebot("max-snippet: 3"), Some("max-snippet: 3"));
+        assert_eq!(for_googlebot("max-snippet: 3").as_deref(), Some("max-snippet: 3"));
     }
 }

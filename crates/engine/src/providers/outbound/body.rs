@@ -28,6 +28,22 @@ pub(super) enum Coding {
     Brotli,
 }
 
+/// What IANA registers beside `identity`: none but the first three was asked for.
+const CODINGS: [&[u8]; 12] = [
+    b"gzip",
+    b"x-gzip",
+    b"br",
+    b"deflate",
+    b"compress",
+    b"x-compress",
+    b"zstd",
+    b"dcb",
+    b"dcz",
+    b"aes128gcm",
+    b"exi",
+    b"pack200-gzip",
+];
+
 impl Coding {
     /// The coding of `Content-Encoding` values; `None` for one that was not asked for or for layers.
     pub(super) fn of(values: &http::HeaderMap) -> Option<Self> {
@@ -36,7 +52,8 @@ impl Coding {
             .iter()
             .flat_map(|v| v.as_bytes().split(|b| *b == b','))
             .map(<[u8]>::trim_ascii)
-            .filter(|c| !c.is_empty() && !c.eq_ignore_ascii_case(b"identity"));
+            // what is no coding, such as a charset, says nothing of how the bytes are to be read
+            .filter(|c| CODINGS.iter().any(|coding| c.eq_ignore_ascii_case(coding)));
         let coding = match codings.next() {
             None => Self::Identity,
             Some(c) if c.eq_ignore_ascii_case(b"gzip") || c.eq_ignore_ascii_case(b"x-gzip") => Self::Gzip,
@@ -370,6 +387,9 @@ mod tests {
             (&["gzip, gzip"], None),
             (&["gzip", "br"], None),
             (&["zstd"], None),
+            // no coding at all
+            (&["utf-8"], Some(Coding::Identity)),
+            (&["none, gzip"], Some(Coding::Gzip)),
         ] {
             assert_eq!(coding(values), expected, "{values:?}");
         }

@@ -128,7 +128,9 @@ impl Guarded {
             Err(_) => return Err(FetchError::Timeout),
         };
         let headers = std::mem::take(answer.headers_mut());
-        let coding = Coding::of(&headers).ok_or(FetchError::Broken)?;
+        // what a redirect says beside where it leads, nobody reads
+        let unread = || answer.status().is_redirection().then_some(Coding::Identity);
+        let coding = Coding::of(&headers).or_else(unread).ok_or(FetchError::Broken)?;
         Ok((answer, headers, coding))
     }
 

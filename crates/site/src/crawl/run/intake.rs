@@ -95,7 +95,8 @@ impl Run {
         if work.hops >= ALIASES || !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
             return None;
         }
-        let location = answer.headers.get(http::header::LOCATION)?.to_str().ok()?;
+        let location = answer.headers.get(http::header::LOCATION)?;
+        let location = String::from_utf8_lossy(location.as_bytes());
         let mut target = work.url.join(location.trim()).ok()?;
         target.set_fragment(None);
         let same = url_key(&target) == self.table.key(work.id);

@@ -114,18 +114,23 @@ impl Run {
                 None => match self.frontier.next(&self.table) {
                     None if self.frontier.is_idle() && self.seed() => continue,
                     None => return Next::None,
-                    Some(id) if self.is_trap(id) => {
+                    Some(id) if self.builder.state(id) == State::Blocked => {
+                        // Saved before a restart.
+                        self.is_one_of_many(id);
                         self.frontier.finished();
                         continue;
                     }
                     Some(id) if self.builder.is_known(id) => {
                         // Saved before a restart: what it leads to is all there is to do.
-                        self.taken += u32::from(self.builder.state(id) != State::Blocked);
-                        self.expand(id);
+                        if !self.is_trap(id) {
+                            self.taken += 1;
+                            self.expand(id);
+                        }
                         self.frontier.finished();
                         continue;
                     }
                     Some(id) if !self.is_permitted(id) => {
+                        self.is_trap(id);
                         self.frontier.finished();
                         continue;
                     }
@@ -148,10 +153,15 @@ impl Run {
                     },
                 },
             };
-            let blocked = match self.gates.get_mut(origin(work.url.as_str())) {
-                Some(Gate::Known(Policy::Unreachable)) => Some("robots.txt unreachable".into()),
+            let root = origin(work.url.as_str());
+            let refused = match self.gates.get_mut(root) {
+                Some(Gate::Known(Policy::Unreachable)) => Some(match self.unreachable.get(root) {
+                    Some(error) => Outcome::Failed(error.clone()),
+                    None => Outcome::Blocked("robots.txt unreachable".into()),
+                }),
                 Some(Gate::Known(Policy::Follow(rules))) => {
-                    rules.forbids(path(&work.url)).map(ToString::to_string)
+                    let rule = rules.forbids(path(&work.url));
+                    rule.map(|rule| Outcome::Blocked(rule.to_string().into()))
                 }
                 Some(Gate::Asking(waiting)) => {
                     waiting.push(work);
@@ -162,13 +172,17 @@ impl Run {
                     continue;
                 }
             };
-            if let Some(rule) = blocked {
+            if let Some(outcome) = refused {
+                if self.is_one_of_many(work.id) {
+                    self.frontier.finished();
+                    continue;
+                }
                 let at = self.at(&work);
-                self.record(PageFacts::without_answer(
-                    &work.url,
-                    at,
-                    Outcome::Blocked(rule.into()),
-                ));
+                self.record(PageFacts::without_answer(&work.url, at, outcome));
+                continue;
+            }
+            if self.is_trap(work.id) {
+                self.frontier.finished();
                 continue;
             }
             if self.taken >= self.config.max_pages {
@@ -207,7 +221,18 @@ impl Run {
         frontier.seed(seeds.into_iter())
     }
 
-    /// Whether too many URLs differ from this one in their query only.
+    /// Whether so many URLs that robots.txt forbids differ from this one in their query only that one more tells nothing new.
+    /// That is no trap: nobody goes there.
+    fn is_one_of_many(&mut self, id: UrlId) -> bool {
+        let Some((path, _)) = self.table.key(id).split_once('?') else {
+            return false;
+        };
+        let variants = self.forbidden.entry(text::hash(path.as_bytes())).or_default();
+        *variants += 1;
+        *variants > self.config.max_query_variants
+    }
+
+    /// Whether too many URLs that are fetched differ from this one in their query only.
     fn is_trap(&mut self, id: UrlId) -> bool {
         let Some((path, _)) = self.table.key(id).split_once('?') else {
             return false;

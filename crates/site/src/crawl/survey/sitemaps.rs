@@ -47,11 +47,10 @@ impl Survey {
         origin: &mut Origin,
         listed: &mut Listed<'_>,
     ) {
-        let declared: Vec<Url> = Robots::parse(&origin.robots.text)
-            .sitemaps
-            .iter()
-            .filter_map(|s| root.join(s).ok())
-            .collect();
+        let robots = Robots::parse(&origin.robots.text);
+        let mut seen = HashSet::new();
+        let declared = robots.sitemaps.iter().filter_map(|s| root.join(s).ok());
+        let declared: Vec<Url> = declared.filter(|url| seen.insert(url.clone())).collect();
         let (mut parts, mut found) = (Vec::new(), false);
         let mut take = |listing: Listing| {
             found |= listing.facts.status == Some(200);

@@ -51,6 +51,21 @@ fn reasons_to_stay_out_of_the_index() {
     );
     assert_eq!(code(&[("x-robots-tag", "noindex")], "x"), Some("noindex"));
     assert_eq!(code(&[], "<meta name=googlebot content='none'>"), Some("noindex"));
+    // a name counts until the next one
+    for (value, expected) in [
+        ("otherbot: nofollow, googlebot: noindex", Some("noindex")),
+        ("googlebot: noarchive, otherbot: nosnippet, noindex", None),
+        ("noindex, otherbot: nofollow", Some("noindex")),
+        ("otherbot: noindex", None),
+        ("Googlebot:nofollow,noindex", Some("noindex")),
+        ("max-snippet:20, noindex", Some("noindex")),
+        (
+            "unavailable_after: Saturday, 25 Jun 2050 15:00:00 PST, noindex",
+            Some("noindex"),
+        ),
+    ] {
+        assert_eq!(code(&[("x-robots-tag", value)], "x"), expected, "{value}");
+    }
 }
 
 #[test]

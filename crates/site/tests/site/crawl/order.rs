@@ -9,7 +9,7 @@ use searchwright_site::page::PageFacts;
 use searchwright_site::urls::provenance;
 use tokio_util::sync::CancellationToken;
 
-use super::in_order;
+use super::{in_order, text};
 use crate::fake::{Memory, config, html, links, redirect, run, run_with, site};
 
 #[tokio::test]
@@ -212,6 +212,15 @@ async fn limits_cut_the_crawl_and_say_so() {
     assert_eq!(
         ending.index.traps().collect::<Vec<_>>(),
         [(memory.id("/list?page=50"), 30)]
+    );
+    // those that robots.txt forbids are asked for by nobody, and no trap
+    let closed = site()
+        .with("/robots.txt", text("User-agent: *\nDisallow: /list"))
+        .with("/", links(&queries));
+    let (_, memory, ending) = run(closed, config()).await;
+    assert_eq!(
+        (memory.pages.len(), ending.termination, ending.index.complete()),
+        (51, Termination::Complete, true)
     );
 
     let (_, memory, ending) = run(

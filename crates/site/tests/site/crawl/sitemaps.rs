@@ -215,7 +215,7 @@ async fn the_usual_places_are_asked_where_none_is_found() {
         (site, memory.paths().len(), told)
     };
     let at = |path: &str| format!("https://example.com{path}");
-    let robots = || text("Sitemap: /old.xml");
+    let robots = || text("Sitemap: /old.xml\nSitemap: https://example.com/old.xml");
     let (asked, pages, told) = found(
         site()
             .with("/robots.txt", robots())

@@ -51,6 +51,59 @@ async fn the_origin_is_surveyed() {
 }
 
 #[tokio::test]
+async fn addresses_of_redirects_may_be_written_as_people_write() {
+    let site = site()
+        .with("/", redirect(302, "/über-uns"))
+        .with("/%C3%BCber-uns", html("<title>Über uns</title>"));
+    let (_, _, ending) = run(site, config()).await;
+    assert_eq!(
+        ending.index.key(ending.origin.home),
+        "https://example.com/%C3%BCber-uns"
+    );
+}
+
+#[tokio::test]
+async fn half_a_line_of_robots_txt_is_no_rule() {
+    let rules = format!(
+        "User-agent: *\nDisallow: /x\n{}Disallow: /",
+        "# much\n".repeat(1_000)
+    );
+    let cut = crate::fake::Answer::Is(200, vec![(crate::fake::CUT, String::new())], rules);
+    let site = site()
+        .with("/robots.txt", cut)
+        .with("/", links(&["/a", "/x"]))
+        .with("/a", links(&[]));
+    let (_, memory, _) = run(site, config()).await;
+    assert_eq!(memory.page("/a").facts.status(), Some(200));
+    assert!(matches!(memory.page("/x").facts.outcome, Outcome::Blocked(_)));
+}
+
+/// Nobody is there who could forbid anything.
+#[tokio::test]
+async fn a_host_that_is_not_there_forbids_nothing() {
+    let gone = crate::fake::Answer::Fails(searchwright_site::fetch::FetchError::Dns);
+    let wide = searchwright_site::crawl::Config {
+        include_subdomains: true,
+        ..config()
+    };
+    let site = site()
+        .with(
+            "/",
+            links(&["https://old.example.com/x", "https://slow.example.com/x"]),
+        )
+        .with("https://old.example.com/robots.txt", gone)
+        .with("https://slow.example.com/robots.txt", status(503));
+    let (site, memory, _) = run(site, wide).await;
+    let found = |url: &str| memory.page(url).facts.outcome.clone();
+    assert_eq!(
+        found("https://old.example.com/x"),
+        Outcome::Failed(searchwright_site::fetch::FetchError::Dns)
+    );
+    assert!(matches!(found("https://slow.example.com/x"), Outcome::Blocked(_)));
+    assert_eq!(site.asked("https://old.example.com/x"), 0);
+}
+
+#[tokio::test]
 async fn what_robots_txt_forbids_is_not_asked_for_beside_pages_either() {
     for (robots, ended, expected) in [
         (
