@@ -147,10 +147,21 @@ impl Origin {
     /// Nothing is known of what a sitemap lists, or not of all: there was no answer, what came cannot be read to its end, or it is
     /// refused and made-up URLs are not.
     pub(crate) fn is_unread(&self, sitemap: &Sitemap) -> bool {
+        // a server may forbid what nobody has said that it has
+        let rarer = ["/sitemap_index.xml", "/wp-sitemap.xml"];
+        let is_guess = !sitemap.declared && rarer.iter().any(|path| sitemap.url.ends_with(path));
         match sitemap.status {
+            _ if sitemap.is_left_out() => false,
+            status if status != Some(200) && is_guess => false,
             Some(200) => self.has(sitemap) && (sitemap.is_cut() || sitemap.urls > URL_LIMIT),
             status => self.is_withheld(status),
         }
+    }
+
+    /// Whether sitemaps may list what those that were read do not: one was not, or not to its end.
+    pub(crate) fn may_list_more(&self) -> bool {
+        let mut sitemaps = self.sitemaps.iter();
+        sitemaps.any(|sitemap| self.is_unread(sitemap) || sitemap.is_left_out())
     }
 
     /// A file beside the pages gave no answer, or is refused and made-up URLs are not.

@@ -34,6 +34,8 @@ pub(crate) const FOREIGN_LIMIT: usize = 20;
 const RATIO: u64 = 100;
 /// Bytes that are read at a time.
 const BUFFER: usize = 64 * 1024;
+/// Said of the first of those that are not read for their number, or because the crawl has come to a limit.
+pub(crate) const LEFT_OUT: &str = "not asked for, nor those behind it: a limit was reached";
 const HTML: &str = "an HTML page, not a sitemap";
 /// How errors begin that keep nobody from reading on.
 const READ_ON: [&str; 4] = ["no namespace", "unknown namespace", "encoded in ", LATE];
@@ -69,6 +71,11 @@ impl Sitemap {
         self.bytes > SIZE_LIMIT || errors.is_some_and(|errors| !errors.split("; ").all(reads_on))
     }
 
+    /// It stands for those that were not asked for because of a limit.
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.error.as_deref() == Some(LEFT_OUT)
+    }
+
     /// It is a page of a website, as many answer whatever they are asked for.
     pub(crate) fn is_page(&self) -> bool {
         self.error.as_deref() == Some(HTML)
@@ -88,6 +95,7 @@ impl Sitemap {
 
     fn wrong(&mut self, what: &str) {
         self.error = Some(match &self.error {
+            Some(before) if before.contains(what) => return,
             Some(before) => format!("{before}; {what}").into(),
             None => what.into(),
         });
@@ -255,7 +263,10 @@ impl Scan<'_> {
                 Event::Decl(_) if events > 1 => self.listing.facts.wrong(LATE),
                 Event::Start(tag) | Event::Empty(tag) => {
                     if depth == 0 {
-                        rooted = true;
+                        if std::mem::replace(&mut rooted, true) {
+                            let at = xml.buffer_position();
+                            return Err(format!("not well-formed at byte {at}: a second root element"));
+                        }
                         let namespace = tag.try_get_attribute(namespace_name(tag.name().as_ref()).as_str());
                         let namespace = namespace.ok().flatten();
                         let namespace = namespace

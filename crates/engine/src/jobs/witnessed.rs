@@ -50,16 +50,14 @@ impl<'a> Witnessed<'a> {
         page: impl Fn() -> Option<UrlId>,
     ) -> Option<String> {
         let index = self.index;
-        if let Some(why) = check.silence_beside(evidence, told, self.origin, index) {
+        if let Some(why) = check.silence_beside(evidence, told, self.origin) {
             return Some(why);
         }
         // a page is looked up only where it matters
         if check.counts_inlinks() && page().is_some_and(|page| check.doubts_inlinks(page, index)) {
             return Some("a page that gave no answer may link to it".to_owned());
         }
-        if check.doubts_listing(self.origin, index)
-            && page().is_none_or(|page| !index.has(page, flag::IN_SITEMAP))
-        {
+        if check.doubts_listing(self.origin) && page().is_none_or(|page| !index.has(page, flag::IN_SITEMAP)) {
             return Some("a sitemap that could not be read may list it".to_owned());
         }
         let mut named = urls(evidence).into_iter();

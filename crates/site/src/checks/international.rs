@@ -228,7 +228,7 @@ fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             continue;
         }
         let first = *codes.entry(*url).or_insert(code);
-        if !is_same_language(language(first), own) {
+        if written(language(first)) != written(own) {
             pairs.push([(first, *url), (code, *url)]);
         }
     }
@@ -325,6 +325,14 @@ fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             .then(|| json!({"code": link.rel, "url": page.key(id), "lang": there}))
     });
     list("alternates", differs)
+}
+
+/// Norwegian, whichever way it is written; of other languages the language.
+fn written(language: &str) -> &str {
+    match language {
+        "nb" | "nn" => "no",
+        other => other,
+    }
 }
 
 /// Norwegian is written in two ways, and has a code for each beside its own.

@@ -25,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "image-broken",
         title: "Broken image",
         scope: Scope::Targets,
-        description: "The file of an image answers 4xx or 5xx twice, or its host does not exist. 429 does not count, nor do 401, 403, 405, 406, 451 and 503 of another host, which may be meant for programs only.",
+        description: "The file of an image answers 4xx or 5xx twice, or its host does not exist. 401, 403, 405, 406, 429, 451, 503 and 999 do not count: they may be meant for programs only.",
         why_it_matters: "Visitors see a gap or a broken frame.",
         recommendation: "Correct its src, or put the file back.",
         source: GOOGLE,
@@ -102,15 +102,11 @@ fn of<'p>(page: &'p Page<'_>, html: &HtmlFacts, purpose: u8) -> impl Iterator<It
         .map(|(_, place, resource)| (place, resource))
 }
 
-/// It answers with an error, and not only to us: what another site refuses to programs, visitors may see. Who lets us read a
-/// page and refuses its pictures refuses them to everybody, unless we ask too often.
-fn is_broken(page: &str, resource: &Resource) -> bool {
-    let own = || host(&resource.url).eq_ignore_ascii_case(host(page));
+/// It answers with an error, and not only to us: servers that keep their pictures from other sites refuse them to whom they
+/// do not know, and a visitor may see them.
+fn is_broken(resource: &Resource) -> bool {
     match resource.status {
-        Some(429 | 999) => false,
-        Some(status) => {
-            status >= 400 && own() || !is_refusal(status) && (is_missing(status) || status >= 500)
-        }
+        Some(status) => !is_refusal(status) && (is_missing(status) || status >= 500),
         None => matches!(resource.error, Some(crate::fetch::FetchError::Dns)),
     }
 }
@@ -127,7 +123,7 @@ fn image(html: &HtmlFacts, place: usize, resource: &Resource) -> Value {
 }
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let broken = of(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(&page.facts.url, resource));
+    let broken = of(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource));
     list(
         "images",
         broken.map(|(place, resource)| image(html, place, resource)),
@@ -195,7 +191,7 @@ fn card_broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             .content_type
             .as_deref()
             .is_some_and(|kind| !kind.starts_with("image/"));
-    (is_broken(&page.facts.url, card) || no_image)
+    (is_broken(card) || no_image)
         .then(|| json!({"url": card.url, "status": card.status, "contentType": card.content_type}))
 }
 
@@ -228,7 +224,7 @@ fn llms_links(site: &Site<'_>) -> Option<Value> {
         .filter(|resource| resource.is_for(purpose::LLMS))
         .filter(|resource| match resource.status {
             Some(status) => status != 200 && !is_refusal(status),
-            None => is_broken(own, resource) || addresses::is_private(&resource.url, own),
+            None => is_broken(resource) || addresses::is_private(&resource.url, own),
         })
         .collect();
     broken.sort_unstable_by(|a, b| a.url.cmp(&b.url));

@@ -9,7 +9,7 @@ use super::{
     told::Rest,
 };
 use crate::{
-    graph::{Index, flag},
+    graph::flag,
     origin::{Origin, Sitemap},
     page::{HtmlFacts, Outcome},
     sitemap::{FOREIGN_LIMIT, URL_LIMIT},
@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 50 << 20;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "sitemap-missing",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Rest::AnySitemap],
         title: "No sitemap",
         scope: Scope::Site,
         description: "No sitemap was found: neither in robots.txt nor at the usual addresses.",
@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-not-in-robots",
-        rests_on: &[Rest::Robots, Rest::Sitemaps],
+        rests_on: &[Rest::Robots, Rest::AnySitemap],
         title: "Sitemap not in robots.txt",
         scope: Scope::Site,
         description: "A sitemap exists, but robots.txt does not name it.",
@@ -168,7 +168,7 @@ fn missing(site: &Site<'_>) -> Option<Value> {
     let found = sitemaps.iter().any(|sitemap| site.origin().has(sitemap));
     // what did not answer may be there
     if found
-        || Rest::Sitemaps
+        || Rest::AnySitemap
             .silence(None, site.origin(), site.context.index)
             .is_some()
     {
@@ -183,7 +183,7 @@ fn undeclared(site: &Site<'_>) -> Option<Value> {
     if sitemaps.iter().any(|sitemap| sitemap.declared) {
         return None;
     }
-    let found = sitemaps.iter().find(|sitemap| readable(sitemap))?;
+    let found = sitemaps.iter().find(|sitemap| site.origin().has(sitemap))?;
     Some(json!({"url": found.url}))
 }
 
@@ -301,19 +301,14 @@ fn foreign(site: &Site<'_>) -> Option<Value> {
 fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     // other hosts have sitemaps of their own
     let at_root = page.context.is_at_root(&page.facts.url);
-    (page.indexable
-        && at_root
-        && !listed(page)
-        && page.context.complete()
-        && all_read(page.context.origin, page.index()))
-    .then(|| json!({"url": page.key(page.id())}))
+    (page.indexable && at_root && !listed(page) && page.context.complete() && all_read(page.context.origin))
+        .then(|| json!({"url": page.key(page.id())}))
 }
 
 /// There are sitemaps, and every URL of theirs is known.
-fn all_read(origin: &Origin, index: &Index) -> bool {
+fn all_read(origin: &Origin) -> bool {
     let mut sitemaps = origin.sitemaps.iter();
-    sitemaps.any(|sitemap| !sitemap.index && origin.has(sitemap))
-        && Rest::Sitemaps.silence(None, origin, index).is_none()
+    sitemaps.any(|sitemap| !sitemap.index && origin.has(sitemap)) && !origin.may_list_more()
 }
 
 fn lastmod(site: &Site<'_>) -> Option<Value> {

@@ -6,7 +6,6 @@ use crate::{
     graph::{Index, State, flag},
     origin::Origin,
     page::{HtmlFacts, Outcome, PageFacts, UrlId, cut},
-    sitemap::FILE_LIMIT,
     urls::provenance,
 };
 
@@ -120,6 +119,8 @@ pub(crate) enum Rest {
     Targets,
     /// Pages that link to the page, and sitemaps that list it, while its own answer is what it was.
     Inlinks,
+    /// Whether there is a sitemap.
+    AnySitemap,
     /// Sitemaps that list the page.
     Listed,
     /// How many pages link to the page.
@@ -149,9 +150,15 @@ impl Rest {
             }
             Self::Robots => silent(origin.robots.status).then_some("robots.txt could not be fetched"),
             Self::Sitemaps => {
-                let sitemaps = &origin.sitemaps;
-                let unread = sitemaps.iter().any(|sitemap| origin.is_unread(sitemap));
-                (unread || sitemaps.len() >= FILE_LIMIT).then_some("a sitemap could not be read")
+                let mut sitemaps = origin.sitemaps.iter();
+                let unread = sitemaps.any(|sitemap| origin.is_unread(sitemap));
+                unread.then_some("a sitemap could not be read")
+            }
+            Self::AnySitemap => {
+                let (mut found, mut all) = (origin.sitemaps.iter(), origin.sitemaps.iter());
+                let silent =
+                    !found.any(|sitemap| origin.has(sitemap)) && all.any(|sitemap| origin.is_unread(sitemap));
+                silent.then_some("a sitemap could not be fetched")
             }
             Self::Llms => origin
                 .is_withheld(origin.llms_txt.status)
@@ -197,9 +204,12 @@ impl Check {
 
     /// What lies beside the pages decides: robots.txt, sitemaps or llms.txt.
     pub fn rests_on_origin(&self) -> bool {
-        self.rests_on
-            .iter()
-            .any(|rest| matches!(rest, Rest::Robots | Rest::Sitemaps | Rest::Listed | Rest::Llms))
+        self.rests_on.iter().any(|rest| {
+            matches!(
+                rest,
+                Rest::Robots | Rest::Sitemaps | Rest::AnySitemap | Rest::Listed | Rest::Llms
+            )
+        })
     }
 
     /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Check, Scope, Told, told::Rest};
 use crate::{
     graph::{Index, flag},
-    origin::Origin,
+    origin::{Origin, Sitemap},
     page::{UrlId, cut},
 };
 
@@ -82,8 +82,8 @@ impl Check {
     }
 
     /// It is about pages that sitemaps list, and not all could be read, so that one which none lists may be listed.
-    pub fn doubts_listing(&self, origin: &Origin, index: &Index) -> bool {
-        self.rests_on.contains(&Rest::Listed) && Rest::Sitemaps.silence(None, origin, index).is_some()
+    pub fn doubts_listing(&self, origin: &Origin) -> bool {
+        self.rests_on.contains(&Rest::Listed) && origin.may_list_more()
     }
 
     /// It goes by what stands in the alternates of a page.
@@ -92,19 +92,19 @@ impl Check {
     }
 
     /// Why what was asked for beside pages tells nothing of a problem with this evidence; `None` when it does.
-    pub fn silence_beside(
-        &self,
-        evidence: &Value,
-        told: Told,
-        origin: &Origin,
-        index: &Index,
-    ) -> Option<String> {
-        let listed = || evidence.get("inSitemap") != Some(&Value::Bool(false));
-        if self.is_unmended(told)
-            && listed()
-            && let Some(why) = Rest::Sitemaps.silence(None, origin, index)
+    pub fn silence_beside(&self, evidence: &Value, told: Told, origin: &Origin) -> Option<String> {
+        let listed = || evidence.get("inSitemap") == Some(&Value::Bool(true));
+        if self.is_unmended(told) && listed() && origin.may_list_more() {
+            return Some("a sitemap could not be read".to_owned());
+        }
+        // what is about a sitemap of a subdomain that was not read this time
+        let is_elsewhere = |url: &&str| !url.starts_with(&*origin.root);
+        if self.rests_on.contains(&Rest::Sitemaps)
+            && self.scope == Scope::Site
+            && origin.sitemaps.iter().any(Sitemap::is_left_out)
+            && urls(evidence).iter().any(is_elsewhere)
         {
-            return Some(why.to_owned());
+            return Some("not all sitemaps were read".to_owned());
         }
         if evidence.get("method").and_then(Value::as_str) == Some("probe") {
             if origin.probes.is_empty() {

@@ -1,7 +1,12 @@
 //! What other sites answer, slowly, each host for itself: the headers of what links lead to, and the heads of language
 //! alternates.
 
-use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashSet},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -54,6 +59,10 @@ impl Host {
 pub(super) struct Checks {
     hosts: Vec<Host>,
     in_flight: usize,
+    /// Redirects that may still be followed.
+    left: usize,
+    /// What was asked: where some pages are fetched again, nothing else is known of the way of a link.
+    asked: HashSet<UrlId>,
     /// Who reads an alternate.
     reading: Arc<Semaphore>,
 }
@@ -63,6 +72,8 @@ impl Default for Checks {
         Self {
             hosts: Vec::new(),
             in_flight: 0,
+            left: 0,
+            asked: HashSet::new(),
             reading: Arc::new(Semaphore::new(READING)),
         }
     }
@@ -104,6 +115,7 @@ impl Run {
         let last = |ids: &'_ [UrlId], count: usize| ids[ids.len().saturating_sub(count)..].to_vec();
         let mut asked = last(&links, most - of_alternates);
         asked.extend(last(&alternates, of_alternates));
+        let count = asked.len();
         let mut hosts: BTreeMap<&str, Vec<(UrlId, u8)>> = BTreeMap::new();
         for (id, hops) in asked.into_iter().filter_map(|id| self.unasked(id, 0)) {
             hosts.entry(self.host_of(id)).or_default().push((id, hops));
@@ -111,6 +123,7 @@ impl Run {
         let hosts = hosts.into_iter().map(|(name, waiting)| Host::of(name, waiting));
         Checks {
             hosts: hosts.collect(),
+            left: most.saturating_sub(count),
             ..Checks::default()
         }
     }
@@ -126,7 +139,12 @@ impl Run {
     fn unasked(&self, mut id: UrlId, mut hops: u8) -> Option<(UrlId, u8)> {
         let is_followed =
             hops > 0 || self.table.provenance(id) & !(provenance::HREFLANG | provenance::GIVEN) != 0;
-        while self.builder.is_known(id) {
+        // where some pages are fetched again, what was known of the way there may not hold
+        let is_known = |id: UrlId, hops: u8| {
+            let is_stale = hops > 0 && self.permit.is_some() && !self.checks.asked.contains(&id);
+            self.builder.is_known(id) && !is_stale
+        };
+        while is_known(id, hops) {
             id = self.builder.redirect(id).filter(|_| is_followed && hops < HOPS)?;
             hops += 1;
             if self.builder.is_internal(id) {
@@ -136,18 +154,20 @@ impl Run {
         Some((id, hops))
     }
 
-    /// Where a redirect leads is asked before anything else of that host, unless it is left alone.
+    /// Where a redirect leads is asked behind everything else of that host, unless it is left alone.
     fn follow(&mut self, work: &Work) {
-        let Some(next) = self.unasked(work.id, work.hops) else {
+        let next = self.unasked(work.id, work.hops);
+        let Some(next) = next.filter(|_| self.checks.left > 0) else {
             return;
         };
         let name: Box<str> = self.host_of(next.0).into();
         let hosts = &mut self.checks.hosts;
         match hosts.iter_mut().find(|host| host.name == name) {
-            Some(host) if host.failures < FAILURES => host.waiting.push(next),
-            Some(_) => {}
+            Some(host) if host.failures < FAILURES => host.waiting.insert(0, next),
+            Some(_) => return,
             None => hosts.push(Host::of(&name, vec![next])),
         }
+        self.checks.left -= 1;
     }
 
     /// Pages of the site name it as theirs in another language.
@@ -172,7 +192,8 @@ impl Run {
                 continue;
             }
             // two links may lead to the same place
-            host.waiting.retain(|(id, _)| !self.builder.is_known(*id));
+            let asked = &self.checks.asked;
+            host.waiting.retain(|(id, _)| !asked.contains(id));
             if let Some((id, hops)) = host.waiting.pop()
                 && let Ok(url) = Url::parse(self.table.url(id))
             {
@@ -281,6 +302,7 @@ impl Run {
         }
         self.builder.add(&facts);
         self.pending.page(Page { facts, depth: None });
+        self.checks.asked.insert(work.id);
         self.follow(work);
     }
 }

@@ -197,10 +197,14 @@ impl Survey {
             origin.llms_txt = self.file(at(&root, "/llms.txt"), LLMS_LIMIT, &may).await;
             let icon = at(&root, "/favicon.ico");
             if may(&icon) {
-                let (end, icon) = self.follow(icon, 1, &may).await;
-                origin.favicon_status = icon.as_ref().ok().map(|answer| answer.status);
-                let is_here = root.scheme() == "https" && end.origin() == root.origin();
-                if let Some(connection) = icon.ok().map(|icon| icon.connection).filter(|_| is_here) {
+                let first = self.ask(icon.clone(), Method::Get, 1).await.ok();
+                let target = first.as_ref().and_then(|answer| location(answer, &icon));
+                origin.favicon_status = match target {
+                    Some(target) => self.follow(target, 1, &may).await.1.ok().map(|end| end.status),
+                    None => first.as_ref().map(|answer| answer.status),
+                };
+                let is_secure = root.scheme() == "https";
+                if let Some(connection) = first.map(|first| first.connection).filter(|_| is_secure) {
                     origin.more.http1_only = !connection.multiplexed;
                     origin.more.certificate_until_ms = connection.certificate_until_ms;
                 }

@@ -369,6 +369,23 @@ fn dates_are_judged() {
     }
 }
 
+/// However often something is wrong, it is said once.
+#[test]
+fn errors_do_not_add_up() {
+    for (what, error) in [
+        (
+            "<?xml version='1.0'?>".repeat(100_000),
+            format!("{LATE}; no element"),
+        ),
+        (
+            "<urlset/>".repeat(100_000),
+            "no namespace; not well-formed at byte 18: a second root element".into(),
+        ),
+    ] {
+        assert_eq!(of(&what).facts.error.as_deref(), Some(&*error));
+    }
+}
+
 #[test]
 fn nothing_stands_before_the_declaration() {
     let url = "<url><loc>https://example.com/a</loc></url>";

@@ -48,7 +48,7 @@ pub(super) fn cases() -> Vec<Case> {
             "image-broken",
             image,
             |r| r.status = Some(404),
-            |r| r.status = Some(429),
+            |r| r.status = Some(403),
         ),
         case(
             "image-broken",
@@ -58,13 +58,6 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         elsewhere(404, 403),
         elsewhere(500, 503),
-        // one's own server says so to everybody
-        case(
-            "image-broken",
-            image,
-            |r| r.status = Some(403),
-            |r| r.status = Some(429),
-        ),
         case(
             "image-broken",
             image,

@@ -4,7 +4,7 @@ use url::Url;
 
 use crate::{
     crawl::{Config, scope::Scope},
-    url_key::Base,
+    url_key::{Base, url_key},
     urls::{UrlTable, provenance},
 };
 
@@ -39,12 +39,16 @@ impl<'r> Given<'r> {
 
     pub(super) fn add(&mut self, text: &str, bits: u8, day: u16) {
         let table = &mut *self.table;
+        // what is known takes no room
+        let is_full = table.len() >= self.most;
         let added = match self.base.key_of_absolute(text) {
-            _ if table.len() >= self.most => None,
-            Some(key) if self.scope.is_internal(key) => table.insert(key, None),
-            Some(_) => None,
+            Some(key) if !self.scope.is_internal(key) => None,
+            Some(key) if is_full => table.get(key),
+            Some(key) => table.insert(key, None),
             None => match Url::parse(text) {
-                Ok(url) if self.scope.is_internal(url.as_str()) => table.add_url(&url),
+                Ok(url) if !self.scope.is_internal(url.as_str()) => None,
+                Ok(url) if is_full => table.get(&url_key(&url)),
+                Ok(url) => table.add_url(&url),
                 _ => None,
             },
         };

@@ -6,7 +6,6 @@ use url::Url;
 
 use super::{Run, given::Given};
 use crate::{
-    checks::is_passing,
     crawl::{
         Termination,
         scope::origin,
@@ -16,21 +15,20 @@ use crate::{
     origin::{Origin, Sitemap},
     page::UrlId,
     robots::Policy,
+    sitemap::LEFT_OUT,
 };
 
 /// Subdomains whose sitemaps are read.
 const MOST: usize = 100;
-/// Said of the first subdomain whose sitemaps are not read, so that nobody takes what they list for listed nowhere.
-const LEFT_OUT: &str =
-    "not asked for, nor those of other subdomains behind it: the crawl has come to a limit";
 
 impl Run {
     /// Goes on with what the sitemaps of other subdomains list, until there are no more of them. `None` when a batch could not be
     /// handed over.
     pub(super) async fn subdomains(&mut self) -> Option<()> {
         let mut asked = HashSet::new();
-        let sitemaps = &mut self.origin.sitemaps;
-        sitemaps.retain(|sitemap| sitemap.error.as_deref() != Some(LEFT_OUT));
+        let root = self.origin.root.clone();
+        let is_ours = |sitemap: &Sitemap| !sitemap.is_left_out() || sitemap.url.starts_with(&*root);
+        self.origin.sitemaps.retain(is_ours);
         // where some pages are fetched again, only if what sitemaps list is learnt again
         while self.config.include_subdomains && (self.permit.is_none() || self.surveyed) {
             let new = self.origins_below(&asked);
@@ -68,6 +66,7 @@ impl Run {
         found
     }
 
+    /// So that nobody takes what they list for listed nowhere.
     fn leave_out(&mut self, root: &str) {
         self.origin.sitemaps.push(Sitemap {
             url: format!("{root}/sitemap.xml").into(),
@@ -108,11 +107,8 @@ impl Run {
         }
         // where none is named and none lies, there need not be any; whether a page there means that was not asked
         let sitemaps = found.sitemaps.into_iter();
-        let sitemaps = sitemaps.filter(|sitemap| match sitemap.status {
-            _ if sitemap.declared => true,
-            Some(200) => !sitemap.is_page(),
-            status => status.is_none_or(is_passing),
-        });
+        let sitemaps =
+            sitemaps.filter(|sitemap| sitemap.declared || sitemap.status == Some(200) && !sitemap.is_page());
         for sitemap in sitemaps {
             // once more, after a restart
             self.origin.sitemaps.retain(|known| known.url != sitemap.url);

@@ -92,11 +92,15 @@ impl Survey {
         let mut asked: HashSet<Url> = declared.into_iter().collect();
         let named = origin.sitemaps.iter().any(|s| s.declared);
         for url in parts {
-            if origin.sitemaps.len() >= sitemap::FILE_LIMIT {
-                return;
-            }
             if !asked.insert(url.clone()) {
                 continue;
+            }
+            if origin.sitemaps.len() >= sitemap::FILE_LIMIT {
+                return origin.sitemaps.push(Sitemap {
+                    url: url.as_str().into(),
+                    error: Some(sitemap::LEFT_OUT.into()),
+                    ..Sitemap::default()
+                });
             }
             if let Some(mut listing) = self.sitemap(url, named, (root, &whatever)).await {
                 if listing.facts.index {

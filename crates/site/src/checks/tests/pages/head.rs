@@ -272,7 +272,7 @@ pub(super) fn heads() -> Vec<Case> {
         page(
             "hreflang-conflict",
             &(hreflang("nb", own) + &hreflang("sv", own)),
-            &(hreflang("no", own) + &hreflang("nb", own) + &hreflang("nn", own)),
+            &(hreflang("nb", own) + &hreflang("nn", own) + &hreflang("no", own)),
         ),
         page(
             "viewport-missing",
