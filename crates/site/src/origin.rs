@@ -152,7 +152,7 @@ impl Origin {
         let is_guess = !sitemap.declared && rarer.iter().any(|path| sitemap.url.ends_with(path));
         match sitemap.status {
             _ if sitemap.is_left_out() => false,
-            status if status != Some(200) && is_guess => false,
+            Some(401 | 403) if is_guess => false,
             Some(200) => self.has(sitemap) && (sitemap.is_cut() || sitemap.urls > URL_LIMIT),
             status => self.is_withheld(status),
         }

@@ -332,6 +332,7 @@ impl Run {
                     | FetchError::Tls
                     | FetchError::Certificate(_)),
                 ) = &file.error
+                    && super::scope::origin(&file.url) == &*origin
                 {
                     self.unreachable.insert(origin.clone(), error.clone());
                 }

@@ -130,7 +130,12 @@ impl Run {
                         continue;
                     }
                     Some(id) if !self.is_permitted(id) => {
-                        self.is_trap(id);
+                        // counted as the whole crawl did
+                        if self.is_forbidden(id) {
+                            self.is_one_of_many(id);
+                        } else {
+                            self.is_trap(id);
+                        }
                         self.frontier.finished();
                         continue;
                     }
@@ -172,11 +177,11 @@ impl Run {
                     continue;
                 }
             };
-            if let Some(outcome) = refused {
-                if self.is_one_of_many(work.id) {
-                    self.frontier.finished();
-                    continue;
-                }
+            if matches!(refused, Some(Outcome::Blocked(_))) && self.is_one_of_many(work.id) {
+                self.frontier.finished();
+                continue;
+            }
+            if let Some(outcome @ Outcome::Blocked(_)) = refused {
                 let at = self.at(&work);
                 self.record(PageFacts::without_answer(&work.url, at, outcome));
                 continue;
@@ -194,6 +199,11 @@ impl Run {
                 return Next::None;
             }
             self.taken += 1;
+            if let Some(outcome) = refused {
+                let at = self.at(&work);
+                self.record(PageFacts::without_answer(&work.url, at, outcome));
+                continue;
+            }
             return Next::Work(work);
         }
         Next::Again
@@ -219,6 +229,21 @@ impl Run {
             }
         }
         frontier.seed(seeds.into_iter())
+    }
+
+    /// Whether robots.txt forbids a URL that is not asked for; where it is not known, whether there were so many such before that
+    /// no more were taken down.
+    fn is_forbidden(&self, id: UrlId) -> bool {
+        let Ok(url) = Url::parse(self.table.url(id)) else {
+            return false;
+        };
+        if let Some(Gate::Known(Policy::Follow(rules))) = self.gates.get(origin(url.as_str())) {
+            return rules.forbids(path(&url)).is_some();
+        }
+        let key = self.table.key(id);
+        let (path, _) = key.split_once('?').unwrap_or((key, ""));
+        let variants = self.forbidden.get(&text::hash(path.as_bytes()));
+        variants.is_some_and(|variants| *variants >= self.config.max_query_variants)
     }
 
     /// Whether so many URLs that robots.txt forbids differ from this one in their query only that one more tells nothing new.

@@ -6,6 +6,7 @@ use url::Url;
 
 use super::{Run, given::Given};
 use crate::{
+    checks::is_passing,
     crawl::{
         Termination,
         scope::origin,
@@ -26,11 +27,14 @@ impl Run {
     /// handed over.
     pub(super) async fn subdomains(&mut self) -> Option<()> {
         let mut asked = HashSet::new();
-        let root = self.origin.root.clone();
-        let is_ours = |sitemap: &Sitemap| !sitemap.is_left_out() || sitemap.url.starts_with(&*root);
-        self.origin.sitemaps.retain(is_ours);
         // where some pages are fetched again, only if what sitemaps list is learnt again
-        while self.config.include_subdomains && (self.permit.is_none() || self.surveyed) {
+        let wanted = self.config.include_subdomains && (self.permit.is_none() || self.surveyed);
+        if wanted {
+            let scope = &self.scope;
+            let stays = |sitemap: &Sitemap| !sitemap.is_left_out() || !scope.is_below(origin(&sitemap.url));
+            self.origin.sitemaps.retain(stays);
+        }
+        while wanted {
             let new = self.origins_below(&asked);
             if new.is_empty() {
                 break;
@@ -106,9 +110,15 @@ impl Run {
             return self.stop(why);
         }
         // where none is named and none lies, there need not be any; whether a page there means that was not asked
+        let mut sitemaps = found.sitemaps.iter();
+        let has_index = sitemaps.any(|sitemap| sitemap.status == Some(200) && sitemap.index);
         let sitemaps = found.sitemaps.into_iter();
-        let sitemaps =
-            sitemaps.filter(|sitemap| sitemap.declared || sitemap.status == Some(200) && !sitemap.is_page());
+        let sitemaps = sitemaps.filter(|sitemap| match sitemap.status {
+            _ if sitemap.declared || sitemap.is_left_out() => true,
+            Some(200) => !sitemap.is_page(),
+            // a part that an index names
+            status => has_index && status.is_none_or(is_passing),
+        });
         for sitemap in sitemaps {
             // once more, after a restart
             self.origin.sitemaps.retain(|known| known.url != sitemap.url);

@@ -39,6 +39,15 @@ fn unread(facts: Sitemap, why: &str) -> Listing {
     }
 }
 
+/// The first of those that are too many.
+fn left_out(url: &Url) -> Sitemap {
+    Sitemap {
+        url: url.as_str().into(),
+        error: Some(sitemap::LEFT_OUT.into()),
+        ..Sitemap::default()
+    }
+}
+
 impl Survey {
     pub(in crate::crawl) async fn sitemaps(
         &mut self,
@@ -89,6 +98,9 @@ impl Survey {
         for listing in tried {
             take(listing);
         }
+        if let Some(url) = declared.get(sitemap::FILE_LIMIT) {
+            origin.sitemaps.push(left_out(url));
+        }
         let mut asked: HashSet<Url> = declared.into_iter().collect();
         let named = origin.sitemaps.iter().any(|s| s.declared);
         for url in parts {
@@ -96,11 +108,7 @@ impl Survey {
                 continue;
             }
             if origin.sitemaps.len() >= sitemap::FILE_LIMIT {
-                return origin.sitemaps.push(Sitemap {
-                    url: url.as_str().into(),
-                    error: Some(sitemap::LEFT_OUT.into()),
-                    ..Sitemap::default()
-                });
+                return origin.sitemaps.push(left_out(&url));
             }
             if let Some(mut listing) = self.sitemap(url, named, (root, &whatever)).await {
                 if listing.facts.index {
