@@ -29,12 +29,13 @@ impl Run {
         let mut asked = HashSet::new();
         // where some pages are fetched again, only if what sitemaps list is learnt again
         let wanted = self.config.include_subdomains && (self.permit.is_none() || self.surveyed);
-        if wanted {
-            let scope = &self.scope;
-            let stays = |sitemap: &Sitemap| !sitemap.is_left_out() || !scope.is_below(origin(&sitemap.url));
-            self.origin.sitemaps.retain(stays);
+        if !wanted {
+            return Some(());
         }
-        while wanted {
+        let scope = &self.scope;
+        let stays = |sitemap: &Sitemap| !sitemap.is_left_out() || !scope.is_below(origin(&sitemap.url));
+        self.origin.sitemaps.retain(stays);
+        loop {
             let new = self.origins_below(&asked);
             if new.is_empty() {
                 break;
