@@ -333,21 +333,18 @@ fn staging_host(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 fn is_staging(host: &str) -> bool {
     /// No other words: `qa` has questions, `sandbox` is open to customers, and `stage` is an internship in half of Europe.
     const LABELS: [&str; 6] = ["staging", "dev", "test", "preview", "preprod", "uat"];
+    /// Those that mean it beside other words too: a test may be one of speed or of a virus.
+    const PARTS: [&str; 3] = ["staging", "dev", "preprod"];
     let is_one = |word: &str, labels: &[&str]| {
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
         labels.iter().any(|label| word.eq_ignore_ascii_case(label))
     };
     let says_so = |labels: &str| {
-        // a test may be one of speed or of a virus
-        let (begins, ends) = (["staging", "dev", "preprod"], ["staging", "dev", "preprod"]);
         labels.split('.').any(|label| {
-            is_one(label, &LABELS)
-                || label
-                    .split_once('-')
-                    .is_some_and(|(first, _)| is_one(first, &begins))
-                || label
-                    .rsplit_once('-')
-                    .is_some_and(|(_, last)| is_one(last, &ends))
+            let first = label.split_once('-').map(|(first, _)| first);
+            let last = label.rsplit_once('-').map(|(_, last)| last);
+            let mut parts = first.into_iter().chain(last);
+            is_one(label, &LABELS) || parts.any(|part| is_one(part, &PARTS))
         })
     };
     // few hosts have such a word at all

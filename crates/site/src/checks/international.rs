@@ -228,7 +228,7 @@ fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             continue;
         }
         let first = *codes.entry(*url).or_insert(code);
-        if written(language(first)) != written(own) {
+        if macrolanguage(language(first)) != macrolanguage(own) {
             pairs.push([(first, *url), (code, *url)]);
         }
     }
@@ -327,16 +327,15 @@ fn lang_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("alternates", differs)
 }
 
-/// Norwegian, whichever way it is written; of other languages the language.
-fn written(language: &str) -> &str {
+/// That of ISO 639-3 which a language belongs to, of Norwegian, which is written in two ways; otherwise the language itself.
+fn macrolanguage(language: &str) -> &str {
     match language {
         "nb" | "nn" => "no",
         other => other,
     }
 }
 
-/// Norwegian is written in two ways, and has a code for each beside its own.
+/// The same, or one is the macrolanguage of the other.
 fn is_same_language(a: &str, b: &str) -> bool {
-    let norwegian = |one: &str, other: &str| one == "no" && matches!(other, "nb" | "nn");
-    a == b || norwegian(a, b) || norwegian(b, a)
+    a == b || a == macrolanguage(b) || b == macrolanguage(a)
 }

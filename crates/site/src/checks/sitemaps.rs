@@ -72,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Listed],
         title: "Sitemap lists an error page",
         scope: Scope::Graph,
-        description: "A URL of a sitemap answers 4xx or 5xx.",
+        description: "A URL of a sitemap answers 4xx or 5xx; 401, 403 and 429 do not count, which are a login or a limit.",
         why_it_matters: "Search engines trust the sitemap less.",
         recommendation: "Remove the URL, or restore the page.",
         source: BUILD,

@@ -170,10 +170,8 @@ fn is_xml(content_type: &str) -> bool {
 /// "Extracting a character encoding from a `meta` element" (HTML standard 2.4.4): wherever it stands.
 fn charset_of_meta(content: &str) -> Option<Cow<'_, str>> {
     let lower = content.to_ascii_lowercase();
-    let names = memmem::find_iter(lower.as_bytes(), b"charset");
-    let value = names
-        .filter_map(|at| content[at + 7..].trim_ascii_start().strip_prefix('='))
-        .next()?;
+    let mut names = memmem::find_iter(lower.as_bytes(), b"charset");
+    let value = names.find_map(|at| content[at + 7..].trim_ascii_start().strip_prefix('='))?;
     let value = value.trim_ascii_start();
     let label = match value.as_bytes().first() {
         Some(quote @ (b'"' | b'\'')) => value[1..].split_once(char::from(*quote))?.0,

@@ -351,11 +351,18 @@ impl Prose {
                 // with what follows, by which the place can be found
                 let end = folded.floor_char_boundary(at + filler.len() + AFTER_FILLER);
                 found.push(folded[at..end].trim_end().into());
+                continue;
+            }
             // around the main text
-            } else if let Some(at) = finder_around.find(self.text.as_bytes()) {
+            let text = self.text.as_bytes();
+            let begins = |at: &usize| {
+                text[..*at]
+                    .last()
+                    .is_some_and(|b| filler.as_bytes()[0] == b.to_ascii_lowercase())
+            };
+            if let Some(at) = finder_around.find_iter(text).find(begins) {
                 let end = self.text.floor_char_boundary(at + filler.len() + AFTER_FILLER);
-                let text = [&filler[..1], &self.text[at..end]].concat();
-                found.push(text::folded_case(text.trim_end().to_owned()).into());
+                found.push(text::folded_case(self.text[at - 1..end].trim_end().to_owned()).into());
             }
         }
         let brackets = memchr2_iter(b'{', b'[', self.text.as_bytes());

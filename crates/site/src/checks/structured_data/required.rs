@@ -91,14 +91,14 @@ pub(super) fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
         let (names, properties) = REQUIRED
             .iter()
             .find(|(names, _)| names.iter().any(|name| is_kind(item, name)))?;
-        let lacks = |property: &&&str| !property.split('|').any(|one| item.has(one));
-        // said where the thing is described
-        let lacks = |property: &&&str| {
-            lacks(property) && !(**property == "itemReviewed" && is_review_of_another(page, item))
+        let says = |property: &&str| {
+            // a review may leave it to the thing that names it
+            property.split('|').any(|one| item.has(one))
+                || *property == "itemReviewed" && is_review_of_another(page, item)
         };
         let mut missing: Vec<String> = properties
             .iter()
-            .filter(lacks)
+            .filter(|property| !says(property))
             .map(|p| p.replace('|', " or "))
             .collect();
         if names.contains(&"BreadcrumbList") && item.extent == Extent::Whole {

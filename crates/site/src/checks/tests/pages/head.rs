@@ -95,7 +95,7 @@ pub(super) fn texts() -> Vec<Case> {
         page(
             "lorem-ipsum",
             "<main><p>Text</main><footer>Lorem <b>ipsum</b></footer>",
-            "<main><p>Text</main><footer>Flor ipsum</footer>",
+            "<main><p>Text</main><footer>Theorem ipsum</footer>",
         ),
         page(
             "template-unrendered",
