@@ -26,6 +26,7 @@ mod mobile;
 mod parts;
 mod performance;
 mod phrases;
+mod questions;
 mod redirects;
 mod resources;
 mod robots;

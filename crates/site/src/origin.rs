@@ -7,7 +7,7 @@ use crate::{
     fetch::{Fault, FetchError},
     page::UrlId,
     robots::Policy,
-    sitemap::URL_LIMIT,
+    sitemap::{self, URL_LIMIT},
     text::sketch::Sketch,
 };
 
@@ -148,7 +148,7 @@ impl Origin {
     /// refused and made-up URLs are not.
     pub(crate) fn is_unread(&self, sitemap: &Sitemap) -> bool {
         // a server may forbid what nobody has said that it has
-        let rarer = ["/sitemap_index.xml", "/wp-sitemap.xml"];
+        let [_, rarer @ ..] = sitemap::USUAL;
         let is_guess = !sitemap.declared && rarer.iter().any(|path| sitemap.url.ends_with(path));
         match sitemap.status {
             _ if sitemap.is_left_out() => false,

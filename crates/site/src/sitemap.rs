@@ -4,6 +4,7 @@
 
 mod date;
 mod encoding;
+mod faults;
 #[cfg(test)]
 mod tests;
 
@@ -19,11 +20,15 @@ use url::Url;
 use crate::{fetch::Cut, origin::Sitemap};
 
 pub use date::w3c_datetime_ms;
+pub(crate) use faults::LEFT_OUT;
+use faults::{HTML, LATE, UTF_8_ONLY};
 
 /// Most URLs of one file that are used; more are counted (sitemaps.org: 50,000).
 pub const URL_LIMIT: u32 = 50_000;
 /// Most decoded bytes of one file that are read (sitemaps.org: 50 MiB).
 pub const SIZE_LIMIT: u64 = 50 * 1024 * 1024;
+/// Where sitemaps lie when robots.txt names none.
+pub(crate) const USUAL: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
 /// Most sitemap files of one audit.
 pub const FILE_LIMIT: usize = 200;
 /// Longest `<loc>` that is kept, bytes; the protocol allows 2,048 characters.
@@ -34,16 +39,6 @@ pub(crate) const FOREIGN_LIMIT: usize = 20;
 const RATIO: u64 = 100;
 /// Bytes that are read at a time.
 const BUFFER: usize = 64 * 1024;
-/// Said of the first of those that are not read for their number, or because the crawl has come to a limit.
-pub(crate) const LEFT_OUT: &str = "not asked for, nor those behind it: a limit was reached";
-const HTML: &str = "an HTML page, not a sitemap";
-/// How errors begin that keep nobody from reading on.
-const READ_ON: [&str; 4] = ["no namespace", "unknown namespace", "encoded in ", LATE];
-/// XML 1.0, section 2.8: nothing stands before the declaration, no white space either. Search engines refuse such a file.
-const LATE: &str = "something stands before the XML declaration";
-/// What the protocol demands.
-const UTF_8_ONLY: &str = "sitemaps have to be encoded in UTF-8";
-const TOO_LARGE: &str = "larger than 50 MiB, the limit of the protocol: cut off after 52,428,800 bytes";
 /// A day of `lastmod`.
 pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Dates of so many URLs that are all the same are those of the file.
@@ -61,45 +56,6 @@ pub struct Listing {
     /// Of each, when it was last changed, in days since the Unix epoch; 0 for no date or an impossible one. The last ones
     /// without a date may be missing, and all are where every date is the same: that says when the file was made.
     pub days: Vec<u16>,
-}
-
-impl Sitemap {
-    /// What it has was not counted to its end.
-    pub(crate) fn is_cut(&self) -> bool {
-        let reads_on = |error: &str| READ_ON.iter().any(|start| error.starts_with(start));
-        let errors = self.error.as_deref();
-        self.bytes > SIZE_LIMIT || errors.is_some_and(|errors| !errors.split("; ").all(reads_on))
-    }
-
-    /// It stands for those that were not asked for because of a limit.
-    pub(crate) fn is_left_out(&self) -> bool {
-        self.error.as_deref() == Some(LEFT_OUT)
-    }
-
-    /// It is a page of a website, as many answer whatever they are asked for.
-    pub(crate) fn is_page(&self) -> bool {
-        self.error.as_deref() == Some(HTML)
-    }
-
-    /// Says that only the beginning of it came.
-    pub(crate) fn cut_off(&mut self, cut: Cut) {
-        let after = || format!("cut off after {} bytes", self.bytes);
-        let why = match cut {
-            Cut::Size => TOO_LARGE.to_owned(),
-            Cut::Ratio => format!("inflates more than 100:1, as attacks do: {}", after()),
-            Cut::Time => format!("took too long: {}", after()),
-        };
-        // whatever else is wrong may be for want of the rest
-        self.error = Some(why.into());
-    }
-
-    fn wrong(&mut self, what: &str) {
-        self.error = Some(match &self.error {
-            Some(before) if before.contains(what) => return,
-            Some(before) => format!("{before}; {what}").into(),
-            None => what.into(),
-        });
-    }
 }
 
 /// Reads a sitemap, sitemap index or text sitemap, gzip or not. `root` tells which URLs are foreign,

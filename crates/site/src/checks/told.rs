@@ -155,10 +155,10 @@ impl Rest {
                 unread.then_some("a sitemap could not be read")
             }
             Self::AnySitemap => {
-                let (mut found, mut all) = (origin.sitemaps.iter(), origin.sitemaps.iter());
-                let silent =
-                    !found.any(|sitemap| origin.has(sitemap)) && all.any(|sitemap| origin.is_unread(sitemap));
-                silent.then_some("a sitemap could not be fetched")
+                let sitemaps = &origin.sitemaps;
+                let found = sitemaps.iter().any(|sitemap| origin.has(sitemap));
+                let unread = sitemaps.iter().any(|sitemap| origin.is_unread(sitemap));
+                (unread && !found).then_some("a sitemap could not be fetched")
             }
             Self::Llms => origin
                 .is_withheld(origin.llms_txt.status)

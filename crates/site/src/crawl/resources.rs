@@ -151,6 +151,7 @@ impl Run {
         let wanted = self.collector.wanted.clone();
         let known = self.gates.iter().filter_map(|(origin, gate)| match gate {
             Gate::Known(policy) => Some((origin.clone(), policy.clone())),
+            Gate::Absent(_) => Some((origin.clone(), Policy::Unreachable)),
             Gate::Asking(_) => None,
         });
         let rules: Policies = known.collect();

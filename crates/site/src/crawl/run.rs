@@ -34,7 +34,6 @@ use super::{
     resources::Collector,
     resume::Tally,
     scope::Scope,
-    survey::policy,
 };
 use crate::{
     fetch::{Fetch, FetchError, Fetched},
@@ -43,7 +42,7 @@ use crate::{
     origin::{File, Origin},
     page::{At, Limits, UrlId},
     resources::Resource,
-    robots::{Agent, Policy},
+    robots::Policy,
     urls::UrlTable,
 };
 
@@ -88,6 +87,8 @@ pub(super) struct Work {
 pub(super) enum Gate {
     Asking(Vec<Work>),
     Known(Policy),
+    /// Nobody is there who could forbid anything.
+    Absent(FetchError),
 }
 
 /// What there is to do.
@@ -139,8 +140,6 @@ pub(super) struct Run {
     variants: HashMap<u64, (u32, Option<UrlId>)>,
     /// URLs that robots.txt forbids, by their path.
     forbidden: HashMap<u64, u32>,
-    /// Why there is no robots.txt of origins that cannot be reached at all.
-    unreachable: HashMap<Box<str>, FetchError>,
     /// Answered with the challenge of a firewall. Not known any more after a restart; nearly all say 403 too.
     challenged: HashSet<UrlId>,
     taken: u32,
@@ -223,7 +222,6 @@ pub(super) async fn run(
         ready: VecDeque::new(),
         variants: HashMap::new(),
         forbidden: HashMap::new(),
-        unreachable: HashMap::new(),
         challenged: HashSet::new(),
         taken: 0,
         cut: None,
@@ -320,33 +318,7 @@ impl Run {
                 self.reading_bytes -= page.held;
                 self.adopt(*page);
             }
-            Event::Robots(origin, file) => {
-                if self.config.include_subdomains && self.scope.is_below(&origin) {
-                    self.robots_below.insert(origin.clone(), file.clone());
-                }
-                let policy = policy(&file, &self.config);
-                // nobody is there who could forbid anything
-                if let Some(
-                    error @ (FetchError::Dns
-                    | FetchError::Connect
-                    | FetchError::Tls
-                    | FetchError::Certificate(_)),
-                ) = &file.error
-                    && super::scope::origin(&file.url) == &*origin
-                {
-                    self.unreachable.insert(origin.clone(), error.clone());
-                }
-                if let Policy::Follow(Agent {
-                    delay: Some(delay), ..
-                }) = &policy
-                {
-                    let host = self.hosts.of(&host_of(&origin));
-                    self.hosts[host].slow_to(*delay);
-                }
-                if let Some(Gate::Asking(waiting)) = self.gates.insert(origin, Gate::Known(policy)) {
-                    self.ready.extend(waiting);
-                }
-            }
+            Event::Robots(origin, file) => self.learnt_robots(origin, file),
             Event::Checked(work, page) => self.checked(&work, *page),
             Event::Resources(found) => self.checked_resources(found),
         }

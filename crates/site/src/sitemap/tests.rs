@@ -1,6 +1,6 @@
 use std::io::Write;
 
-use super::*;
+use super::{faults::TOO_LARGE, *};
 
 const NOW: i64 = 1_795_000_000_000;
 

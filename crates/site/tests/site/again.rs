@@ -95,12 +95,7 @@ async fn sitemaps_are_read_again_with_robots() {
             }),
             ..config()
         };
-        let mut resume = searchwright_site::crawl::Resume::new(&config, origin, std::time::Duration::ZERO);
-        memory.urls.iter().for_each(|url| resume.url(url).unwrap());
-        memory
-            .pages
-            .iter()
-            .for_each(|page| resume.page(&page.facts).unwrap());
+        let resume = memory.pages_of(&config, origin);
         let after = Arc::new(
             site()
                 .with("/", links(&["/a"]))
@@ -149,12 +144,7 @@ async fn sitemaps_of_subdomains_are_read_again() {
         }),
         ..wide()
     };
-    let mut resume = searchwright_site::crawl::Resume::new(&config, None, std::time::Duration::ZERO);
-    memory.urls.iter().for_each(|url| resume.url(url).unwrap());
-    memory
-        .pages
-        .iter()
-        .for_each(|page| resume.page(&page.facts).unwrap());
+    let resume = memory.pages_of(&config, None);
     let after = Arc::new(build());
     let mut again = Memory {
         urls: memory.urls.clone(),

@@ -211,12 +211,18 @@ impl Sink for Memory {
 
 impl Memory {
     pub fn resume(&self, config: &Config) -> Resume {
-        let mut resume = Resume::new(config, self.origin.clone(), Duration::ZERO);
+        let mut resume = self.pages_of(config, self.origin.clone());
+        resume.resources(self.resources().cloned());
+        resume
+    }
+
+    /// The pages that were saved, and that of the site beside them.
+    pub fn pages_of(&self, config: &Config, origin: Option<Origin>) -> Resume {
+        let mut resume = Resume::new(config, origin, Duration::ZERO);
         self.urls.iter().for_each(|url| resume.url(url).unwrap());
         self.pages
             .iter()
             .for_each(|page| resume.page(&page.facts).unwrap());
-        resume.resources(self.resources().cloned());
         resume
     }
 

@@ -60,6 +60,21 @@ fn guessed_page(sitemap: &mut Sitemap) {
     sitemap.error = Some("an HTML page, not a sitemap".into());
 }
 
+/// A sitemap on a site that answers so to made-up URLs: where that is a problem, and where it is none.
+fn beside_made_up(id: &'static str, [bad, good]: [u16; 2], change: fn(&mut Sitemap)) -> Case {
+    let world = |status| {
+        World::new().origin(|o| {
+            o.probe_status = Some(status);
+            sitemap(o, change);
+        })
+    };
+    Case {
+        id,
+        bad: world(bad),
+        good: world(good),
+    }
+}
+
 fn variant(url: &str, status: u16) -> Option<Variant> {
     Some(Variant {
         url: url.into(),
@@ -195,39 +210,11 @@ fn files() -> Vec<Case> {
             |o| sitemap(o, |s| (s.status, s.declared) = (Some(404), false)),
         ),
         // a page in place of one that nobody named: not there where made-up URLs are answered alike
-        origin(
-            "sitemap-missing",
-            |o| {
-                o.probe_status = Some(200);
-                sitemap(o, guessed_page);
-            },
-            |o| {
-                o.probe_status = Some(404);
-                sitemap(o, guessed_page);
-            },
-        ),
-        origin(
-            "sitemap-invalid",
-            |o| {
-                o.probe_status = Some(404);
-                sitemap(o, guessed_page);
-            },
-            |o| {
-                o.probe_status = Some(200);
-                sitemap(o, guessed_page);
-            },
-        ),
-        origin(
-            "sitemap-missing",
-            |o| {
-                o.probe_status = Some(403);
-                sitemap(o, |s| (s.status, s.declared) = (Some(403), false));
-            },
-            |o| {
-                o.probe_status = Some(404);
-                sitemap(o, |s| (s.status, s.declared) = (Some(403), false));
-            },
-        ),
+        beside_made_up("sitemap-missing", [200, 404], guessed_page),
+        beside_made_up("sitemap-invalid", [404, 200], guessed_page),
+        beside_made_up("sitemap-missing", [403, 404], |s| {
+            (s.status, s.declared) = (Some(403), false);
+        }),
         origin(
             "sitemap-too-large",
             |o| sitemap(o, |s| s.urls = 50_001),

@@ -10,18 +10,20 @@ use url::Url;
 use super::{
     Event, Gate, Run, Wake, Work,
     ask::{Ask, Asked},
+    host_of,
 };
 use crate::{
     crawl::{
         Termination, let_others_run,
         readers::{Job, read, still},
         scope::origin,
-        survey::{Survey, path},
+        survey::{Survey, path, policy},
     },
-    fetch::Response,
+    fetch::{FetchError, Response},
     graph::State,
+    origin::File,
     page::{At, Limits, Outcome, PageFacts, UrlId},
-    robots::Policy,
+    robots::{Agent, Policy},
     text,
     urls::provenance,
 };
@@ -158,12 +160,11 @@ impl Run {
                     },
                 },
             };
-            let root = origin(work.url.as_str());
-            let refused = match self.gates.get_mut(root) {
-                Some(Gate::Known(Policy::Unreachable)) => Some(match self.unreachable.get(root) {
-                    Some(error) => Outcome::Failed(error.clone()),
-                    None => Outcome::Blocked("robots.txt unreachable".into()),
-                }),
+            let refused = match self.gates.get_mut(origin(work.url.as_str())) {
+                Some(Gate::Absent(error)) => Some(Outcome::Failed(error.clone())),
+                Some(Gate::Known(Policy::Unreachable)) => {
+                    Some(Outcome::Blocked("robots.txt unreachable".into()))
+                }
                 Some(Gate::Known(Policy::Follow(rules))) => {
                     let rule = rules.forbids(path(&work.url));
                     rule.map(|rule| Outcome::Blocked(rule.to_string().into()))
@@ -287,6 +288,33 @@ impl Run {
                 .unwrap_or_default();
             sender.send(Event::Robots(origin, file)).await.ok();
         });
+    }
+
+    /// Lets through who waits for the robots.txt of an origin.
+    pub(super) fn learnt_robots(&mut self, root: Box<str>, file: File) {
+        // not of a host that it was sent on to
+        let absent = match &file.error {
+            Some(
+                error
+                @ (FetchError::Dns | FetchError::Connect | FetchError::Tls | FetchError::Certificate(_)),
+            ) if origin(&file.url) == &*root => Some(error.clone()),
+            _ => None,
+        };
+        let policy = policy(&file, &self.config);
+        if let Policy::Follow(Agent {
+            delay: Some(delay), ..
+        }) = &policy
+        {
+            let host = self.hosts.of(&host_of(&root));
+            self.hosts[host].slow_to(*delay);
+        }
+        if self.config.include_subdomains && self.scope.is_below(&root) {
+            self.robots_below.insert(root.clone(), file);
+        }
+        let gate = absent.map_or(Gate::Known(policy), Gate::Absent);
+        if let Some(Gate::Asking(waiting)) = self.gates.insert(root, gate) {
+            self.ready.extend(waiting);
+        }
     }
 
     fn start(&mut self, mut work: Work) {

@@ -12,9 +12,6 @@ use crate::{
     sitemap::{self, Listing},
 };
 
-/// Where sitemaps lie when robots.txt names none.
-const USUAL_SITEMAPS: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
-
 /// Sitemaps in a row without an answer, after which no more are asked for: each takes three attempts until they time out.
 const MOST_SILENT: u32 = 3;
 
@@ -60,27 +57,26 @@ impl Survey {
         let mut seen = HashSet::new();
         let declared = robots.sitemaps.iter().filter_map(|s| root.join(s).ok());
         let declared: Vec<Url> = declared.filter(|url| seen.insert(url.clone())).collect();
-        let (mut parts, mut found) = (Vec::new(), false);
+        let mut parts = Vec::new();
         let mut take = |listing: Listing| {
-            found |= listing.facts.status == Some(200);
             if listing.facts.index {
                 parts.extend(listing.urls.iter().filter_map(|url| root.join(url).ok()));
             } else {
                 tell(&listing, listed);
             }
             origin.sitemaps.push(listing.facts);
-            found
         };
-        let mut is_any = false;
+        let mut found = false;
         for url in declared.iter().take(sitemap::FILE_LIMIT) {
             if let Some(listing) = self.sitemap(url.clone(), true, (root, &whatever)).await {
-                is_any = take(listing);
+                found |= listing.facts.status == Some(200);
+                take(listing);
             }
         }
-        let usual = USUAL_SITEMAPS.map(|path| at(root, path));
+        let usual = sitemap::USUAL.map(|path| at(root, path));
         let mut tried = Vec::new();
         // a server that is silent about what it names is asked for nothing else
-        let guesses = !is_any && (declared.is_empty() || self.silent < MOST_SILENT);
+        let guesses = !found && (declared.is_empty() || self.silent < MOST_SILENT);
         for url in usual.into_iter().filter(|url| guesses && !declared.contains(url)) {
             // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
             let Some(listing) = self.sitemap(url, false, (root, may)).await else {
