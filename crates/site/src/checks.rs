@@ -68,7 +68,7 @@ use crate::page::{HtmlFacts, UrlId};
 
 /// Version of the conditions below. The major number rises when a check's condition changes its meaning, the minor one when
 /// checks are added or see more, the last one when a check no longer sees what is not there. Ids are retired, never reused.
-pub const RULESET_VERSION: &str = "2.2.0";
+pub const RULESET_VERSION: &str = "2.3.0";
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

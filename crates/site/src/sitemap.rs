@@ -5,15 +5,16 @@
 mod date;
 mod encoding;
 mod faults;
+mod format;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use quick_xml::{
-    Error, Reader, XmlVersion,
+    Error, Reader,
     errors::SyntaxError,
-    events::{BytesRef, Event},
+    events::{BytesStart, Event},
 };
 use url::Url;
 
@@ -22,6 +23,7 @@ use crate::{fetch::Cut, origin::Sitemap};
 pub use date::w3c_datetime_ms;
 pub(crate) use faults::LEFT_OUT;
 use faults::{HTML, LATE, UTF_8_ONLY};
+use format::{Field, Format, attribute, namespace_name, resolve};
 
 /// Most URLs of one file that are used; more are counted (sitemaps.org: 50,000).
 pub const URL_LIMIT: u32 = 50_000;
@@ -58,7 +60,7 @@ pub struct Listing {
     pub days: Vec<u16>,
 }
 
-/// Reads a sitemap, sitemap index or text sitemap, gzip or not. `root` tells which URLs are foreign,
+/// Reads a sitemap, sitemap index, feed or text sitemap, gzip or not. `root` tells which URLs are foreign,
 /// `now_ms` (milliseconds since the Unix epoch) which dates lie in the future.
 pub fn read(body: &[u8], root: &Url, now_ms: i64) -> Listing {
     read_within(body, root, now_ms, SIZE_LIMIT)
@@ -163,14 +165,6 @@ struct Scan<'a> {
     listed: bool,
 }
 
-/// Which text is being collected.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
-    None,
-    Loc,
-    LastMod,
-}
-
 impl Scan<'_> {
     fn document(&mut self, reader: &mut impl BufRead) -> Result<(), String> {
         let start = reader.fill_buf().map_err(|e| damaged(&e))?;
@@ -205,7 +199,8 @@ impl Scan<'_> {
         let mut xml = Reader::from_reader(reader);
         let mut buffer = Vec::new();
         let mut depth = 0_u32;
-        let mut rooted = false;
+        let mut root: Option<(Format, Box<str>)> = None;
+        let mut in_entry = false;
         let mut field = Field::None;
         let mut value = String::new();
         let mut events = 0_u64;
@@ -218,26 +213,35 @@ impl Scan<'_> {
             match event {
                 Event::Decl(_) if events > 1 => self.listing.facts.wrong(LATE),
                 Event::Start(tag) | Event::Empty(tag) => {
-                    if depth == 0 {
-                        if std::mem::replace(&mut rooted, true) {
+                    let (name, local) = (tag.name(), tag.local_name());
+                    let prefix = name.as_ref().strip_suffix(local.as_ref()).unwrap_or_default();
+                    let (format, of_root) = match &root {
+                        Some(_) if depth == 0 => {
                             let at = xml.buffer_position();
                             return Err(format!("not well-formed at byte {at}: a second root element"));
                         }
-                        let namespace = tag.try_get_attribute(namespace_name(tag.name().as_ref()).as_str());
-                        let namespace = namespace.ok().flatten();
-                        let namespace = namespace
-                            .and_then(|a| Some(a.normalized_value(XmlVersion::default()).ok()?.into_owned()));
-                        self.root_element(tag.local_name().as_ref(), namespace.as_deref())?;
-                    }
-                    let prefixed = tag.name().as_ref().len() != tag.local_name().as_ref().len();
-                    field = match tag.local_name().as_ref() {
-                        // `image:loc` and its like are no pages.
-                        "loc" if depth == 2 && !prefixed => Field::Loc,
-                        "lastmod" if depth == 2 && !prefixed => Field::LastMod,
-                        _ => Field::None,
+                        Some((format, known)) => (*format, **known == *prefix),
+                        None => {
+                            let namespace = attribute(&tag, &namespace_name(name.as_ref()));
+                            let format = self.root_element(local.as_ref(), namespace.as_deref())?;
+                            root = Some((format, prefix.into()));
+                            (format, true)
+                        }
                     };
-                    if depth == 1 {
+                    let (around, entry) = format.entry();
+                    if depth == around {
                         (self.day, self.listed) = (0, false);
+                        in_entry = entry.is_none_or(|entry| entry == local.as_ref());
+                    }
+                    // `image:loc` and its like are no pages
+                    let is_field = depth == around + 1 && in_entry && of_root;
+                    field = if is_field {
+                        format.field(local.as_ref())
+                    } else {
+                        Field::None
+                    };
+                    if is_field && format == Format::Atom && local.as_ref() == "link" && !self.listed {
+                        self.atom_link(&tag);
                     }
                     value.clear();
                     depth += u32::from(!empty);
@@ -259,7 +263,7 @@ impl Scan<'_> {
                 Event::DocType(name) if name.get(..4).is_some_and(|n| n.eq_ignore_ascii_case("html")) => {
                     return Err(HTML.into());
                 }
-                Event::Eof if !rooted => return Err("no element".into()),
+                Event::Eof if root.is_none() => return Err("no element".into()),
                 Event::Eof if depth > 0 => {
                     let end = xml.buffer_position();
                     return Err(format!(
@@ -272,12 +276,26 @@ impl Scan<'_> {
         }
     }
 
-    fn root_element(&mut self, name: &str, namespace: Option<&str>) -> Result<(), String> {
+    /// The page of an entry, among what else belongs to it.
+    fn atom_link(&mut self, tag: &BytesStart<'_>) {
+        let href = attribute(tag, "href");
+        if let Some(href) = href.filter(|_| attribute(tag, "rel").is_none_or(|rel| rel == "alternate")) {
+            self.url(href.trim());
+        }
+    }
+
+    fn root_element(&mut self, name: &str, namespace: Option<&str>) -> Result<Format, String> {
         match name {
             "urlset" => {}
             "sitemapindex" => self.listing.facts.index = true,
+            "rss" => return Ok(Format::Rss),
+            "feed" => return Ok(Format::Atom),
             _ if name.eq_ignore_ascii_case("html") => return Err(HTML.into()),
-            _ => return Err(format!("root element is `{name}`, not urlset or sitemapindex")),
+            _ => {
+                return Err(format!(
+                    "root element is `{name}`, not urlset, sitemapindex, rss or feed"
+                ));
+            }
         }
         // Read on: crawlers accept it, and its URLs are worth knowing.
         match namespace {
@@ -288,7 +306,7 @@ impl Scan<'_> {
             Some(other) => self.listing.facts.wrong(&format!("unknown namespace `{other}`")),
             None => self.listing.facts.wrong("no namespace"),
         }
-        Ok(())
+        Ok(Format::Sitemap)
     }
 
     fn url(&mut self, text: &str) {
@@ -353,28 +371,8 @@ fn damaged(error: &io::Error) -> String {
     format!("compressed, and damaged or not whole: {error}")
 }
 
-/// `xmlns` or `xmlns:prefix`, whichever names the namespace of an element called `name`.
-fn namespace_name(name: &str) -> String {
-    match name.split_once(':') {
-        Some((prefix, _)) => format!("xmlns:{prefix}"),
-        None => "xmlns".to_owned(),
-    }
-}
-
 fn push(value: &mut String, text: &str) {
     if value.len() + text.len() <= LOC_LIMIT {
         value.push_str(text);
-    }
-}
-
-/// Character references and the five entities of XML itself; nothing a document defines.
-fn resolve(reference: &BytesRef<'_>) -> Option<char> {
-    match &**reference {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => reference.resolve_char_ref().ok().flatten(),
     }
 }

@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Sitemaps],
         title: "Sitemap cannot be read",
         scope: Scope::Site,
-        description: "A sitemap is no valid XML, has the wrong namespace, is not encoded in UTF-8, is cut off, is an HTML page, or is named in robots.txt and does not answer 200.",
+        description: "A sitemap is no valid XML, is neither a sitemap nor a feed of RSS 2.0 or Atom, has the wrong namespace, is not encoded in UTF-8, is cut off, is an HTML page, or is named in robots.txt and does not answer 200.",
         why_it_matters: "Search engines ignore it.",
         recommendation: "Correct the error named, or the address in robots.txt.",
         source: PROTOCOL,

@@ -3,11 +3,15 @@
 use http::{HeaderMap, HeaderName, header};
 use url::Url;
 
-use super::{HeaderFacts, Intern, LinkRel};
+use super::{HeaderFacts, Intern, LinkRel, lists::ALTERNATES};
 use crate::text;
 
 /// Header values are kept up to this many bytes; a policy can be long, a hostile header longer.
 const LONGEST: usize = 4_096;
+/// Bytes read of a `Link` header, which names a whole set of alternates in one.
+const LONGEST_LINKS: usize = 64 * 1024;
+/// Characters kept of a language code.
+const CODE: usize = 40;
 /// Characters kept of who may frame a page.
 const FRAMING: usize = 200;
 /// Headers of caches on the way.
@@ -103,51 +107,81 @@ fn text(value: &[u8]) -> Box<str> {
         .into()
 }
 
-/// `Link: <https://example.com/>; rel="canonical"` (RFC 8288).
 fn canonicals(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<LinkRel> {
+    related(headers, url, intern, MOST_VALUES, |parameters| {
+        has_rel(parameters, "canonical").then(|| "canonical".into())
+    })
+}
+
+/// Language alternates that the headers name, as elements of the head do: `rel` of each is its code.
+pub(super) fn alternates(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<LinkRel> {
+    related(headers, url, intern, ALTERNATES, |parameters| {
+        let code = { parameters.iter() }.find(|(name, _)| name.eq_ignore_ascii_case("hreflang"))?;
+        has_rel(parameters, "alternate").then(|| text::cut(code.1, CODE).into())
+    })
+}
+
+fn has_rel(parameters: &[(&str, &str)], wanted: &str) -> bool {
+    let rel = { parameters.iter() }.find(|(name, _)| name.eq_ignore_ascii_case("rel"));
+    rel.is_some_and(|(_, rels)| { rels.split_ascii_whitespace() }.any(|rel| rel.eq_ignore_ascii_case(wanted)))
+}
+
+/// `Link: <https://example.com/>; rel="canonical"` (RFC 8288): those whose parameters give them a meaning.
+fn related(
+    headers: &HeaderMap,
+    url: &Url,
+    intern: &mut dyn Intern,
+    most: usize,
+    meaning: impl Fn(&[(&str, &str)]) -> Option<Box<str>>,
+) -> Vec<LinkRel> {
     let mut found = Vec::new();
     for value in headers.get_all(header::LINK).iter().take(MOST_VALUES) {
-        let value = text(value.as_bytes());
+        let value = String::from_utf8_lossy(&value.as_bytes()[..value.len().min(LONGEST_LINKS)]);
         let mut rest = &*value;
         while let Some((_, after)) = rest.split_once('<')
             && let Some((href, after)) = after.split_once('>')
         {
-            let parameters = &after[..end_of_link(after)];
+            let parameters = &after[..end(after, b',')];
             rest = &after[parameters.len()..];
-            let canonical = parameters.split(';').any(|parameter| {
-                let (name, value) = parameter.split_once('=').unwrap_or_default();
-                name.trim().eq_ignore_ascii_case("rel")
-                    && value
-                        .trim()
-                        .trim_matches('"')
-                        .split(' ')
-                        .any(|rel| rel.eq_ignore_ascii_case("canonical"))
+            let Some(rel) = meaning(&pairs(parameters)).filter(|_| found.len() < most) else {
+                continue;
+            };
+            let href = href.trim();
+            let target = url
+                .join(href)
+                .ok()
+                .filter(|url| matches!(url.scheme(), "http" | "https"));
+            found.push(LinkRel {
+                rel,
+                href: href.into(),
+                target: target.and_then(|url| intern.intern(&url)),
+                in_head: true,
             });
-            if canonical && found.len() < MOST_VALUES {
-                let target = url
-                    .join(href.trim())
-                    .ok()
-                    .filter(|url| matches!(url.scheme(), "http" | "https"));
-                found.push(LinkRel {
-                    rel: "canonical".into(),
-                    href: href.trim().into(),
-                    target: target.and_then(|url| intern.intern(&url)),
-                    in_head: true,
-                });
-            }
         }
     }
     found
 }
 
-/// Where the parameters of one link end: at a comma outside quotes.
-fn end_of_link(parameters: &str) -> usize {
+/// Names and values of the parameters of a link.
+fn pairs(mut parameters: &str) -> Vec<(&str, &str)> {
+    let mut pairs = Vec::new();
+    while !parameters.is_empty() {
+        let (one, rest) = parameters.split_at(end(parameters, b';'));
+        parameters = rest.get(1..).unwrap_or_default();
+        let (name, value) = one.split_once('=').unwrap_or((one, ""));
+        pairs.push((name.trim(), value.trim().trim_matches('"').trim()));
+    }
+    pairs
+}
+
+/// Where something ends: at a mark outside quotes.
+fn end(text: &str, mark: u8) -> usize {
     let mut quoted = false;
-    let end = parameters.bytes().position(|b| {
+    let end = text.bytes().position(|b| {
         quoted ^= b == b'"';
-        b == b',' && !quoted
+        b == mark && !quoted
     });
-    end.unwrap_or(parameters.len())
+    end.unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -155,7 +189,7 @@ mod tests {
     use http::{HeaderMap, HeaderValue};
     use url::Url;
 
-    use super::{super::UrlId, Intern, read};
+    use super::{super::UrlId, Intern, alternates, read};
 
     #[derive(Default)]
     struct Seen(Vec<String>);
@@ -189,6 +223,42 @@ mod tests {
             ["/page", "https://x.example/"]
         );
         assert_eq!(seen.0, ["https://e.example/page", "https://x.example/"]);
+    }
+
+    #[test]
+    fn alternates_of_the_link_header() {
+        let mut headers = HeaderMap::new();
+        let sets = [
+            "<https://e.example/de>; rel=\"alternate\"; hreflang=\"de-AT\", </en>; hreflang=en; rel=alternate",
+            "<https://e.example/>; title=\"a; rel=x, b\"; rel=\"canonical Alternate\"; HREFLANG=x-default",
+            "</feed>; rel=alternate; type=\"application/rss+xml\", </fr>; rel=next; hreflang=fr, <mailto:x>; rel=alternate; hreflang=it",
+        ];
+        sets.iter().for_each(|set| {
+            headers.append("link", HeaderValue::from_static(set));
+        });
+        let mut seen = Seen::default();
+        let found = alternates(&headers, &Url::parse("https://e.example/a").unwrap(), &mut seen);
+        let found: Vec<_> = found
+            .iter()
+            .map(|l| (&*l.rel, &*l.href, l.target.is_some()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("de-AT", "https://e.example/de", true),
+                ("en", "/en", true),
+                ("x-default", "https://e.example/", true),
+                ("it", "mailto:x", false),
+            ]
+        );
+        assert_eq!(
+            seen.0,
+            [
+                "https://e.example/de",
+                "https://e.example/en",
+                "https://e.example/"
+            ]
+        );
     }
 
     #[test]

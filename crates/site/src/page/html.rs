@@ -22,7 +22,7 @@ pub struct HtmlFacts {
     pub metas: Vec<Meta>,
     /// Every `<link rel=canonical>` href with its resolved id.
     pub canonicals: Vec<LinkRel>,
-    /// Every `<link rel=alternate hreflang>`: `rel` holds the hreflang code.
+    /// Every `<link rel=alternate hreflang>`, and behind them those of `Link` headers: `rel` holds the hreflang code.
     pub hreflangs: Vec<LinkRel>,
     /// `<link rel=icon>` present.
     pub icon: bool,

@@ -1,11 +1,11 @@
 //! One HTTP answer to facts.
 
-use http::header;
+use http::{HeaderMap, header};
 use url::Url;
 
 use super::{
-    At, HeaderFacts, Intern, Limits, Outcome, PageFacts, charset, headers, links::Resolver, reader::Reader,
-    reuse,
+    At, HeaderFacts, HtmlFacts, Intern, Limits, Outcome, PageFacts, charset, headers, links::Resolver,
+    lists::ALTERNATES, reader::Reader, reuse,
 };
 use crate::{fetch::Response, text};
 
@@ -18,13 +18,17 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
         && is_html(&header, looks_html)
         // an empty page is a page that says nothing, unless it is the beginning of one
         && (!response.body.is_empty() || response.status == 200 && response.cut.is_none());
-    let html = is_html.then(|| {
+    let mut html = is_html.then(|| {
         let (html, used) = charset::decode(&response.body, header.content_type.as_deref());
         let resolver = Resolver::new(url, at.id, intern);
         let mut facts = Reader::new(&html, resolver, limits, at.fetched_at_ms).read();
         facts.charset = used;
         Box::new(facts)
     });
+    let alternates = match &mut html {
+        Some(html) => html.alternates_of_headers(&response.headers, url, intern),
+        None => 0,
+    };
     let mut facts = PageFacts {
         outcome,
         ttfb_ms: u32::try_from(response.ttfb.as_millis()).unwrap_or(u32::MAX),
@@ -36,8 +40,30 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
         html,
         ..PageFacts::without_answer(url, at, Outcome::Status(response.status))
     };
-    facts.validators = reuse::validators(&facts, response);
+    // as of other headers, an answer without a body may say nothing of them
+    if alternates == 0 {
+        facts.validators = reuse::validators(&facts, response);
+    }
     facts
+}
+
+impl HtmlFacts {
+    /// Adds the language alternates that headers name to those of the page, and counts them.
+    pub(super) fn alternates_of_headers(
+        &mut self,
+        headers: &HeaderMap,
+        url: &Url,
+        intern: &mut dyn Intern,
+    ) -> usize {
+        if !headers.contains_key(header::LINK) {
+            return 0;
+        }
+        let room = ALTERNATES.saturating_sub(self.hreflangs.len());
+        let named = headers::alternates(headers, url, intern);
+        let count = named.len();
+        self.hreflangs.extend(named.into_iter().take(room));
+        count
+    }
 }
 
 fn outcome(response: &Response, url: &Url, intern: &mut dyn Intern) -> Outcome {

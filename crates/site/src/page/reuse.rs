@@ -16,7 +16,7 @@ use crate::fetch::{Response, Validators};
 /// Names what reading makes of a page: goes up whenever anything does that changes facts of the same bytes (the readers in
 /// this folder and in `text`, the limits of what is kept) or what servers are asked by (`Accept`), because facts are used
 /// again as long as this stays.
-pub const READER: u32 = 8;
+pub const READER: u32 = 9;
 
 /// Longest validator that is sent back, bytes; most are 30.
 const LONGEST: usize = 256;
@@ -140,6 +140,7 @@ pub fn unchanged(
     facts.headers = updated(facts.headers, newer);
     (facts.id, facts.attempts, facts.fetched_at_ms) = (at.id, at.attempts, at.fetched_at_ms);
     facts.ttfb_ms = u32::try_from(answer.ttfb.as_millis()).unwrap_or(u32::MAX);
+    let mut alternates = 0;
     if let Some(html) = &mut facts.html {
         let mut resolver = Resolver::new(url, at.id, intern);
         // in the order in which pages have them: what is named first decides the form that is fetched
@@ -152,8 +153,9 @@ pub fn unchanged(
             };
         }
         html.links.resolve(|href| resolver.target(href));
+        alternates = html.alternates_of_headers(&answer.headers, url, intern);
     }
-    facts.validators = is_reusable(&facts).then(|| Box::new(known.clone()));
+    facts.validators = (alternates == 0 && is_reusable(&facts)).then(|| Box::new(known.clone()));
     facts
 }
 

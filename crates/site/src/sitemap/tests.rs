@@ -86,9 +86,38 @@ fn a_prefixed_root_and_a_text_file_are_read() {
     let listing = of(
         "<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'><s:url><s:loc>https://example.com/</s:loc></s:url></s:urlset>",
     );
-    assert_eq!(listing.facts.error, None);
+    assert_eq!((listing.urls.len(), listing.facts.error), (1, None));
     let listing = of("\u{feff}https://example.com/a\r\n\r\nhttps://example.com/b\n");
     assert_eq!((listing.urls.len(), listing.facts.error), (2, None));
+}
+
+#[test]
+fn feeds_list_their_entries() {
+    let rss = of(
+        "<?xml version='1.0'?><rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel><title>News</title><link>https://example.com/</link><atom:link href='https://example.com/feed' rel='self'/><image><link>https://example.com/logo</link></image><item><title>One</title><link>https://example.com/1?a=1&amp;b=2</link><atom:link href='https://example.com/x'/><pubDate>Mon, 06 Sep 2021 00:01:00 +0000</pubDate></item><item><link><![CDATA[ https://example.com/2 ]]></link></item><item><guid>3</guid></item></channel></rss>",
+    );
+    let urls = |listing: &Listing| listing.urls.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        urls(&rss),
+        ["https://example.com/1?a=1&b=2", "https://example.com/2"]
+    );
+    assert_eq!(
+        (
+            rss.facts.index,
+            rss.facts.urls,
+            rss.facts.error,
+            rss.facts.lastmod
+        ),
+        (false, 2, None, [0; 3])
+    );
+    let atom = of(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><link href='https://example.com/'/><updated>2024-06-01T00:00:00Z</updated><entry><link rel='enclosure' href='https://example.com/a.mp3'/><link href=' https://example.com/a?x=1&amp;y=2 '/><link rel='alternate' hreflang='de' href='https://example.com/de'/><updated>2024-05-31T10:00:00Z</updated></entry><entry><link rel='alternate' href='https://example.com/b'/><source><link href='https://example.com/c'/></source></entry></feed>",
+    );
+    assert_eq!(
+        urls(&atom),
+        ["https://example.com/a?x=1&y=2", "https://example.com/b"]
+    );
+    assert_eq!((atom.days, atom.facts.error), (vec![19_874], None));
 }
 
 #[test]
@@ -120,8 +149,8 @@ fn what_is_no_sitemap_is_named() {
         ("<!-- nothing -->", "no element"),
         ("<HTML>", "an HTML page, not a sitemap"),
         (
-            "<rss version='2.0'></rss>",
-            "root element is `rss`, not urlset or sitemapindex",
+            "<opml version='2.0'></opml>",
+            "root element is `opml`, not urlset, sitemapindex, rss or feed",
         ),
         ("not found", "neither XML nor a list of URLs"),
         (

@@ -11,6 +11,9 @@ const RATIO_FROM: usize = 1024 * 1024;
 /// Decoded bytes per byte on the wire beyond which a body is a bomb.
 const RATIO: u64 = 100;
 
+/// With which a member of gzip begins (RFC 1952).
+const MEMBER: u8 = 0x1f;
+
 /// Bytes that room is made for because a server announced as many.
 const MOST_RESERVED: u64 = 64 * 1024;
 
@@ -80,7 +83,7 @@ pub(super) struct Body {
 
 enum Decoder {
     Identity(Kept),
-    Gzip(Box<flate2::write::MultiGzDecoder<Kept>>),
+    Gzip(Box<Gunzip>),
     Brotli(Box<brotli::DecompressorWriter<Kept>>),
 }
 
@@ -93,6 +96,18 @@ struct Kept {
     /// Bytes on the wire so far, the piece being decoded included.
     wire: u64,
     cut: Option<Cut>,
+}
+
+impl Kept {
+    fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            gone: 0,
+            limit,
+            wire: 0,
+            cut: None,
+        }
+    }
 }
 
 impl Write for Kept {
@@ -118,19 +133,56 @@ impl Write for Kept {
     }
 }
 
+/// Members of gzip, one behind the other.
+struct Gunzip {
+    member: flate2::write::GzDecoder<Kept>,
+    /// The last of them has ended.
+    ended: bool,
+}
+
+impl Gunzip {
+    fn new(kept: Kept) -> Self {
+        Self {
+            member: flate2::write::GzDecoder::new(kept),
+            ended: false,
+        }
+    }
+
+    fn take(&mut self, mut piece: &[u8]) -> io::Result<()> {
+        while !self.ended && !piece.is_empty() {
+            let taken = self.member.write(piece)?;
+            piece = &piece[taken..];
+            if taken > 0 {
+                continue;
+            }
+            self.member.try_finish()?;
+            // what follows and is no member, such as padding, is left alone, as browsers do
+            if piece[0] == MEMBER {
+                let kept = std::mem::replace(self.member.get_mut(), Kept::new(0));
+                self.member = flate2::write::GzDecoder::new(kept);
+            } else {
+                self.ended = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.ended {
+            Ok(())
+        } else {
+            self.member.try_finish()
+        }
+    }
+}
+
 impl Body {
     /// `expected` is the announced length, a hint that is not trusted beyond [`MOST_RESERVED`].
     pub(super) fn new(coding: Coding, limit: usize, expected: Option<u64>) -> Self {
-        let kept = Kept {
-            bytes: Vec::new(),
-            gone: 0,
-            limit,
-            wire: 0,
-            cut: None,
-        };
+        let kept = Kept::new(limit);
         let decoder = match coding {
             Coding::Identity => Decoder::Identity(kept),
-            Coding::Gzip => Decoder::Gzip(Box::new(flate2::write::MultiGzDecoder::new(kept))),
+            Coding::Gzip => Decoder::Gzip(Box::new(Gunzip::new(kept))),
             Coding::Brotli => Decoder::Brotli(Box::new(brotli::DecompressorWriter::new(kept, 16 * 1024))),
         };
         Self {
@@ -163,7 +215,7 @@ impl Body {
         }
         let taken = match &mut self.decoder {
             Decoder::Identity(kept) => kept.write_all(&piece),
-            Decoder::Gzip(decoder) => decoder.write_all(&piece),
+            Decoder::Gzip(decoder) => decoder.take(&piece),
             Decoder::Brotli(decoder) => decoder.write_all(&piece),
         };
         let kept = self.kept();
@@ -194,7 +246,7 @@ impl Body {
         let ended = match &mut self.decoder {
             Decoder::Identity(_) => Ok(()),
             _ if empty => Ok(()),
-            Decoder::Gzip(decoder) => decoder.try_finish(),
+            Decoder::Gzip(decoder) => decoder.finish(),
             Decoder::Brotli(decoder) => decoder.close(),
         };
         if ended.is_err() && self.kept().cut.is_none() {
@@ -209,7 +261,7 @@ impl Body {
             // What the decoder holds back still counts as having come.
             let _ = match &mut self.decoder {
                 Decoder::Identity(kept) => kept.flush(),
-                Decoder::Gzip(decoder) => decoder.flush(),
+                Decoder::Gzip(decoder) => decoder.member.flush(),
                 Decoder::Brotli(decoder) => decoder.flush(),
             };
         }
@@ -221,7 +273,7 @@ impl Body {
     fn kept(&mut self) -> &mut Kept {
         match &mut self.decoder {
             Decoder::Identity(kept) => kept,
-            Decoder::Gzip(decoder) => decoder.get_mut(),
+            Decoder::Gzip(decoder) => decoder.member.get_mut(),
             Decoder::Brotli(decoder) => decoder.get_mut(),
         }
     }
@@ -346,6 +398,38 @@ mod tests {
             read(Coding::Gzip, b"<html>not gzip at all, said to be", MIB),
             Err(Undecodable)
         );
+    }
+
+    #[test]
+    fn gzip_has_members_and_what_follows_them_is_left_alone() {
+        let (first, second) = (text(3_000), text(2_000));
+        let members = [gzip(&first), gzip(&second)].concat();
+        let both = [first.clone(), second].concat();
+        for rest in [&b""[..], b"\0\0\0\0", b"<!-- cached -->", &[b'x'; 3_000]] {
+            for (wire, expected) in [(&gzip(&first), &first), (&members, &both)] {
+                let wire = [&wire[..], rest].concat();
+                let (body, length, cut) = read(Coding::Gzip, &wire, MIB).unwrap();
+                assert!(body == *expected && cut.is_none(), "{rest:?}");
+                assert_eq!(length, wire.len() as u64);
+            }
+        }
+        // one byte at a time, as a slow server sends it
+        let mut body = Body::new(Coding::Gzip, MIB, None);
+        for byte in [&members[..], b"\0\0"].concat() {
+            assert_eq!(body.take(Bytes::copy_from_slice(&[byte])), Ok(true));
+        }
+        assert_eq!(&body.finish().unwrap().0[..], &both);
+        let mut broken = gzip(&first);
+        let at = broken.len() - 6;
+        broken[at] ^= 1;
+        for rest in [&b""[..], b"\0"] {
+            assert_eq!(
+                read(Coding::Gzip, &[&broken[..], rest].concat(), MIB),
+                Err(Undecodable)
+            );
+        }
+        let half = &members[..members.len() - 700];
+        assert_eq!(read(Coding::Gzip, half, MIB), Err(Undecodable));
     }
 
     #[test]

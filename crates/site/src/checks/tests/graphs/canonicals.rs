@@ -151,6 +151,16 @@ pub(super) fn canonicals() -> Vec<Case> {
 /// An alternate on another site.
 const ABROAD: &str = "<html lang=en><link rel=alternate hreflang=de href=https://example.de/>";
 
+/// A page whose alternates stand in its headers.
+fn in_headers(world: World, link: &'static str) -> World {
+    world.answer(
+        "/x",
+        200,
+        &[("content-type", "text/html"), ("link", link)],
+        "<p>x",
+    )
+}
+
 pub(super) fn alternates() -> Vec<Case> {
     let body =
         "<html lang=en><link rel=alternate hreflang=de href=/x><link rel=alternate hreflang=en href=/p>";
@@ -160,6 +170,16 @@ pub(super) fn alternates() -> Vec<Case> {
             "hreflang-no-return",
             |w| w.page("/x", "<p>x"),
             |w| w.page("/x", "<link rel=alternate hreflang=en href=/p>"),
+        ),
+        case(
+            "hreflang-no-return",
+            |w| in_headers(w, "</p>; rel=next; hreflang=en"),
+            |w| {
+                in_headers(
+                    w,
+                    "</x>; rel=alternate; hreflang=de, </p>; rel=alternate; hreflang=en",
+                )
+            },
         ),
         case(
             "hreflang-non-200",
