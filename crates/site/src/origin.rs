@@ -99,7 +99,7 @@ pub struct Sitemap {
     pub urls: u32,
     /// Decoded bytes.
     pub bytes: u64,
-    /// Why it cannot be read as a sitemap.
+    /// What is wrong with it, behind what has to be known of a feed.
     pub error: Option<Box<str>>,
     /// URLs of another host or scheme: the first 20.
     pub foreign: Vec<Box<str>>,

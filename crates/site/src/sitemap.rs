@@ -11,6 +11,7 @@ mod tests;
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use flate2::bufread::GzDecoder;
 use quick_xml::{
     Error, Reader,
     errors::SyntaxError,
@@ -22,7 +23,7 @@ use crate::{fetch::Cut, origin::Sitemap};
 
 pub use date::w3c_datetime_ms;
 pub(crate) use faults::LEFT_OUT;
-use faults::{HTML, LATE, UTF_8_ONLY};
+use faults::{FEED, HTML, LATE, UTF_8_ONLY};
 use format::{Field, Format, attribute, namespace_name, resolve};
 
 /// Most URLs of one file that are used; more are counted (sitemaps.org: 50,000).
@@ -117,7 +118,7 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
 
 fn plain<'a>(body: &'a [u8], zipped: bool) -> Box<dyn Read + 'a> {
     if zipped {
-        Box::new(flate2::read::MultiGzDecoder::new(body))
+        Box::new(Members(Some(GzDecoder::new(body))))
     } else {
         Box::new(body)
     }
@@ -130,6 +131,23 @@ fn cap(body: &[u8], zipped: bool, limit: u64) -> u64 {
             .clamp(1024 * 1024, limit + 1)
     } else {
         limit + 1
+    }
+}
+
+/// Members of gzip, one behind the other. What follows them and is none, such as padding, is left alone.
+struct Members<'a>(Option<GzDecoder<&'a [u8]>>);
+
+impl Read for Members<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let rest = self.0.take().map(GzDecoder::into_inner).unwrap_or_default();
+            self.0 = rest.starts_with(&[0x1f]).then(|| GzDecoder::new(rest));
+        }
+        Ok(0)
     }
 }
 
@@ -235,7 +253,7 @@ impl Scan<'_> {
                     }
                     // `image:loc` and its like are no pages
                     let is_field = depth == around + 1 && in_entry && of_root;
-                    field = if is_field {
+                    field = if is_field && !empty {
                         format.field(local.as_ref())
                     } else {
                         Field::None
@@ -278,9 +296,11 @@ impl Scan<'_> {
 
     /// The page of an entry, among what else belongs to it.
     fn atom_link(&mut self, tag: &BytesStart<'_>) {
-        let href = attribute(tag, "href");
-        if let Some(href) = href.filter(|_| attribute(tag, "rel").is_none_or(|rel| rel == "alternate")) {
-            self.url(href.trim());
+        let is_page = attribute(tag, "rel").is_none_or(|rel| rel == "alternate");
+        let href = attribute(tag, "href").filter(|href| is_page && !href.trim().is_empty());
+        // it may be relative there
+        if let Some(url) = href.and_then(|href| self.root.join(href.trim()).ok()) {
+            self.url(url.as_str());
         }
     }
 
@@ -288,8 +308,10 @@ impl Scan<'_> {
         match name {
             "urlset" => {}
             "sitemapindex" => self.listing.facts.index = true,
-            "rss" => return Ok(Format::Rss),
-            "feed" => return Ok(Format::Atom),
+            "rss" | "feed" => {
+                self.listing.facts.wrong(FEED);
+                return Ok(if name == "rss" { Format::Rss } else { Format::Atom });
+            }
             _ if name.eq_ignore_ascii_case("html") => return Err(HTML.into()),
             _ => {
                 return Err(format!(
@@ -310,6 +332,9 @@ impl Scan<'_> {
     }
 
     fn url(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let facts = &mut self.listing.facts;
         facts.urls = facts.urls.saturating_add(1);
         let native = text.starts_with(&self.origin)

@@ -8,6 +8,7 @@ mod abbreviations;
 mod blocks;
 mod pixels;
 pub mod readability;
+pub mod runs;
 mod sentences;
 pub mod sketch;
 mod syllables;

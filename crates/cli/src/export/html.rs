@@ -194,16 +194,6 @@ pub(super) fn page(results: &Results) -> String {
         &audit.category_scores.clone().unwrap_or_default(),
     );
     page.push_str("</div><h2>Issues, by impact</h2>");
-    let open: usize = results.issues.iter().map(|found| found.occurrences.len()).sum();
-    let found = audit
-        .totals
-        .map(|totals| totals.errors + totals.warnings + totals.notices);
-    if found.is_some_and(|found| found != open as u64) {
-        let _ = write!(
-            page,
-            "<p>Open now: {open}. The figures above are of the end of the audit, before what was proven or ignored since.</p>"
-        );
-    }
     if results.issues.is_empty() {
         page.push_str("<p>None.</p>");
     }

@@ -2,7 +2,7 @@
 //! of older releases are read as before: they end earlier.
 
 mod few;
-mod objects;
+mod placed;
 mod places;
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use searchwright_site::{
     checks::{Asking, Early, Noticed},
     crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
-    page::{More, PageFacts, Strange, UrlId},
+    page::{More, Objects, PageFacts, Strange, UrlId},
     resources::Resource,
     text::sketch::Sketch,
 };
@@ -20,7 +20,7 @@ use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::few::Few;
-use self::places::Places;
+use self::{placed::Placed, places::Places};
 use super::JobError;
 use crate::failure::{Failure, defect};
 
@@ -56,7 +56,7 @@ struct Dates {
     dated: Vec<(u32, i64)>,
 }
 
-/// What is stored behind that, and before [`objects`].
+/// What is stored behind that, and before [`placed`].
 #[derive(Serialize)]
 pub(super) struct Asked {
     /// By which rules; to others it says nothing.
@@ -176,7 +176,7 @@ pub(super) fn pack(mut batch: Batch, asked: Option<Asked>, rooms: &mut Rooms) ->
     if let Some(asked) = asked {
         write(plain, &asked)?;
     }
-    objects::write(plain, &batch.pages)?;
+    placed::write(plain, &batch.pages)?;
     places.write(plain);
     Ok(Packed {
         data: rooms.packed()?,
@@ -232,12 +232,21 @@ fn plain(data: &[u8]) -> Result<Vec<u8>, Failure> {
 }
 
 fn read(plain: &[u8]) -> Result<Whole, Failure> {
-    let (before, objects) = objects::split(places::split(plain).0)?;
+    let (before, objects, runs) = placed::split(places::split(plain).0)?;
     let (mut saved, rest): (Saved, _) =
         postcard::take_from_bytes(before).map_err(|e| defect("saved batch", e))?;
     let mut behind = Behind::read(rest, objects)?;
     for (place, page) in saved.2.iter_mut().enumerate() {
         behind.complete(page, place);
+    }
+    for (place, runs) in runs.read()? {
+        if let Some(html) = saved
+            .2
+            .get_mut(place as usize)
+            .and_then(|page| page.html.as_mut())
+        {
+            html.runs = Some(Box::new(runs));
+        }
     }
     if let (Some(origin), Some(more)) = (&mut saved.0, behind.later.origin) {
         origin.more = more;
@@ -264,14 +273,14 @@ struct Behind<'b> {
     later: Later,
     latest: Latest,
     dates: Dates,
-    objects: objects::Placed,
+    objects: Placed<Objects>,
     /// By which rules pages were asked, and what they know: to others that may be of another form.
     asked: Option<(u64, &'b [u8])>,
 }
 
 impl<'b> Behind<'b> {
     /// Of a batch of an older release there is less.
-    fn read(rest: &'b [u8], objects: objects::Placed) -> Result<Self, Failure> {
+    fn read(rest: &'b [u8], objects: Placed<Objects>) -> Result<Self, Failure> {
         let (later, rest): (Option<Later>, _) = behind(rest)?;
         let (latest, rest): (Option<Latest>, _) = behind(rest)?;
         let (dates, rest): (Option<Dates>, _) = behind(rest)?;

@@ -245,15 +245,6 @@ async fn an_audit_is_waited_for_and_a_threshold_decides() {
         }
         let issues = mine.run(&["issues", "list", "--severity", "error"]);
         assert!(issues.out.lines().count() > 1, "{issues:?}");
-        // the report has the figures of the audit, and says what is no longer open
-        let report = || mine.run(&["audits", "export", "--format", "html"]).out;
-        assert!(!report().contains("Open now"), "{}", report());
-        let first = &mine.run(&["issues", "list", "--limit", "1", "--json"]).json()["data"][0]["id"];
-        let issue = first.as_str().unwrap();
-        let page = &mine.run(&["issues", "occurrences", issue, "--json"]).json()["data"][0]["page_id"];
-        let item = json!([{ "issue_id": issue, "page_id": page }]).to_string();
-        assert_eq!(mine.run(&["occurrences", "ignore", &item]).code, 0);
-        assert!(report().contains("<p>Open now: "), "{}", report());
     })
     .await
     .unwrap();

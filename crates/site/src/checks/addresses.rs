@@ -111,7 +111,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "localhost-link",
         title: "Link to a private address",
         scope: Scope::Targets,
-        description: "A link, form, image, script, style or frame points to localhost, a private address or a .local name.",
+        description: "A link, language alternate, form, image, script, style or frame points to localhost, a private address or a .local name.",
         why_it_matters: "It works for nobody but the person who built the page.",
         recommendation: "Replace it with the public URL.",
         source: "https://www.rfc-editor.org/rfc/rfc6761.html",

@@ -42,7 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "hreflang-invalid-code",
         title: "Invalid hreflang code",
-        description: "An hreflang is neither x-default nor a language of ISO 639-1 with an optional script and region of ISO 3166-1, such as en-GB (not en-UK).",
+        description: "An hreflang in the head or in a Link header is neither x-default nor a language of ISO 639-1 with an optional script and region of ISO 3166-1, such as en-GB (not en-UK).",
         why_it_matters: "Search engines ignore the alternate.",
         recommendation: "Correct the code.",
         source: HREFLANG,
@@ -51,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "hreflang-relative",
         title: "Relative hreflang URL",
-        description: "The address of an alternate is not absolute.",
+        description: "The address of an alternate, in the head or in a Link header, is not absolute.",
         why_it_matters: "Google asks for complete URLs, and relative ones break when the page moves.",
         recommendation: "Write it with scheme and host.",
         source: HREFLANG,
@@ -71,7 +71,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "hreflang-no-x-default",
         needs_whole: true,
         title: "Alternates without x-default",
-        description: "The page lists alternates, but no x-default.",
+        description: "The page lists alternates in its head or its Link headers, but no x-default.",
         why_it_matters: "Nothing says which version visitors of other languages should see.",
         recommendation: "Add x-default for the version, or the chooser, that fits everybody else.",
         source: HREFLANG,
@@ -80,7 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "hreflang-conflict",
         title: "Contradicting alternates",
-        description: "One code stands for two URLs, or one URL for two languages.",
+        description: "One code stands for two URLs, or one URL for two languages, in the head and the Link headers together.",
         why_it_matters: "Search engines cannot tell which one is meant.",
         recommendation: "Name one URL for each code.",
         source: HREFLANG,

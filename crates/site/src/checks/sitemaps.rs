@@ -139,7 +139,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: "Page missing in the sitemap",
         scope: Scope::Graph,
         needs_audit: true,
-        description: "An indexable page is in none of the site's sitemaps, all of which could be read.",
+        description: "An indexable page is in none of the site's sitemaps, all of which could be read. A feed alone is no such sitemap: it names what is newest.",
         why_it_matters: "Search engines learn of it and of its changes later.",
         recommendation: "Add it.",
         source: BUILD,
@@ -150,7 +150,7 @@ pub(super) const CHECKS: &[Check] = &[
         rests_on: &[Rest::Sitemaps],
         title: "Sitemap with wrong dates",
         scope: Scope::Site,
-        description: "Values of lastmod are no dates, lie in the future, or are all the same on 20 URLs or more.",
+        description: "Values of lastmod, or of updated in a feed, are no dates, lie in the future, or are all the same on 20 URLs or more.",
         why_it_matters: "Search engines stop believing the dates of the whole site.",
         recommendation: "Write the date of each page's last real change.",
         source: BUILD,
@@ -159,7 +159,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn readable(sitemap: &Sitemap) -> bool {
-    sitemap.status == Some(200) && sitemap.error.is_none()
+    sitemap.status == Some(200) && sitemap.fault().is_none()
 }
 
 fn missing(site: &Site<'_>) -> Option<Value> {
@@ -192,7 +192,7 @@ fn invalid(site: &Site<'_>) -> Option<Value> {
         // what is only guessed may be missing
         let wanted = sitemap.declared && sitemap.status.is_some_and(|status| status != 200);
         let error = match &sitemap.error {
-            Some(error) if site.origin().has(sitemap) => error.to_string(),
+            Some(_) if site.origin().has(sitemap) => sitemap.fault()?,
             _ if wanted => format!("status {}", sitemap.status.unwrap_or_default()),
             _ => return None,
         };
@@ -305,10 +305,11 @@ fn not_listed(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"url": page.key(page.id())}))
 }
 
-/// There are sitemaps, and every URL of theirs is known.
+/// There are sitemaps that are meant to list every page, and every URL of theirs is known.
 fn all_read(origin: &Origin) -> bool {
     let mut sitemaps = origin.sitemaps.iter();
-    sitemaps.any(|sitemap| !sitemap.index && origin.has(sitemap)) && !origin.may_list_more()
+    sitemaps.any(|sitemap| !sitemap.index && !sitemap.is_feed() && origin.has(sitemap))
+        && !origin.may_list_more()
 }
 
 fn lastmod(site: &Site<'_>) -> Option<Value> {

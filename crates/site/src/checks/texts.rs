@@ -20,7 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
         needs_whole: true,
         title: "Nearly the same page",
         scope: Scope::Graph,
-        description: "The main texts of two indexable pages or more share at least nine word runs in ten.",
+        description: "The main texts of two indexable pages or more share at least nine in ten of their runs of five words (Jaccard). That is counted for the 2,000 pages nearest to the start, and estimated beyond, with the standard error that the evidence names.",
         why_it_matters: "Search engines show one of them, and choose it themselves.",
         recommendation: "Make the pages differ in what they say, or merge them and redirect.",
         source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
@@ -73,13 +73,17 @@ fn near(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         "similarity",
         f64::from(group.percent) / 100.0,
     );
-    // from 128 hashes of each text: the texts themselves are not kept
-    let evidence = with(evidence, "similarityIs", "estimated");
-    let evidence = with(
-        evidence,
-        "standardError",
-        standard_error(html.main_words, group.percent),
-    );
+    let evidence = if group.counted {
+        with(evidence, "similarityIs", "counted")
+    } else {
+        // from 128 hashes of each text: the runs themselves are kept of the pages nearest to the start
+        let error = standard_error(html.main_words, group.percent);
+        with(
+            with(evidence, "similarityIs", "estimated"),
+            "standardError",
+            error,
+        )
+    };
     let name = text::hash(page.key(group.first).as_bytes());
     Some(with(evidence, "groupId", format!("{name:016x}")))
 }

@@ -1,7 +1,7 @@
 //! Builds the [`Index`] page by page, so that no page has to be kept; the same way in a crawl and when
 //! one is resumed from stored pages.
 
-use std::panic::resume_unwind;
+use std::{collections::HashMap, panic::resume_unwind};
 
 use super::{
     Home, Index, State, alike,
@@ -18,11 +18,13 @@ use crate::{
     fetch::FetchError,
     origin::Origin,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
-    text::{folded_hash, sketch::Sketch},
+    text::{folded_hash, runs::RunSet, sketch::Sketch},
     urls::{UrlTable, provenance},
 };
 
 const NONE: u32 = u32::MAX;
+/// Runs of words kept, four bytes each: those of two thousand pages of four thousand words.
+const MOST_RUNS: usize = 8_000_000;
 
 /// What is only known when the crawl ends.
 #[derive(Debug)]
@@ -46,6 +48,9 @@ pub struct IndexBuilder {
     scratch: Vec<(u32, Kind)>,
     /// Of indexable pages.
     sketches: Vec<(u32, Sketch)>,
+    /// Of those the runs themselves, as far as they are kept, and how many these are.
+    runs: HashMap<u32, RunSet>,
+    runs_kept: usize,
     topics: Topics,
     fragments: Fragments,
     /// Of the main text of each page.
@@ -74,6 +79,7 @@ impl IndexBuilder {
         self.reach(id);
         if self.is_known(page.id) {
             self.sketches.retain(|(known, _)| *known != page.id.0);
+            self.runs.remove(&page.id.0);
             self.topics.remove(page.id.0);
         }
         let html_200 = page.html_200();
@@ -135,6 +141,10 @@ impl IndexBuilder {
                 let is_long = |_: &Sketch| html.main_words >= self.thresholds.near_words;
                 let sketch = html.more.sketch.filter(is_long);
                 self.sketches.extend(sketch.map(|sketch| (page.id.0, sketch)));
+                if let Some(runs) = html.runs.as_deref().filter(|_| self.runs_kept < MOST_RUNS) {
+                    self.runs_kept += runs.count();
+                    self.runs.insert(page.id.0, runs.clone());
+                }
                 self.topics.add(page.id.0, html, title, h1, index.languages[id]);
             }
         }
@@ -280,7 +290,9 @@ impl IndexBuilder {
             let groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
                 .map(|column| groups(column, &index.flags));
             let [least, same] = [self.thresholds.near_percent, self.thresholds.topic_percent];
-            let near = alike::near(self.sketches, share(least), |id| index.texts[id as usize]);
+            let near = alike::near(self.sketches, &self.runs, share(least), |id| {
+                index.texts[id as usize]
+            });
             let texts = (groups, near, self.topics.groups(share(same)));
             (links.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
         });

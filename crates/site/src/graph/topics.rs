@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::alike::{Groups, Pairs, buckets};
+use super::alike::{Alike, Groups, Pairs, buckets};
 use crate::{
     page::HtmlFacts,
     text::{self, is_cjk},
@@ -143,7 +143,8 @@ impl Topics {
         let mut pairs = Pairs::new(things.len());
         for bucket in buckets(&entries) {
             pairs.compare(bucket, |a, b| {
-                alike(set(things[a]), set(things[b])).filter(|share| *share >= least)
+                let share = alike(set(things[a]), set(things[b])).filter(|share| *share >= least);
+                share.map(Alike::counted)
             });
         }
         pairs.groups(&pages, true)

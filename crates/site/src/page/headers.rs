@@ -109,15 +109,17 @@ fn text(value: &[u8]) -> Box<str> {
 
 fn canonicals(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<LinkRel> {
     related(headers, url, intern, MOST_VALUES, |parameters| {
-        has_rel(parameters, "canonical").then(|| "canonical".into())
+        Vec::from_iter(has_rel(parameters, "canonical").then_some("canonical"))
     })
 }
 
 /// Language alternates that the headers name, as elements of the head do: `rel` of each is its code.
 pub(super) fn alternates(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<LinkRel> {
     related(headers, url, intern, ALTERNATES, |parameters| {
-        let code = { parameters.iter() }.find(|(name, _)| name.eq_ignore_ascii_case("hreflang"))?;
-        has_rel(parameters, "alternate").then(|| text::cut(code.1, CODE).into())
+        // of one page for several languages there are several
+        let codes = { parameters.iter() }.filter(|(name, _)| name.eq_ignore_ascii_case("hreflang"));
+        let codes = codes.map(|(_, code)| text::cut(code, CODE));
+        codes.filter(|_| has_rel(parameters, "alternate")).collect()
     })
 }
 
@@ -132,7 +134,7 @@ fn related(
     url: &Url,
     intern: &mut dyn Intern,
     most: usize,
-    meaning: impl Fn(&[(&str, &str)]) -> Option<Box<str>>,
+    meaning: impl for<'p> Fn(&[(&'p str, &'p str)]) -> Vec<&'p str>,
 ) -> Vec<LinkRel> {
     let mut found = Vec::new();
     for value in headers.get_all(header::LINK).iter().take(MOST_VALUES) {
@@ -143,20 +145,22 @@ fn related(
         {
             let parameters = &after[..end(after, b',')];
             rest = &after[parameters.len()..];
-            let Some(rel) = meaning(&pairs(parameters)).filter(|_| found.len() < most) else {
+            let rels = meaning(&pairs(parameters));
+            if rels.is_empty() || found.len() >= most {
                 continue;
-            };
+            }
             let href = href.trim();
             let target = url
                 .join(href)
                 .ok()
                 .filter(|url| matches!(url.scheme(), "http" | "https"));
-            found.push(LinkRel {
-                rel,
+            let target = target.and_then(|url| intern.intern(&url));
+            found.extend(rels.into_iter().map(|rel| LinkRel {
+                rel: rel.into(),
                 href: href.into(),
-                target: target.and_then(|url| intern.intern(&url)),
+                target,
                 in_head: true,
-            });
+            }));
         }
     }
     found
@@ -176,9 +180,10 @@ fn pairs(mut parameters: &str) -> Vec<(&str, &str)> {
 
 /// Where something ends: at a mark outside quotes.
 fn end(text: &str, mark: u8) -> usize {
-    let mut quoted = false;
+    let (mut quoted, mut escaped) = (false, false);
     let end = text.bytes().position(|b| {
-        quoted ^= b == b'"';
+        quoted ^= b == b'"' && !escaped;
+        escaped = quoted && b == b'\\' && !escaped;
         b == mark && !quoted
     });
     end.unwrap_or(text.len())
@@ -232,6 +237,7 @@ mod tests {
             "<https://e.example/de>; rel=\"alternate\"; hreflang=\"de-AT\", </en>; hreflang=en; rel=alternate",
             "<https://e.example/>; title=\"a; rel=x, b\"; rel=\"canonical Alternate\"; HREFLANG=x-default",
             "</feed>; rel=alternate; type=\"application/rss+xml\", </fr>; rel=next; hreflang=fr, <mailto:x>; rel=alternate; hreflang=it",
+            "</es>; title=\"a \\\" b, c\"; rel=alternate; hreflang=es; hreflang=es-MX",
         ];
         sets.iter().for_each(|set| {
             headers.append("link", HeaderValue::from_static(set));
@@ -249,6 +255,8 @@ mod tests {
                 ("en", "/en", true),
                 ("x-default", "https://e.example/", true),
                 ("it", "mailto:x", false),
+                ("es", "/es", true),
+                ("es-MX", "/es", true),
             ]
         );
         assert_eq!(
@@ -256,7 +264,8 @@ mod tests {
             [
                 "https://e.example/de",
                 "https://e.example/en",
-                "https://e.example/"
+                "https://e.example/",
+                "https://e.example/es"
             ]
         );
     }

@@ -5,7 +5,7 @@ use std::{cell::Cell, sync::LazyLock};
 use memchr::{memchr2_iter, memmem::Finder};
 
 use super::{HtmlFacts, Limits, density, ease, language, tags::Tag, unseen::unseen};
-use crate::text::{self, Words, sketch::Sketch};
+use crate::text::{self, Words, runs::RunSet, sketch::Sketch};
 
 const IN_MAIN: u8 = 1;
 const IN_ARTICLE: u8 = 2;
@@ -247,6 +247,9 @@ impl Prose {
         }
         if limits.keeps_text {
             facts.main_text = lines.as_str().into();
+            if facts.more.sketch.is_some() {
+                facts.runs = RunSet::of(&folded).map(Box::new);
+            }
         }
         (self.main, self.lines) = (folded, lines);
         if self.text.capacity() <= MOST_RESERVED {

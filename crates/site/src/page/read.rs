@@ -1,11 +1,13 @@
 //! One HTTP answer to facts.
 
+use std::collections::HashSet;
+
 use http::{HeaderMap, header};
 use url::Url;
 
 use super::{
-    At, HeaderFacts, HtmlFacts, Intern, Limits, Outcome, PageFacts, charset, headers, links::Resolver,
-    lists::ALTERNATES, reader::Reader, reuse,
+    At, HeaderFacts, HtmlFacts, Intern, Limits, LinkRel, Outcome, PageFacts, charset, headers,
+    links::Resolver, lists::ALTERNATES, reader::Reader, reuse,
 };
 use crate::{fetch::Response, text};
 
@@ -58,10 +60,17 @@ impl HtmlFacts {
         if !headers.contains_key(header::LINK) {
             return 0;
         }
-        let room = ALTERNATES.saturating_sub(self.hreflangs.len());
-        let named = headers::alternates(headers, url, intern);
+        let mut named = headers::alternates(headers, url, intern);
         let count = named.len();
-        self.hreflangs.extend(named.into_iter().take(room));
+        // frameworks name them in both places
+        let place = |link: &LinkRel| match link.target {
+            Some(target) => (link.rel.clone(), Ok(target)),
+            None => (link.rel.clone(), Err(link.href.clone())),
+        };
+        let known: HashSet<_> = self.hreflangs.iter().map(place).collect();
+        named.retain(|link| !known.contains(&place(link)));
+        named.truncate(ALTERNATES.saturating_sub(self.hreflangs.len()));
+        self.hreflangs.append(&mut named);
         count
     }
 }

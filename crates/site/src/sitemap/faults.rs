@@ -7,7 +7,9 @@ use crate::{fetch::Cut, origin::Sitemap};
 pub(crate) const LEFT_OUT: &str = "not asked for, nor those behind it: a limit was reached";
 pub(super) const HTML: &str = "an HTML page, not a sitemap";
 /// How errors begin that keep nobody from reading on.
-const READ_ON: [&str; 4] = ["no namespace", "unknown namespace", "encoded in ", LATE];
+const READ_ON: [&str; 5] = ["no namespace", "unknown namespace", "encoded in ", LATE, FEED];
+/// Said of a feed, which is nothing wrong with it: what it does not list may be older.
+pub(super) const FEED: &str = "a feed, which names only what is newest";
 /// XML 1.0, section 2.8: nothing stands before the declaration, no white space either. Search engines refuse such a file.
 pub(super) const LATE: &str = "something stands before the XML declaration";
 /// What the protocol demands.
@@ -21,6 +23,19 @@ impl Sitemap {
         let reads_on = |error: &str| READ_ON.iter().any(|start| error.starts_with(start));
         let errors = self.error.as_deref();
         self.bytes > SIZE_LIMIT || errors.is_some_and(|errors| !errors.split("; ").all(reads_on))
+    }
+
+    /// It is a feed of RSS or Atom.
+    pub(crate) fn is_feed(&self) -> bool {
+        let errors = self.error.as_deref();
+        errors.is_some_and(|errors| errors.split("; ").any(|error| error == FEED))
+    }
+
+    /// What is wrong with it.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let errors = self.error.as_deref()?.split("; ");
+        let wrong: Vec<&str> = errors.filter(|error| *error != FEED).collect();
+        (!wrong.is_empty()).then(|| wrong.join("; "))
     }
 
     /// It stands for those that were not asked for because of a limit.

@@ -40,20 +40,11 @@ impl Sketch {
     /// The same, and the words of the text, which are much the same and found on the way where it is plain.
     pub(crate) fn and_words(folded: &str) -> (Option<Self>, Words) {
         let mut runs = Runs::default();
-        let text = folded.as_bytes();
-        let words = if text.is_ascii() {
-            runs.add_words(text)
-        } else {
-            // what most Chinese and Japanese characters begin with
-            if count(text, |b| matches!(b, 0xe3..=0xe9)) * 6 > text.len() {
-                runs.add_characters(folded);
-            } else {
-                runs.add_words(text);
-            }
+        let words = runs.add_text(folded).unwrap_or_else(|| {
             let mut words = Words::default();
             words.add(folded);
             words
-        };
+        });
         (runs.finish(), words)
     }
 
@@ -72,6 +63,16 @@ impl Sketch {
         let share = f64::from(agreeing) / BINS as f64;
         ((share - CHANCE) / (1.0 - CHANCE)).max(0.0)
     }
+}
+
+/// The runs of a folded text, by 28 bits of each.
+pub(super) fn all_runs(folded: &str) -> Vec<u32> {
+    let mut runs = Runs {
+        all: Some(Vec::with_capacity(folded.len() / 6)),
+        ..Runs::default()
+    };
+    runs.add_text(folded);
+    runs.all.unwrap_or_default()
 }
 
 impl From<Sketch> for Vec<u8> {
@@ -104,6 +105,8 @@ struct Runs {
     /// The last run: the hashes of its words, each turned by how many stand behind it.
     run: u64,
     words: usize,
+    /// All runs, where they are wanted.
+    all: Option<Vec<u32>>,
 }
 
 impl Default for Runs {
@@ -113,6 +116,7 @@ impl Default for Runs {
             hashes: [0; RUN + WORDS],
             run: 0,
             words: 0,
+            all: None,
         }
     }
 }
@@ -126,18 +130,42 @@ impl Runs {
         let steps = self.hashes[..RUN + new].windows(RUN + 1);
         let mut run = self.run;
         let mut turned = |step: &[u64]| {
-            let [gone, .., last] = step else { return run };
-            run = run.rotate_left(TURN) ^ gone.rotate_left(TURN * RUN as u32) ^ last;
+            run = turn(run, step);
             run
         };
         steps.clone().take(incomplete).for_each(|step| _ = turned(step));
-        for step in steps.skip(incomplete) {
+        for step in steps.clone().skip(incomplete) {
             let run = turned(step).wrapping_mul(STEP);
             let bin = &mut self.smallest[(run >> (u64::BITS - BINS.ilog2())) as usize];
             *bin = (*bin).min((run >> 24) as u32);
         }
+        if let Some(all) = &mut self.all {
+            // the same once more, which costs nothing where they are not wanted
+            let mut run = self.run;
+            for (place, step) in steps.enumerate() {
+                run = turn(run, step);
+                if place >= incomplete {
+                    all.push((run.wrapping_mul(STEP) >> 36) as u32);
+                }
+            }
+        }
         self.run = run;
         self.hashes.copy_within(new..new + RUN, 0);
+    }
+
+    /// The words of a folded text, if it is plain.
+    fn add_text(&mut self, folded: &str) -> Option<Words> {
+        let text = folded.as_bytes();
+        if text.is_ascii() {
+            return Some(self.add_words(text));
+        }
+        // what most Chinese and Japanese characters begin with
+        if count(text, |b| matches!(b, 0xe3..=0xe9)) * 6 > text.len() {
+            self.add_characters(folded);
+        } else {
+            self.add_words(text);
+        }
+        None
     }
 
     /// Words are runs of letters and digits. Where they begin and end is found for a block at a time. How many words the text
@@ -217,6 +245,12 @@ impl Runs {
         }
         Some(sketch)
     }
+}
+
+/// A run and a word more: without its first.
+fn turn(run: u64, step: &[u64]) -> u64 {
+    let [gone, .., last] = step else { return run };
+    run.rotate_left(TURN) ^ gone.rotate_left(TURN * RUN as u32) ^ last
 }
 
 fn mixed(mut x: u64) -> u64 {

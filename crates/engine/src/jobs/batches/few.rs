@@ -2,7 +2,7 @@
 
 use searchwright_site::{checks::Early, page::PageFacts};
 
-use super::{Behind, objects, places, read};
+use super::{Behind, placed, places, read};
 use crate::failure::{Failure, defect};
 
 /// Pages in their order, and what is known of what was found on each while the crawl went on.
@@ -36,7 +36,7 @@ impl<'b> Few<'b> {
                 early: Vec::new().into_iter(),
             });
         };
-        let (before, objects) = objects::split(before)?;
+        let (before, objects, _) = placed::split(before)?;
         let places: Vec<usize> = places.map(|(_, at)| at).collect();
         // what is behind pages begins where the last of them ends
         let rest = match places.last() {

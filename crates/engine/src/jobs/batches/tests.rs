@@ -1,7 +1,8 @@
 use searchwright_site::{
     checks::{Rules, Settings},
     origin::Probe,
-    page::{At, HtmlFacts, Object, Objects, Outcome, Unseen},
+    page::{At, HtmlFacts, Object, Outcome, Unseen},
+    text::runs::RunSet,
 };
 use url::Url;
 
@@ -131,7 +132,7 @@ fn what_was_found_early_is_known_to_the_same_rules() {
 /// The stored form of before microdata was kept.
 fn without_objects(plain: &[u8]) -> Vec<u8> {
     let all = places::split(plain).0;
-    let before = objects::split(all).unwrap().0;
+    let before = placed::split(all).unwrap().0;
     assert!(before.len() < all.len());
     [before, &plain[all.len()..]].concat()
 }
@@ -150,6 +151,21 @@ fn batches_without_objects_are_read() {
     let (read, early) = in_pairs(&old, asking.fingerprint(), &mut Vec::new());
     assert_eq!(read, expected);
     assert!(early[1].is_some(), "what was found early is read too");
+}
+
+#[test]
+fn runs_of_words_are_read_with_their_pages() {
+    let mut batch = batch();
+    let runs: RunSet = postcard::from_bytes(&postcard::to_stdvec(&vec![7_u32, 1, 300_000]).unwrap()).unwrap();
+    batch.pages[1].facts.html.as_mut().unwrap().runs = Some(Box::new(runs));
+    let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
+    let data = pack(batch, None, &mut Rooms::default()).unwrap().data;
+    assert_eq!(unpack(&data).unwrap().2, pages);
+    // an evaluation has no use for them
+    let (read, _) = in_pairs(&data, 0, &mut Vec::new());
+    let mut expected = pages;
+    expected[1].html.as_mut().unwrap().runs = None;
+    assert_eq!(read, expected);
 }
 
 /// They end in where pages begin, which is no part of what is stored behind pages.
@@ -179,7 +195,7 @@ fn what_others_found_is_of_no_form() {
     };
     let data = pack(batch(), Some(asked), &mut Rooms::default()).unwrap().data;
     let mut plain = lz4_flex::decompress_size_prepended(&data).unwrap();
-    let end = objects::split(places::split(&plain).0).unwrap().0.len();
+    let end = placed::split(places::split(&plain).0).unwrap().0.len();
     plain[end - 1] = u8::MAX;
     let data = lz4_flex::compress_prepend_size(&plain);
     assert_eq!(unpack(&data).unwrap().2.len(), 3);
