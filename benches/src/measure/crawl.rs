@@ -16,6 +16,7 @@ use xtask::{
     website::{self, Expected, Order},
 };
 
+use super::recheck;
 use crate::{
     Effort,
     baseline::crawl::{Outcome, Pass},
@@ -45,10 +46,11 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
     {
         let (folder, site) = site(effort.pages)?;
         let _nginx = website::serve(&site, &folder)?;
-        let urls = fs::read_to_string(folder.join("urls.txt"))?.lines().count() as f64;
+        let list = folder.join("urls.txt");
+        let urls = fs::read_to_string(&list)?.lines().count() as f64;
         for _ in 0..effort.rounds * TIMES {
             for (pass, rounds) in [(Pass::Links, &mut links), (Pass::Page, &mut whole)] {
-                let outcome = bare_loop(&folder, pass)?;
+                let outcome = bare_loop(&list, pass)?;
                 if outcome.fetched as f64 != urls || outcome.links != u64::from(effort.pages) * 50 {
                     bail!("the baseline did not do its work: {outcome:?} of {urls} URLs");
                 }
@@ -59,6 +61,9 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
                 product.push(urls / audit.seconds);
                 peaks.push(audit.peak);
             }
+        }
+        if !effort.baseline_only {
+            recheck::run(effort, report, &folder, &site)?;
         }
     }
     report.add(Figure {
@@ -121,12 +126,13 @@ pub(super) fn site(pages: u32) -> Result<(PathBuf, Expected)> {
     Ok((folder, site))
 }
 
-fn bare_loop(folder: &Path, pass: Pass) -> Result<Outcome> {
+/// The loop over the URLs of a file.
+pub(super) fn bare_loop(urls: &Path, pass: Pass) -> Result<Outcome> {
     let mut command = program(std::env::current_exe()?, None);
     command
         .arg("baseline-crawl")
         .arg("--urls")
-        .arg(folder.join("urls.txt"))
+        .arg(urls)
         .args(["--pass", pass.word()])
         .stderr(Stdio::inherit());
     let output = command.output()?;

@@ -6,5 +6,6 @@ pub mod http;
 mod keyword_generation;
 pub mod keywords;
 pub mod large_site;
+mod recheck;
 pub mod startup;
 pub mod webhooks;
