@@ -49,7 +49,7 @@ fn evidence(found: &[Finding], id: &str) -> Option<Value> {
 }
 
 #[test]
-fn every_check_finds_its_problem_and_nothing_else() {
+fn every_check_finds_its_problem_and_none_without_it() {
     for Case { id, bad, good } in cases() {
         let check = find(id).unwrap_or_else(|| panic!("{id} is no check"));
         let found = bad.findings();
