@@ -60,6 +60,7 @@ mod projects;
 mod publishing;
 mod queries;
 mod rechecks;
+mod rechecks_undecided;
 mod silence;
 mod smuggling;
 mod unchanged;
