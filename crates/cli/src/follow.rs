@@ -113,16 +113,22 @@ impl std::str::FromStr for FailOn {
     }
 }
 
+/// Why an audit with results saw hardly anything of its site.
+pub(crate) fn unseen(audit: &Audit) -> Option<&str> {
+    let why = audit.termination.as_deref()?;
+    matches!(why, "blocked" | "host_unavailable").then_some(why)
+}
+
 impl FailOn {
     /// What the program ends with after an audit with results. What was not seen is not fine.
     pub fn exit(self, audit: &Audit) -> Result<Exit, CliError> {
-        match audit.termination.as_deref() {
+        match unseen(audit) {
             _ if self.is_crossed(audit) => Ok(Exit::Threshold),
-            Some(why @ ("blocked" | "host_unavailable")) => Err(CliError::new(
+            Some(why) => Err(CliError::new(
                 Exit::Failed,
                 format!("hardly anything of the site was seen ({why}), so that --fail-on cannot be answered"),
             )),
-            _ => Ok(Exit::Done),
+            None => Ok(Exit::Done),
         }
     }
 

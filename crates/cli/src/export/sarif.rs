@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Results, VERIFY};
+use crate::follow::unseen;
 
 const fn level(severity: Severity) -> &'static str {
     match severity {
@@ -144,7 +145,7 @@ pub(super) fn log(results: &Results) -> Value {
                 "rules": rules,
             } },
             "invocations": [{
-                "executionSuccessful": true,
+                "executionSuccessful": unseen(audit).is_none(),
                 "startTimeUtc": audit.started_at,
                 "endTimeUtc": audit.finished_at,
             }],
@@ -161,7 +162,38 @@ pub(super) fn log(results: &Results) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use searchwright_contract::audits::Audit;
     use serde_json::json;
+
+    use super::Results;
+
+    /// SARIF 2.1.0, 3.20.14.
+    #[test]
+    fn an_audit_that_saw_hardly_anything_was_no_success() {
+        let ended = |status: &str, termination: &str| -> Audit {
+            let audit = json!({
+                "id": "a", "projectId": "p", "jobId": "j", "status": status, "trigger": "manual",
+                "startUrl": "https://example.com/", "config": { "maxPages": 9, "maxDepth": 9 },
+                "rulesetVersion": "1.0.0", "normalizationVersion": 1, "requestedAt": "2026-11-21T10:00:00.000Z",
+                "progress": { "discovered": 9, "fetched": 9, "queued": 0, "failed": 0, "blocked": 0 },
+                "termination": termination, "scoreIsPartial": false, "version": 1, "allowedActions": {},
+            });
+            serde_json::from_value(audit).unwrap()
+        };
+        for (status, termination, expected) in [
+            ("completed", "complete", true),
+            ("partial", "max_pages", true),
+            ("partial", "blocked", false),
+            ("partial", "host_unavailable", false),
+        ] {
+            let log = super::log(&Results {
+                audit: ended(status, termination),
+                issues: Vec::new(),
+            });
+            let invocation = &log["runs"][0]["invocations"][0];
+            assert_eq!(invocation["executionSuccessful"], expected, "{termination}");
+        }
+    }
 
     #[test]
     fn places_are_uris() {

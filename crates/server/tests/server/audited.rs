@@ -16,6 +16,7 @@ use axum::{
 };
 use searchwright_engine::Clock;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::{
     harness::{Bench, settings},
@@ -31,10 +32,15 @@ pub struct Website {
     pub headers: Arc<Mutex<Vec<(&'static str, &'static str)>>>,
     /// Pages say what they may be asked by, and answer 304 to who asks so; those below `/lies` mean another page.
     pub validates: Arc<AtomicBool>,
+    released: Arc<Notify>,
 }
 
 /// As the status of a page: it is never answered.
 pub const NEVER: u16 = 0;
+/// The connection ends where an answer would begin.
+pub const BROKEN: u16 = 1;
+/// It is answered when it is released, as it is then.
+pub const HELD: u16 = 2;
 
 /// When every page was changed last, as far as its server says.
 const CHANGED: &str = "Wed, 18 Nov 2020 02:00:00 GMT";
@@ -61,6 +67,12 @@ impl Website {
         pages.insert(path.to_owned(), (status, body.to_owned()));
     }
 
+    /// Answers the request for the page that is held, or the next one.
+    pub fn release(&self, path: &str, status: u16, body: &str) {
+        self.put(path, status, body);
+        self.released.notify_one();
+    }
+
     pub fn asked(&self) -> Vec<String> {
         let mut asked = std::mem::take(&mut *self.asked.lock().unwrap());
         asked.sort();
@@ -83,9 +95,16 @@ async fn answer(State(site): State<Website>, request: Request) -> Response {
         if fresh { " fresh" } else { "" },
         if conditional { " if" } else { "" }
     ));
-    let page = site.pages.lock().unwrap().get(&path).cloned();
+    let now = || site.pages.lock().unwrap().get(&path).cloned();
+    let mut page = now();
+    if matches!(page, Some((HELD, _))) {
+        site.released.notified().await;
+        page = now();
+    }
     match &page {
         Some((NEVER, _)) => std::future::pending().await,
+        // without a word of the panic hook
+        Some((BROKEN, _)) => std::panic::resume_unwind(Box::new(())),
         Some((status, body)) => {
             let mut headers = http::HeaderMap::new();
             headers.insert("content-type", "text/html; charset=utf-8".parse().unwrap());
@@ -142,6 +161,11 @@ pub async fn bench(database: &str) -> (Bench, Website) {
 
 /// The same, and it may reach what `also` says.
 pub async fn bench_reaching(database: &str, also: &str) -> (Bench, Website) {
+    bench_by(database, also, Clock::system()).await
+}
+
+/// The same, by a clock.
+pub async fn bench_by(database: &str, also: &str, clock: Clock) -> (Bench, Website) {
     let site = Website::default();
     site.put(
         "/",
@@ -166,7 +190,7 @@ pub async fn bench_reaching(database: &str, also: &str) -> (Bench, Website) {
     let folder = Arc::new(tempfile::TempDir::new().unwrap());
     let allow = format!("allow_outbound=[\"crawl={address}\"{also}]");
     let settings = settings(&folder, database, &[&allow, "worker.jobs=1"]);
-    let mut bench = Bench::open(folder, settings, Clock::system()).await;
+    let mut bench = Bench::open(folder, settings, clock).await;
     let engine = &bench.server.app.engine;
     let project = engine
         .create_project("Desks", &format!("http://{address}"))

@@ -280,18 +280,21 @@ impl Body {
 }
 
 #[cfg(test)]
+mod pieces;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     const MIB: usize = 1024 * 1024;
 
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
+    pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
     }
 
-    fn br(bytes: &[u8]) -> Vec<u8> {
+    pub(super) fn br(bytes: &[u8]) -> Vec<u8> {
         let mut coded = Vec::new();
         let mut encoder = brotli::CompressorWriter::new(&mut coded, 4096, 5, 22);
         encoder.write_all(bytes).unwrap();

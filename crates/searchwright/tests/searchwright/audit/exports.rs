@@ -61,6 +61,7 @@ fn an_audit_without_a_server_leaves_nothing_behind() {
     let log: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     assert_eq!(log["version"], "2.1.0");
     let run0 = &log["runs"][0];
+    assert_eq!(run0["invocations"][0]["executionSuccessful"], true);
     let results = run0["results"].as_array().unwrap();
     let broken = results
         .iter()

@@ -42,6 +42,9 @@ fn a_site_that_was_not_seen_is_not_fine() {
         (&"partial".into(), &"blocked".into(), &true.into()),
         "{audit}"
     );
+    let log = run(&["--format", "sarif"]).json();
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false, "{invocation}");
     let judged = run(&["--fail-on", "error"]);
     assert!(
         judged.code == 5 || judged.code == 1 && judged.err.contains("blocked"),

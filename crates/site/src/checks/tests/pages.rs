@@ -59,6 +59,7 @@ pub(super) fn cases() -> Vec<Case> {
         head::heads(),
         body::bodies(),
         body::markup(),
+        body::required(),
         answers::addresses(),
         answers::answers(),
         mended::mended(),

@@ -1,5 +1,7 @@
 //! Checks of the site as a whole.
 
+mod robots;
+
 use super::{Case, World, world::NOW};
 use crate::{
     fetch::{Fault, FetchError},
@@ -33,14 +35,6 @@ fn header(id: &'static str, bad: &[(&'static str, &str)], good: &[(&'static str,
         id,
         bad: world(bad),
         good: world(good),
-    }
-}
-
-fn robots(id: &'static str, bad: &str, good: &str) -> Case {
-    Case {
-        id,
-        bad: World::new().robots(bad),
-        good: World::new().robots(good),
     }
 }
 
@@ -92,7 +86,7 @@ fn llms(origin: &mut Origin, status: u16, text: &str) {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    [hosts(), headers(), files(), markup(), mended()]
+    [hosts(), headers(), files(), robots::cases(), markup(), mended()]
         .into_iter()
         .flatten()
         .collect()
@@ -254,42 +248,6 @@ fn files() -> Vec<Case> {
             "robots-too-large",
             |o| o.robots.bytes = 512_001,
             |o| o.robots.bytes = 512_000,
-        ),
-        robots(
-            "robots-invalid",
-            "Disallow: /x\n",
-            "User-agent: *\nDisallow: /x # why\n\nSitemap: https://www.example.com/s.xml\nCrawl-delay: 1\n",
-        ),
-        robots(
-            "robots-invalid",
-            "User-agent: *\nDisalow: /x\n",
-            "# only a remark\n",
-        ),
-        robots("robots-invalid", "Sitemap: /s.xml\n", ""),
-        robots(
-            "robots-invalid",
-            "<!DOCTYPE html><p>not found",
-            "User-agent: *\nAllow: /\n",
-        ),
-        robots(
-            "robots-blocks-all",
-            "User-agent: *\nDisallow: /\n",
-            "User-agent: BadBot\nDisallow: /\n",
-        ),
-        robots(
-            "robots-blocks-all",
-            "User-agent: Googlebot\nDisallow: /\n",
-            "User-agent: *\nDisallow: /x\n",
-        ),
-        robots(
-            "ai-training-bot-blocked",
-            "User-agent: GPTBot\nDisallow: /\n",
-            "User-agent: GPTBot\nDisallow: /x\n",
-        ),
-        robots(
-            "ai-content-signal-blocks",
-            "Content-Signal: search=yes, ai-input=no\n",
-            "Content-Signal: search=yes, ai-train=no\n",
         ),
         origin(
             "llms-txt-missing",

@@ -1,15 +1,12 @@
 //! Small sites, crawled from memory.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    slice,
-};
+mod verdicts;
+
+use std::collections::HashMap;
 
 use url::Url;
 
-use super::super::{
-    Asking, Check, Context, Early, Finding, Rules, Verdict, evaluate, evaluate_one, evaluate_site,
-};
+use super::super::{Context, Rules};
 use crate::{
     fetch::{Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder},
@@ -354,57 +351,5 @@ impl World {
             .pages
             .into_iter()
             .find(|page| *page.url == *url.as_str())
-    }
-
-    /// Findings on `/p` and on the site as a whole.
-    pub fn findings(&self) -> Vec<Finding> {
-        let built = self.build();
-        let context = built.context();
-        let mut found = Vec::new();
-        if let Some(page) = self.at_p(&built) {
-            let page = slice::from_ref(page);
-            found.extend(evaluate(page, &[], &context).remove(0).findings);
-            // the same with what was found while the crawl went on
-            let (early, noticed) = Asking::new(built.rules.clone(), NOW).of(page.iter());
-            let evaluated = evaluate(page, &early, &context).remove(0);
-            let said = |found: &[Finding]| -> BTreeSet<(&str, String)> {
-                let said = found.iter().map(|f| (f.check.id, f.evidence.to_string()));
-                said.collect()
-            };
-            let mut both = said(&evaluated.findings);
-            let checks = early
-                .iter()
-                .flatten()
-                .flat_map(Early::checks)
-                .map(|check| check.id);
-            assert!(checks.eq(noticed.iter().map(|noticed| noticed.check.id)));
-            if evaluated.early {
-                both.extend(
-                    noticed
-                        .into_iter()
-                        .map(|noticed| (noticed.check.id, noticed.evidence)),
-                );
-            }
-            assert_eq!(both, said(&found));
-        }
-        let home = built.pages.iter().find(|page| page.id == UrlId(0));
-        evaluate_site(home, &context, &mut found);
-        found
-    }
-
-    fn at_p<'b>(&self, built: &'b Built) -> Option<&'b PageFacts> {
-        let is_p = |path: &str| path.starts_with("/p") || path.starts_with("/P") || path.starts_with("//");
-        built.pages.iter().find(|page| is_p(&page.url[self.root.len()..]))
-    }
-
-    /// What one check says of `/p`, or of the site.
-    pub fn recheck(&self, check: &'static Check) -> Verdict {
-        let built = self.build();
-        let context = built.context();
-        let site =
-            check.scope == super::super::Scope::Site || matches!(check.test, super::super::Test::Site(_));
-        let home = built.pages.iter().find(|page| page.id == UrlId(0));
-        let page = if site { home } else { self.at_p(&built) };
-        page.map_or(Verdict::Absent, |page| evaluate_one(check, page, &context))
     }
 }

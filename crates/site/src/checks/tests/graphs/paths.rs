@@ -105,9 +105,19 @@ pub(super) fn sitemaps() -> Vec<Case> {
             good: World::new().answer("/p", 404, &[], ""),
         },
         Case {
+            id: "sitemap-url-error",
+            bad: listed(World::new().answer("/p", 500, &[], "")),
+            good: listed(World::new().page("/p", "<p>x")),
+        },
+        Case {
             id: "sitemap-url-redirect",
             bad: listed(World::new().redirect("/p", 301, "/a")),
             good: World::new().redirect("/p", 301, "/a"),
+        },
+        Case {
+            id: "sitemap-url-redirect",
+            bad: listed(World::new().redirect("/p", 302, "/a").page("/a", "<p>x")),
+            good: listed(World::new().page("/p", "<p>x")),
         },
         Case {
             id: "sitemap-url-noindex",

@@ -251,3 +251,41 @@ pub(super) fn markup() -> Vec<Case> {
         },
     ]
 }
+
+/// Objects that lack one thing that is required of them, and the same objects with it.
+pub(super) fn required() -> Vec<Case> {
+    let job = [
+        r#""title": "Mower mechanic""#,
+        r#""description": "Repairs mowers""#,
+        r#""datePosted": "2026-05-01""#,
+        r#""hiringOrganization": {"@type": "Organization", "name": "x"}"#,
+        r#""jobLocation": {"@type": "Place", "address": "x"}"#,
+    ];
+    let mut job_from_home = job;
+    job_from_home[4] = r#""applicantLocationRequirements": {"@type": "Country", "name": "DE"}"#;
+    let video = [
+        r#""name": "How to mow""#,
+        r#""thumbnailUrl": "/mow.jpg""#,
+        r#""uploadDate": "2026-05-01T08:00:00Z""#,
+    ];
+    [
+        ("JobPosting", &job[..]),
+        ("JobPosting", &job_from_home),
+        ("VideoObject", &video),
+    ]
+    .into_iter()
+    .flat_map(|(kind, properties)| {
+        let object = move |properties: &[&str]| {
+            json_ld(&format!(r#"{{"@type": "{kind}", {}}}"#, properties.join(", ")))
+        };
+        (0..properties.len()).map(move |missing| {
+            let (before, after) = (&properties[..missing], &properties[missing + 1..]);
+            page(
+                "schema-required-missing",
+                &object(&[before, after].concat()),
+                &object(properties),
+            )
+        })
+    })
+    .collect()
+}
