@@ -1,4 +1,5 @@
-//! Core Web Vitals. The crawler cannot measure them: whoever has pages loaded in a browser says so.
+//! Core Web Vitals, and what else only a browser can tell. The crawler cannot measure them: whoever has pages loaded in one
+//! says so.
 
 use crate::{graph::Index, page::UrlId};
 
@@ -29,18 +30,46 @@ pub struct Vitals {
     pub inp: Option<Figure>,
     /// Cumulative Layout Shift, thousandths.
     pub cls: Option<Figure>,
+    /// What can be tapped and is too small, or too near to something else that can; of one visit by a program.
+    pub small_targets: Option<Vec<Target>>,
+    /// Images of more pixels than the screen shows; of one visit by a program.
+    pub oversized: Option<Vec<Oversized>>,
     /// When, RFC 3339.
     pub measured_at: String,
 }
 
-/// One of the vitals, and the check that judges it.
-type Of = (&'static str, fn(&Vitals) -> Option<Figure>);
+/// Something that can be tapped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Where in the page, as CSS selects it.
+    pub selector: Box<str>,
+    /// Its tag, as it is in the tree of the page.
+    pub html: Box<str>,
+}
+
+/// An image that is larger than it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oversized {
+    /// Where it was loaded from.
+    pub url: Box<str>,
+    /// Width and height of the file and as shown, in pixels of the screen: `1600x1200`.
+    pub sizes: [Box<str>; 2],
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Bytes that one of the size shown would save.
+    pub wasted_bytes: u64,
+}
+
+/// A check of what was measured, and whether that was.
+type Of = (&'static str, fn(&Vitals) -> bool);
 
 /// The checks about them.
-pub const CHECKS: [Of; 3] = [
-    ("cwv-lcp-poor", |vitals| vitals.lcp),
-    ("cwv-inp-poor", |vitals| vitals.inp),
-    ("cwv-cls-poor", |vitals| vitals.cls),
+pub const CHECKS: [Of; 5] = [
+    ("cwv-lcp-poor", |vitals| vitals.lcp.is_some()),
+    ("cwv-inp-poor", |vitals| vitals.inp.is_some()),
+    ("cwv-cls-poor", |vitals| vitals.cls.is_some()),
+    ("tap-target-small", |vitals| vitals.small_targets.is_some()),
+    ("image-oversized-for-display", |vitals| vitals.oversized.is_some()),
 ];
 
 impl Index {

@@ -29,7 +29,7 @@ use searchwright_site::{
     graph::Index,
     page::UrlId,
     score::Scores,
-    vitals::{self, Figure, Vitals},
+    vitals::{self, Vitals},
 };
 use searchwright_store::{
     Db, audits, crawls, events,
@@ -67,8 +67,8 @@ use crate::{failure::defect, operations::word, rules};
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
 
 fn measured(index: &Index, ids: &Ids, rules: &Rules, project: Uuid) -> Measured {
-    let of = |(check, figure): &(&str, fn(&Vitals) -> Option<Figure>)| {
-        let pages = index.all_vitals().filter(|(_, vitals)| figure(vitals).is_some());
+    let of = |(check, is_known): &(&str, fn(&Vitals) -> bool)| {
+        let pages = index.all_vitals().filter(|(_, vitals)| is_known(vitals));
         let pages = pages.map(|(id, _)| ids.of(id)).collect();
         (issue_id(project, check), pages)
     };

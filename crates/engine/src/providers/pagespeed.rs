@@ -1,9 +1,13 @@
-//! Google's PageSpeed Insights: Core Web Vitals of a page from the visits of people (Chrome UX Report), and from one in the lab.
+//! Google's PageSpeed Insights: Core Web Vitals of a page from the visits of people (Chrome UX Report), and from one in the lab,
+//! which also shows what can hardly be tapped and which images are larger than they are shown (Lighthouse 13).
 //! It charges nothing; a key has a quota per day and per minute.
 
 use bytes::Bytes;
 use http::{HeaderName, Method};
-use searchwright_site::vitals::{Figure, Source, Vitals};
+use searchwright_site::{
+    text,
+    vitals::{Figure, Oversized, Source, Target, Vitals},
+};
 use searchwright_store::providers::Opened;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -15,6 +19,15 @@ use super::{
     exchange::{self, Terms, secret_header},
     outbound::Guarded,
 };
+
+/// Things of one kind that are kept of a page.
+const MOST: usize = 100;
+/// Characters kept of what stands in a page, and of a URL.
+const TEXT: usize = 200;
+const URL: usize = 2_048;
+/// What Lighthouse says of an image that is larger than it is shown, and of no other: "This image file is larger than it needs
+/// to be (1600x1200) for its displayed dimensions (350x263)."
+const SHOWN: &str = "for its displayed dimensions";
 
 const ADDRESS: &str = "https://www.googleapis.com";
 
@@ -52,6 +65,9 @@ impl PageSpeed {
             .append_pair("url", page)
             .append_pair("strategy", "mobile")
             .append_pair("category", "performance")
+            .append_pair("category", "accessibility")
+            // what it says of images is read
+            .append_pair("locale", "en-US")
             .finish();
         let mut request = exchange::request(Method::GET, &format!("{}?{query}", self.url), Bytes::new())?;
         let key = self.secret.expose_secret();
@@ -88,9 +104,56 @@ fn read(answer: &Value) -> Option<Vitals> {
         inp: seen("INTERACTION_TO_NEXT_PAINT", 1.0),
         // The field's is a whole number of hundredths.
         cls: seen("CUMULATIVE_LAYOUT_SHIFT_SCORE", 10.0).or_else(|| tried("cumulative-layout-shift", 1000.0)),
+        small_targets: small_targets(&answer["lighthouseResult"]["audits"]["target-size"]),
+        oversized: oversized(&answer["lighthouseResult"]["audits"]["image-delivery-insight"]),
         measured_at: String::new(),
     };
     (vitals != Vitals::default()).then_some(vitals)
+}
+
+/// What an audit of Lighthouse lists; `None` where it was not carried out.
+fn items(audit: &Value) -> Option<&[Value]> {
+    match audit["scoreDisplayMode"].as_str()? {
+        "error" => None,
+        // there is nothing that it could be about
+        "notApplicable" => Some(&[]),
+        _ => {
+            let all = audit["details"]["items"].as_array()?;
+            Some(&all[..all.len().min(MOST)])
+        }
+    }
+}
+
+/// Text of a page that somebody else read.
+fn words(value: &Value, most: usize) -> Option<Box<str>> {
+    Some(text::cut(value.as_str()?, most).into())
+}
+
+fn small_targets(audit: &Value) -> Option<Vec<Target>> {
+    let target = |item: &Value| {
+        Some(Target {
+            selector: words(&item["node"]["selector"], TEXT)?,
+            html: words(&item["node"]["snippet"], TEXT)?,
+        })
+    };
+    Some(items(audit)?.iter().filter_map(target).collect())
+}
+
+/// Images may be improved in other ways too, which other checks tell of.
+fn oversized(audit: &Value) -> Option<Vec<Oversized>> {
+    let image = |item: &Value| {
+        let mut ways = item["subItems"]["items"].as_array()?.iter();
+        let way = ways.find(|way| way["reason"].as_str().is_some_and(|why| why.contains(SHOWN)))?;
+        let mut sizes = way["reason"].as_str()?.split('(').skip(1);
+        let mut size = || Some(text::cut(sizes.next()?.split(')').next()?, 20).into());
+        Some(Oversized {
+            url: words(&item["url"], URL)?,
+            sizes: [size()?, size()?],
+            bytes: item["totalBytes"].as_u64()?,
+            wasted_bytes: way["wastedBytes"].as_f64()?.max(0.0) as u64,
+        })
+    };
+    Some(items(audit)?.iter().filter_map(image).collect())
 }
 
 fn figure(value: f64, source: Source) -> Option<Figure> {
@@ -105,6 +168,39 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Made by Lighthouse 13.5 of a page with three links of ten pixels and an image of 1600 pixels, without what is not read.
+    const LIGHTHOUSE: &str = include_str!("pagespeed/lighthouse.json");
+
+    #[test]
+    fn what_a_browser_showed_is_read() {
+        let lab: Value = serde_json::from_str(LIGHTHOUSE).unwrap();
+        let read = |lab: &Value| super::read(&json!({ "lighthouseResult": lab }));
+        let seen = read(&lab).unwrap();
+        let targets = seen.small_targets.unwrap();
+        assert_eq!(
+            (targets.len(), &*targets[0].selector, &*targets[0].html),
+            (3, "body > p > a.t", "<a class=\"t\" href=\"/a\">")
+        );
+        let [image] = &seen.oversized.unwrap()[..] else {
+            panic!("one image")
+        };
+        assert_eq!((&*image.sizes[0], &*image.sizes[1]), ("1600x1200", "350x263"));
+        assert_eq!((image.bytes, image.wasted_bytes), (5_763_023, 5_487_253));
+        assert!(image.url.ends_with("/big.png"));
+        let mut good = lab.clone();
+        good["audits"]["target-size"] = json!({ "score": null, "scoreDisplayMode": "notApplicable" });
+        good["audits"]["image-delivery-insight"]["details"]["items"][0]["subItems"]["items"][1] = Value::Null;
+        let good = read(&good).unwrap();
+        assert_eq!((good.small_targets, good.oversized), (Some(vec![]), Some(vec![])));
+        let mut lost = lab;
+        for audit in ["target-size", "image-delivery-insight"] {
+            lost["audits"][audit] =
+                json!({ "score": null, "scoreDisplayMode": "error", "errorMessage": "x" });
+        }
+        let lost = read(&lost).unwrap();
+        assert_eq!((lost.small_targets, lost.oversized), (None, None), "nobody knows");
+    }
 
     #[test]
     fn what_people_met_comes_first() {

@@ -79,6 +79,14 @@ async fn what_was_measured_is_judged(database: &str) {
     lab["loadingExperience"]["origin_fallback"] = true.into();
     lab["lighthouseResult"]["audits"]["largest-contentful-paint"]["numericValue"] = json!(3_900.4);
     service.put("/a", 200, lab);
+    let targets = |audit: Value| {
+        let mut seen = field(900, 80, 1);
+        seen["lighthouseResult"]["audits"]["target-size"] = audit;
+        seen
+    };
+    let small = json!([{ "node": { "selector": "p > a", "snippet": "<a href=\"/x\">" } }]);
+    let small = targets(json!({ "scoreDisplayMode": "binary", "details": { "items": small } }));
+    service.put("/b", 200, small);
     audit(&bench).await;
     assert_eq!(service.asked(), Vec::<String>::new(), "no account");
     assert_eq!(issue(&bench, "cwv-lcp-poor").await, Value::Null);
@@ -100,6 +108,11 @@ async fn what_was_measured_is_judged(database: &str) {
         0.31
     );
     assert_eq!(issue(&bench, "cwv-lcp-poor").await["affectedPages"], 2);
+    let b = occurrence(&bench, "tap-target-small", "/b").await["evidence"].clone();
+    assert_eq!(
+        (&b["targets"][0]["selector"], &b["total"]),
+        (&json!("p > a"), &json!(1))
+    );
     assert_eq!(
         issue(&bench, "cwv-inp-poor").await,
         Value::Null,
@@ -126,17 +139,23 @@ async fn what_was_measured_is_judged(database: &str) {
                 "{status}"
             );
         }
+        assert_eq!(of(&bench, "tap-target-small", "/b").await[0], "open");
         service.asked();
     }
 
     // Measured again: one is fixed, another still unknown, a third is gone.
     service.put("/", 200, field(2_400, 150, 10));
+    service.put("/b", 200, targets(json!({ "scoreDisplayMode": "notApplicable" })));
     audit(&bench).await;
     assert_eq!(
         of(&bench, "cwv-lcp-poor", "/").await,
         json!(["resolved", false, "fixed"])
     );
     assert_eq!(of(&bench, "cwv-cls-poor", "/").await[0], "resolved");
+    assert_eq!(
+        of(&bench, "tap-target-small", "/b").await,
+        json!(["resolved", false, "fixed"])
+    );
     assert_eq!(
         of(&bench, "cwv-lcp-poor", "/a").await,
         json!(["open", true, null])

@@ -1,8 +1,12 @@
-//! Core Web Vitals, where they were measured.
+//! Core Web Vitals and what a browser shows, where that was measured.
 
 use serde_json::{Value, json};
 
-use super::{Category::Performance, Check, Page, Test};
+use super::{
+    Category::{Images, Mobile, Performance},
+    Check, Page, Test,
+    evidence::{list, with},
+};
 use crate::{
     page::HtmlFacts,
     vitals::{Figure, Source, Vitals},
@@ -39,7 +43,51 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://web.dev/articles/cls",
         ..Check::warning(Performance, Test::Html(cls))
     },
+    Check {
+        id: "tap-target-small",
+        title: "Too small to tap",
+        needs_audit: true,
+        description: "Links or buttons are smaller than 24 by 24 CSS pixels on a phone and have too little room around them (one visit in the lab). Judged only where it was measured, which needs an account.",
+        why_it_matters: "Fingers hit what is beside them.",
+        recommendation: "Make them at least 24 pixels wide and high, better 48, or leave room between them.",
+        source: "https://www.w3.org/WAI/WCAG22/Understanding/target-size-minimum.html",
+        ..Check::notice(Mobile, Test::Html(small_targets))
+    },
+    Check {
+        id: "image-oversized-for-display",
+        title: "Image larger than it is shown",
+        needs_audit: true,
+        description: "Image files have more pixels than a phone shows of them (one visit in the lab). Judged only where it was measured, which needs an account.",
+        why_it_matters: "Visitors wait, and pay, for pixels that nobody sees.",
+        recommendation: "Offer several sizes by srcset and sizes, so that the browser takes the one that fits.",
+        source: "https://developer.chrome.com/docs/performance/insights/image-delivery",
+        ..Check::notice(Images, Test::Html(oversized))
+    },
 ];
+
+fn small_targets(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let vitals = page.index().vitals(page.id())?;
+    let targets = vitals.small_targets.iter().flatten();
+    let evidence = list(
+        "targets",
+        targets.map(|target| json!({"selector": target.selector, "html": target.html})),
+    );
+    by_program(evidence?, vitals)
+}
+
+fn oversized(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
+    let vitals = page.index().vitals(page.id())?;
+    let images = vitals.oversized.iter().flatten().map(|image| {
+        let [file, shown] = &image.sizes;
+        json!({"url": image.url, "size": file, "shown": shown, "bytes": image.bytes, "wastedBytes": image.wasted_bytes})
+    });
+    by_program(list("images", images)?, vitals)
+}
+
+fn by_program(evidence: Value, vitals: &Vitals) -> Option<Value> {
+    let evidence = with(with(evidence, "source", "lab"), "device", "mobile");
+    Some(with(evidence, "measuredAt", &*vitals.measured_at))
+}
 
 fn judge(
     page: &Page<'_>,

@@ -1,7 +1,7 @@
 //! Core Web Vitals.
 
 use super::{Case, World, evidence};
-use crate::vitals::{Figure, Source, Vitals};
+use crate::vitals::{Figure, Oversized, Source, Target, Vitals};
 
 fn world(source: Source, [lcp, inp, cls]: [u32; 3]) -> World {
     let of = |value| Some(Figure { value, source });
@@ -10,6 +10,26 @@ fn world(source: Source, [lcp, inp, cls]: [u32; 3]) -> World {
         inp: of(inp),
         cls: of(cls),
         measured_at: "2026-06-01T00:00:00Z".to_owned(),
+        ..Vitals::default()
+    })
+}
+
+/// A page of which a browser showed so many links that are too small, and so many images that are too large.
+fn shown_with(targets: usize, images: usize) -> World {
+    let target = Target {
+        selector: "p > a".into(),
+        html: "<a href=\"/a\">".into(),
+    };
+    let image = Oversized {
+        url: "https://www.example.com/big.png".into(),
+        sizes: ["1600x1200".into(), "350x263".into()],
+        bytes: 5_763_023,
+        wasted_bytes: 5_487_253,
+    };
+    World::new().page("/p", "<h1>x</h1>").measured(Vitals {
+        small_targets: Some(vec![target; targets]),
+        oversized: Some(vec![image; images]),
+        ..Vitals::default()
     })
 }
 
@@ -22,7 +42,29 @@ pub(super) fn cases() -> Vec<Case> {
         bad: world(Source::Field, bad),
         good: world(Source::Field, good),
     };
-    ids.into_iter().zip(bad).map(case).collect()
+    let shown = ["tap-target-small", "image-oversized-for-display"].into_iter();
+    let shown = shown.zip([[1, 0], [0, 1]]).map(|(id, [targets, images])| Case {
+        id,
+        bad: shown_with(targets, images),
+        good: shown_with(1 - targets, 1 - images),
+    });
+    ids.into_iter().zip(bad).map(case).chain(shown).collect()
+}
+
+#[test]
+fn evidence_names_what_a_browser_showed() {
+    let found = shown_with(25, 2).findings();
+    let targets = evidence(&found, "tap-target-small").unwrap();
+    assert_eq!(
+        (&targets["total"], &targets["source"]),
+        (&25.into(), &"lab".into())
+    );
+    assert_eq!(targets["targets"][0]["selector"], "p > a");
+    let images = evidence(&found, "image-oversized-for-display").unwrap();
+    assert_eq!(
+        (&images["images"][1]["size"], &images["images"][1]["shown"]),
+        (&"1600x1200".into(), &"350x263".into())
+    );
 }
 
 #[test]
