@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn what_a_browser_showed_is_read() {
         let lab: Value = serde_json::from_str(LIGHTHOUSE).unwrap();
-        let read = |lab: &Value| super::read(&json!({ "lighthouseResult": lab }));
-        let seen = read(&lab).unwrap();
+        let shown = |lab: &Value| read(&json!({ "lighthouseResult": lab }));
+        let seen = shown(&lab).unwrap();
         let targets = seen.small_targets.unwrap();
         assert_eq!(
             (targets.len(), &*targets[0].selector, &*targets[0].html),
@@ -191,14 +191,14 @@ mod tests {
         let mut good = lab.clone();
         good["audits"]["target-size"] = json!({ "score": null, "scoreDisplayMode": "notApplicable" });
         good["audits"]["image-delivery-insight"]["details"]["items"][0]["subItems"]["items"][1] = Value::Null;
-        let good = read(&good).unwrap();
+        let good = shown(&good).unwrap();
         assert_eq!((good.small_targets, good.oversized), (Some(vec![]), Some(vec![])));
         let mut lost = lab;
         for audit in ["target-size", "image-delivery-insight"] {
             lost["audits"][audit] =
                 json!({ "score": null, "scoreDisplayMode": "error", "errorMessage": "x" });
         }
-        let lost = read(&lost).unwrap();
+        let lost = shown(&lost).unwrap();
         assert_eq!((lost.small_targets, lost.oversized), (None, None), "nobody knows");
     }
 
