@@ -159,10 +159,8 @@ async fn what_somebody_said_meanwhile_stands(database: &str) {
     let (bench, site) = bench(database).await;
     let on_a = [("title-missing", "/a"), ("broken-internal-link", "/a")];
     let claims = claim(&bench, &on_a).await;
-    for (accepted, body) in [
-        (0, page(FIXED, &["/gone", "/"])),
-        (1, page(FIXED, &["/gone", "/"])),
-    ] {
+    let body = page(FIXED, &["/gone", "/"]);
+    for accepted in [0, 1] {
         site.put("/a", HELD, "");
         let started = bench.post("P/rechecks", json!({})).await.json();
         until_asked(&site, "/a fresh").await;
