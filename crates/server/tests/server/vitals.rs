@@ -74,19 +74,17 @@ async fn what_was_measured_is_judged(database: &str) {
     let router = axum::Router::new().fallback(answer).with_state(service.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
     let (bench, site) = bench_reaching(database, &format!(",\"provider={address}\"")).await;
-    service.put("/", 200, field(4_100, 150, 31));
-    let mut lab = field(200, 900, 90);
-    lab["loadingExperience"]["origin_fallback"] = true.into();
-    lab["lighthouseResult"]["audits"]["largest-contentful-paint"]["numericValue"] = json!(3_900.4);
-    service.put("/a", 200, lab);
-    let targets = |audit: Value| {
-        let mut seen = field(900, 80, 1);
+    let targets = |mut seen: Value, audit: Value| {
         seen["lighthouseResult"]["audits"]["target-size"] = audit;
         seen
     };
     let small = json!([{ "node": { "selector": "p > a", "snippet": "<a href=\"/x\">" } }]);
-    let small = targets(json!({ "scoreDisplayMode": "binary", "details": { "items": small } }));
-    service.put("/b", 200, small);
+    let small = json!({ "scoreDisplayMode": "binary", "details": { "items": small } });
+    service.put("/", 200, targets(field(4_100, 150, 31), small));
+    let mut lab = field(200, 900, 90);
+    lab["loadingExperience"]["origin_fallback"] = true.into();
+    lab["lighthouseResult"]["audits"]["largest-contentful-paint"]["numericValue"] = json!(3_900.4);
+    service.put("/a", 200, lab);
     audit(&bench).await;
     assert_eq!(service.asked(), Vec::<String>::new(), "no account");
     assert_eq!(issue(&bench, "cwv-lcp-poor").await, Value::Null);
@@ -108,9 +106,9 @@ async fn what_was_measured_is_judged(database: &str) {
         0.31
     );
     assert_eq!(issue(&bench, "cwv-lcp-poor").await["affectedPages"], 2);
-    let b = occurrence(&bench, "tap-target-small", "/b").await["evidence"].clone();
+    let small = occurrence(&bench, "tap-target-small", "/").await["evidence"].clone();
     assert_eq!(
-        (&b["targets"][0]["selector"], &b["total"]),
+        (&small["targets"][0]["selector"], &small["total"]),
         (&json!("p > a"), &json!(1))
     );
     assert_eq!(
@@ -139,13 +137,13 @@ async fn what_was_measured_is_judged(database: &str) {
                 "{status}"
             );
         }
-        assert_eq!(of(&bench, "tap-target-small", "/b").await[0], "open");
+        assert_eq!(of(&bench, "tap-target-small", "/").await[0], "open");
         service.asked();
     }
 
     // Measured again: one is fixed, another still unknown, a third is gone.
-    service.put("/", 200, field(2_400, 150, 10));
-    service.put("/b", 200, targets(json!({ "scoreDisplayMode": "notApplicable" })));
+    let none = json!({ "scoreDisplayMode": "notApplicable" });
+    service.put("/", 200, targets(field(2_400, 150, 10), none));
     audit(&bench).await;
     assert_eq!(
         of(&bench, "cwv-lcp-poor", "/").await,
@@ -153,7 +151,7 @@ async fn what_was_measured_is_judged(database: &str) {
     );
     assert_eq!(of(&bench, "cwv-cls-poor", "/").await[0], "resolved");
     assert_eq!(
-        of(&bench, "tap-target-small", "/b").await,
+        of(&bench, "tap-target-small", "/").await,
         json!(["resolved", false, "fixed"])
     );
     assert_eq!(
