@@ -39,7 +39,7 @@ pub(super) fn run(effort: &Effort, report: &mut Report, folder: &Path, site: &Ex
     let mut beyond = Vec::new();
     for _ in 0..effort.rounds {
         let fetching = bare_loop(&list, Pass::Page)?.seconds;
-        let marked = api.post("occurrences/done", &json!({ "items": items }))?;
+        let marked = api.post("occurrences/done", &json!({ "occurrences": items }))?;
         ensure!(marked["refused"] == 0, "not everything can be marked: {marked}");
         beyond.push((rechecked(&api, &mut server)? - fetching).max(0.0));
     }
