@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use crate::{
     page::UrlId,
-    text::{runs::RunSet, sketch::Sketch},
+    text::{
+        runs::{RunSet, Sorted},
+        sketch::Sketch,
+    },
 };
 
 /// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
@@ -199,6 +202,7 @@ pub(super) fn near(
     let runs = |thing: usize| runs.get(&sketches[things[thing] as usize].0);
     // pages of one template meet in every band
     let mut counted: HashMap<(usize, usize), f64> = HashMap::new();
+    let mut sorted: HashMap<usize, Sorted> = HashMap::new();
     let mut pairs = Pairs::new(things.len());
     let mut entries: Vec<(u32, u32)> = Vec::new();
     for band in 0..Sketch::BANDS {
@@ -211,7 +215,11 @@ pub(super) fn near(
                 let alike = match (runs(a), runs(b)) {
                     _ if estimate < least - DOUBT => return None,
                     (Some(one), Some(other)) => {
-                        let share = counted.entry((a, b)).or_insert_with(|| one.similarity(other));
+                        let share = counted.entry((a, b)).or_insert_with(|| {
+                            sorted.entry(a).or_insert_with(|| one.sorted());
+                            sorted.entry(b).or_insert_with(|| other.sorted());
+                            sorted[&a].similarity(&sorted[&b])
+                        });
                         Alike::counted(*share)
                     }
                     _ => Alike {
@@ -255,9 +263,8 @@ mod tests {
                 text(version, |_| false),
                 text(version, |i| i % (300 / changes) == 50),
             ];
-            let truth = RunSet::of(&texts[0])
-                .unwrap()
-                .similarity(&RunSet::of(&texts[1]).unwrap());
+            let runs = |text| RunSet::of(text).unwrap().sorted();
+            let truth = runs(&texts[0]).similarity(&runs(&texts[1]));
             let percent = (truth * 100.0).round() as u8;
             assert_eq!(
                 found(&texts, 2),

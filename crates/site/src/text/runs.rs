@@ -8,21 +8,38 @@ use super::sketch;
 /// Runs of one text that are kept; one with more is compared by its sketch. About as many words, 120 KB of English.
 const MOST: usize = 20_000;
 
-/// The different runs of five words of a text (of Chinese and Japanese: of five characters), by 28 bits of their hashes: in a
-/// thousand words, two runs are taken for the same once in five hundred texts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Vec<u32>", try_from = "Vec<u32>")]
+/// The runs of five words of a text (of Chinese and Japanese: of five characters), by 28 bits of their hashes: in a thousand
+/// words, two runs are taken for the same once in five hundred texts. As the text has them: few are ever compared, and only
+/// those are sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSet(Box<[u32]>);
+
+/// The different runs of a text, sorted.
+#[derive(Debug)]
+pub struct Sorted(Vec<u32>);
 
 impl RunSet {
     /// Of a folded text; `None` when it has fewer than five words, or more runs than are kept.
     pub(crate) fn of(folded: &str) -> Option<Self> {
-        let mut all = sketch::all_runs(folded);
-        all.sort_unstable();
-        all.dedup();
+        let all = sketch::all_runs(folded);
         (1..=MOST).contains(&all.len()).then(|| Self(all.into()))
     }
 
+    /// To be compared.
+    pub fn sorted(&self) -> Sorted {
+        let mut runs = self.0.to_vec();
+        runs.sort_unstable();
+        runs.dedup();
+        Sorted(runs)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Sorted {
     /// The share of runs of either text that are in both (Jaccard), 0 to 1.
     pub fn similarity(&self, other: &Self) -> f64 {
         let (mut mine, mut theirs) = (&*self.0, &*other.0);
@@ -36,40 +53,24 @@ impl RunSet {
         }
         both as f64 / (self.0.len() + other.0.len() - both) as f64
     }
+}
 
-    /// How many there are.
-    pub(crate) fn count(&self) -> usize {
-        self.0.len()
+/// Four bytes each, little-endian, as one piece.
+impl Serialize for RunSet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> = self.0.iter().flat_map(|run| run.to_le_bytes()).collect();
+        serializer.serialize_bytes(&bytes)
     }
 }
 
-/// As differences, which take three bytes each.
-impl From<RunSet> for Vec<u32> {
-    fn from(runs: RunSet) -> Self {
-        let before = std::iter::once(&0).chain(&runs.0);
-        runs.0
-            .iter()
-            .zip(before)
-            .map(|(run, before)| run - before)
-            .collect()
-    }
-}
-
-impl TryFrom<Vec<u32>> for RunSet {
-    type Error = &'static str;
-
-    fn try_from(differences: Vec<u32>) -> Result<Self, Self::Error> {
-        let mut last = 0_u32;
-        let runs = differences.into_iter().enumerate().map(|(place, difference)| {
-            last = last
-                .checked_add(difference)
-                .filter(|_| place == 0 || difference > 0)?;
-            Some(last)
-        });
-        let runs: Option<Box<[u32]>> = runs.collect();
-        runs.filter(|runs| !runs.is_empty())
-            .map(Self)
-            .ok_or("runs are different, and some")
+impl<'de> Deserialize<'de> for RunSet {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = <&[u8]>::deserialize(deserializer)?;
+        let (runs, rest) = bytes.as_chunks::<4>();
+        if runs.is_empty() || !rest.is_empty() {
+            return Err(serde::de::Error::custom("runs are four bytes each, and some"));
+        }
+        Ok(Self(runs.iter().map(|run| u32::from_le_bytes(*run)).collect()))
     }
 }
 
@@ -96,7 +97,8 @@ mod tests {
             let both = runs_of_a.intersection(&runs_of_b).count() as f64;
             let either = runs_of_a.union(&runs_of_b).count() as f64;
             let (a, b) = (RunSet::of(&a).unwrap(), RunSet::of(&b).unwrap());
-            prop_assert_eq!((a.count(), b.count()), (runs_of_a.len(), runs_of_b.len()));
+            let (a, b) = (a.sorted(), b.sorted());
+            prop_assert_eq!((a.0.len(), b.0.len()), (runs_of_a.len(), runs_of_b.len()));
             prop_assert!((a.similarity(&b) - both / either).abs() < 1e-9);
             prop_assert_eq!(a.similarity(&a), 1.0);
         }
@@ -105,7 +107,7 @@ mod tests {
         fn what_is_stored_is_what_was(words in proptest::collection::vec("[a-zé木]{1,9}", 5..200)) {
             let runs = RunSet::of(&words.join(" ")).unwrap();
             let bytes = postcard::to_stdvec(&runs).unwrap();
-            prop_assert!(bytes.len() <= 4 * runs.count() + 3);
+            prop_assert!(bytes.len() <= 4 * runs.count() + 2);
             prop_assert_eq!(postcard::from_bytes::<RunSet>(&bytes).unwrap(), runs);
         }
 
@@ -121,7 +123,7 @@ mod tests {
         let long: String = (0..MOST + 5).map(|i| format!("w{i} ")).collect();
         assert_eq!(RunSet::of(&long), None);
         assert_eq!(RunSet::of("four words are few"), None);
-        for broken in [&[][..], &[1, 0], &[u32::MAX, 1]] {
+        for broken in [&[][..], &[1, 2, 3], &[1, 2, 3, 4, 5]] {
             let bytes = postcard::to_stdvec(&broken.to_vec()).unwrap();
             assert!(postcard::from_bytes::<RunSet>(&bytes).is_err(), "{broken:?}");
         }

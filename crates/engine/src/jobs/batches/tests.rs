@@ -156,7 +156,8 @@ fn batches_without_objects_are_read() {
 #[test]
 fn runs_of_words_are_read_with_their_pages() {
     let mut batch = batch();
-    let runs: RunSet = postcard::from_bytes(&postcard::to_stdvec(&vec![7_u32, 1, 300_000]).unwrap()).unwrap();
+    let bytes = postcard::to_stdvec(&vec![7_u8, 0, 0, 0, 9, 1, 0, 0]).unwrap();
+    let runs: RunSet = postcard::from_bytes(&bytes).unwrap();
     batch.pages[1].facts.html.as_mut().unwrap().runs = Some(Box::new(runs));
     let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
     let data = pack(batch, None, &mut Rooms::default()).unwrap().data;
