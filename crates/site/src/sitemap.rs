@@ -6,12 +6,12 @@ mod date;
 mod encoding;
 mod faults;
 mod format;
+mod input;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 
-use flate2::bufread::GzDecoder;
 use quick_xml::{
     Error, Reader,
     errors::SyntaxError,
@@ -25,6 +25,7 @@ pub use date::w3c_datetime_ms;
 pub(crate) use faults::LEFT_OUT;
 use faults::{FEED, HTML, LATE, UTF_8_ONLY};
 use format::{Field, Format, attribute, namespace_name, resolve};
+use input::Counted;
 
 /// Most URLs of one file that are used; more are counted (sitemaps.org: 50,000).
 pub const URL_LIMIT: u32 = 50_000;
@@ -38,8 +39,6 @@ pub const FILE_LIMIT: usize = 200;
 const LOC_LIMIT: usize = 8 * 1024;
 /// Foreign URLs kept as evidence.
 pub(crate) const FOREIGN_LIMIT: usize = 20;
-/// Decoded bytes per byte of gzip beyond which a file is a bomb, once it is longer than a MiB.
-const RATIO: u64 = 100;
 /// Bytes that are read at a time.
 const BUFFER: usize = 64 * 1024;
 /// A day of `lastmod`.
@@ -68,12 +67,7 @@ pub fn read(body: &[u8], root: &Url, now_ms: i64) -> Listing {
 }
 
 fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
-    let zipped = body.starts_with(&[0x1f, 0x8b]);
-    let counted = Counted {
-        read: 0,
-        cap: cap(body, zipped, limit),
-        inner: plain(body, zipped),
-    };
+    let counted = Counted::of(body, limit);
     let mut scan = Scan {
         listing: Listing::default(),
         root,
@@ -114,59 +108,6 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
         facts.wrong(&problem);
     }
     scan.listing
-}
-
-fn plain<'a>(body: &'a [u8], zipped: bool) -> Box<dyn Read + 'a> {
-    if zipped {
-        Box::new(Members(Some(GzDecoder::new(body))))
-    } else {
-        Box::new(body)
-    }
-}
-
-fn cap(body: &[u8], zipped: bool, limit: u64) -> u64 {
-    if zipped {
-        (body.len() as u64)
-            .saturating_mul(RATIO)
-            .clamp(1024 * 1024, limit + 1)
-    } else {
-        limit + 1
-    }
-}
-
-/// Members of gzip, one behind the other. What follows them and is none, such as padding, is left alone.
-struct Members<'a>(Option<GzDecoder<&'a [u8]>>);
-
-impl Read for Members<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.0 {
-            let read = member.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
-            }
-            let rest = self.0.take().map(GzDecoder::into_inner).unwrap_or_default();
-            self.0 = rest.starts_with(&[0x1f]).then(|| GzDecoder::new(rest));
-        }
-        Ok(0)
-    }
-}
-
-/// Counts what is read and ends the stream at the cap.
-struct Counted<'a> {
-    read: u64,
-    cap: u64,
-    inner: Box<dyn Read + 'a>,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let room = usize::try_from(self.cap - self.read)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
-        let read = self.inner.read(&mut buffer[..room])?;
-        self.read += read as u64;
-        Ok(read)
-    }
 }
 
 struct Scan<'a> {

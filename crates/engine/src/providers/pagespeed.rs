@@ -124,16 +124,16 @@ fn items(audit: &Value) -> Option<&[Value]> {
     }
 }
 
-/// Text of a page that somebody else read.
-fn words(value: &Value, most: usize) -> Option<Box<str>> {
+/// The beginning of a text, which a website chose.
+fn kept(value: &Value, most: usize) -> Option<Box<str>> {
     Some(text::cut(value.as_str()?, most).into())
 }
 
 fn small_targets(audit: &Value) -> Option<Vec<Target>> {
     let target = |item: &Value| {
         Some(Target {
-            selector: words(&item["node"]["selector"], TEXT)?,
-            html: words(&item["node"]["snippet"], TEXT)?,
+            selector: kept(&item["node"]["selector"], TEXT)?,
+            html: kept(&item["node"]["snippet"], TEXT)?,
         })
     };
     Some(items(audit)?.iter().filter_map(target).collect())
@@ -147,7 +147,7 @@ fn oversized(audit: &Value) -> Option<Vec<Oversized>> {
         let mut sizes = way["reason"].as_str()?.split('(').skip(1);
         let mut size = || Some(text::cut(sizes.next()?.split(')').next()?, 20).into());
         Some(Oversized {
-            url: words(&item["url"], URL)?,
+            url: kept(&item["url"], URL)?,
             sizes: [size()?, size()?],
             bytes: item["totalBytes"].as_u64()?,
             wasted_bytes: way["wastedBytes"].as_f64()?.max(0.0) as u64,

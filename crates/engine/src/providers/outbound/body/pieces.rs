@@ -48,7 +48,7 @@ fn codings() -> impl Strategy<Value = Coding> {
 }
 
 fn no_member() -> impl Strategy<Value = Vec<u8>> {
-    vec(any::<u8>(), 0..50).prop_filter("a member", |rest| rest.first() != Some(&MEMBER))
+    vec(any::<u8>(), 0..50).prop_filter("a member", |rest| rest.first() != Some(&gunzip::MEMBER))
 }
 
 /// A whole body and what it means. Of gzip it is in several members, and something follows them.
