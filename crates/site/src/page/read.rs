@@ -62,6 +62,9 @@ impl HtmlFacts {
         }
         let mut named = headers::alternates(headers, url, intern);
         let count = named.len();
+        if count == 0 {
+            return 0;
+        }
         // frameworks name them in both places
         let place = |link: &LinkRel| match link.target {
             Some(target) => (link.rel.clone(), Ok(target)),
