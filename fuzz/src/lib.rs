@@ -9,7 +9,7 @@ use searchwright_site::{
     checks::{Check, Context, Finding, Rules, TOGETHER, evaluate, evaluate_site},
     crawl::{Batch, Config, Sink, SinkError, Termination, crawl},
     fetch::{Connection, Fetch, Fetched, Request, Response},
-    graph::{Ends, IndexBuilder, flag},
+    graph::{Ends, IndexBuilder, KnownRuns, flag},
     origin::{File, Origin},
     page::{At, Intern, Limits, PageFacts, UrlId, read},
     robots::{Robots, TOKEN},
@@ -136,6 +136,7 @@ pub fn judge_page(facts: &PageFacts, table: UrlTable) -> Vec<Finding> {
         origin: &origin,
         traps: Vec::new(),
         complete: true,
+        runs: KnownRuns::default(),
     };
     let index = builder.finish(table, ends);
     let rules = Rules::default();

@@ -17,7 +17,7 @@ use lol_html::{HtmlRewriter, Settings, doc_text, element};
 use searchwright_site::{
     checks::{self, Context, Rules},
     fetch::Response,
-    graph::{Ends, IndexBuilder},
+    graph::{Ends, IndexBuilder, KnownRuns},
     origin::Origin,
     page::{self, At, Intern, Limits, UrlId},
     url_key::url_key,
@@ -212,6 +212,7 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
         origin: &origin,
         traps: Vec::new(),
         complete: true,
+        runs: KnownRuns::default(),
     };
     let index = builder.finish(urls, ends);
     let rules = Rules::default();

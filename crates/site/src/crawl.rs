@@ -34,7 +34,7 @@ use url::Url;
 use crate::{
     checks::Thresholds,
     fetch::Fetch,
-    graph::Index,
+    graph::{Index, KnownRuns},
     origin::{File, Origin},
     page::{PageFacts, UrlId},
     resources::Resource,
@@ -217,6 +217,12 @@ pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 pub trait Sink: Send {
     /// Saves a batch durably. Called with one batch at a time; the crawl goes on meanwhile.
     fn save(&mut self, batch: Batch) -> impl Future<Output = Result<(), SinkError>> + Send;
+
+    /// The runs of words of pages, read back when everything is saved: in memory they would take as much as the crawl. How alike
+    /// pages are is counted where they are known, otherwise estimated; of a sink that only looks at pages none is.
+    fn runs(&mut self, _pages: &[UrlId]) -> impl Future<Output = Result<KnownRuns, SinkError>> + Send {
+        std::future::ready(Ok(KnownRuns::default()))
+    }
 }
 
 /// Why the crawl ended.
@@ -315,6 +321,15 @@ pub async fn crawl(
         Ok(())
     };
     let crawling = run::run(config, fetcher, resume, cancel, now, batches);
-    let (ending, saved) = tokio::join!(crawling, saving);
-    saved.and_then(|()| ending.ok_or_else(|| SinkError("the crawl ended before its last batch".into())))
+    let (ended, saved) = tokio::join!(crawling, saving);
+    saved?;
+    let unfinished = || SinkError("the crawl ended before its last batch".into());
+    let ended = ended.ok_or_else(unfinished)?;
+    let compared = ended.compared();
+    let runs = if compared.is_empty() {
+        KnownRuns::default()
+    } else {
+        sink.runs(&compared).await?
+    };
+    ended.finish(runs).await.ok_or_else(unfinished)
 }

@@ -17,6 +17,7 @@ mod topics;
 mod warm;
 
 pub(crate) use alike::Group;
+pub use alike::KnownRuns;
 pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
 pub(crate) use fragments::{has_all_ids, named};

@@ -23,9 +23,10 @@ use uuid::Uuid;
 
 pub(super) use self::left::over;
 pub(crate) use self::left::withdraw;
+pub(super) use self::saving::Stopped;
 use self::{
     left::{failure, given_up},
-    saving::{Saving, Stopped},
+    saving::Saving,
 };
 use super::{
     JobError,
@@ -264,10 +265,7 @@ async fn crawl(run: &Run, db: &Db, audit: &Audit, audit_id: Uuid) -> Result<(End
         now,
     )
     .await
-    .map_err(|e| match e.0.downcast::<Stopped>() {
-        Ok(stopped) => stopped.0,
-        Err(other) => defect("crawl", other).into(),
-    })?;
+    .map_err(Stopped::reason)?;
     before::keep_robots(run, db, audit, &ending.origin.robots).await?;
     Ok((ending, sink.noted))
 }

@@ -14,7 +14,7 @@ use searchwright_site::{
     origin::{self, Origin},
     page::{More, Objects, PageFacts, Strange, UrlId},
     resources::Resource,
-    text::sketch::Sketch,
+    text::{runs::RunSet, sketch::Sketch},
 };
 use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
@@ -337,6 +337,22 @@ pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result
     };
     let pages = places.filter(|(id, _)| wanted(*id));
     pages.map(|(_, at)| Ok(few::page(&plain, at)?.0)).collect()
+}
+
+/// The runs of words of some of its pages.
+pub(super) fn unpack_runs(
+    data: &[u8],
+    wanted: impl Fn(UrlId) -> bool,
+) -> Result<Vec<(UrlId, RunSet)>, Failure> {
+    let plain = plain(data)?;
+    // a batch of an older release has none
+    let (before, Some(places)) = places::split(&plain) else {
+        return Ok(Vec::new());
+    };
+    let ids: Vec<UrlId> = places.map(|(id, _)| id).collect();
+    let runs = placed::split(before)?.2.read()?.into_iter();
+    let of_pages = runs.filter_map(|(place, runs)| Some((*ids.get(place as usize)?, runs)));
+    Ok(of_pages.filter(|(id, _)| wanted(*id)).collect())
 }
 
 /// What comes next, and what is behind it; nothing where a batch of an older release ends.

@@ -12,6 +12,7 @@ pub(crate) mod keyword_metrics;
 mod named;
 mod page_keywords;
 pub(crate) mod page_links;
+mod page_runs;
 mod page_texts;
 pub(crate) mod publish;
 pub(crate) mod recheck;

@@ -16,9 +16,12 @@ use searchwright_contract::{
 use searchwright_site::{
     checks::{self, RecheckMode, Rules, urls},
     crawl::{Again, Batch, Ending, Sink, SinkError, Termination},
-    page::PageFacts,
+    graph::KnownRuns,
+    page::{PageFacts, UrlId},
 };
 use searchwright_store::{
+    Db,
+    access::ProjectScope,
     audits, crawls,
     issues::{self, Finding},
     occurrences,
@@ -27,17 +30,15 @@ use searchwright_store::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use self::{
-    stored::OVERLAY,
-    verdicts::{Pages, evaluate, inconclusive},
-};
+pub(super) use self::stored::OVERLAY;
+use self::verdicts::{Pages, evaluate, inconclusive};
 use super::{
     JobError, analysis,
-    audit::{self, ORIGIN_LASTS_MILLIS, fenced},
+    audit::{self, ORIGIN_LASTS_MILLIS, Stopped, fenced},
     batches::{Rooms, pack},
     brand_name, doubts,
     named::key,
-    page_keywords, rescore, silences, temporary_redirects,
+    page_keywords, page_runs, rescore, silences, temporary_redirects,
     worker::Run,
 };
 use crate::{failure::defect, rules};
@@ -99,14 +100,30 @@ struct Looked {
     now: Instant,
 }
 
-/// Collects what is fetched.
-#[derive(Default)]
-struct Collected(Vec<Batch>);
+/// Collects what is fetched, beside what was saved of the audit.
+struct Collected {
+    batches: Vec<Batch>,
+    db: Db,
+    scope: ProjectScope,
+    audit: Uuid,
+}
 
 impl Sink for Collected {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
-        self.0.push(batch);
+        self.batches.push(batch);
         Ok(())
+    }
+
+    async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
+        let known = page_runs::load(&self.db, self.scope, self.audit, pages).await;
+        let mut known = known.map_err(|e| SinkError(Box::new(Stopped(e))))?;
+        for page in self.batches.iter().flat_map(|batch| &batch.pages) {
+            let runs = page.facts.html.as_ref().and_then(|html| html.runs.as_deref());
+            if let Some(runs) = runs.filter(|_| pages.contains(&page.facts.id)) {
+                known.add(page.facts.id, runs);
+            }
+        }
+        Ok(known)
     }
 }
 
@@ -159,7 +176,12 @@ async fn look(
     let Some(resume) = stored::crawl(db, scope, audit_id, &config, known).await? else {
         return Ok(None);
     };
-    let mut sink = Collected::default();
+    let mut sink = Collected {
+        batches: Vec::new(),
+        db: db.clone(),
+        scope,
+        audit: audit_id,
+    };
     let fetcher = Arc::new(audit::crawler(&run.settings)?);
     let clock = run.engine.clock.clone();
     let mut ending = searchwright_site::crawl::crawl(
@@ -171,7 +193,7 @@ async fn look(
         Arc::new(move || clock.now().millis()),
     )
     .await
-    .map_err(|e| defect("recheck", e))?;
+    .map_err(Stopped::reason)?;
     if ending.termination == Termination::Cancelled {
         return Err(run.interrupted().await);
     }
@@ -181,14 +203,14 @@ async fn look(
     page_keywords::note(db, scope, &mut ending.index).await?;
     brand_name::note(db, scope, &mut ending.index).await?;
     let fetched = sink
-        .0
+        .batches
         .iter()
         .flat_map(|batch| batch.pages.iter().map(|page| page.facts.clone()))
         .collect();
     Ok(Some(Looked {
         ending,
         fetched,
-        overlay: sink.0,
+        overlay: sink.batches,
         now,
     }))
 }

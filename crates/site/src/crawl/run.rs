@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{
-    Batch, Clock, Config, Ending, Progress, Resume, Termination,
+    Batch, Clock, Config, Progress, Resume, Termination,
     again::Permit,
     batch::Pending,
     desk::Desk,
@@ -171,7 +171,7 @@ pub(super) async fn run(
     cancel: CancellationToken,
     now: Clock,
     batches: mpsc::Sender<Batch>,
-) -> Option<Ending> {
+) -> Option<end::Ended> {
     let mut resume = resume.unwrap_or_else(|| Resume::new(&config, None, Duration::ZERO));
     let saved = resume.table.len();
     let start = resume.table.add_url(&config.start)?;

@@ -1,6 +1,6 @@
 //! Groups of pages that are nearly the same, found without comparing each with each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     page::UrlId,
@@ -12,6 +12,29 @@ use crate::{
 
 /// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
 const COMPARED: usize = 32;
+
+/// Runs of words that are in memory at once, four bytes each: those of two thousand pages of two thousand words.
+const MOST_RUNS: usize = 4_000_000;
+
+/// The runs of words of some pages, each to be compared with others.
+#[derive(Debug, Default)]
+pub struct KnownRuns {
+    of: HashMap<UrlId, Sorted>,
+    count: usize,
+}
+
+impl KnownRuns {
+    /// Adds those of a page, or puts them in the place of what was added before. Beyond some megabytes they are left out: such
+    /// pages are compared by their sketches.
+    pub fn add(&mut self, page: UrlId, runs: &RunSet) {
+        self.count -= self.of.remove(&page).map_or(0, |before| before.count());
+        if self.count + runs.count() <= MOST_RUNS {
+            let sorted = runs.sorted();
+            self.count += sorted.count();
+            self.of.insert(page, sorted);
+        }
+    }
+}
 
 /// Pages by group.
 #[derive(Debug, Default)]
@@ -176,14 +199,31 @@ pub(super) fn buckets(entries: &[(u32, u32)]) -> impl Iterator<Item = &[(u32, u3
         .filter(|bucket| bucket.len() > 1)
 }
 
+/// One page for each text that shares a band with another text, by id.
+pub(super) fn in_one_band(sketches: &HashMap<u32, Sketch>, text: impl Fn(u32) -> u64) -> Vec<UrlId> {
+    let mut texts: Vec<(u64, u32)> = sketches.keys().map(|id| (text(*id), *id)).collect();
+    texts.sort_unstable();
+    texts.dedup_by_key(|(text, _)| *text);
+    let mut found: HashSet<u32> = HashSet::new();
+    for band in 0..Sketch::BANDS {
+        let entries = texts.iter().map(|(_, id)| (sketches[id].0[band], *id));
+        let mut entries: Vec<(u32, u32)> = entries.collect();
+        entries.sort_unstable();
+        found.extend(buckets(&entries).flatten().map(|(_, id)| *id));
+    }
+    let mut found: Vec<UrlId> = found.into_iter().map(UrlId).collect();
+    found.sort_unstable();
+    found
+}
+
 /// An estimate that is lower by more than this, five standard errors, is not of texts that are as alike as is asked.
 const DOUBT: f64 = 0.15;
 
-/// Pages whose texts have at least this share of word runs in common: counted where the runs of both are kept, otherwise as
+/// Pages whose texts have at least this share of word runs in common: counted where the runs of both are known, otherwise as
 /// far as their sketches tell. Pages with one text, told by `text`, are compared as one, and make no group by themselves.
 pub(super) fn near(
     mut sketches: Vec<(u32, Sketch)>,
-    runs: &HashMap<u32, RunSet>,
+    known: &KnownRuns,
     least: f64,
     text: impl Fn(u32) -> u64,
 ) -> Groups {
@@ -199,10 +239,12 @@ pub(super) fn near(
         pages.push((things.len() as u32 - 1, *id));
     }
     let sketch = |thing: usize| &sketches[things[thing] as usize].1;
-    let runs = |thing: usize| runs.get(&sketches[things[thing] as usize].0);
+    // a page has the runs of another with its text
+    let known = known.of.iter().map(|(id, runs)| (text(id.0), runs));
+    let known: HashMap<u64, &Sorted> = known.collect();
+    let runs = |thing: usize| known.get(&text(sketches[things[thing] as usize].0));
     // pages of one template meet in every band
     let mut counted: HashMap<(usize, usize), f64> = HashMap::new();
-    let mut sorted: HashMap<usize, Sorted> = HashMap::new();
     let mut pairs = Pairs::new(things.len());
     let mut entries: Vec<(u32, u32)> = Vec::new();
     for band in 0..Sketch::BANDS {
@@ -215,11 +257,7 @@ pub(super) fn near(
                 let alike = match (runs(a), runs(b)) {
                     _ if estimate < least - DOUBT => return None,
                     (Some(one), Some(other)) => {
-                        let share = counted.entry((a, b)).or_insert_with(|| {
-                            sorted.entry(a).or_insert_with(|| one.sorted());
-                            sorted.entry(b).or_insert_with(|| other.sorted());
-                            sorted[&a].similarity(&sorted[&b])
-                        });
+                        let share = counted.entry((a, b)).or_insert_with(|| one.similarity(other));
                         Alike::counted(*share)
                     }
                     _ => Alike {
@@ -246,11 +284,63 @@ mod tests {
     /// How alike the second page is to the first, percent, and whether that was counted.
     fn found(texts: &[String; 2], kept: usize) -> Option<(u8, bool)> {
         let sketches = (0..).zip(texts).map(|(id, text)| (id, Sketch::of(text).unwrap()));
-        let runs = (0..)
-            .zip(&texts[..kept])
-            .map(|(id, text)| (id, RunSet::of(text).unwrap()));
-        let groups = near(sketches.collect(), &runs.collect(), 0.9, |id| u64::from(id) + 1);
+        let mut runs = KnownRuns::default();
+        for (id, text) in (0..).zip(&texts[..kept]) {
+            runs.add(UrlId(id), &RunSet::of(text).unwrap());
+        }
+        let groups = near(sketches.collect(), &runs, 0.9, |id| u64::from(id) + 1);
         groups.of(UrlId(1)).map(|group| (group.percent, group.counted))
+    }
+
+    #[test]
+    fn only_texts_that_share_a_band_are_asked_for() {
+        let texts = [
+            text(1, |_| false),
+            text(1, |i| i % 100 == 50),
+            text(2, |_| false),
+            text(1, |_| false),
+            text(3, |_| false),
+            text(3, |_| false),
+        ];
+        let sketches = (0..)
+            .zip(&texts)
+            .map(|(id, text)| (id, Sketch::of(text).unwrap()));
+        // the fourth and the sixth are copies
+        let of = [1, 2, 3, 1, 4, 4];
+        let asked = in_one_band(&sketches.collect(), |id| of[id as usize]);
+        assert_eq!(asked, [UrlId(0), UrlId(1)]);
+    }
+
+    #[test]
+    fn copies_are_counted_by_the_runs_of_one() {
+        let texts = [text(1, |_| false), text(1, |_| false), text(1, |i| i % 100 == 50)];
+        let sketches = (0..)
+            .zip(&texts)
+            .map(|(id, text)| (id, Sketch::of(text).unwrap()));
+        let mut runs = KnownRuns::default();
+        for id in [1, 2] {
+            runs.add(UrlId(id), &RunSet::of(&texts[id as usize]).unwrap());
+        }
+        let groups = near(sketches.collect(), &runs, 0.9, |id| u64::from(id / 2) + 1);
+        let counted = [0, 1, 2].map(|id| groups.of(UrlId(id)).unwrap().counted);
+        assert_eq!(counted, [true; 3]);
+    }
+
+    #[test]
+    fn more_runs_than_memory_is_for_are_left_out() {
+        let long: String = (0..19_000).map(|i| format!("w{i} ")).collect();
+        let (long, short) = (
+            RunSet::of(&long).unwrap(),
+            RunSet::of("one two three four five").unwrap(),
+        );
+        let mut runs = KnownRuns::default();
+        for _ in 0..2 {
+            (0..400).for_each(|id| runs.add(UrlId(id), &long));
+        }
+        let most = MOST_RUNS / long.count();
+        assert_eq!((runs.of.len(), runs.count), (most, most * long.count()));
+        (0..400).for_each(|id| runs.add(UrlId(id), &short));
+        assert_eq!((runs.of.len(), runs.count), (400, 400));
     }
 
     #[test]

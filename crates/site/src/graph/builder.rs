@@ -4,7 +4,7 @@
 use std::{collections::HashMap, panic::resume_unwind};
 
 use super::{
-    Home, Index, State, alike,
+    Home, Index, KnownRuns, State, alike,
     derived::{alternates, groups, inlinks, mark_blocked, mark_ways, redirected},
     edges::{Edges, Kind},
     flag,
@@ -18,13 +18,11 @@ use crate::{
     fetch::FetchError,
     origin::Origin,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
-    text::{folded_hash, runs::RunSet, sketch::Sketch},
+    text::{folded_hash, sketch::Sketch},
     urls::{UrlTable, provenance},
 };
 
 const NONE: u32 = u32::MAX;
-/// Runs of words kept, four bytes each: those of two thousand pages of four thousand words.
-const MOST_RUNS: usize = 8_000_000;
 
 /// What is only known when the crawl ends.
 #[derive(Debug)]
@@ -37,6 +35,8 @@ pub struct Ends<'a> {
     pub traps: Vec<(u32, u32)>,
     /// Every known URL of the site was fetched.
     pub complete: bool,
+    /// The runs of words of [`IndexBuilder::compared`], as far as they were kept.
+    pub runs: KnownRuns,
 }
 
 /// The index while it grows. Columns reach as far as the highest id added.
@@ -48,9 +48,8 @@ pub struct IndexBuilder {
     scratch: Vec<(u32, Kind)>,
     /// Of indexable pages.
     sketches: Vec<(u32, Sketch)>,
-    /// Of those the runs themselves, as far as they are kept, and how many these are.
-    runs: HashMap<u32, RunSet>,
-    runs_kept: usize,
+    /// Of those whose runs are kept, though not here.
+    with_runs: HashMap<u32, Sketch>,
     topics: Topics,
     fragments: Fragments,
     /// Of the main text of each page.
@@ -79,7 +78,7 @@ impl IndexBuilder {
         self.reach(id);
         if self.is_known(page.id) {
             self.sketches.retain(|(known, _)| *known != page.id.0);
-            self.runs.remove(&page.id.0);
+            self.with_runs.remove(&page.id.0);
             self.topics.remove(page.id.0);
         }
         let html_200 = page.html_200();
@@ -141,9 +140,8 @@ impl IndexBuilder {
                 let is_long = |_: &Sketch| html.main_words >= self.thresholds.near_words;
                 let sketch = html.more.sketch.filter(is_long);
                 self.sketches.extend(sketch.map(|sketch| (page.id.0, sketch)));
-                if let Some(runs) = html.runs.as_deref().filter(|_| self.runs_kept < MOST_RUNS) {
-                    self.runs_kept += runs.count();
-                    self.runs.insert(page.id.0, runs.clone());
+                if html.runs.is_some() {
+                    self.with_runs.extend(sketch.map(|sketch| (page.id.0, sketch)));
                 }
                 self.topics.add(page.id.0, html, title, h1, index.languages[id]);
             }
@@ -223,6 +221,12 @@ impl IndexBuilder {
             .map(UrlId)
     }
 
+    /// Pages whose runs of words tell how alike they are, where their sketches estimate it: those whose runs are kept and that
+    /// share a band with another such page, one for each text.
+    pub(crate) fn compared(&self) -> Vec<UrlId> {
+        alike::in_one_band(&self.with_runs, |id| self.index.texts[id as usize])
+    }
+
     fn reach(&mut self, id: usize) {
         if self.index.states.len() <= id {
             self.resize(id + 1);
@@ -290,9 +294,8 @@ impl IndexBuilder {
             let groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
                 .map(|column| groups(column, &index.flags));
             let [least, same] = [self.thresholds.near_percent, self.thresholds.topic_percent];
-            let near = alike::near(self.sketches, &self.runs, share(least), |id| {
-                index.texts[id as usize]
-            });
+            let text = |id: u32| index.texts[id as usize];
+            let near = alike::near(self.sketches, &ends.runs, share(least), text);
             let texts = (groups, near, self.topics.groups(share(same)));
             (links.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
         });

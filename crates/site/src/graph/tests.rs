@@ -51,6 +51,7 @@ fn ends(origin: &Origin) -> Ends<'_> {
         origin,
         traps: Vec::new(),
         complete: true,
+        runs: KnownRuns::default(),
     }
 }
 

@@ -33,13 +33,18 @@ impl RunSet {
         Sorted(runs)
     }
 
-    /// How many there are.
+    /// How many there are, some more than once.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 }
 
 impl Sorted {
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The share of runs of either text that are in both (Jaccard), 0 to 1.
     pub fn similarity(&self, other: &Self) -> f64 {
         let (mut mine, mut theirs) = (&*self.0, &*other.0);

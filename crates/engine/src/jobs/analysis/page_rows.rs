@@ -211,7 +211,7 @@ impl PageRows {
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
-        graph::{Ends, IndexBuilder},
+        graph::{Ends, IndexBuilder, KnownRuns},
         origin::Origin,
         page::{At, HtmlFacts},
         urls::UrlTable,
@@ -275,6 +275,7 @@ mod tests {
                 origin: &Origin::default(),
                 traps: Vec::new(),
                 complete: true,
+                runs: KnownRuns::default(),
             },
         );
         (index, all)

@@ -1,7 +1,7 @@
 //! What the tests of an analysis have in common.
 
 use searchwright_site::{
-    graph::{Ends, Index, IndexBuilder},
+    graph::{Ends, Index, IndexBuilder, KnownRuns},
     origin::Origin,
     page::{At, Outcome, PageFacts},
     urls::UrlTable,
@@ -25,6 +25,7 @@ pub(in crate::jobs) fn index(pages: u32) -> Index {
         origin: &Origin::default(),
         traps: Vec::new(),
         complete: true,
+        runs: KnownRuns::default(),
     };
     builder.finish(table, ends)
 }

@@ -6,6 +6,8 @@ use searchwright_contract::audits::AuditProgress;
 use searchwright_site::{
     checks::Asking,
     crawl::{Batch, Sink, SinkError, let_others_run},
+    graph::KnownRuns,
+    page::UrlId,
 };
 use searchwright_store::{
     Db, audits,
@@ -19,7 +21,7 @@ use super::{
         JobError,
         analysis::Noted,
         batches::{Asked, Rooms, pack},
-        page_texts,
+        page_runs, page_texts,
     },
     earlier, fenced,
 };
@@ -45,8 +47,18 @@ pub(super) struct Saving {
 
 /// Carries the reason through the crawler, which does not know it.
 #[derive(Debug, thiserror::Error)]
-#[error("a batch was not saved")]
-pub(super) struct Stopped(pub(super) JobError);
+#[error("a batch was not saved, or not read back")]
+pub(in crate::jobs) struct Stopped(pub(in crate::jobs) JobError);
+
+impl Stopped {
+    /// The reason for which a crawl stopped.
+    pub(in crate::jobs) fn reason(of: SinkError) -> JobError {
+        match of.0.downcast::<Self>() {
+            Ok(stopped) => stopped.0,
+            Err(other) => defect("crawl", other).into(),
+        }
+    }
+}
 
 impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
@@ -109,5 +121,10 @@ impl Sink for Saving {
         })
         .await
         .map_err(stopped)
+    }
+
+    async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
+        let known = page_runs::load(&self.db, self.leased.scope, self.audit, pages).await;
+        known.map_err(|e| SinkError(Box::new(Stopped(e))))
     }
 }

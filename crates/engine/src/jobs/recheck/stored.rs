@@ -17,7 +17,7 @@ use super::super::{
 use crate::failure::defect;
 
 /// Where batches of rechecks begin among those of their audit: they hold what is newer.
-pub(super) const OVERLAY: u32 = 1_000_000;
+pub(in crate::jobs) const OVERLAY: u32 = 1_000_000;
 
 async fn batch(db: &Db, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Saved>, JobError> {
     let data = crawls::load(&mut db.read().await?, scope, audit, number).await?;

@@ -28,10 +28,14 @@ fn page(title: &str, head: &str, body: &str) -> (u16, String, Vec<u8>) {
     )
 }
 
+/// The main text of a page.
+fn text(word: &str) -> String {
+    (0..200).map(|i| format!("w{i} ")).collect::<String>() + word
+}
+
 fn site() -> Answers {
     let file = |kind: &str, body: &[u8]| (200, format!("content-type: {kind}\r\n"), body.to_vec());
     let moved = |status, to: &str| (status, format!("location: {to}\r\n"), Vec::new());
-    let text = |word: &str| -> String { (0..200).map(|i| format!("w{i} ")).collect::<String>() + word };
     let markup =
         r#"<script type=application/ld+json>{"@context":"https://schema.org","@type":"Produkt"}</script>"#;
     let links = ["/a", "/b", "/c", "/away", "/gone-for-good", "/silent"]
@@ -230,6 +234,27 @@ fn what_pages_need_and_what_lasts_is_seen() {
     let away = claim("redirect-temporary");
     recheck();
     assert_eq!(states(&away), ["still_present"]);
+    // runs of words of a page as it is now are compared with those that were kept of another
+    for (name, title, own) in [
+        ("/a", "Mowers of the north", "north"),
+        ("/b", "Rakes for every garden", "garden"),
+    ] {
+        let changed = text(own).replace("w50 ", "w20 ");
+        let changed = page(title, "", &changed);
+        answers.lock().unwrap().insert(name.into(), changed);
+    }
+    let near = claim("duplicate-near");
+    recheck();
+    let claimed = auditor.list(&server, &near).into_iter();
+    let claimed: Vec<Value> = claimed
+        .filter(|place| place["state"] == "still_present")
+        .collect();
+    let evidence = &claimed[0]["evidence"];
+    // one of both is fetched again: five more runs of each are in one of them only
+    assert_eq!(
+        (claimed.len(), &evidence["similarity"], &evidence["similarityIs"]),
+        (1, &json!(0.91), &json!("counted"))
+    );
     let moved = (301, "location: /a\r\n".into(), Vec::new());
     answers.lock().unwrap().insert("/away".into(), moved);
     claim("redirect-temporary");

@@ -3,13 +3,66 @@
 use super::Run;
 use crate::{
     crawl::{Ending, Progress, Termination},
-    graph::Ends,
+    graph::{Ends, IndexBuilder, KnownRuns},
+    origin::Origin,
     page::UrlId,
+    resources::Resources,
+    urls::UrlTable,
 };
 
+/// A crawl whose last batch is handed over, before it is a graph.
+pub(in crate::crawl) struct Ended {
+    termination: Termination,
+    progress: Progress,
+    answered: u32,
+    table: UrlTable,
+    builder: IndexBuilder,
+    origin: Origin,
+    depths: Vec<u16>,
+    traps: Vec<(u32, u32)>,
+    complete: bool,
+    resources: Resources,
+}
+
+impl Ended {
+    /// See [`IndexBuilder::compared`].
+    pub(in crate::crawl) fn compared(&self) -> Vec<UrlId> {
+        self.builder.compared()
+    }
+
+    /// Finishes the index.
+    pub(in crate::crawl) async fn finish(self, runs: KnownRuns) -> Option<Ending> {
+        let Self { table, builder, .. } = self;
+        let (depths, traps, complete) = (self.depths, self.traps, self.complete);
+        let origin = self.origin;
+        let index = tokio::task::spawn_blocking(move || {
+            let ends = Ends {
+                depths,
+                origin: &origin,
+                traps,
+                complete,
+                runs,
+            };
+            (builder.finish(table, ends), origin)
+        });
+        let (mut index, origin) = index
+            .await
+            .inspect_err(|error| tracing::error!(%error, "cannot finish the index"))
+            .ok()?;
+        index.resources = self.resources;
+        Some(Ending {
+            termination: self.termination,
+            index,
+            origin,
+            progress: self.progress,
+            answered: self.answered,
+        })
+    }
+}
+
 impl Run {
-    /// Hands over the last batches and finishes the index.
-    pub(super) async fn end(mut self) -> Option<Ending> {
+    /// Hands over the last batches.
+    pub(super) async fn end(mut self) -> Option<Ended> {
         self.tasks.abort_all();
         // the index of a very large site takes as much memory as there is
         self.config.earlier = None;
@@ -70,26 +123,17 @@ impl Run {
             Some(permit) => permit.complete && !stopped,
             None => termination == Termination::Complete && !narrow,
         };
-        let index = tokio::task::spawn_blocking(move || {
-            let ends = Ends {
-                depths: frontier.into_depths(),
-                origin: &origin,
-                traps,
-                complete,
-            };
-            (builder.finish(table, ends), origin)
-        });
-        let (mut index, origin) = index
-            .await
-            .inspect_err(|error| tracing::error!(%error, "cannot finish the index"))
-            .ok()?;
-        index.resources = resources;
-        Some(Ending {
+        Some(Ended {
             termination,
-            index,
-            origin,
             progress,
             answered: answers.answered,
+            table,
+            builder,
+            origin,
+            depths: frontier.into_depths(),
+            traps,
+            complete,
+            resources,
         })
     }
 }

@@ -1,0 +1,34 @@
+//! Runs of words of crawled pages, read back to tell how alike pages are: of most pages nobody asks for them.
+
+use searchwright_site::{graph::KnownRuns, page::UrlId};
+use searchwright_store::{Db, access::ProjectScope, crawls};
+use uuid::Uuid;
+
+use super::{JobError, batches::unpack_runs, recheck::OVERLAY};
+use crate::failure::defect;
+
+/// Those of some pages of an audit, as they were saved last.
+pub(super) async fn load(
+    db: &Db,
+    scope: ProjectScope,
+    audit: Uuid,
+    pages: &[UrlId],
+) -> Result<KnownRuns, JobError> {
+    let mut wanted = pages.to_vec();
+    wanted.sort_unstable();
+    let mut known = KnownRuns::default();
+    // they are kept where texts are, and of pages that were fetched again
+    let first = crawls::with_texts(&mut db.read().await?, scope, audit).await?;
+    for number in (0..first).chain(OVERLAY..) {
+        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+            break;
+        };
+        let asked = wanted.clone();
+        let found = move || unpack_runs(&data, |page| asked.binary_search(&page).is_ok());
+        let found = tokio::task::spawn_blocking(found);
+        for (page, runs) in found.await.map_err(|e| defect("saved runs", e))?? {
+            known.add(page, &runs);
+        }
+    }
+    Ok(known)
+}
