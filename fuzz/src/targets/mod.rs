@@ -1,6 +1,7 @@
 //! One module for each reader: `fuzz_targets` gives them to libFuzzer, and the tests read the seeds with them.
 
 pub mod arguments;
+pub mod bodies;
 pub mod charset;
 pub mod cursors;
 pub mod dates;
@@ -56,7 +57,7 @@ mod tests {
 
     // Not `growth`: its verdict is about time, which a test build beside other tests says nothing of.
     seeds! {
-        arguments charset cursors dates directives headers images json keyword_files page post_html
-        post_markdown robots site sitemap streams structured_data text urls
+        arguments bodies charset cursors dates directives headers images json keyword_files page
+        post_html post_markdown robots site sitemap streams structured_data text urls
     }
 }

@@ -14,7 +14,7 @@ use searchwright_site::{
     origin::{self, Origin},
     page::{More, Objects, PageFacts, Strange, UrlId},
     resources::Resource,
-    text::{runs::RunSet, sketch::Sketch},
+    text::{sketch::Sketch, tokens::Tokens},
 };
 use searchwright_store::crawls::Packed;
 use serde::{Deserialize, Serialize};
@@ -232,20 +232,20 @@ fn plain(data: &[u8]) -> Result<Vec<u8>, Failure> {
 }
 
 fn read(plain: &[u8]) -> Result<Whole, Failure> {
-    let (before, objects, runs) = placed::split(places::split(plain).0)?;
+    let (before, objects, tokens) = placed::split(places::split(plain).0)?;
     let (mut saved, rest): (Saved, _) =
         postcard::take_from_bytes(before).map_err(|e| defect("saved batch", e))?;
     let mut behind = Behind::read(rest, objects)?;
     for (place, page) in saved.2.iter_mut().enumerate() {
         behind.complete(page, place);
     }
-    for (place, runs) in runs.read()? {
+    for (place, tokens) in tokens.read()? {
         if let Some(html) = saved
             .2
             .get_mut(place as usize)
             .and_then(|page| page.html.as_mut())
         {
-            html.runs = Some(Box::new(runs));
+            html.tokens = Some(Box::new(tokens));
         }
     }
     if let (Some(origin), Some(more)) = (&mut saved.0, behind.later.origin) {
@@ -339,19 +339,19 @@ pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result
     pages.map(|(_, at)| Ok(few::page(&plain, at)?.0)).collect()
 }
 
-/// The runs of words of some of its pages.
-pub(super) fn unpack_runs(
+/// The words of texts of some of its pages.
+pub(super) fn unpack_tokens(
     data: &[u8],
     wanted: impl Fn(UrlId) -> bool,
-) -> Result<Vec<(UrlId, RunSet)>, Failure> {
+) -> Result<Vec<(UrlId, Tokens)>, Failure> {
     let plain = plain(data)?;
     // a batch of an older release has none
     let (before, Some(places)) = places::split(&plain) else {
         return Ok(Vec::new());
     };
     let ids: Vec<UrlId> = places.map(|(id, _)| id).collect();
-    let runs = placed::split(before)?.2.read()?.into_iter();
-    let of_pages = runs.filter_map(|(place, runs)| Some((*ids.get(place as usize)?, runs)));
+    let tokens = placed::split(before)?.2.read()?.into_iter();
+    let of_pages = tokens.filter_map(|(place, tokens)| Some((*ids.get(place as usize)?, tokens)));
     Ok(of_pages.filter(|(id, _)| wanted(*id)).collect())
 }
 

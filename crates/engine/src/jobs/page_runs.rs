@@ -4,7 +4,7 @@ use searchwright_site::{graph::KnownRuns, page::UrlId};
 use searchwright_store::{Db, access::ProjectScope, crawls};
 use uuid::Uuid;
 
-use super::{JobError, batches::unpack_runs, recheck::OVERLAY};
+use super::{JobError, batches::unpack_tokens, recheck::OVERLAY};
 use crate::failure::defect;
 
 /// Those of some pages of an audit, as they were saved last.
@@ -24,10 +24,10 @@ pub(super) async fn load(
             break;
         };
         let asked = wanted.clone();
-        let found = move || unpack_runs(&data, |page| asked.binary_search(&page).is_ok());
+        let found = move || unpack_tokens(&data, |page| asked.binary_search(&page).is_ok());
         let found = tokio::task::spawn_blocking(found);
-        for (page, runs) in found.await.map_err(|e| defect("saved runs", e))?? {
-            known.add(page, &runs);
+        for (page, tokens) in found.await.map_err(|e| defect("saved tokens", e))?? {
+            known.add(page, &tokens);
         }
     }
     Ok(known)

@@ -118,9 +118,9 @@ impl Sink for Collected {
         let known = page_runs::load(&self.db, self.scope, self.audit, pages).await;
         let mut known = known.map_err(|e| SinkError(Box::new(Stopped(e))))?;
         for page in self.batches.iter().flat_map(|batch| &batch.pages) {
-            let runs = page.facts.html.as_ref().and_then(|html| html.runs.as_deref());
-            if let Some(runs) = runs.filter(|_| pages.contains(&page.facts.id)) {
-                known.add(page.facts.id, runs);
+            let tokens = page.facts.html.as_ref().and_then(|html| html.tokens.as_deref());
+            if let Some(tokens) = tokens.filter(|_| pages.contains(&page.facts.id)) {
+                known.add(page.facts.id, tokens);
             }
         }
         Ok(known)

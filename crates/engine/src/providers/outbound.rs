@@ -31,6 +31,7 @@ use std::{
 
 pub use addresses::{Block, Denied, denied};
 pub use allow::{AllowError, AllowOutbound, Purpose, Target};
+pub use body::replay;
 pub use client::Guarded;
 pub use resolve::{Lookup, SystemLookup};
 pub use stream::{Piece, Streamed};

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::{
     page::UrlId,
     text::{
-        runs::{RunSet, Sorted},
         sketch::Sketch,
+        tokens::{RunSet, Tokens},
     },
 };
 
@@ -19,19 +19,19 @@ const MOST_RUNS: usize = 4_000_000;
 /// The runs of words of some pages, each to be compared with others.
 #[derive(Debug, Default)]
 pub struct KnownRuns {
-    of: HashMap<UrlId, Sorted>,
+    of: HashMap<UrlId, RunSet>,
     count: usize,
 }
 
 impl KnownRuns {
     /// Adds those of a page, or puts them in the place of what was added before. Beyond some megabytes they are left out: such
     /// pages are compared by their sketches.
-    pub fn add(&mut self, page: UrlId, runs: &RunSet) {
+    pub fn add(&mut self, page: UrlId, tokens: &Tokens) {
         self.count -= self.of.remove(&page).map_or(0, |before| before.count());
-        if self.count + runs.count() <= MOST_RUNS {
-            let sorted = runs.sorted();
-            self.count += sorted.count();
-            self.of.insert(page, sorted);
+        if self.count + tokens.count() <= MOST_RUNS {
+            let runs = tokens.runs();
+            self.count += runs.count();
+            self.of.insert(page, runs);
         }
     }
 }
@@ -241,7 +241,7 @@ pub(super) fn near(
     let sketch = |thing: usize| &sketches[things[thing] as usize].1;
     // a page has the runs of another with its text
     let known = known.of.iter().map(|(id, runs)| (text(id.0), runs));
-    let known: HashMap<u64, &Sorted> = known.collect();
+    let known: HashMap<u64, &RunSet> = known.collect();
     let runs = |thing: usize| known.get(&text(sketches[things[thing] as usize].0));
     // pages of one template meet in every band
     let mut counted: HashMap<(usize, usize), f64> = HashMap::new();
@@ -281,12 +281,16 @@ mod tests {
         (0..300).map(word).collect()
     }
 
+    fn tokens(text: &str) -> Tokens {
+        Sketch::read(text, true).tokens.unwrap()
+    }
+
     /// How alike the second page is to the first, percent, and whether that was counted.
     fn found(texts: &[String; 2], kept: usize) -> Option<(u8, bool)> {
         let sketches = (0..).zip(texts).map(|(id, text)| (id, Sketch::of(text).unwrap()));
         let mut runs = KnownRuns::default();
         for (id, text) in (0..).zip(&texts[..kept]) {
-            runs.add(UrlId(id), &RunSet::of(text).unwrap());
+            runs.add(UrlId(id), &tokens(text));
         }
         let groups = near(sketches.collect(), &runs, 0.9, |id| u64::from(id) + 1);
         groups.of(UrlId(1)).map(|group| (group.percent, group.counted))
@@ -319,7 +323,7 @@ mod tests {
             .map(|(id, text)| (id, Sketch::of(text).unwrap()));
         let mut runs = KnownRuns::default();
         for id in [1, 2] {
-            runs.add(UrlId(id), &RunSet::of(&texts[id as usize]).unwrap());
+            runs.add(UrlId(id), &tokens(&texts[id as usize]));
         }
         let groups = near(sketches.collect(), &runs, 0.9, |id| u64::from(id / 2) + 1);
         let counted = [0, 1, 2].map(|id| groups.of(UrlId(id)).unwrap().counted);
@@ -329,16 +333,14 @@ mod tests {
     #[test]
     fn more_runs_than_memory_is_for_are_left_out() {
         let long: String = (0..19_000).map(|i| format!("w{i} ")).collect();
-        let (long, short) = (
-            RunSet::of(&long).unwrap(),
-            RunSet::of("one two three four five").unwrap(),
-        );
+        let (long, short) = (tokens(&long), tokens("one two three four five"));
         let mut runs = KnownRuns::default();
         for _ in 0..2 {
             (0..400).for_each(|id| runs.add(UrlId(id), &long));
         }
-        let most = MOST_RUNS / long.count();
-        assert_eq!((runs.of.len(), runs.count), (most, most * long.count()));
+        let of_each = long.runs().count();
+        let most = MOST_RUNS / of_each;
+        assert_eq!((runs.of.len(), runs.count), (most, most * of_each));
         (0..400).for_each(|id| runs.add(UrlId(id), &short));
         assert_eq!((runs.of.len(), runs.count), (400, 400));
     }
@@ -353,7 +355,7 @@ mod tests {
                 text(version, |_| false),
                 text(version, |i| i % (300 / changes) == 50),
             ];
-            let runs = |text| RunSet::of(text).unwrap().sorted();
+            let runs = |text| tokens(text).runs();
             let truth = runs(&texts[0]).similarity(&runs(&texts[1]));
             let percent = (truth * 100.0).round() as u8;
             assert_eq!(

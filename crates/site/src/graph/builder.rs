@@ -140,7 +140,7 @@ impl IndexBuilder {
                 let is_long = |_: &Sketch| html.main_words >= self.thresholds.near_words;
                 let sketch = html.more.sketch.filter(is_long);
                 self.sketches.extend(sketch.map(|sketch| (page.id.0, sketch)));
-                if html.runs.is_some() {
+                if html.tokens.is_some() {
                     self.with_runs.extend(sketch.map(|sketch| (page.id.0, sketch)));
                 }
                 self.topics.add(page.id.0, html, title, h1, index.languages[id]);

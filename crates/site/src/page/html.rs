@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Links, More, Objects, Strange, UrlId};
-use crate::text::runs::RunSet;
+use crate::text::tokens::Tokens;
 
 /// What one streaming pass over an HTML body saw. Texts are whitespace-folded and cut to 500
 /// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.
@@ -128,9 +128,9 @@ pub struct HtmlFacts {
     /// Objects of its microdata; `None` where there are none. Stored behind all that.
     #[serde(skip)]
     pub objects: Option<Box<Objects>>,
-    /// The runs of words of the main text, of as many pages as have their texts kept. Stored behind that too.
+    /// The words of the main text, of as many pages as have their texts kept. Stored behind that too.
     #[serde(skip)]
-    pub runs: Option<Box<RunSet>>,
+    pub tokens: Option<Box<Tokens>>,
 }
 
 /// Where the charset came from.

@@ -5,7 +5,7 @@ use std::{cell::Cell, sync::LazyLock};
 use memchr::{memchr2_iter, memmem::Finder};
 
 use super::{HtmlFacts, Limits, density, ease, language, tags::Tag, unseen::unseen};
-use crate::text::{self, Words, runs::RunSet, sketch::Sketch};
+use crate::text::{self, Words, sketch::Sketch};
 
 const IN_MAIN: u8 = 1;
 const IN_ARTICLE: u8 = 2;
@@ -228,12 +228,12 @@ impl Prose {
             text::hash_long(folded.as_bytes())
         };
         self.find_placeholders(&folded, &mut facts.placeholders);
-        let (sketch, main) = Sketch::and_words(&folded);
-        facts.main_words = main.total();
-        all.join(main);
+        let main = Sketch::read(&folded, limits.keeps_text);
+        facts.main_words = main.words.total();
+        all.join(main.words);
         facts.words = all.total();
         if facts.main_words >= LEAST_SKETCHED {
-            facts.more.sketch = sketch;
+            facts.more.sketch = main.sketch;
         }
         if facts.words >= LEAST_SKETCHED && (!facts.json_ld.is_empty() || facts.objects.is_some()) {
             facts.more.unseen = unseen(facts, &folded, &self.text);
@@ -248,7 +248,7 @@ impl Prose {
         if limits.keeps_text {
             facts.main_text = lines.as_str().into();
             if facts.more.sketch.is_some() {
-                facts.runs = RunSet::of(&folded).map(Box::new);
+                facts.tokens = main.tokens.map(Box::new);
             }
         }
         (self.main, self.lines) = (folded, lines);

@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::{
     blocks::{BLOCK, count, each_block},
     is_alphanumeric, is_cjk,
+    tokens::Tokens,
     word_hash::{STEP, near_hash, word_hash},
     words::{PlainWords, Words},
 };
 
 const BINS: usize = 128;
 /// Words of a run.
-const RUN: usize = 5;
+pub(super) const RUN: usize = 5;
 /// Agreement in one bin by chance.
 const CHANCE: f64 = 1.0 / 16.0;
 /// Bits by which the words of a run are turned for each that stands behind them, so that their order counts.
@@ -34,18 +35,25 @@ impl Sketch {
 
     /// Of a folded text; `None` when it has fewer than five words.
     pub fn of(folded: &str) -> Option<Self> {
-        Self::and_words(folded).0
+        Self::read(folded, false).sketch
     }
 
-    /// The same, and the words of the text, which are much the same and found on the way where it is plain.
-    pub(crate) fn and_words(folded: &str) -> (Option<Self>, Words) {
-        let mut runs = Runs::default();
+    /// The same, and what is found on the way.
+    pub(crate) fn read(folded: &str, wants_tokens: bool) -> Told {
+        let mut runs = Runs {
+            tokens: wants_tokens.then(|| Vec::with_capacity(folded.len() / 5)),
+            ..Runs::default()
+        };
         let words = runs.add_text(folded).unwrap_or_else(|| {
             let mut words = Words::default();
             words.add(folded);
             words
         });
-        (runs.finish(), words)
+        Told {
+            tokens: runs.tokens.take().and_then(Tokens::of),
+            sketch: runs.finish(),
+            words,
+        }
     }
 
     /// Estimate of the share of runs of either text that are in both (Jaccard), 0 to 1; its standard error is 0.03 at 0.9.
@@ -65,14 +73,13 @@ impl Sketch {
     }
 }
 
-/// The runs of a folded text, by 28 bits of each.
-pub(super) fn all_runs(folded: &str) -> Vec<u32> {
-    let mut runs = Runs {
-        all: Some(Vec::with_capacity(folded.len() / 6)),
-        ..Runs::default()
-    };
-    runs.add_text(folded);
-    runs.all.unwrap_or_default()
+/// What a text tells at one go.
+pub(crate) struct Told {
+    pub sketch: Option<Sketch>,
+    /// How many words it has, which are much the same as those of its runs.
+    pub words: Words,
+    /// If they are wanted.
+    pub tokens: Option<Tokens>,
 }
 
 impl From<Sketch> for Vec<u8> {
@@ -105,8 +112,8 @@ struct Runs {
     /// The last run: the hashes of its words, each turned by how many stand behind it.
     run: u64,
     words: usize,
-    /// All runs, where they are wanted.
-    all: Option<Vec<u32>>,
+    /// All words, where they are wanted.
+    tokens: Option<Vec<u16>>,
 }
 
 impl Default for Runs {
@@ -116,7 +123,7 @@ impl Default for Runs {
             hashes: [0; RUN + WORDS],
             run: 0,
             words: 0,
-            all: None,
+            tokens: None,
         }
     }
 }
@@ -134,20 +141,14 @@ impl Runs {
             run
         };
         steps.clone().take(incomplete).for_each(|step| _ = turned(step));
-        for step in steps.clone().skip(incomplete) {
+        for step in steps.skip(incomplete) {
             let run = turned(step).wrapping_mul(STEP);
             let bin = &mut self.smallest[(run >> (u64::BITS - BINS.ilog2())) as usize];
             *bin = (*bin).min((run >> 24) as u32);
         }
-        if let Some(all) = &mut self.all {
-            // the same once more, which costs nothing where they are not wanted
-            let mut run = self.run;
-            for (place, step) in steps.enumerate() {
-                run = turn(run, step);
-                if place >= incomplete {
-                    all.push((run.wrapping_mul(STEP) >> 36) as u32);
-                }
-            }
+        if let Some(tokens) = &mut self.tokens {
+            // the highest bits depend on all others
+            tokens.extend(self.hashes[RUN..RUN + new].iter().map(|word| (word >> 48) as u16));
         }
         self.run = run;
         self.hashes.copy_within(new..new + RUN, 0);

@@ -213,7 +213,7 @@ impl Sink for Memory {
         for page in self.pages.iter().filter(|page| pages.contains(&page.facts.id)) {
             known.add(
                 page.facts.id,
-                page.facts.html.as_ref().unwrap().runs.as_ref().unwrap(),
+                page.facts.html.as_ref().unwrap().tokens.as_ref().unwrap(),
             );
         }
         Ok(known)

@@ -1,10 +1,10 @@
 //! What some pages have and most do not, each with its place among the pages. It came when what lies before it had no end of
-//! its own any more, so it is found from behind, before where pages begin: objects of microdata, and behind them runs of words.
+//! its own any more, so it is found from behind, before where pages begin: objects of microdata, and behind them words of texts.
 
 use searchwright_site::{
     crawl::Page,
     page::{HtmlFacts, Objects},
-    text::runs::RunSet,
+    text::tokens::Tokens,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -16,7 +16,9 @@ use crate::{
 
 /// What ends the objects of a batch that has some.
 const OBJECTS: &[u8; 8] = b"\0objects";
-/// What ends the runs of a batch that has some.
+/// What ends the words of a batch that has some.
+const TOKENS: &[u8; 8] = b"\0tokens\0";
+/// What ended runs of words, which stood in their place for some days and are left alone.
 const RUNS: &[u8; 8] = b"\0runs\0\0\0";
 
 /// Of pages with any, their place, and what it is.
@@ -25,7 +27,7 @@ pub(super) type Placed<T> = Vec<(u32, T)>;
 /// Writes both.
 pub(super) fn write(plain: &mut Vec<u8>, pages: &[Page]) -> Result<(), JobError> {
     write_each(plain, pages, OBJECTS, |html| html.objects.as_deref())?;
-    write_each(plain, pages, RUNS, |html| html.runs.as_deref())
+    write_each(plain, pages, TOKENS, |html| html.tokens.as_deref())
 }
 
 /// Those of all pages, how many bytes they take in four, little-endian, and the mark; nothing for a batch without any.
@@ -50,19 +52,20 @@ fn write_each<T: Serialize>(
     Ok(())
 }
 
-/// What lies before both, and they; the runs as they are stored, because few ask for them.
-pub(super) fn split(plain: &[u8]) -> Result<(&[u8], Placed<Objects>, Runs<'_>), Failure> {
-    let (before, runs) = last(plain, RUNS);
+/// What lies before both, and they; the words as they are stored, because few ask for them.
+pub(super) fn split(plain: &[u8]) -> Result<(&[u8], Placed<Objects>, StoredTokens<'_>), Failure> {
+    let (before, tokens) = last(plain, TOKENS);
+    let (before, _) = last(before, RUNS);
     let (before, objects) = last(before, OBJECTS);
-    Ok((before, read(objects)?, Runs(runs)))
+    Ok((before, read(objects)?, StoredTokens(tokens)))
 }
 
-/// The runs of pages, not read yet.
+/// The words of pages, not read yet.
 #[derive(Clone, Copy)]
-pub(super) struct Runs<'b>(Option<&'b [u8]>);
+pub(super) struct StoredTokens<'b>(Option<&'b [u8]>);
 
-impl Runs<'_> {
-    pub(super) fn read(self) -> Result<Placed<RunSet>, Failure> {
+impl StoredTokens<'_> {
+    pub(super) fn read(self) -> Result<Placed<Tokens>, Failure> {
         read(self.0)
     }
 }

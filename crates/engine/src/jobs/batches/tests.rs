@@ -2,7 +2,7 @@ use searchwright_site::{
     checks::{Rules, Settings},
     origin::Probe,
     page::{At, HtmlFacts, Object, Outcome, Unseen},
-    text::runs::RunSet,
+    text::tokens::Tokens,
 };
 use url::Url;
 
@@ -154,19 +154,36 @@ fn batches_without_objects_are_read() {
 }
 
 #[test]
-fn runs_of_words_are_read_with_their_pages() {
+fn tokens_are_read_with_their_pages_or_alone() {
     let mut batch = batch();
-    let bytes = postcard::to_stdvec(&vec![7_u8, 0, 0, 0, 9, 1, 0, 0]).unwrap();
-    let runs: RunSet = postcard::from_bytes(&bytes).unwrap();
-    batch.pages[1].facts.html.as_mut().unwrap().runs = Some(Box::new(runs));
+    let bytes = postcard::to_stdvec(&vec![7_u8, 0, 9, 1, 7, 0, 8, 0, 3, 0]).unwrap();
+    let tokens: Tokens = postcard::from_bytes(&bytes).unwrap();
+    batch.pages[1].facts.html.as_mut().unwrap().tokens = Some(Box::new(tokens.clone()));
     let pages: Vec<PageFacts> = batch.pages.iter().map(|page| page.facts.clone()).collect();
     let data = pack(batch, None, &mut Rooms::default()).unwrap().data;
     assert_eq!(unpack(&data).unwrap().2, pages);
+    let second = pages[1].id;
+    assert_eq!(
+        unpack_tokens(&data, |id| id == second).unwrap(),
+        [(second, tokens)]
+    );
+    assert_eq!(unpack_tokens(&data, |id| id != second).unwrap(), []);
     // an evaluation has no use for them
     let (read, _) = in_pairs(&data, 0, &mut Vec::new());
     let mut expected = pages;
-    expected[1].html.as_mut().unwrap().runs = None;
+    expected[1].html.as_mut().unwrap().tokens = None;
     assert_eq!(read, expected);
+}
+
+#[test]
+fn runs_of_words_that_were_stored_for_some_days_are_left_alone() {
+    let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
+    let data = pack(batch(), None, &mut Rooms::default()).unwrap().data;
+    let plain = lz4_flex::decompress_size_prepended(&data).unwrap();
+    let all = places::split(&plain).0;
+    let runs = [&[9, 9, 9][..], &3_u32.to_le_bytes(), b"\0runs\0\0\0"].concat();
+    let old = [all, &runs, &plain[all.len()..]].concat();
+    assert_eq!(unpack(&lz4_flex::compress_prepend_size(&old)).unwrap().2, pages);
 }
 
 /// They end in where pages begin, which is no part of what is stored behind pages.

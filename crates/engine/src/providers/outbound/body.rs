@@ -237,6 +237,24 @@ impl Body {
     }
 }
 
+/// Reads a recorded body as a live one is read that comes in these pieces: what it is decoded, up to `limit` bytes, and whether
+/// that is all of it. `None` for one that is not what its headers say.
+pub fn replay<'p>(
+    headers: &http::HeaderMap,
+    pieces: impl IntoIterator<Item = &'p [u8]>,
+    limit: usize,
+) -> Option<(Bytes, Option<Cut>)> {
+    let mut body = Body::new(Coding::of(headers)?, limit, None);
+    for piece in pieces {
+        if !body.take(Bytes::copy_from_slice(piece)).ok()? {
+            let (bytes, _, cut) = body.cut_short(None);
+            return Some((bytes, cut));
+        }
+    }
+    let (bytes, _, cut) = body.finish().ok()?;
+    Some((bytes, cut))
+}
+
 #[cfg(test)]
 mod pieces;
 #[cfg(test)]

@@ -316,7 +316,7 @@ impl World {
         let compared = builder.compared();
         let mut runs = KnownRuns::default();
         for page in pages.iter().filter(|page| compared.contains(&page.id)) {
-            runs.add(page.id, page.html.as_ref().unwrap().runs.as_ref().unwrap());
+            runs.add(page.id, page.html.as_ref().unwrap().tokens.as_ref().unwrap());
         }
         let ends = Ends {
             depths,
