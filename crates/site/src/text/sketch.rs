@@ -147,8 +147,9 @@ impl Runs {
             *bin = (*bin).min((run >> 24) as u32);
         }
         if let Some(tokens) = &mut self.tokens {
-            // the highest bits depend on all others
-            tokens.extend(self.hashes[RUN..RUN + new].iter().map(|word| (word >> 48) as u16));
+            // of a product the highest bits depend on all of what was multiplied; those of a long word's hash on a part of it
+            let token = |word: &u64| (word.wrapping_mul(STEP) >> 48) as u16;
+            tokens.extend(self.hashes[RUN..RUN + new].iter().map(token));
         }
         self.run = run;
         self.hashes.copy_within(new..new + RUN, 0);
