@@ -1,5 +1,7 @@
 //! Runs of words of crawled pages, read back to tell how alike pages are: of most pages nobody asks for them.
 
+use std::{collections::HashSet, sync::Arc};
+
 use searchwright_site::{graph::KnownRuns, page::UrlId};
 use searchwright_store::{Db, access::ProjectScope, crawls};
 use uuid::Uuid;
@@ -14,8 +16,7 @@ pub(super) async fn load(
     audit: Uuid,
     pages: &[UrlId],
 ) -> Result<KnownRuns, JobError> {
-    let mut wanted = pages.to_vec();
-    wanted.sort_unstable();
+    let wanted: Arc<HashSet<UrlId>> = Arc::new(pages.iter().copied().collect());
     let mut known = KnownRuns::default();
     // they are kept where texts are, and of pages that were fetched again
     let first = crawls::with_texts(&mut db.read().await?, scope, audit).await?;
@@ -23,9 +24,8 @@ pub(super) async fn load(
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let asked = wanted.clone();
-        let found = move || unpack_tokens(&data, |page| asked.binary_search(&page).is_ok());
-        let found = tokio::task::spawn_blocking(found);
+        let wanted = wanted.clone();
+        let found = tokio::task::spawn_blocking(move || unpack_tokens(&data, |page| wanted.contains(&page)));
         for (page, tokens) in found.await.map_err(|e| defect("saved tokens", e))?? {
             known.add(page, &tokens);
         }

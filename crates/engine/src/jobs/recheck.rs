@@ -116,7 +116,7 @@ impl Sink for Collected {
 
     async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
         let known = page_runs::load(&self.db, self.scope, self.audit, pages).await;
-        let mut known = known.map_err(|e| SinkError(Box::new(Stopped(e))))?;
+        let mut known = known.map_err(Stopped::by)?;
         for page in self.batches.iter().flat_map(|batch| &batch.pages) {
             let tokens = page.facts.html.as_ref().and_then(|html| html.tokens.as_deref());
             if let Some(tokens) = tokens.filter(|_| pages.contains(&page.facts.id)) {

@@ -76,7 +76,7 @@ fn near(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let evidence = if group.counted {
         with(evidence, "similarityIs", "counted")
     } else {
-        // from 128 hashes of each text: the runs themselves are kept of the pages nearest to the start
+        // from 128 hashes of each text: all words are kept of the pages nearest to the start only
         let error = standard_error(html.main_words, group.percent);
         with(
             with(evidence, "similarityIs", "estimated"),

@@ -48,9 +48,14 @@ pub(super) struct Saving {
 /// Carries the reason through the crawler, which does not know it.
 #[derive(Debug, thiserror::Error)]
 #[error("a batch was not saved, or not read back")]
-pub(in crate::jobs) struct Stopped(pub(in crate::jobs) JobError);
+pub(in crate::jobs) struct Stopped(JobError);
 
 impl Stopped {
+    /// What stops a crawl for a reason.
+    pub(in crate::jobs) fn by(reason: JobError) -> SinkError {
+        SinkError(Box::new(Self(reason)))
+    }
+
     /// The reason for which a crawl stopped.
     pub(in crate::jobs) fn reason(of: SinkError) -> JobError {
         match of.0.downcast::<Self>() {
@@ -62,7 +67,6 @@ impl Stopped {
 
 impl Sink for Saving {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
-        let stopped = |e: JobError| SinkError(Box::new(Stopped(e)));
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
         let (reader, asking) = (self.reader, self.asking.clone());
@@ -102,9 +106,11 @@ impl Sink for Saving {
         } else {
             tokio::task::spawn_blocking(packing)
         };
-        let done = packing.await.map_err(|e| stopped(defect("batch", e).into()))?;
+        let done = packing
+            .await
+            .map_err(|e| Stopped::by(defect("batch", e).into()))?;
         let packed;
-        (packed, self.noted, self.rooms) = done.map_err(stopped)?;
+        (packed, self.noted, self.rooms) = done.map_err(Stopped::by)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),
@@ -120,11 +126,11 @@ impl Sink for Saving {
             })
         })
         .await
-        .map_err(stopped)
+        .map_err(Stopped::by)
     }
 
     async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
         let known = page_runs::load(&self.db, self.leased.scope, self.audit, pages).await;
-        known.map_err(|e| SinkError(Box::new(Stopped(e))))
+        known.map_err(Stopped::by)
     }
 }
