@@ -35,7 +35,7 @@ pub struct Ends<'a> {
     pub traps: Vec<(u32, u32)>,
     /// Every known URL of the site was fetched.
     pub complete: bool,
-    /// The runs of words of [`IndexBuilder::compared`], as far as they were kept.
+    /// The runs of words of pages whose likeness is to be counted, as far as they were kept.
     pub runs: KnownRuns,
 }
 
