@@ -43,8 +43,8 @@ const SAMPLED: [&str; 10] = [
     "image-dimensions-missing",
 ];
 
-/// Pages of each website that fail none of them, which Lighthouse sees too.
-const SILENT: usize = 4;
+/// Pages of each website that Lighthouse sees whatever they fail.
+const ANY: usize = 4;
 
 /// Pages of a website that is not audited again for its SARIF.
 const MANY: usize = 1_000;
@@ -82,7 +82,9 @@ pub fn audit(only: &[String]) -> Result<String> {
         let ours = ours(&product, site, &folder)?;
         let oracle = oracle(site, &folder)?;
         let mut sample = sample(&ours, &mut wanted);
-        sample.extend(silent(&ours, &oracle.pages));
+        sample.extend(any(&ours, &oracle.pages));
+        sample.sort();
+        sample.dedup();
         if oracle.pages.len() < MANY {
             small.push(site);
         }
@@ -150,18 +152,13 @@ fn sample(ours: &BTreeMap<String, BTreeSet<String>>, wanted: &mut Vec<&str>) -> 
     sample
 }
 
-/// Pages from everywhere in a website of which no check says what Lighthouse could.
-fn silent(ours: &BTreeMap<String, BTreeSet<String>>, pages: &BTreeSet<String>) -> Vec<String> {
-    let said = |check: &&str| ours.get(*check);
-    let loud: BTreeSet<&String> = SAMPLED
-        .iter()
-        .chain(&["meta-refresh"])
-        .filter_map(said)
-        .flatten()
-        .collect();
-    let silent: Vec<&String> = pages.iter().filter(|url| !loud.contains(url)).collect();
-    let every = silent.len().div_ceil(SILENT).max(1);
-    silent.into_iter().step_by(every).cloned().collect()
+/// Pages from everywhere in a website, of which checks are silent that another page fails.
+fn any(ours: &BTreeMap<String, BTreeSet<String>>, pages: &BTreeSet<String>) -> Vec<String> {
+    let sent_on = ours.get("meta-refresh");
+    let stays = |url: &&String| sent_on.is_none_or(|urls| !urls.contains(*url));
+    let pages: Vec<&String> = pages.iter().filter(stays).collect();
+    let every = pages.len().div_ceil(ANY).max(1);
+    pages.into_iter().step_by(every).cloned().collect()
 }
 
 /// html-validate, linkinator and, on a sample of pages, Lighthouse.
