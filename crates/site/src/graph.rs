@@ -8,6 +8,7 @@ mod derived;
 mod doubts;
 mod edges;
 mod fragments;
+mod inlinks;
 mod not_found;
 mod paths;
 mod rank;
@@ -22,6 +23,7 @@ pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
 pub(crate) use fragments::{has_all_ids, named};
 
+use self::inlinks::Inlinks;
 use crate::{page::UrlId, resources::Resources, sitemap::DAY_MS, text::sketch::Sketch, vitals::Vitals};
 
 /// What is known of a URL's fetch.
@@ -107,10 +109,7 @@ pub struct Index {
     pub(crate) languages: Vec<[u8; 2]>,
     /// Pages and their language alternates, sorted.
     pub(crate) alternates: Vec<(u32, u32)>,
-    /// Internal links, sorted and unique: sources of target `t` are
-    /// `in_sources[in_starts[t]..in_starts[t + 1]]`; the top bit marks "all such links are nofollow".
-    pub(crate) in_starts: Vec<u32>,
-    pub(crate) in_sources: Vec<u32>,
+    pub(crate) inlinks: Inlinks,
     /// Share of internal PageRank, summing to 1 over internal HTML pages.
     pub(crate) ranks: Vec<f32>,
     /// Percentile of the rank, 0 to 100; `u8::MAX` when the URL has no rank.
@@ -269,23 +268,20 @@ impl Index {
 
     /// Internal pages that link here, with whether every such link is nofollow.
     pub fn inlinks(&self, id: UrlId) -> impl ExactSizeIterator<Item = (UrlId, bool)> + '_ {
-        let sources = self.sources(id).iter();
-        sources.map(|s| (UrlId(s & 0x7fff_ffff), s >> 31 == 1))
-    }
-
-    fn sources(&self, id: UrlId) -> &[u32] {
-        let i = id.0 as usize;
-        match self.in_starts.get(i + 1) {
-            Some(end) => &self.in_sources[self.in_starts[i] as usize..*end as usize],
-            None => &[],
-        }
+        let sources = self.inlinks.of(id.0).iter();
+        sources.map(|source| {
+            (
+                UrlId(source & !Inlinks::NOFOLLOW),
+                source & Inlinks::NOFOLLOW != 0,
+            )
+        })
     }
 
     /// Whether a page links to a URL.
     pub(crate) fn is_linked(&self, page: UrlId, target: UrlId) -> bool {
-        let sources = self.sources(target);
+        let sources = self.inlinks.of(target.0);
         sources
-            .binary_search_by_key(&page.0, |source| source & 0x7fff_ffff)
+            .binary_search_by_key(&page.0, |source| source & !Inlinks::NOFOLLOW)
             .is_ok()
     }
 

@@ -5,10 +5,11 @@ use std::{collections::HashMap, panic::resume_unwind};
 
 use super::{
     Home, Index, KnownRuns, State, alike,
-    derived::{alternates, groups, inlinks, mark_blocked, mark_ways, redirected},
+    derived::{alternates, groups, mark_blocked, mark_dead_ends, mark_ways, redirected},
     edges::{Edges, Kind},
     flag,
     fragments::Fragments,
+    inlinks::Inlinks,
     not_found,
     rank::ranks,
     topics::Topics,
@@ -273,6 +274,7 @@ impl IndexBuilder {
         not_found::mark(&mut index, &ends.origin.probes, &self.sketches, ends.origin.home);
         mark_blocked(&mut index, ends.origin);
         index.redirected = redirected(&index);
+        mark_dead_ends(&mut index, &self.edges);
         let home = self.sketches.iter().find(|(id, _)| *id == ends.origin.home.0);
         index.home = Home {
             sketch: home.map(|(_, sketch)| *sketch),
@@ -285,11 +287,14 @@ impl IndexBuilder {
         self.topics.retain(counts);
         // what links tell and what texts tell takes equally long
         let (links, (groups, near, topics)) = std::thread::scope(|scope| {
-            let (index, edges) = (&index, &self.edges);
+            let (index, edges) = (&index, self.edges);
             let links = scope.spawn(move || {
-                // before the others, while what it needs is not beside what they keep
-                let ranks = ranks(index, edges);
-                (inlinks(length, edges), alternates(edges, length), ranks)
+                let inlinks = Inlinks::turned(&edges, length);
+                let alternates = alternates(&edges, length);
+                // of a large site a hundred megabytes, which what comes now can use
+                drop(edges);
+                let ranks = ranks(index, &inlinks);
+                (inlinks, alternates, ranks)
             });
             let groups = [&index.titles, &index.descriptions, &index.h1s, &index.texts]
                 .map(|column| groups(column, &index.flags));
@@ -299,12 +304,8 @@ impl IndexBuilder {
             let texts = (groups, near, self.topics.groups(share(same)));
             (links.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
         });
-        (
-            (index.in_starts, index.in_sources),
-            index.alternates,
-            (index.ranks, index.scores),
-        ) = links;
-        mark_ways(&mut index, &self.edges);
+        (index.inlinks, index.alternates, (index.ranks, index.scores)) = links;
+        mark_ways(&mut index);
         for (group, flag) in groups.iter().zip(flag::SAME) {
             group.iter().for_each(|(_, id)| index.flags[*id as usize] |= flag);
         }

@@ -5,6 +5,7 @@ use super::{
     builder::has,
     edges::{Edges, Kind},
     flag,
+    inlinks::Inlinks,
 };
 use crate::{origin::Origin, page::UrlId, robots::Robots};
 
@@ -50,61 +51,34 @@ pub(super) fn mark_blocked(index: &mut Index, origin: &Origin) {
     }
 }
 
-/// Where links of pages lead, as far as checks ask that of every page: of most, no link has to be looked at then.
-pub(super) fn mark_ways(index: &mut Index, edges: &Edges) {
+/// Pages none of whose links lead to another page of the site.
+pub(super) fn mark_dead_ends(index: &mut Index, edges: &Edges) {
     for page in 0..index.states.len() {
-        let mut bits = 0;
         // of an error page no links are known here, nor of any behind the last for which there was room
         if !edges.has(page as u32) || !(200..300).contains(&index.statuses[page]) {
-            bits |= flag::TO_AMISS | flag::TO_ASKED;
+            index.flags[page] |= flag::TO_AMISS | flag::TO_ASKED;
         }
         let mut links = edges.of(page as u32).filter(|(_, kind)| kind.is_link());
         if !links.any(|(to, _)| to as usize != page && has(&index.flags, UrlId(to), flag::INTERNAL)) {
-            bits |= flag::DEAD_END;
-        }
-        index.flags[page] |= bits;
-    }
-    for to in 0..index.states.len() {
-        let amiss = index.statuses[to] >= 300;
-        let asked = index.flags[to] & flag::INTERNAL == 0 && index.states[to] != State::Known;
-        let (start, end) = (index.in_starts[to] as usize, index.in_starts[to + 1] as usize);
-        for (flag, _) in [(flag::TO_AMISS, amiss), (flag::TO_ASKED, asked)]
-            .iter()
-            .filter(|way| way.1)
-        {
-            for source in &index.in_sources[start..end] {
-                index.flags[(source & !NOFOLLOW) as usize] |= flag;
-            }
+            index.flags[page] |= flag::DEAD_END;
         }
     }
 }
 
-const NOFOLLOW: u32 = 1 << 31;
-
-/// Turns the links around: for each target its sources, ascending.
-pub(super) fn inlinks(length: usize, edges: &Edges) -> (Vec<u32>, Vec<u32>) {
-    let links = |source: u32| {
-        edges
-            .of(source)
-            .filter(move |(target, kind)| kind.is_link() && *target != source)
-    };
-    let mut starts = vec![0_u32; length + 1];
-    for source in 0..length as u32 {
-        links(source).for_each(|(target, _)| starts[target as usize + 1] += 1);
-    }
-    for i in 0..length {
-        starts[i + 1] += starts[i];
-    }
-    let mut sources = vec![0; starts[length] as usize];
-    let mut at = starts.clone();
-    for source in 0..length as u32 {
-        for (target, kind) in links(source) {
-            let place = &mut at[target as usize];
-            sources[*place as usize] = source | if kind == Kind::NoFollow { NOFOLLOW } else { 0 };
-            *place += 1;
+/// Where links of pages lead, as far as checks ask that of every page: of most, no link has to be looked at then.
+pub(super) fn mark_ways(index: &mut Index) {
+    for to in 0..index.states.len() {
+        let amiss = index.statuses[to] >= 300;
+        let asked = index.flags[to] & flag::INTERNAL == 0 && index.states[to] != State::Known;
+        for (flag, _) in [(flag::TO_AMISS, amiss), (flag::TO_ASKED, asked)]
+            .iter()
+            .filter(|way| way.1)
+        {
+            for source in index.inlinks.of(to as u32) {
+                index.flags[(source & !Inlinks::NOFOLLOW) as usize] |= flag;
+            }
         }
     }
-    (starts, sources)
 }
 
 pub(super) fn groups(column: &[u64], flags: &[u16]) -> Vec<(u64, u32)> {

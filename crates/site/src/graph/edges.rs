@@ -32,7 +32,6 @@ pub(super) struct Edges {
     bytes: Vec<u8>,
     /// Where the edges of a page begin, plus one; 0 for none. They end where a zero byte says so.
     starts: Vec<u32>,
-    count: usize,
 }
 
 impl Edges {
@@ -52,7 +51,6 @@ impl Edges {
             self.starts.resize(i + 1, 0);
         }
         self.starts[i] = self.bytes.len() as u32 + 1;
-        self.count += targets.len();
         let mut last = 0;
         for (target, kind) in targets.iter() {
             // One more than the difference, so that no edge is a zero byte.
@@ -63,11 +61,6 @@ impl Edges {
             last = *target;
         }
         self.bytes.push(0);
-    }
-
-    /// Edges of all pages; those of a page that was added again count each time.
-    pub(super) fn count(&self) -> usize {
-        self.count
     }
 
     /// Whether the targets of a page are known here, and are some.

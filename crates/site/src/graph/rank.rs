@@ -1,10 +1,6 @@
 //! Internal PageRank: which pages the site's own links make important.
 
-use super::{
-    Index, State,
-    edges::{Edges, Kind},
-    flag,
-};
+use super::{Index, State, flag, inlinks::Inlinks};
 
 const NONE: u32 = u32::MAX;
 
@@ -13,38 +9,8 @@ const DAMPING: f64 = 0.85;
 /// Rounds end when ranks change less than this in sum, or after [`ROUNDS`].
 const CLOSE: f64 = 1e-8;
 const ROUNDS: usize = 100;
-
-/// Ranks of nodes `0..n`, summing to 1; `targets[starts[i]..starts[i + 1]]` are the unique targets of
-/// node `i`. Mass of nodes without links is spread evenly.
-fn page_rank(starts: &[u32], targets: &[u32]) -> Vec<f64> {
-    let n = starts.len().saturating_sub(1);
-    let mut ranks = vec![1.0 / n as f64; n];
-    let mut next = vec![0.0; n];
-    for _ in 0..ROUNDS {
-        next.fill(0.0);
-        let mut dangling = 0.0;
-        for (rank, span) in ranks.iter().zip(starts.windows(2)) {
-            let links = &targets[span[0] as usize..span[1] as usize];
-            if links.is_empty() {
-                dangling += rank;
-            } else {
-                let share = rank / links.len() as f64;
-                links.iter().for_each(|t| next[*t as usize] += share);
-            }
-        }
-        let even = (1.0 - DAMPING + DAMPING * dangling) / n as f64;
-        let mut change = 0.0;
-        for (rank, next) in ranks.iter_mut().zip(&next) {
-            let new = even + DAMPING * next;
-            change += (new - *rank).abs();
-            *rank = new;
-        }
-        if change < CLOSE {
-            break;
-        }
-    }
-    ranks
-}
+/// Redirects that are followed to find the page a link counts for.
+const HOPS: usize = 20;
 
 /// Percentile of each rank, 0 to 100: the share of the other nodes with a smaller rank. A node alone
 /// has 100.
@@ -63,91 +29,277 @@ pub(super) fn percentiles(ranks: &[f64]) -> Vec<u8> {
         .collect()
 }
 
-/// Ranks internal HTML pages. A link to a redirect counts for the page it ends at, a link to a page
-/// that names another as canonical counts for that one. By URL, the share of the whole and the percentile.
-pub(super) fn ranks(index: &Index, edges: &Edges) -> (Vec<f32>, Vec<u8>) {
-    let length = index.states.len();
-    let mut node_of = vec![NONE; length];
-    let mut nodes = Vec::new();
-    for (id, node) in node_of.iter_mut().enumerate() {
-        if index.states[id] == State::Html && index.flags[id] & flag::INTERNAL != 0 {
-            *node = nodes.len() as u32;
-            nodes.push(id as u32);
+fn is_node(index: &Index, id: u32) -> bool {
+    index.states[id as usize] == State::Html && index.flags[id as usize] & flag::INTERNAL != 0
+}
+
+/// The page that a link to a URL counts for: of a redirect the one it ends at, of a page that names another as canonical that one.
+fn credited(index: &Index, target: u32) -> Option<u32> {
+    let mut at = target;
+    for _ in 0..HOPS {
+        match index.redirects[at as usize] {
+            NONE => break,
+            next => at = next,
         }
     }
-    let credited = |target: u32| {
-        let mut at = target;
-        for _ in 0..20 {
-            match index.redirects[at as usize] {
-                NONE => break,
-                next => at = next,
+    let canonical = Some(index.canonicals[at as usize]).filter(|canonical| *canonical != NONE);
+    let known = |id: &u32| is_node(index, *id);
+    canonical.filter(known).or_else(|| Some(at).filter(known))
+}
+
+/// Who links to each page, as far as that counts. Of a large site links are hundreds of megabytes, so those that are kept in any
+/// case are used as they are; only of pages for which links to other URLs count there are lists of their own.
+struct Linking<'i> {
+    inlinks: &'i Inlinks,
+    /// By page, the end of its list in `joined`; ascending.
+    lists: Vec<(u32, u32)>,
+    joined: Vec<u32>,
+    /// URLs that links do not count for, though they are pages; ascending.
+    bypassed: Vec<u32>,
+}
+
+impl<'i> Linking<'i> {
+    fn of(index: &Index, inlinks: &'i Inlinks) -> Self {
+        let ids = 0..index.states.len() as u32;
+        let is_moved =
+            |id: &u32| index.redirects[*id as usize] != NONE || index.canonicals[*id as usize] != NONE;
+        // by the page that links to them count for
+        let mut moved: Vec<(u32, u32)> = Vec::new();
+        let mut bypassed = Vec::new();
+        for id in ids.filter(is_moved) {
+            let page = credited(index, id);
+            if page != Some(id) {
+                moved.extend(page.map(|page| (page, id)));
+                bypassed.extend(is_node(index, id).then_some(id));
             }
         }
-        match index.canonicals[at as usize] {
-            NONE => node_of[at as usize],
-            canonical if node_of[canonical as usize] != NONE => node_of[canonical as usize],
-            _ => node_of[at as usize],
+        moved.sort_unstable();
+        let mut linking = Self {
+            inlinks,
+            lists: Vec::new(),
+            joined: Vec::new(),
+            bypassed,
+        };
+        for of_one in moved.chunk_by(|a, b| a.0 == b.0) {
+            linking.join(index, of_one);
         }
-    };
-    let mut starts = Vec::with_capacity(nodes.len() + 1);
-    // of a large site hundreds of megabytes: no more than they need
-    let mut targets: Vec<u32> = Vec::with_capacity(edges.count());
-    starts.push(0);
-    for (node, id) in nodes.iter().enumerate() {
-        let start = targets.len();
-        let followed = edges.of(*id).filter(|(_, kind)| *kind == Kind::Follow);
-        targets.extend(
-            followed
-                .map(|(t, _)| credited(t))
-                .filter(|t| *t != NONE && *t as usize != node),
-        );
-        targets[start..].sort_unstable();
+        linking
+    }
+
+    /// Makes the list of the page for which links to all of these count.
+    fn join(&mut self, index: &Index, moved: &[(u32, u32)]) {
+        let page = moved[0].0;
+        let own = Some(page).filter(|page| self.bypassed.binary_search(page).is_err());
+        let start = self.joined.len();
+        for target in moved.iter().map(|(_, id)| *id).chain(own) {
+            let sources = followed(self.inlinks.of(target));
+            self.joined
+                .extend(sources.filter(|source| *source != page && is_node(index, *source)));
+        }
+        self.joined[start..].sort_unstable();
         let mut kept = start;
-        for i in start..targets.len() {
-            if kept == start || targets[i] != targets[kept - 1] {
-                targets[kept] = targets[i];
+        for i in start..self.joined.len() {
+            if kept == start || self.joined[i] != self.joined[kept - 1] {
+                self.joined[kept] = self.joined[i];
                 kept += 1;
             }
         }
-        targets.truncate(kept);
-        starts.push(targets.len() as u32);
+        self.joined.truncate(kept);
+        self.lists.push((page, kept as u32));
     }
-    let ranks = page_rank(&starts, &targets);
+
+    /// Calls back with each page and who links to it: ascending, the top bit of those whose links are nofollow.
+    fn each(&self, nodes: &[u32], mut each: impl FnMut(usize, &[u32])) {
+        let mut lists = self.lists.iter().peekable();
+        let mut bypassed = self.bypassed.iter().peekable();
+        let mut start = 0;
+        for (node, id) in nodes.iter().enumerate() {
+            let is_bypassed = bypassed.next_if_eq(&id).is_some();
+            let sources = match lists.next_if(|(page, _)| page == id) {
+                Some((_, end)) => {
+                    let list = &self.joined[start..*end as usize];
+                    start = *end as usize;
+                    list
+                }
+                None if is_bypassed => &[],
+                None => self.inlinks.of(*id),
+            };
+            each(node, sources);
+        }
+    }
+}
+
+fn followed(sources: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    sources
+        .iter()
+        .copied()
+        .filter(|source| source & Inlinks::NOFOLLOW == 0)
+}
+
+/// Ranks internal HTML pages; they sum to 1. A link to a redirect counts for the page it ends at, a link to a page that names
+/// another as canonical counts for that one; what pages without links would pass on is spread evenly. By URL, the share of the
+/// whole and the percentile.
+pub(super) fn ranks(index: &Index, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
+    let length = index.states.len();
+    let nodes: Vec<u32> = (0..length as u32).filter(|id| is_node(index, *id)).collect();
+    let linking = Linking::of(index, inlinks);
+    // by URL, so that nothing is passed on by what is no page
+    let mut links = vec![0_u32; length];
+    linking.each(&nodes, |_, sources| {
+        followed(sources).for_each(|source| links[source as usize] += 1);
+    });
+    let mut passed = vec![0.0; length];
+    let n = nodes.len() as f64;
+    let mut ranks = vec![1.0 / n; nodes.len()];
+    let pass = |ranks: &[f64], passed: &mut [f64]| {
+        let mut dangling = 0.0;
+        for (rank, id) in ranks.iter().zip(&nodes) {
+            match links[*id as usize] {
+                0 => dangling += rank,
+                links => passed[*id as usize] = rank / f64::from(links),
+            }
+        }
+        dangling
+    };
+    for _ in 0..ROUNDS {
+        let dangling = pass(&ranks, &mut passed);
+        let even = (1.0 - DAMPING + DAMPING * dangling) / n;
+        let mut change = 0.0;
+        linking.each(&nodes, |node, sources| {
+            let sum = followed(sources).fold(0.0, |sum, source| sum + passed[source as usize]);
+            let new = even + DAMPING * sum;
+            change += (new - ranks[node]).abs();
+            ranks[node] = new;
+        });
+        if change < CLOSE {
+            break;
+        }
+    }
     let scores = percentiles(&ranks);
     let mut all = (vec![0.0; length], vec![u8::MAX; length]);
-    others(index, edges, (&nodes, &starts, &ranks), &mut all.0);
     for (node, id) in nodes.iter().enumerate() {
         all.0[*id as usize] = ranks[node] as f32;
         all.1[*id as usize] = scores[node];
+        passed[*id as usize] = ranks[node] / f64::from(links[*id as usize].max(1));
     }
+    others(
+        index,
+        inlinks,
+        (&passed, (1.0 - DAMPING) / n.max(1.0)),
+        &mut all.0,
+    );
     all
 }
 
 /// What redirects, pages without an answer and the like would have as pages: the share of those that link to them. Issues on them
 /// weigh by it; it is no part of the sum of 1.
-fn others(index: &Index, edges: &Edges, (nodes, starts, ranks): (&[u32], &[u32], &[f64]), all: &mut [f32]) {
-    let is_other = |id: usize| {
+fn others(index: &Index, inlinks: &Inlinks, (passed, even): (&[f64], f64), all: &mut [f32]) {
+    let is_other = |id: u32| {
+        let id = id as usize;
         index.flags[id] & flag::INTERNAL != 0 && !matches!(index.states[id], State::Html | State::Known)
     };
-    let even = ((1.0 - DAMPING) / nodes.len().max(1) as f64) as f32;
-    let mut any = false;
-    for (_, rank) in all.iter_mut().enumerate().filter(|(id, _)| is_other(*id)) {
-        (*rank, any) = (even, true);
+    for id in (0..all.len() as u32).filter(|id| is_other(*id)) {
+        let shares = followed(inlinks.of(id)).map(|source| (DAMPING * passed[source as usize]) as f32);
+        all[id as usize] = shares.fold(even as f32, |sum, share| sum + share);
     }
-    if !any {
-        return;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::edges::{Edges, Kind};
+
+    /// A URL: whether it is a page of the site, where it redirects to, its canonical, what it links to.
+    type Url = (bool, Option<u32>, Option<u32>, BTreeSet<(u32, bool)>);
+
+    const URLS: u32 = 9;
+
+    fn url() -> impl Strategy<Value = Url> {
+        let other = || proptest::option::weighted(0.2, 0..URLS);
+        let links = proptest::collection::btree_set((0..URLS, any::<bool>()), 0..6);
+        (proptest::bool::weighted(0.8), other(), other(), links)
     }
-    for (node, id) in nodes.iter().enumerate() {
-        let links = (starts[node + 1] - starts[node]).max(1);
-        let share = (DAMPING * ranks[node] / f64::from(links)) as f32;
-        let mut last = NONE;
-        let followed = edges.of(*id).filter(|(_, kind)| *kind == Kind::Follow);
-        for (target, _) in followed.filter(|(target, _)| is_other(*target as usize)) {
-            // by target, so that several links to one are beside each other
-            if target != last {
-                all[target as usize] += share;
+
+    fn crawl(urls: &[Url]) -> (Index, Edges) {
+        let (mut index, mut edges) = (Index::default(), Edges::default());
+        for (id, (is_page, redirect, canonical, links)) in (0..).zip(urls) {
+            let state = match redirect {
+                Some(_) => State::Redirect,
+                None if *is_page => State::Html,
+                None => State::Failed,
+            };
+            index.states.push(state);
+            index.flags.push(flag::INTERNAL);
+            index.redirects.push(redirect.unwrap_or(NONE));
+            index
+                .canonicals
+                .push(canonical.filter(|_| redirect.is_none()).unwrap_or(NONE));
+            let follow = |follow| if follow { Kind::Follow } else { Kind::NoFollow };
+            let mut targets = links
+                .iter()
+                .map(|(to, followed)| (*to, follow(*followed)))
+                .collect();
+            if redirect.is_none() {
+                edges.add(id, &mut targets);
             }
-            last = target;
+        }
+        (index, edges)
+    }
+
+    /// Page by page, as it is defined.
+    fn defined(index: &Index, edges: &Edges) -> Vec<f64> {
+        let nodes: Vec<u32> = (0..URLS).filter(|id| is_node(index, *id)).collect();
+        let counted = |id: u32| -> BTreeSet<u32> {
+            let followed = edges
+                .of(id)
+                .filter(|(to, kind)| *kind == Kind::Follow && *to != id);
+            let pages = followed.filter_map(|(to, _)| credited(index, to));
+            pages.filter(|to| *to != id).collect()
+        };
+        let n = nodes.len() as f64;
+        let mut ranks = vec![0.0; URLS as usize];
+        nodes.iter().for_each(|id| ranks[*id as usize] = 1.0 / n);
+        for _ in 0..200 {
+            let mut next = vec![0.0; URLS as usize];
+            for id in &nodes {
+                let to = counted(*id);
+                let all = if to.is_empty() {
+                    nodes.iter().copied().collect()
+                } else {
+                    to
+                };
+                let share = ranks[*id as usize] / all.len() as f64;
+                all.iter().for_each(|to| next[*to as usize] += DAMPING * share);
+            }
+            nodes
+                .iter()
+                .for_each(|id| next[*id as usize] += (1.0 - DAMPING) / n);
+            ranks = next;
+        }
+        for id in (0..URLS).filter(|id| !is_node(index, *id)) {
+            let from = nodes
+                .iter()
+                .filter(|from| edges.of(**from).any(|edge| edge == (id, Kind::Follow)));
+            let shares =
+                from.map(|from| DAMPING * ranks[*from as usize] / counted(*from).len().max(1) as f64);
+            ranks[id as usize] = (1.0 - DAMPING) / n.max(1.0) + shares.sum::<f64>();
+        }
+        ranks
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_are_as_defined(urls in proptest::collection::vec(url(), URLS as usize)) {
+            let (index, edges) = crawl(&urls);
+            let inlinks = Inlinks::turned(&edges, urls.len());
+            let (ranks, _) = ranks(&index, &inlinks);
+            for (found, defined) in ranks.iter().zip(defined(&index, &edges)) {
+                prop_assert!((f64::from(*found) - defined).abs() < 1e-6, "{ranks:?} {defined}");
+            }
         }
     }
 }

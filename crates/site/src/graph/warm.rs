@@ -22,7 +22,7 @@ impl Index {
         touch(&self.ranks, places());
         touch(&self.scores, places());
         touch(&self.key_ends, places());
-        touch(&self.in_starts, places());
+        touch(self.inlinks.starts(), places());
         for page in pages.clone() {
             black_box(self.key(page));
             black_box(self.inlinks(page).next());

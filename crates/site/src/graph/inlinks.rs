@@ -1,0 +1,57 @@
+//! The links of a crawl turned around: who links to each URL.
+
+use super::edges::{Edges, Kind};
+
+/// Who links to each URL of the crawl. Of a large site hundreds of megabytes.
+#[derive(Debug, Default)]
+pub(crate) struct Inlinks {
+    /// Sources of target `t` are `sources[starts[t]..starts[t + 1]]`.
+    starts: Vec<u32>,
+    /// Sorted and unique by target; no page is a source of its own.
+    sources: Vec<u32>,
+}
+
+impl Inlinks {
+    /// The bit of a source all of whose links to the target are nofollow.
+    pub(super) const NOFOLLOW: u32 = 1 << 31;
+
+    pub(super) fn turned(edges: &Edges, length: usize) -> Self {
+        let links = |source: u32| {
+            edges
+                .of(source)
+                .filter(move |(target, kind)| kind.is_link() && *target != source)
+        };
+        let mut starts = vec![0_u32; length + 1];
+        for source in 0..length as u32 {
+            links(source).for_each(|(target, _)| starts[target as usize + 1] += 1);
+        }
+        for i in 0..length {
+            starts[i + 1] += starts[i];
+        }
+        let mut sources = vec![0; starts[length] as usize];
+        let mut at = starts.clone();
+        for source in 0..length as u32 {
+            for (target, kind) in links(source) {
+                let place = &mut at[target as usize];
+                let nofollow = if kind == Kind::NoFollow { Self::NOFOLLOW } else { 0 };
+                sources[*place as usize] = source | nofollow;
+                *place += 1;
+            }
+        }
+        Self { starts, sources }
+    }
+
+    /// Who links to a URL, ascending, with [`Self::NOFOLLOW`].
+    pub(super) fn of(&self, target: u32) -> &[u32] {
+        let i = target as usize;
+        match self.starts.get(i + 1) {
+            Some(end) => &self.sources[self.starts[i] as usize..*end as usize],
+            None => &[],
+        }
+    }
+
+    /// Where those of each URL begin.
+    pub(super) fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+}
