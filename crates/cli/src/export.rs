@@ -66,7 +66,7 @@ pub struct Found {
     /// The issue.
     #[serde(flatten)]
     pub issue: Issue,
-    /// Its active occurrences.
+    /// Its active occurrences, by the URL of their pages.
     pub occurrences: Vec<Occurrence>,
 }
 
@@ -75,7 +75,7 @@ pub struct Found {
 pub struct Results {
     /// The audit.
     pub audit: Audit,
-    /// Active issues, highest impact first.
+    /// Active issues, highest impact first; those of the same impact by check.
     pub issues: Vec<Found>,
 }
 
@@ -98,9 +98,22 @@ pub async fn gather(client: &Client, audit: Audit) -> Result<Results, CliError> 
         }
         query.cursor = page.next_cursor;
         if query.cursor.is_none() {
+            arrange(&mut issues);
             return Ok(Results { audit, issues });
         }
     }
+}
+
+/// What is the same in the files of two audits is in the same place. Lists go by ids where nothing else decides, and those are
+/// other ones in every project, and so in every `audits run`.
+fn arrange(issues: &mut [Found]) {
+    for Found { occurrences, .. } in &mut *issues {
+        occurrences.sort_by(|a, b| a.url.cmp(&b.url));
+    }
+    issues.sort_by(|a, b| {
+        let by_impact = b.issue.impact.total_cmp(&a.issue.impact);
+        by_impact.then_with(|| a.issue.check_id.cmp(&b.issue.check_id))
+    });
 }
 
 async fn occurrences(client: &Client, project: &str, issue: &str) -> Result<Vec<Occurrence>, CliError> {

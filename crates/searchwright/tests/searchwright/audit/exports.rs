@@ -132,6 +132,23 @@ fn one_document_is_on_standard_output() {
     assert!(!message.contains(['{', '}', '[', ']']), "{message}");
 }
 
+#[test]
+fn runs_of_one_website_write_the_same_in_the_same_order() {
+    let (user, site) = (User::new(), website());
+    let rows = || {
+        let table = user.run(&["audits", "run", &site, "--format", "csv"]);
+        assert_eq!(table.code, 0, "{table:?}");
+        // behind the advice is what every run has anew: when a page was seen, and ids
+        let row = |row: &str| row.rsplitn(4, ',').nth(3).map(str::to_owned);
+        table.out.split("\r\n").filter_map(row).collect::<Vec<_>>()
+    };
+    let first = rows();
+    assert!(first.len() > 10, "{first:?}");
+    for _ in 0..2 {
+        assert_eq!(rows(), first);
+    }
+}
+
 /// Every run is a project of its own, and a pipeline compares what they found.
 #[test]
 fn fingerprints_are_the_same_in_every_run() {
