@@ -74,15 +74,18 @@ impl<'i> Linking<'i> {
             }
         }
         moved.sort_unstable();
+        let of_each = || moved.chunk_by(|a, b| a.0 == b.0);
+        let joined = moved.iter().map(|(_, id)| *id);
+        let joined = joined.chain(of_each().map(|of_one| of_one[0].0));
+        // where most pages name others as canonical, as many as there are links: no more room than they need
+        let most = joined.map(|id| inlinks.of(id).len()).sum();
         let mut linking = Self {
             inlinks,
             lists: Vec::new(),
-            joined: Vec::new(),
+            joined: Vec::with_capacity(most),
             bypassed,
         };
-        for of_one in moved.chunk_by(|a, b| a.0 == b.0) {
-            linking.join(index, of_one);
-        }
+        of_each().for_each(|of_one| linking.join(index, of_one));
         linking
     }
 
