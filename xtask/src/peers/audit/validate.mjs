@@ -94,7 +94,7 @@ async function pages() {
         if (score !== null && score < 1) note(check, "lighthouse", url);
       }
       if (artifacts.ImageElements.every(sizedByStyle)) sign("images sized by style sheets", url);
-      if (artifacts.LinkElements.some(({ rel, href }) => rel === "canonical" && href !== url)) sign("another page is canonical", url);
+      if (artifacts.LinkElements.some(({ rel, href }) => rel === "canonical" && href && href !== url)) sign("another page is canonical", url);
     }
   } finally {
     chrome.kill();
