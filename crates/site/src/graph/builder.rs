@@ -5,7 +5,7 @@ use std::{collections::HashMap, panic::resume_unwind};
 
 use super::{
     Home, Index, KnownRuns, State, alike,
-    derived::{alternates, groups, mark_blocked, mark_dead_ends, mark_ways, redirected},
+    derived::{alternates, groups, mark_blocked, mark_own_links, mark_ways, redirected},
     edges::{Edges, Kind},
     flag,
     fragments::Fragments,
@@ -274,7 +274,7 @@ impl IndexBuilder {
         not_found::mark(&mut index, &ends.origin.probes, &self.sketches, ends.origin.home);
         mark_blocked(&mut index, ends.origin);
         index.redirected = redirected(&index);
-        mark_dead_ends(&mut index, &self.edges);
+        mark_own_links(&mut index, &self.edges);
         let home = self.sketches.iter().find(|(id, _)| *id == ends.origin.home.0);
         index.home = Home {
             sketch: home.map(|(_, sketch)| *sketch),

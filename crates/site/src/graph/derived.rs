@@ -51,8 +51,9 @@ pub(super) fn mark_blocked(index: &mut Index, origin: &Origin) {
     }
 }
 
-/// Pages none of whose links lead to another page of the site.
-pub(super) fn mark_dead_ends(index: &mut Index, edges: &Edges) {
+/// What its links say of each page: that none leads to another page of the site, or, where they are not known, that they may lead
+/// anywhere.
+pub(super) fn mark_own_links(index: &mut Index, edges: &Edges) {
     for page in 0..index.states.len() {
         // of an error page no links are known here, nor of any behind the last for which there was room
         if !edges.has(page as u32) || !(200..300).contains(&index.statuses[page]) {

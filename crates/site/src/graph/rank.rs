@@ -93,22 +93,15 @@ impl<'i> Linking<'i> {
     fn join(&mut self, index: &Index, moved: &[(u32, u32)]) {
         let page = moved[0].0;
         let own = Some(page).filter(|page| self.bypassed.binary_search(page).is_err());
-        let start = self.joined.len();
-        for target in moved.iter().map(|(_, id)| *id).chain(own) {
-            let sources = followed(self.inlinks.of(target));
-            self.joined
-                .extend(sources.filter(|source| *source != page && is_node(index, *source)));
-        }
-        self.joined[start..].sort_unstable();
-        let mut kept = start;
-        for i in start..self.joined.len() {
-            if kept == start || self.joined[i] != self.joined[kept - 1] {
-                self.joined[kept] = self.joined[i];
-                kept += 1;
-            }
-        }
-        self.joined.truncate(kept);
-        self.lists.push((page, kept as u32));
+        let targets = moved.iter().map(|(_, id)| *id).chain(own);
+        let sources = targets.flat_map(|target| followed(self.inlinks.of(target)));
+        let mut list: Vec<u32> = sources
+            .filter(|source| *source != page && is_node(index, *source))
+            .collect();
+        list.sort_unstable();
+        list.dedup();
+        self.joined.append(&mut list);
+        self.lists.push((page, self.joined.len() as u32));
     }
 
     /// Calls back with each page and who links to it: ascending, the top bit of those whose links are nofollow.
@@ -140,7 +133,7 @@ fn followed(sources: &[u32]) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// Ranks internal HTML pages; they sum to 1. A link to a redirect counts for the page it ends at, a link to a page that names
-/// another as canonical counts for that one; what pages without links would pass on is spread evenly. By URL, the share of the
+/// another as canonical counts for that one, and a link of a page to itself for none; what pages without links would pass on is spread evenly. By URL, the share of the
 /// whole and the percentile.
 pub(super) fn ranks(index: &Index, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
     let length = index.states.len();
