@@ -195,8 +195,9 @@ fn others(index: &Index, inlinks: &Inlinks, (passed, even): (&[f64], f64), all: 
         index.flags[id] & flag::INTERNAL != 0 && !matches!(index.states[id], State::Html | State::Known)
     };
     for id in (0..all.len() as u32).filter(|id| is_other(*id)) {
-        let shares = followed(inlinks.of(id)).map(|source| (DAMPING * passed[source as usize]) as f32);
-        all[id as usize] = shares.fold(even as f32, |sum, share| sum + share);
+        let shares = followed(inlinks.of(id)).map(|source| DAMPING * passed[source as usize]);
+        // rounded once, so that the order of ids, which is that in which URLs became known, does not show
+        all[id as usize] = (even + shares.sum::<f64>()) as f32;
     }
 }
 
