@@ -1,8 +1,9 @@
 //! JSON as pages have it in their markup: borrows what is written without escapes, and keeps objects as lists. They are small,
 //! and asked for a few names each.
 
-use std::{borrow::Cow, collections::HashMap, fmt};
+use std::{borrow::Cow, fmt};
 
+use hashbrown::HashMap;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
@@ -26,6 +27,15 @@ impl<'a> Json<'a> {
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A part of a text, borrowed where the text is.
+    pub(crate) fn part(&self, of: impl FnOnce(&str) -> &str) -> Option<Cow<'a, str>> {
+        match self {
+            Self::String(Cow::Borrowed(text)) => Some(Cow::Borrowed(of(text))),
+            Self::String(Cow::Owned(text)) => Some(Cow::Owned(of(text).to_owned())),
             _ => None,
         }
     }
@@ -56,7 +66,7 @@ impl<'a> Json<'a> {
 pub(crate) struct Object<'a> {
     all: Vec<(Cow<'a, str>, Json<'a>)>,
     /// Places by name, once there are many.
-    places: Option<HashMap<Cow<'a, str>, usize>>,
+    places: Option<Box<HashMap<Cow<'a, str>, usize>>>,
 }
 
 /// Properties that are looked through faster than looked up.
@@ -86,7 +96,9 @@ impl<'a> Object<'a> {
         self.all.push((name, value));
         if self.places.is_none() && self.all.len() > FEW {
             let places = self.all.iter().zip(0..);
-            self.places = Some(places.map(|((name, _), place)| (name.clone(), place)).collect());
+            self.places = Some(Box::new(
+                places.map(|((name, _), place)| (name.clone(), place)).collect(),
+            ));
         }
     }
 

@@ -1,6 +1,8 @@
 //! The names of schema.org.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
+
+use hashbrown::HashSet;
 
 const NAMES: &str = include_str!("../data/schema-org.txt");
 

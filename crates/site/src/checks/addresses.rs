@@ -246,8 +246,8 @@ fn url_repetitive_path(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     Some(json!({"path": page.path(), "segment": repeated}))
 }
 
-/// Links and what else a page names, spelled with a host of its own.
-fn absolute(html: &HtmlFacts) -> impl Iterator<Item = &str> {
+/// Links and what else a page names, spelled with a host that is not that of the page.
+pub(super) fn elsewhere<'h>(own: &str, html: &'h HtmlFacts) -> Vec<&'h str> {
     let links = html.links.iter().map(|link| link.href);
     let resources = html.resources.iter().map(|resource| &*resource.url);
     let images = html.images.iter().map(|image| &*image.src);
@@ -255,23 +255,22 @@ fn absolute(html: &HtmlFacts) -> impl Iterator<Item = &str> {
     let heads = html.canonicals.iter().chain(&html.hreflangs);
     let heads = heads.map(|link| &*link.href);
     let all = links.chain(resources).chain(images).chain(forms).chain(heads);
+    let own = host(own);
     all.filter(|url| {
-        url.starts_with("//")
+        let absolute = url.starts_with("//")
             || url
                 .get(..4)
-                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"))
+                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+        absolute && !host(url).eq_ignore_ascii_case(own)
     })
+    .collect()
 }
 
-fn localhost_link(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn localhost_link(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     // a site on a private network may link to itself
     let own = host(&page.facts.url);
-    list(
-        "links",
-        absolute(html)
-            .filter(|url| is_private(url, own))
-            .map(|url| json!({"linkUrl": url})),
-    )
+    let links = page.elsewhere().iter().filter(|url| is_private(url, own));
+    list("links", links.map(|url| json!({"linkUrl": url})))
 }
 
 /// The URL's host is a private address or name, and not the page's own host.
@@ -315,19 +314,17 @@ pub(super) fn is_private(url: &str, own: &str) -> bool {
     }
 }
 
-fn staging_host(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn staging_host(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     let own = host(&page.facts.url);
     if is_staging(own) {
         return None;
     }
-    let leaks = |url: &&str| {
+    let leaks = |url: &&&str| {
         let there = host(url);
-        there != own && is_staging(there) && registrable(there).eq_ignore_ascii_case(registrable(own))
+        is_staging(there) && registrable(there).eq_ignore_ascii_case(registrable(own))
     };
-    list(
-        "links",
-        absolute(html).filter(leaks).map(|url| json!({"linkUrl": url})),
-    )
+    let links = page.elsewhere().iter().filter(leaks);
+    list("links", links.map(|url| json!({"linkUrl": url})))
 }
 
 fn is_staging(host: &str) -> bool {

@@ -5,7 +5,7 @@ use std::{cell::OnceCell, ops::Deref};
 use serde_json::Value;
 
 use super::{
-    Check, Rules, Test,
+    Check, Rules, Test, addresses,
     evidence::MOST_PAGES,
     external_links::is_refusal,
     parts::{authority, path_and_query},
@@ -142,6 +142,7 @@ pub struct Answer<'a> {
     /// Path and query as in the URL that was fetched, from the first slash.
     pub(super) path_and_query: &'a str,
     markup: OnceCell<Markup<'a>>,
+    elsewhere: OnceCell<Vec<&'a str>>,
 }
 
 impl<'a> Answer<'a> {
@@ -160,6 +161,7 @@ impl<'a> Answer<'a> {
             indexable,
             path_and_query: path_and_query(&facts.url),
             markup: OnceCell::new(),
+            elsewhere: OnceCell::new(),
         }
     }
 
@@ -178,6 +180,15 @@ impl<'a> Answer<'a> {
 
     pub(super) fn is_https(&self) -> bool {
         self.facts.url.starts_with("https:")
+    }
+
+    /// What the page names with a host that is not its own, as written.
+    pub(super) fn elsewhere(&self) -> &[&'a str] {
+        self.elsewhere.get_or_init(|| {
+            let html = self.facts.html.as_deref();
+            html.map(|html| addresses::elsewhere(&self.facts.url, html))
+                .unwrap_or_default()
+        })
     }
 
     /// Objects of the page's markup.

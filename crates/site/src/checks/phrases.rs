@@ -1,7 +1,8 @@
 //! Lists that live in data files: robots by what they read for, and link texts that say nothing.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
+use hashbrown::HashMap;
 use serde_json::{Value, json};
 
 use crate::{

@@ -2,11 +2,9 @@
 
 mod extent;
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::LazyLock,
-};
+use std::{borrow::Cow, sync::LazyLock};
 
+use hashbrown::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::{evidence::with, vocabulary};
@@ -21,7 +19,7 @@ pub(super) use extent::Extent;
 #[derive(Clone, Debug)]
 pub(super) struct Item<'h> {
     /// Types without their vocabulary.
-    pub types: Vec<String>,
+    pub types: Vec<Cow<'h, str>>,
     /// Its properties.
     pub properties: Object<'h>,
     /// It stands by itself, in no other object.
@@ -182,10 +180,10 @@ fn look_within<'h>(outer: &Object<'h>, only_named: bool, found: &mut Vec<(Item<'
 
 /// Puts together what has one `@id`; of what stands in another object the main subjects become items too.
 fn merge<'h>(items: &mut Vec<Item<'h>>, nested: Vec<(Item<'h>, bool)>, rest: &mut Vec<Item<'h>>) {
-    let mut known: HashMap<String, (bool, usize)> = HashMap::new();
+    let mut known: HashMap<Cow<'h, str>, (bool, usize)> = HashMap::new();
     let top = std::mem::take(items).into_iter().map(|item| (item, true));
     for (item, is_item) in top.chain(nested) {
-        let id = item.id().map(str::to_owned);
+        let id = item.id();
         if let Some((of_items, place)) = id.as_ref().and_then(|id| known.get(id)) {
             let list = if *of_items { &mut *items } else { &mut *rest };
             if let Some(same) = list.get_mut(*place) {
@@ -228,20 +226,19 @@ fn collect<'h>(value: Json<'h>, found: &mut Vec<Item<'h>>, depth: usize) {
 }
 
 /// Types of an object without their vocabulary.
-pub(super) fn types(properties: &Object<'_>) -> Vec<String> {
-    let name = |value: &Json<'_>| {
-        value
-            .as_str()
-            .map(|name| name.rsplit(['/', '#', ':']).next().unwrap_or_default().to_owned())
-    };
+pub(super) fn types<'h>(properties: &Object<'h>) -> Vec<Cow<'h, str>> {
+    fn last(name: &str) -> &str {
+        name.rsplit(['/', '#', ':']).next().unwrap_or_default()
+    }
+    let name = |value: &Json<'h>| value.part(last);
     let named = properties.get("@type").map_or(&[][..], Json::each);
     named.iter().filter_map(name).collect()
 }
 
-impl Item<'_> {
+impl<'h> Item<'h> {
     /// Its name among the objects of the page. Blank ones are those of their block.
-    pub fn id(&self) -> Option<&str> {
-        let id = self.properties.get("@id")?.as_str()?.trim();
+    pub fn id(&self) -> Option<Cow<'h, str>> {
+        let id = self.properties.get("@id")?.part(str::trim)?;
         (!id.is_empty() && !id.starts_with("_:")).then_some(id)
     }
 
@@ -268,7 +265,7 @@ impl Item<'_> {
 
     /// Of its types the one that is an article.
     pub fn article(&self) -> Option<&str> {
-        let mut types = self.types.iter().map(String::as_str);
+        let mut types = self.types.iter().map(|name| &**name);
         types.find(|name| ARTICLES.contains(name))
     }
 

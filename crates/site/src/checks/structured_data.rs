@@ -222,7 +222,7 @@ fn retired(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     let marked = page
         .items()
         .iter()
-        .flat_map(|item| item.types.iter().map(String::as_str));
+        .flat_map(|item| item.types.iter().map(|name| &**name));
     let marked = marked.chain(html.item_types.iter().map(|name| &**name));
     let mut found: Vec<&str> = marked.filter(|name| RETIRED.contains(name)).collect();
     found.sort_unstable();

@@ -1,7 +1,6 @@
 //! Markup against the vocabulary of schema.org and against the text of its page.
 
-use std::collections::HashSet;
-
+use hashbrown::HashSet;
 use serde_json::{Value, json};
 
 use super::{Answer, Category::StructuredData, Check, Test, evidence::list};

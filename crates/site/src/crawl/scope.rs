@@ -114,10 +114,8 @@ pub(super) fn is_media(url: &Url) -> bool {
 /// The same by a path, or by a URL without its query.
 pub(super) fn is_media_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let extension = name
-        .rsplit_once('.')
-        .map(|(_, extension)| extension.to_ascii_lowercase());
-    extension.is_some_and(|extension| MEDIA.binary_search(&extension.as_str()).is_ok())
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|extension| MEDIA.iter().any(|media| media.eq_ignore_ascii_case(extension)))
 }
 
 /// A pattern as keys are written, so that it may be written as people read addresses: other than ASCII is escaped as UTF-8.

@@ -1,6 +1,6 @@
 //! The visible text of a page: gathered in reading order, judged at the end.
 
-use std::{cell::Cell, sync::LazyLock};
+use std::{cell::Cell, ops::Range, sync::LazyLock};
 
 use memchr::{memchr2_iter, memmem::Finder};
 
@@ -227,7 +227,7 @@ impl Prose {
         } else {
             text::hash_long(folded.as_bytes())
         };
-        self.find_placeholders(&folded, &mut facts.placeholders);
+        self.find_placeholders(&folded, is_main, &mut facts.placeholders);
         let main = Sketch::read(&folded, limits.keeps_text);
         facts.main_words = main.words.total();
         all.join(main.words);
@@ -348,7 +348,20 @@ impl Prose {
         self.parts = parts.collect();
     }
 
-    fn find_placeholders(&self, folded: &str, found: &mut Vec<Box<str>>) {
+    /// Where parts stand one behind the other that are not of the main text.
+    fn around(&self, is_main: impl Fn(u8) -> bool) -> Vec<Range<usize>> {
+        let mut around: Vec<Range<usize>> = Vec::new();
+        for (start, end, _) in self.spans().filter(|(_, _, place)| !is_main(*place)) {
+            match around.last_mut() {
+                Some(before) if before.end == start => before.end = end,
+                _ => around.push(start..end),
+            }
+        }
+        around
+    }
+
+    fn find_placeholders(&self, folded: &str, is_main: impl Fn(u8) -> bool, found: &mut Vec<Box<str>>) {
+        let around = self.around(is_main);
         for (filler, [finder, finder_around]) in FILLER.iter().zip(&*FILLER_FINDERS) {
             if let Some(at) = finder.find(folded.as_bytes()) {
                 // with what follows, by which the place can be found
@@ -356,14 +369,17 @@ impl Prose {
                 found.push(folded[at..end].trim_end().into());
                 continue;
             }
-            // around the main text
             let text = self.text.as_bytes();
             let begins = |at: &usize| {
                 text[..*at]
                     .last()
                     .is_some_and(|b| filler.as_bytes()[0] == b.to_ascii_lowercase())
             };
-            if let Some(at) = finder_around.find_iter(text).find(begins) {
+            let mut places = around.iter().flat_map(|part| {
+                let found = finder_around.find_iter(&text[part.clone()]);
+                found.map(|at| part.start + at)
+            });
+            if let Some(at) = places.find(begins) {
                 let end = self.text.floor_char_boundary(at + filler.len() + AFTER_FILLER);
                 found.push(text::folded_case(self.text[at - 1..end].trim_end().to_owned()).into());
             }

@@ -1,5 +1,7 @@
 //! What Google requires of objects.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -61,7 +63,7 @@ const LOCAL_BUSINESS: &str = "LocalBusiness";
 
 /// An object of a type or, of businesses, of one below it. A vacation rental has rules of its own.
 fn is_kind(item: &Item<'_>, name: &str) -> bool {
-    let is_business = |of: &String| is_local_business(of) && of != "VacationRental";
+    let is_business = |of: &Cow<'_, str>| is_local_business(of) && of != "VacationRental";
     if name == LOCAL_BUSINESS {
         item.types.iter().any(is_business)
     } else {
@@ -104,7 +106,7 @@ pub(super) fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
         if names.contains(&"BreadcrumbList") && item.extent == Extent::Whole {
             missing.extend(crumbs(item));
         }
-        let kind = item.types.iter().find(|kind| names.contains(&kind.as_str()));
+        let kind = item.types.iter().find(|kind| names.contains(&&***kind));
         let kind = kind.or_else(|| item.types.iter().find(|kind| is_local_business(kind)));
         (!missing.is_empty()).then(|| item.located(json!({"type": kind, "missing": missing})))
     });

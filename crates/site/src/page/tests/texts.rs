@@ -97,6 +97,25 @@ fn placeholders_outside_code() {
 }
 
 #[test]
+fn filler_around_the_main_text() {
+    let facts = html(
+        "<header><p>Dolor sit amet</p></header><main><p>Our offer</p></main><aside><p>None of it</p></aside>\
+         <footer><p>Lorem <b>ipsum</b></p><p data-nosnippet>Consectetur adipiscing elit</p></footer>",
+    );
+    assert_eq!(
+        texts(&facts.placeholders),
+        [
+            "lorem ipsum consectetur adipiscing elit",
+            "dolor sit amet our offer none of it lorem ipsum consectetur adipiscing elit",
+            "consectetur adipiscing elit"
+        ]
+    );
+    // where main text and what is around it meet there is none
+    let facts = html("<header><p>Lorem</p></header><main><p>ipsum, dolor sit</p></main>");
+    assert!(facts.placeholders.is_empty());
+}
+
+#[test]
 fn no_snippet_of_the_main_text() {
     let words = "word ".repeat(40);
     for (source, hidden) in [
