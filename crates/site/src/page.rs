@@ -20,6 +20,7 @@ mod lists;
 mod microdata;
 mod more;
 mod open;
+mod placeholders;
 mod prose;
 mod raw_text;
 mod read;
@@ -36,7 +37,7 @@ pub(crate) use charset::xml_encoding;
 pub(crate) use elements::INSECURE;
 pub(crate) use headers::is_frame_ancestors;
 pub(crate) use lists::{OBJECTS, cut};
-pub(crate) use prose::FILLER;
+pub(crate) use placeholders::FILLER;
 
 pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};
 pub use html::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, Resource};

@@ -1,10 +1,10 @@
 //! The visible text of a page: gathered in reading order, judged at the end.
 
-use std::{cell::Cell, ops::Range, sync::LazyLock};
+use std::{cell::Cell, ops::Range};
 
-use memchr::{memchr2_iter, memmem::Finder};
+use memchr::memchr2_iter;
 
-use super::{HtmlFacts, Limits, density, ease, language, tags::Tag, unseen::unseen};
+use super::{HtmlFacts, Limits, density, ease, language, placeholders::Visible, tags::Tag, unseen::unseen};
 use crate::text::{self, Words, sketch::Sketch};
 
 const IN_MAIN: u8 = 1;
@@ -20,22 +20,10 @@ const AROUND: u8 = 16;
 const MOST_RESERVED: usize = 256 << 10;
 /// Pieces of program text that are remembered; a page with more is about programs.
 const MOST_CODE: usize = 1_000;
-/// Placeholders kept.
-const MOST_PLACEHOLDERS: usize = 20;
-/// Places looked at for unrendered templates.
-const MOST_LOOKED_AT: usize = 200;
 /// Words of a text that is compared with others.
 const LEAST_SKETCHED: u32 = 50;
-/// Bytes kept of what follows filler text.
-const AFTER_FILLER: usize = 60;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
-
-/// Text that a designer meant to replace.
-pub(crate) const FILLER: [&str; 3] = ["lorem ipsum", "dolor sit amet", "consectetur adipiscing"];
-/// For folded text, and, without the letter that may be a capital, for text as it is.
-static FILLER_FINDERS: LazyLock<[[Finder<'static>; 2]; 3]> =
-    LazyLock::new(|| FILLER.map(|filler| [Finder::new(filler), Finder::new(&filler[1..])]));
 
 /// Visible text with what each part of it stands in.
 #[derive(Debug, Default)]
@@ -227,7 +215,13 @@ impl Prose {
         } else {
             text::hash_long(folded.as_bytes())
         };
-        self.find_placeholders(&folded, is_main, &mut facts.placeholders);
+        let visible = Visible {
+            main: &folded,
+            all: &self.text,
+            around: &self.around(is_main),
+            code: &self.code,
+        };
+        facts.placeholders = visible.placeholders();
         let main = Sketch::read(&folded, limits.keeps_text);
         facts.main_words = main.words.total();
         all.join(main.words);
@@ -358,49 +352,6 @@ impl Prose {
             }
         }
         around
-    }
-
-    fn find_placeholders(&self, folded: &str, is_main: impl Fn(u8) -> bool, found: &mut Vec<Box<str>>) {
-        let around = self.around(is_main);
-        for (filler, [finder, finder_around]) in FILLER.iter().zip(&*FILLER_FINDERS) {
-            if let Some(at) = finder.find(folded.as_bytes()) {
-                // with what follows, by which the place can be found
-                let end = folded.floor_char_boundary(at + filler.len() + AFTER_FILLER);
-                found.push(folded[at..end].trim_end().into());
-                continue;
-            }
-            let text = self.text.as_bytes();
-            let begins = |at: &usize| {
-                text[..*at]
-                    .last()
-                    .is_some_and(|b| filler.as_bytes()[0] == b.to_ascii_lowercase())
-            };
-            let mut places = around.iter().flat_map(|part| {
-                let found = finder_around.find_iter(&text[part.clone()]);
-                found.map(|at| part.start + at)
-            });
-            if let Some(at) = places.find(begins) {
-                let end = self.text.floor_char_boundary(at + filler.len() + AFTER_FILLER);
-                found.push(text::folded_case(self.text[at - 1..end].trim_end().to_owned()).into());
-            }
-        }
-        let brackets = memchr2_iter(b'{', b'[', self.text.as_bytes());
-        let unrendered = brackets.filter_map(|at| {
-            let rest = &self.text[at..];
-            let close = match rest {
-                _ if rest.starts_with("{{") => "}}",
-                _ if rest.starts_with("[object ") => "]",
-                _ => return None,
-            };
-            Some((at, rest, close))
-        });
-        for (at, rest, close) in unrendered.take(MOST_LOOKED_AT) {
-            let in_code = self.code.iter().any(|(start, end)| (*start..*end).contains(&at));
-            let end = text::cut(rest, 80).find(close);
-            if let Some(end) = end.filter(|_| !in_code && found.len() < MOST_PLACEHOLDERS) {
-                found.push(rest[..end + close.len()].into());
-            }
-        }
     }
 }
 
