@@ -152,3 +152,18 @@ fn plain_start(text: &str) -> Option<&[u8]> {
     });
     plain.then_some(start)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, forms_in};
+
+    #[test]
+    fn forms_are_found_by_their_first_byte() {
+        for first in 0..=u8::MAX {
+            for form in forms_in(first) {
+                assert_eq!(form.bytes().next(), Some(first), "{form}");
+                assert!(form.chars().count() <= LONGEST, "{form}");
+            }
+        }
+    }
+}
