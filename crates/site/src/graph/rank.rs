@@ -133,8 +133,8 @@ fn followed(sources: &[u32]) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// Ranks internal HTML pages; they sum to 1. A link to a redirect counts for the page it ends at, a link to a page that names
-/// another as canonical counts for that one, and a link of a page to itself for none; what pages without links would pass on is spread evenly. By URL, the share of the
-/// whole and the percentile.
+/// another as canonical counts for that one, and a link of a page to itself for none; what pages without links would pass on is
+/// spread evenly. By URL, the share of the whole and the percentile.
 pub(super) fn ranks(index: &Index, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
     let length = index.states.len();
     let nodes: Vec<u32> = (0..length as u32).filter(|id| is_node(index, *id)).collect();
