@@ -5,6 +5,7 @@
 //! and a hash is the same on every machine and in every release, because it is stored.
 
 mod abbreviations;
+mod ascii_words;
 mod blocks;
 mod pixels;
 pub mod readability;

@@ -16,7 +16,7 @@ use crate::fetch::{Response, Validators};
 /// Names what reading makes of a page: goes up whenever anything does that changes facts of the same bytes (the readers in
 /// this folder and in `text`, the limits of what is kept) or what servers are asked by (`Accept`), because facts are used
 /// again as long as this stays.
-pub const READER: u32 = 10;
+pub const READER: u32 = 11;
 
 /// Longest validator that is sent back, bytes; most are 30.
 const LONGEST: usize = 256;

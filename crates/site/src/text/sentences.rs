@@ -1,5 +1,7 @@
 //! Sentences: UAX #29, with what it leaves to languages.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
@@ -10,21 +12,23 @@ use super::{
 /// The sentences of a paragraph, trimmed, none empty. Those of several paragraphs are those of each.
 pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let mut out = Vec::new();
-    each_sentence(text, &primary(language), |sentence| out.push(sentence));
+    each_sentence(text, &primary(language), |place| out.push(&text[place]));
     out
 }
 
-/// The same, one after another, in a language given by its primary subtag.
-pub(super) fn each_sentence<'t>(text: &'t str, language: &str, mut found: impl FnMut(&'t str)) {
+/// Where they stand, one after another, in a language given by its primary subtag.
+pub(super) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut end_at = |end: usize| {
         if end < text.len() && goes_on(text[start..end].trim_end(), language) {
             return;
         }
-        let sentence = text[start..end].trim();
+        let sentence = text[start..end].trim_start();
+        let from = end - sentence.len();
+        let sentence = sentence.trim_end();
         // a stop and a quotation mark alone are the end of what was before, not a sentence
         if sentence.chars().any(char::is_alphanumeric) {
-            found(sentence);
+            found(from..from + sentence.len());
         }
         start = end;
     };

@@ -5,64 +5,74 @@ use std::cell::Cell;
 
 use super::hash;
 
-/// Counts the syllables of one word; `None` for a language without a rule here. At least 1.
-pub(super) fn syllables(word: &str, language: &str) -> Option<u32> {
-    match language {
-        "en" => Some(known(word, |word| of_english(word).max(1))),
-        _ => of_others(word, language),
-    }
-}
-
-fn of_others(word: &str, language: &str) -> Option<u32> {
-    let word: Vec<char> = if word.is_ascii() {
-        let letters = word.bytes().filter(u8::is_ascii_alphabetic);
-        letters.map(|b| b.to_ascii_lowercase().into()).collect()
-    } else {
-        let lower = word.chars().flat_map(char::to_lowercase);
-        lower.filter(|c| c.is_alphabetic()).collect()
-    };
-    let count = match language {
-        "de" => groups(
-            &word,
-            "aeiouyäöü",
-            &["ei", "ai", "au", "eu", "äu", "ie", "aa", "ee", "oo", "ey", "ay"],
-        ),
-        "nl" => groups(
-            &word,
-            "aeiouyáéíóúàèëïöü",
-            &[
-                "aai", "ooi", "oei", "eeu", "ieu", "eau", "aa", "ee", "oo", "uu", "ie", "oe", "eu", "ui",
-                "ei", "ij", "au", "ou", "ai", "oi",
-            ],
-        ),
-        "es" => spanish(&word),
-        "fr" => french(&word),
-        "ru" => count_of(&word, "аеёиоуыэюя"),
-        _ => return None,
-    };
-    Some(count.max(1))
+/// How a language counts.
+#[derive(Clone, Copy)]
+pub(super) struct Rule {
+    count: fn(&str) -> u32,
+    /// Tells its words from those of other languages.
+    salt: u64,
 }
 
 /// Words whose counts are kept.
 const KEPT: usize = 1024;
 
-/// A count that may be known: a text says most of its words again, and so does a site.
-fn known(word: &str, count: fn(&str) -> u32) -> u32 {
-    thread_local! {
-        static KNOWN: [Cell<(u64, u32)>; KEPT] = const { [const { Cell::new((0, 0)) }; KEPT] };
+thread_local! {
+    /// Hashes of words and their counts: a text says most of its words again, and so does a site.
+    static KNOWN: [Cell<(u64, u32)>; KEPT] = const { [const { Cell::new((0, 0)) }; KEPT] };
+}
+
+impl Rule {
+    /// That of a language, given by its primary subtag; `None` for one without a rule here.
+    pub fn of(language: &str) -> Option<Self> {
+        let count: fn(&str) -> u32 = match language {
+            "en" => of_english,
+            "de" => |word| {
+                let together = ["ei", "ai", "au", "eu", "äu", "ie", "aa", "ee", "oo", "ey", "ay"];
+                groups(&letters(word), "aeiouyäöü", &together)
+            },
+            "nl" => |word| {
+                let together = [
+                    "aai", "ooi", "oei", "eeu", "ieu", "eau", "aa", "ee", "oo", "uu", "ie", "oe", "eu", "ui",
+                    "ei", "ij", "au", "ou", "ai", "oi",
+                ];
+                groups(&letters(word), "aeiouyáéíóúàèëïöü", &together)
+            },
+            "es" => |word| spanish(&letters(word)),
+            "fr" => |word| french(&letters(word)),
+            "ru" => |word| count_of(&letters(word), "аеёиоуыэюя"),
+            _ => return None,
+        };
+        let salt = hash(language.as_bytes());
+        Some(Self { count, salt })
     }
-    let key = hash(word.as_bytes());
-    KNOWN.with(|known| {
-        let place = &known[key as usize % KEPT];
-        match place.get() {
-            (kept, count) if kept == key && count > 0 => count,
-            _ => {
-                let count = count(word);
-                place.set((key, count));
-                count
+
+    /// Counts the syllables of a word, of which that is the hash: at least 1.
+    #[inline]
+    pub fn count(self, word: &str, hash: u64) -> u32 {
+        let key = hash ^ self.salt;
+        KNOWN.with(|known| {
+            let place = &known[key as usize % KEPT];
+            match place.get() {
+                (kept, count) if kept == key && count > 0 => count,
+                _ => {
+                    let count = (self.count)(word).max(1);
+                    place.set((key, count));
+                    count
+                }
             }
-        }
-    })
+        })
+    }
+}
+
+/// In lower case, nothing else.
+fn letters(word: &str) -> Vec<char> {
+    if word.is_ascii() {
+        let letters = word.bytes().filter(u8::is_ascii_alphabetic);
+        letters.map(|b| b.to_ascii_lowercase().into()).collect()
+    } else {
+        let lower = word.chars().flat_map(char::to_lowercase);
+        lower.filter(|c| c.is_alphabetic()).collect()
+    }
 }
 
 fn count_of(word: &[char], vowels: &str) -> u32 {
@@ -257,7 +267,11 @@ fn french(word: &[char]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::syllables;
+    use super::{Rule, hash};
+
+    fn syllables(word: &str, language: &str) -> Option<u32> {
+        Some(Rule::of(language)?.count(word, hash(word.as_bytes())))
+    }
 
     /// Share of the words whose syllables are found; each is written with its syllables parted.
     fn share(language: &str, words: &str) -> f64 {

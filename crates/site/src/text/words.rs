@@ -206,7 +206,7 @@ fn class(b: u8) -> u8 {
 }
 
 /// Of three bytes, the one in the middle joins its neighbours.
-fn is_joined(three: &[u8]) -> bool {
+pub(super) fn is_joined(three: &[u8]) -> bool {
     let [before, joint, behind] = three else {
         return false;
     };
