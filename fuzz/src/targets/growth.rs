@@ -27,9 +27,46 @@ use crate::{NOW, answer, in_language, judge_page, page, policy};
 const LEAST: usize = 32 * 1024;
 /// Processor time that is no harm whatever it grows like, in nanoseconds.
 const HARMLESS: u64 = 150_000_000;
-/// Processor time of the largest input that is harm whatever it grows like, in nanoseconds: a bound on what is read can hide
-/// how a reader grows up to it.
-const HARMFUL: u64 = 5_000_000_000;
+/// So many times as long as a usual input of the same length takes is harm whatever it grows like: a bound on what is read can
+/// hide how a reader grows up to it.
+const HARMFUL: u64 = 20;
+
+/// A beginning, a piece and an end of what each reader usually reads.
+const USUAL: [[&str; 3]; 12] = {
+    const HTML: [&str; 3] = [
+        "<!doctype html><title>Usual</title>",
+        "<p>A line with <a href=/x>a link</a>, and <b>text</b>.</p>\n",
+        "",
+    ];
+    const MARKDOWN: [&str; 3] = [
+        "",
+        "A line of *words* with [a link](https://example.com/{n}).\n\n",
+        "",
+    ];
+    const JSON: [&str; 3] = ["[", "{\"@type\": \"Thing\", \"name\": \"A name\"},", "{}]"];
+    [
+        HTML,
+        JSON,
+        ["User-agent: *\n", "Disallow: /folder/page\n", ""],
+        [
+            "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">",
+            "<url><loc>https://example.com/{n}</loc></url>",
+            "</urlset>",
+        ],
+        ["/", "folder/", "page"],
+        ["\0", "This is a line of some words. ", ""],
+        HTML,
+        MARKDOWN,
+        MARKDOWN,
+        ["keyword,volume\n", "keyword {n},10\n", ""],
+        [
+            "",
+            "data: {\"choices\": [{\"delta\": {\"content\": \"a\"}}]}\n\n",
+            "",
+        ],
+        JSON,
+    ]
+};
 
 /// Processor time of this thread, in nanoseconds: what else runs on the machine does not count.
 fn spent() -> u64 {
@@ -166,25 +203,32 @@ pub fn run(data: &[u8]) {
     if std::env::var_os("SHOW_GROWTH").is_some() {
         let [one, two, four] = inputs.each_ref().map(|input| often(reader, input));
         let share = |more: u64| more as f64 / one.max(1) as f64;
+        let [first, usual, last] = USUAL[usize::from(reader)].map(str::as_bytes);
+        let usual = often(reader, &repeated(first, usual, last, inputs[2].len()));
         let piece = String::from_utf8_lossy(piece);
         eprintln!(
-            "growth: {one} us, x{:.1}, x{:.1}: reader {reader}, {piece:?}",
+            "growth: {one} us, x{:.1}, x{:.1}, x{:.1} of what is usual: reader {reader}, {piece:?}",
             share(two),
-            share(four)
+            share(four),
+            four as f64 / usual.max(1) as f64
         );
         return;
     }
+    let [first, piece, last] = USUAL[usize::from(reader)].map(str::as_bytes);
+    let usual = repeated(first, piece, last, inputs[2].len());
     // what else the machine does disturbs one measurement, and hardly three
-    let mut seen = [0; 2];
+    let mut seen = [0; 3];
     for _ in 0..3 {
-        seen = [time(reader, &inputs[0]), time(reader, &inputs[2])];
-        if seen[1] < HARMLESS || seen[1] < HARMFUL && seen[1] < 8 * seen[0] {
+        let [one, four] = [&inputs[0], &inputs[2]].map(|input| time(reader, input));
+        if four < HARMLESS {
             return;
         }
+        let usual = time(reader, &usual);
+        if four < HARMFUL * usual && four < 8 * one {
+            return;
+        }
+        seen = [one, four, usual].map(|time| time / 1000);
     }
-    panic!(
-        "reader {reader}: {} us, four times as much {} us",
-        seen[0] / 1000,
-        seen[1] / 1000
-    );
+    let [one, four, usual] = seen;
+    panic!("reader {reader}: {one} us, four times as much {four} us; usual {usual} us");
 }
