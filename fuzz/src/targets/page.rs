@@ -52,6 +52,7 @@ pub fn run(data: &[u8]) {
         back.strange = html.strange.clone();
         back.dated = html.dated;
         back.objects = html.objects.clone();
+        back.tokens = html.tokens.clone();
     }
     assert_eq!(back, facts);
     judge_bounded(&facts, table);
