@@ -10,13 +10,13 @@ const LINE: usize = 60;
 /// Words of running text that a score is made of, at least.
 const LEAST_WORDS: u32 = 100;
 /// Bytes of running text whose words are counted first; a paragraph is counted as a whole.
-const LOOKED_AT: usize = 1_500;
+const COUNTED_FIRST: usize = 1_500;
 /// Texts that score more are not remembered: there is no question that they can be read.
 const MOST: f64 = 40.0;
 /// What letters make of a text may be so much more than what its words do.
 const DOUBT: f64 = 22.0;
 /// What the words of a beginning and the letters of the rest make of a text may be so much more than what all its words do. Of
-/// 365 hard texts among 2,487 pages of real websites, these two lose none.
+/// 355 pages with hard texts, 91 different ones, among 2,476 of real websites, these two lose none.
 const BEGINNING_DOUBT: f64 = 6.0;
 
 /// What a hard text scores, in a language with a formula on the scale of Flesch. Counting syllables takes its time, so
@@ -30,18 +30,19 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     let scored = |counts: &Counts| Some(score(counts, formula)?.score);
     let paragraphs = text::lines(lines).filter(|line| line.len() >= LINE && ends_a_sentence(line));
     let mut bytes = 0;
-    let looked_at = paragraphs.clone().take_while(|paragraph| {
-        let more = bytes < LOOKED_AT;
+    let first = paragraphs.clone().take_while(|paragraph| {
+        let more = bytes < COUNTED_FIRST;
         bytes += paragraph.len();
         more
     });
-    let beginning: Vec<&str> = looked_at.collect();
+    let beginning: Vec<&str> = first.collect();
     let rest = paragraphs.skip(beginning.len());
-    let letters = rough(beginning.iter().copied(), &primary(language));
+    let primary = primary(language);
+    let letters = rough(beginning.iter().copied(), &primary);
     if letters.words < LEAST_WORDS {
         return None;
     }
-    let mut all_letters = rough(rest.clone(), &primary(language));
+    let mut all_letters = rough(rest.clone(), &primary);
     all_letters.join(letters);
     let by_letters = scored(&all_letters)?;
     if by_letters > MOST + DOUBT {

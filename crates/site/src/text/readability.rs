@@ -101,16 +101,16 @@ pub fn count<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> C
         let is_ascii = paragraph.is_ascii();
         each_sentence(paragraph, &language, |place| {
             let before = counts.words;
-            let mut add = |word: &str, letters: usize, hash: u64| {
+            let mut add = |word: &str, letters: usize, key: u64| {
                 counts.letters += letters as u32;
                 counts.long_words += u32::from(letters > LIX_LETTERS);
-                counts.syllables += rule.map_or(0, |rule| rule.count(word, hash));
+                counts.syllables += rule.map_or(0, |rule| rule.count(word, key));
             };
             let sentence = &paragraph[place.clone()];
             if is_ascii || sentence.is_ascii() {
-                each_ascii_word(paragraph, place, |word, letters, hash| {
+                each_ascii_word(paragraph, place, |word, letters, key| {
                     counts.words += 1;
-                    add(word, letters, hash);
+                    add(word, letters, key);
                 });
             } else {
                 counts.words += words(sentence);
