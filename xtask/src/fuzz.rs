@@ -32,7 +32,8 @@ pub struct Options {
     /// Seconds for each target
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
-    /// Print how the time that readers take grows with adversarial inputs, twice and four times as long, and nothing else
+    /// Print how the time that readers take grows with adversarial inputs, twice and four times as long, and how many times
+    /// that of a usual input it is, and nothing else
     #[arg(long, conflicts_with = "seconds")]
     growth: bool,
     /// Targets; all when none is named

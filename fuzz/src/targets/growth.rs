@@ -172,6 +172,12 @@ fn repeated(first: &[u8], piece: &[u8], last: &[u8], least: usize) -> Vec<u8> {
     input
 }
 
+/// What a reader usually reads, so long.
+fn usual(reader: u8, length: usize) -> Vec<u8> {
+    let [first, piece, last] = USUAL[usize::from(reader)].map(str::as_bytes);
+    repeated(first, piece, last, length)
+}
+
 fn time(reader: u8, input: &[u8]) -> u64 {
     let before = spent();
     read(reader, input);
@@ -203,8 +209,7 @@ pub fn run(data: &[u8]) {
     if std::env::var_os("SHOW_GROWTH").is_some() {
         let [one, two, four] = inputs.each_ref().map(|input| often(reader, input));
         let share = |more: u64| more as f64 / one.max(1) as f64;
-        let [first, usual, last] = USUAL[usize::from(reader)].map(str::as_bytes);
-        let usual = often(reader, &repeated(first, usual, last, inputs[2].len()));
+        let usual = often(reader, &usual(reader, inputs[2].len()));
         let piece = String::from_utf8_lossy(piece);
         eprintln!(
             "growth: {one} us, x{:.1}, x{:.1}, x{:.1} of what is usual: reader {reader}, {piece:?}",
@@ -214,8 +219,6 @@ pub fn run(data: &[u8]) {
         );
         return;
     }
-    let [first, piece, last] = USUAL[usize::from(reader)].map(str::as_bytes);
-    let usual = repeated(first, piece, last, inputs[2].len());
     // what else the machine does disturbs one measurement, and hardly three
     let mut seen = [0; 3];
     for _ in 0..3 {
@@ -223,7 +226,7 @@ pub fn run(data: &[u8]) {
         if four < HARMLESS {
             return;
         }
-        let usual = time(reader, &usual);
+        let usual = time(reader, &usual(reader, inputs[2].len()));
         if four < HARMFUL * usual && four < 8 * one {
             return;
         }
