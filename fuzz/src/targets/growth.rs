@@ -31,7 +31,7 @@ const HARMLESS: u64 = 150_000_000;
 /// hide how a reader grows up to it.
 const HARMFUL: u64 = 20;
 
-/// A beginning, a piece and an end of what each reader usually reads.
+/// A beginning, a piece and an end of what each reader usually reads, in the order of [`read`].
 const USUAL: [[&str; 3]; 12] = {
     const HTML: [&str; 3] = [
         "<!doctype html><title>Usual</title>",
