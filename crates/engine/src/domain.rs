@@ -35,6 +35,16 @@ fn parse(domain: &str) -> Result<Url, url::ParseError> {
     }
 }
 
+/// Returns the URL at which the crawl of a domain begins: https unless the domain carries a scheme.
+pub(crate) fn start_url(domain: &str) -> String {
+    let whole = if domain.contains("://") {
+        domain.to_owned()
+    } else {
+        format!("https://{domain}")
+    };
+    Url::parse(&whole).map_or(whole, String::from)
+}
+
 /// What names the owner of a domain: its registrable part by the public suffix list, or host and port where
 /// nothing is registered, as of an address or `localhost`.
 pub(crate) fn owner(domain: &str) -> String {

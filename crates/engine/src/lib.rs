@@ -4,16 +4,19 @@
 //! call [`Engine::invoke`] with an endpoint of the table, a verified credential and arguments.
 
 pub mod admin;
+pub mod audits;
 mod brand;
 pub mod call;
 mod changes;
 pub mod clock;
+mod connections;
 pub mod cursor;
 mod domain;
 pub mod endpoint;
 pub mod failure;
 pub mod jobs;
 pub mod keys;
+mod keyword_merge;
 pub mod keywords;
 mod operations;
 mod posts;
@@ -22,6 +25,7 @@ pub mod publishing;
 mod replays;
 mod rules;
 pub mod webhooks;
+mod wire;
 pub mod writing;
 
 use std::sync::{Arc, OnceLock};
@@ -34,6 +38,7 @@ pub use clock::Clock;
 pub use endpoint::{Endpoint, Invocation, Reply};
 pub use failure::{Failure, Result};
 use providers::outbound::AllowOutbound;
+pub(crate) use wire::wire_name;
 
 /// Everything the handlers and the worker share. One per process.
 #[derive(Debug)]

@@ -1,8 +1,10 @@
 //! Posts between what people and jobs write of them and what is kept: what follows from a text, and what may
 //! be done with it.
 
+pub(crate) mod attempts;
 pub(crate) mod own_pages;
 mod posting;
+pub(crate) mod schedule;
 pub(crate) mod sources;
 
 use searchwright_contract::{
@@ -28,9 +30,9 @@ use uuid::Uuid;
 
 use crate::{
     call::Call,
+    domain::start_url,
     failure::Result,
     keywords::normalize,
-    operations::{audits::start_url, word},
     writing::{
         content_checks::{self, Checked, Outcome},
         document::Document,
@@ -44,6 +46,7 @@ use crate::{
     },
 };
 
+use crate::wire_name;
 use posting::posting;
 use sources::Sources;
 
@@ -118,7 +121,7 @@ pub(crate) async fn settle(
     let mut links = site.links();
     links.followed = sources.followed();
     post.content_html = to_html(&post.content, &links)
-        .map_err(|refused| Problem::fault("/content", &word(&refused), refused.to_string()))?;
+        .map_err(|refused| Problem::fault("/content", &wire_name(&refused), refused.to_string()))?;
     let document = Document::of_html(&post.content_html);
     let plain = document.plain_text();
     let marks = Shingles::of(&plain).smallest(MARKS);
@@ -224,8 +227,8 @@ pub(crate) fn digest(value: &Value) -> [u8; 32] {
 fn shown(readability: Readability) -> PostReadability {
     PostReadability {
         score: readability.score,
-        formula: word(&readability.formula),
-        band: word(&readability.band),
+        formula: wire_name(&readability.formula),
+        band: wire_name(&readability.band),
     }
 }
 

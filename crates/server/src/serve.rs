@@ -10,7 +10,11 @@ use std::{
     time::Duration,
 };
 
-use searchwright_engine::{Clock, Engine, jobs::audit, jobs::worker::Worker};
+use searchwright_engine::{
+    Clock, Engine,
+    audits::{self, CrawlSettings},
+    jobs::worker::Worker,
+};
 use searchwright_store::{
     activity, connect_links, deliveries::sending, events, idempotency, jobs, seal::Keyring,
 };
@@ -216,9 +220,9 @@ fn worker(
     addresses: Addresses,
     keyring: Arc<Keyring>,
 ) -> Result<Worker, OpenError> {
-    let crawl = audit::Settings {
+    let crawl = CrawlSettings {
         allow: settings.allowed()?,
-        user_agent: format!("{}/1.0 (+{})", audit::TOKEN, contact(&settings.public_url)),
+        user_agent: format!("{}/1.0 (+{})", audits::TOKEN, contact(&settings.public_url)),
         own: vec![addresses.api, addresses.mcp],
         connections: settings.crawl.connections,
         delay: Duration::from_millis(settings.crawl.delay_ms),
@@ -303,7 +307,7 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
             .write(move |tx| {
                 Box::pin(async move {
                     idempotency::sweep(tx, now).await?;
-                    searchwright_engine::jobs::wake_ignored(&engine, tx, now).await?;
+                    audits::wake_ignored(&engine, tx, now).await?;
                     activity::sweep(tx, now).await?;
                     connect_links::forget(tx, now).await?;
                     events::forget(tx, now, FORGOTTEN).await

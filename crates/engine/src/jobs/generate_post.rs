@@ -1,6 +1,7 @@
 //! Writes a post in steps, each of which is kept as soon as it is done, so that a job that was cut goes on
 //! where it was. Until the last step the post holds the text it had.
 
+mod abort;
 mod article;
 mod candidates;
 mod material;
@@ -9,11 +10,9 @@ mod sources;
 use searchwright_contract::{
     Code, Problem,
     events::EventType,
-    posts::{GenerateMode, GenerationMethod, Post, PostFailure, PostStatus, PostWarning},
+    posts::{GenerateMode, GenerationMethod, Post, PostStatus, PostWarning},
 };
 use searchwright_store::{
-    Tx,
-    jobs::{End, Leased},
     posts::{self, Record},
     projects,
 };
@@ -21,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::steps::{POST, Steps};
-use super::{JobError, audit::fenced, worker::Run};
+use super::checkpoints::{POST, Steps};
+use super::{JobContext, JobError};
 use crate::{
     failure::defect,
     posts::{
@@ -36,6 +35,7 @@ use crate::{
         transitions::{Actor, Facts},
     },
 };
+pub(super) use abort::{abort, withdraw};
 use article::Writer;
 
 /// Attempts after which a post has failed.
@@ -78,14 +78,14 @@ struct Written {
 }
 
 /// Carries it out, or on.
-pub(super) async fn run(run: Run, order: Order) -> Result<Value, JobError> {
-    let interrupted = run.clone();
+pub(super) async fn run(job: JobContext, order: Order) -> Result<Value, JobError> {
+    let interrupted = job.clone();
     let done = tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
-        done = carry_out(&run, &order) => done,
+        done = carry_out(&job, &order) => done,
     };
     match done {
-        Err(JobError::Retry(_)) if run.leased.attempt >= MOST_ATTEMPTS => {
+        Err(JobError::Retry(_)) if job.leased.attempt >= MOST_ATTEMPTS => {
             let problem = Problem::new(
                 Code::InternalError,
                 "the post could not be written in three attempts",
@@ -96,12 +96,12 @@ pub(super) async fn run(run: Run, order: Order) -> Result<Value, JobError> {
     }
 }
 
-async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
-    let db = &run.engine.db;
-    let scope = run.leased.scope;
+async fn carry_out(job: &JobContext, order: &Order) -> Result<Value, JobError> {
+    let db = &job.engine.db;
+    let scope = job.leased.scope;
     let mut record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
     if !order.dry_run {
-        let is_ours = record.job == Some(run.leased.id)
+        let is_ours = record.job == Some(job.leased.id)
             && matches!(
                 record.post.summary.status,
                 PostStatus::Queued | PostStatus::Generating
@@ -110,12 +110,12 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
             // Written before, and only the job's own end was lost; or taken back by somebody.
             return Ok(result(&record.post));
         }
-        begin(run, order).await?;
+        begin(job, order).await?;
         // From here on nobody else changes its text; until then somebody may have.
         record = posts::get(&mut db.read().await?, scope, order.post_id).await?;
     }
     let post = record.post;
-    let steps = Steps { run, of: POST };
+    let steps = Steps { job, of: POST };
     let brief = make_brief(&steps, order, &post).await?;
     if order.dry_run {
         let markdown = brief.to_markdown();
@@ -128,13 +128,13 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
     } else {
         sources::read(&steps, order, &brief).await?
     };
-    let model = run.providers.language_model(&mut db.read().await?, scope).await?;
+    let model = job.providers.language_model(&mut db.read().await?, scope).await?;
     let model = match model {
         Ok(model) => model,
         Err(ProviderError::NotConfigured(_)) => {
             let mut written = write_over(order, &post, &brief, &read);
             written.warnings.extend(unread);
-            return finish(run, order, GenerationMethod::Brief, written).await;
+            return finish(job, order, GenerationMethod::Brief, written).await;
         }
         Err(error) => return Err(error.into()),
     };
@@ -155,7 +155,7 @@ async fn carry_out(run: &Run, order: &Order) -> Result<Value, JobError> {
     };
     written.warnings.extend(unread);
     written.by = Some((model.provider().to_owned(), model.model().to_owned()));
-    finish(run, order, GenerationMethod::Model, written).await
+    finish(job, order, GenerationMethod::Model, written).await
 }
 
 fn result(post: &Post) -> Value {
@@ -181,7 +181,7 @@ async fn make_brief(steps: &Steps<'_>, order: &Order, post: &Post) -> Result<Bri
     if let Some(brief) = steps.done("brief", &input).await? {
         return Ok(brief);
     }
-    let material = material::gather(steps.run, post).await?;
+    let material = material::gather(steps.job, post).await?;
     // Comparing every page of a large site takes a while, which the threads that wait for sockets do not have.
     let brief = tokio::task::spawn_blocking(move || brief(&material))
         .await
@@ -229,9 +229,9 @@ fn keeps_text(order: &Order, post: &Post) -> bool {
 }
 
 /// Says that the worker writes.
-async fn begin(run: &Run, order: &Order) -> Result<(), JobError> {
-    let (id, now) = (order.post_id, run.engine.clock.now());
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+async fn begin(job: &JobContext, order: &Order) -> Result<(), JobError> {
+    let (id, now) = (order.post_id, job.engine.clock.now());
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             let mut record = posts::get(tx, scope, id).await?;
             if record.post.summary.status == PostStatus::Queued {
@@ -252,14 +252,14 @@ fn refused(failure: crate::Failure) -> searchwright_store::Error {
 
 /// Puts what was written into the post, in one transaction with its revision and its event.
 async fn finish(
-    run: &Run,
+    job: &JobContext,
     order: &Order,
     method: GenerationMethod,
     written: Written,
 ) -> Result<Value, JobError> {
-    let (order, now, event) = (order.clone(), run.engine.clock.now(), run.engine.clock.id());
+    let (order, now, event) = (order.clone(), job.engine.clock.now(), job.engine.clock.id());
     let id = order.post_id;
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             // Another post of its keyword may be changing.
             projects::lock(tx, scope).await?;
@@ -300,7 +300,7 @@ async fn finish(
         })
     })
     .await?;
-    let done = posts::get(&mut run.engine.db.read().await?, run.leased.scope, id).await?;
+    let done = posts::get(&mut job.engine.db.read().await?, job.leased.scope, id).await?;
     Ok(result(&done.post))
 }
 
@@ -335,54 +335,4 @@ fn fill(
         (generation.provider, generation.model) = written.by.unzip();
         generation.finished_at = Some(now);
     }
-}
-
-/// A post whose job will not be run again has failed. What it held it still holds.
-pub(super) async fn over(
-    tx: &mut Tx,
-    leased: &Leased,
-    order: &Order,
-    end: &End,
-    event: Uuid,
-    now: searchwright_contract::Instant,
-) -> Result<(), searchwright_store::Error> {
-    if order.dry_run {
-        return Ok(());
-    }
-    let scope = leased.scope;
-    projects::lock(tx, scope).await?;
-    let mut record = posts::get(tx, scope, order.post_id).await?;
-    let old = record.post.summary.clone();
-    let status = old.status;
-    if record.job != Some(leased.id) || !matches!(status, PostStatus::Queued | PostStatus::Generating) {
-        return Ok(());
-    }
-    let facts = Facts {
-        is_out_of_attempts: true,
-        ..facts(&record.post.summary, &[], now)
-    };
-    advance(&mut record, PostStatus::Failed, Actor::Worker, &facts, now).map_err(refused)?;
-    let (code, detail) = match end {
-        End::Failed(problem) => (problem.code.as_str().to_owned(), problem.detail.clone()),
-        _ => ("canceled".to_owned(), "somebody stopped it".to_owned()),
-    };
-    record.post.summary.failure = Some(PostFailure {
-        stage: "generate".to_owned(),
-        code,
-        detail,
-    });
-    if let Some(generation) = &mut record.post.generation {
-        generation.finished_at = Some(now);
-    }
-    let done = posts::update(tx, scope, &record, now).await?;
-    follow(tx, scope, Some(&old), &done.post.summary, now).await?;
-    announce(
-        tx,
-        scope,
-        event,
-        EventType::PostGenerationFailed,
-        &done.post.summary,
-        now,
-    )
-    .await
 }

@@ -13,7 +13,7 @@ use searchwright_store::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{JobError, audit::fenced, worker::Run};
+use super::{JobContext, JobError};
 use crate::{
     failure::defect,
     keywords::{
@@ -28,27 +28,27 @@ const MOST: u32 = 10_000;
 const PORTION: usize = 200;
 
 /// Carries it out.
-pub(super) async fn run(run: Run, language: String) -> Result<Value, JobError> {
-    let interrupted = run.clone();
+pub(super) async fn run(job: JobContext, language: String) -> Result<Value, JobError> {
+    let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
-        changed = cluster(&run, &language) => Ok(json!({ "changed": changed? })),
+        changed = cluster(&job, &language) => Ok(json!({ "changed": changed? })),
     }
 }
 
 /// Clusters the keywords of a language; how many of them changed.
-pub(super) async fn cluster(run: &Run, language: &str) -> Result<usize, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+pub(super) async fn cluster(job: &JobContext, language: &str) -> Result<usize, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let found = keywords::in_language(&mut db.read().await?, scope, language, MOST).await?;
-    let competing = competing(run, language, &found).await?;
-    let (clock, language) = (run.engine.clock.clone(), language.to_owned());
+    let competing = competing(job, language, &found).await?;
+    let (clock, language) = (job.engine.clock.clone(), language.to_owned());
     let changed = tokio::task::spawn_blocking(move || {
         let items: Vec<Item<'_>> = found.iter().map(|keyword| item(keyword, &language)).collect();
         changes(&found, &clusters(&items), || clock.id())
     });
     let changed = changed.await.map_err(|e| defect("clusters", e))?;
-    let (count, now): (_, Instant) = (changed.len() + competing.len(), run.engine.clock.now());
-    fenced(db, run.leased.clone(), move |tx, scope| {
+    let (count, now): (_, Instant) = (changed.len() + competing.len(), job.engine.clock.now());
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             keywords::set_clusters(tx, scope, changed, now).await?;
             keywords::set_competing(tx, scope, competing, now).await
@@ -61,11 +61,11 @@ pub(super) async fn cluster(run: &Run, language: &str) -> Result<usize, JobError
 /// The keywords for which other pages compete now than are noted, and which: several that may be found, each with the
 /// keyword as its title or first heading.
 async fn competing(
-    run: &Run,
+    job: &JobContext,
     language: &str,
     all: &[InCluster],
 ) -> Result<Vec<(Uuid, Vec<String>)>, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(Vec::new());
     };

@@ -15,7 +15,7 @@ use searchwright_contract::{
     keywords::{IntentSource, KeywordDetails, KeywordOrigin, KeywordSource, KeywordStatus},
 };
 use searchwright_store::{
-    Db, events, jobs,
+    events, jobs,
     keywords::{self, Known, New, Text},
 };
 use serde::{Deserialize, Serialize};
@@ -23,17 +23,16 @@ use serde_json::{Value, json};
 
 use self::accounts::{Offered, Question, offers};
 use self::gather::{Gathered, Read, competitor_pages, gather};
-use super::{JobError, USED, audit::fenced, keyword_clusters::cluster, worker::Run};
+use super::{JobContext, JobError, USED, keyword_clusters::cluster};
+use crate::keyword_merge::RowOrigin;
+use crate::keyword_merge::merge_row;
+use crate::keyword_merge::score_of;
 use crate::{
     failure::defect,
     keywords::{
         ideas::{self, Brand, Figures, Idea, Material, Offer},
         intent::Brands,
         normalize,
-    },
-    operations::{
-        keyword_import::{Context, learn},
-        keywords::score_of,
     },
 };
 
@@ -64,22 +63,22 @@ pub struct Wanted {
 }
 
 /// Carries it out.
-pub(super) async fn run(run: Run, wanted: Wanted) -> Result<Value, JobError> {
-    let interrupted = run.clone();
+pub(super) async fn run(job: JobContext, wanted: Wanted) -> Result<Value, JobError> {
+    let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
-        done = carry_out(&run, wanted) => done,
+        done = carry_out(&job, wanted) => done,
     }
 }
 
-async fn carry_out(run: &Run, wanted: Wanted) -> Result<Value, JobError> {
-    let db = run.engine.db.clone();
-    let mut gathered = gather(&db, run.leased.scope, &wanted).await?;
+async fn carry_out(job: &JobContext, wanted: Wanted) -> Result<Value, JobError> {
+    let db = job.engine.db.clone();
+    let mut gathered = gather(&db, job.leased.scope, &wanted).await?;
     if wanted.sources.contains(&KeywordSource::CompetitorPage) {
-        gathered.competitor_pages = competitor_pages(run, &gathered.competitors).await?;
+        gathered.competitor_pages = competitor_pages(job, &gathered.competitors).await?;
     }
     let question = question(&gathered, &wanted);
-    let offered = offers(run, &wanted, &question).await?;
+    let offered = offers(job, &wanted, &question).await?;
     let looked = json!({
         "pages": gathered.pages.len(),
         "sitemapUrls": gathered.sitemap.len(),
@@ -103,9 +102,9 @@ async fn carry_out(run: &Run, wanted: Wanted) -> Result<Value, JobError> {
         result["keywords"] = found.ideas.iter().map(shown).collect();
         return Ok(result);
     }
-    let added = add(run, &db, &wanted, found.ideas, &offered).await?;
+    let added = add(job, &wanted, found.ideas, &offered).await?;
     result["added"] = added;
-    result["clustered"] = cluster(run, &wanted.language).await?.into();
+    result["clustered"] = cluster(job, &wanted.language).await?.into();
     Ok(result)
 }
 
@@ -197,19 +196,18 @@ fn material<'a>(gathered: &'a Gathered, wanted: &'a Wanted) -> Material<'a> {
 }
 
 async fn add(
-    run: &Run,
-    db: &Db,
+    job: &JobContext,
     wanted: &Wanted,
     found: Vec<Idea>,
     offered: &[Offered],
 ) -> Result<Value, JobError> {
-    let now = run.engine.clock.now();
-    let leased = run.leased.clone();
-    let event = run.engine.clock.id();
+    let now = job.engine.clock.now();
+    let leased = job.leased.clone();
+    let event = job.engine.clock.id();
     let new: Vec<New> = found
         .into_iter()
         .map(|idea| New {
-            id: run.engine.clock.id(),
+            id: job.engine.clock.id(),
             known: known(&idea, wanted, offered, now),
             source: idea
                 .evidence
@@ -222,7 +220,7 @@ async fn add(
             status: KeywordStatus::New,
         })
         .collect();
-    fenced(db, run.leased.clone(), move |tx, scope| {
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             let texts: Vec<Text> = new
                 .iter()
@@ -280,13 +278,13 @@ fn known(idea: &Idea, wanted: &Wanted, offered: &[Offered], now: Instant) -> Kno
         let Some(row) = rows.find(|row| normalize(&row.keyword) == idea.normalized) else {
             continue;
         };
-        let context = Context {
+        let origin = RowOrigin {
             source: account.source,
             status: KeywordStatus::New,
             brands: Brands::new([], []),
             now,
         };
-        known = learn(known, row, &idea.normalized, &wanted.language, &context);
+        known = merge_row(known, row, &idea.normalized, &wanted.language, &origin);
     }
     known
 }

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{JobError, USED, audit::fenced, keyword_clusters::cluster, worker::Run};
+use super::{JobContext, JobError, USED, keyword_clusters::cluster};
 use crate::{
     failure::Failure,
+    keyword_merge::{RowOrigin, merge_row},
     keywords::{import::Row, intent::Brands, normalize},
-    operations::keyword_import::{Context, learn},
     providers::{KeywordData, Market, ProviderError},
 };
 
@@ -74,40 +74,40 @@ impl Wanted {
 }
 
 /// Carries it out.
-pub(super) async fn run(run: Run, wanted: Wanted) -> Result<Value, JobError> {
-    let interrupted = run.clone();
+pub(super) async fn run(job: JobContext, wanted: Wanted) -> Result<Value, JobError> {
+    let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
-        done = carry_out(&run, &wanted) => done,
+        done = carry_out(&job, &wanted) => done,
     }
 }
 
-async fn carry_out(run: &Run, wanted: &Wanted) -> Result<Value, JobError> {
-    let db = &run.engine.db;
+async fn carry_out(job: &JobContext, wanted: &Wanted) -> Result<Value, JobError> {
+    let db = &job.engine.db;
     let texts = wanted.texts();
     let rows: Vec<Text> = texts
         .iter()
         .map(|text| (wanted.language.clone(), wanted.country.clone(), text.clone()))
         .collect();
-    let found = keywords::by_texts(&mut db.read().await?, run.leased.scope, rows).await?;
+    let found = keywords::by_texts(&mut db.read().await?, job.leased.scope, rows).await?;
     let known: Portion = texts
         .iter()
         .zip(found)
         .filter_map(|(text, keyword)| Some((text.clone(), keyword?)))
         .collect();
     let mut standings = Standings::default();
-    let source = source(run).await?;
+    let source = source(job).await?;
     match &source {
         None => standings.note(&known, "no_provider", None),
         Some(_) if wanted.dry_run => standings.note(&known, "would_ask", None),
-        Some(source) => ask(run, wanted, source.as_ref(), &texts, &known, &mut standings).await?,
+        Some(source) => ask(job, wanted, source.as_ref(), &texts, &known, &mut standings).await?,
     }
     if standings
         .outcomes
         .values()
         .any(|(outcome, _)| *outcome == "updated")
     {
-        cluster(run, &wanted.language).await?;
+        cluster(job, &wanted.language).await?;
     }
     let outcomes: Vec<Outcome> = wanted
         .keywords
@@ -139,14 +139,14 @@ async fn carry_out(run: &Run, wanted: &Wanted) -> Result<Value, JobError> {
 }
 
 /// The first account that knows figures.
-async fn source(run: &Run) -> Result<Option<Box<dyn KeywordData>>, JobError> {
-    let mut tx = run.engine.db.read().await?;
-    let sources = run.providers.keyword_data(&mut tx, run.leased.scope).await??;
+async fn source(job: &JobContext) -> Result<Option<Box<dyn KeywordData>>, JobError> {
+    let mut tx = job.engine.db.read().await?;
+    let sources = job.providers.keyword_data(&mut tx, job.leased.scope).await??;
     Ok(sources.into_iter().find(|source| source.most_keywords() > 0))
 }
 
 async fn ask(
-    run: &Run,
+    job: &JobContext,
     wanted: &Wanted,
     source: &dyn KeywordData,
     texts: &[String],
@@ -173,7 +173,7 @@ async fn ask(
             continue;
         }
         let (before, after) = (standings.asked, standings.asked + portion.len());
-        let intent = match intend(run, source.provider(), at, portion.len(), after).await? {
+        let intent = match intend(job, source.provider(), at, portion.len(), after).await? {
             Ok(intent) => intent,
             Err(over) => {
                 standings.note(&portion, "capped", Some(&Failure::from(over).0.detail));
@@ -200,7 +200,7 @@ async fn ask(
             Ok(found) => {
                 let cost = found.cost_micros_usd.and_then(|cost| i64::try_from(cost).ok());
                 let missed = found.missed.first().map(ToString::to_string);
-                let updated = write(run, source.source(), &portion, found.rows, intent.id, cost).await?;
+                let updated = write(job, source.source(), &portion, found.rows, intent.id, cost).await?;
                 standings.paid(cost);
                 let rest = match missed {
                     Some(_) => "provider_error",
@@ -215,7 +215,7 @@ async fn ask(
                 | ProviderError::Unavailable
                 | ProviderError::Resting(_)),
             ) => {
-                withdraw(run, intent.id, before).await?;
+                withdraw(job, intent.id, before).await?;
                 return Err(error.into());
             }
             Err(ProviderError::Uncertain(_)) => {
@@ -224,7 +224,7 @@ async fn ask(
                 standings.note(&portion, "uncertain", Some(detail));
             }
             Err(error) => {
-                withdraw(run, intent.id, before).await?;
+                withdraw(job, intent.id, before).await?;
                 standings.asked = before;
                 standings.note(&portion, "provider_error", Some(&error.to_string()));
             }
@@ -235,23 +235,23 @@ async fn ask(
 
 /// Notes that the provider will be asked, and that so many keywords are used of what was counted.
 async fn intend(
-    run: &Run,
+    job: &JobContext,
     provider: &'static str,
     at: usize,
     count: usize,
     used: usize,
 ) -> Result<Result<usage::Intent, usage::OverBudget>, JobError> {
-    let now = run.engine.clock.now();
+    let now = job.engine.clock.now();
     let new = NewIntent {
-        id: run.engine.clock.id(),
-        job: run.leased.id,
+        id: job.engine.clock.id(),
+        job: job.leased.id,
         step: format!("metrics-{provider}-{at}"),
         provider: provider.to_owned(),
         what: format!("figures of {count} keywords"),
         estimate: 0,
     };
-    let leased = run.leased.clone();
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    let leased = job.leased.clone();
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             let intent = usage::intend(tx, scope, new, now).await?;
             if intent.is_ok() {
@@ -264,9 +264,9 @@ async fn intend(
 }
 
 /// A call that was not charged for was not made.
-async fn withdraw(run: &Run, intent: Uuid, used: usize) -> Result<(), JobError> {
-    let (leased, now) = (run.leased.clone(), run.engine.clock.now());
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+async fn withdraw(job: &JobContext, intent: Uuid, used: usize) -> Result<(), JobError> {
+    let (leased, now) = (job.leased.clone(), job.engine.clock.now());
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             jobs::beat(tx, &leased, Some(json!({ USED: used })), now).await?;
             usage::withdraw(tx, scope, intent).await
@@ -277,15 +277,15 @@ async fn withdraw(run: &Run, intent: Uuid, used: usize) -> Result<(), JobError> 
 
 /// Writes what came and what it cost in one transaction; the texts that learnt something.
 async fn write(
-    run: &Run,
+    job: &JobContext,
     source: KeywordSource,
     portion: &Portion,
     rows: Vec<Row>,
     intent: Uuid,
     cost: Option<i64>,
 ) -> Result<HashSet<String>, JobError> {
-    let now = run.engine.clock.now();
-    let context = Context {
+    let now = job.engine.clock.now();
+    let origin = RowOrigin {
         source,
         status: KeywordStatus::New,
         brands: Brands::new([], []),
@@ -300,11 +300,11 @@ async fn write(
         };
         let id = Uuid::try_parse(&keyword.id).unwrap_or_default();
         if updated.insert(text.clone()) {
-            let after = learn(Known::of(keyword), &row, &text, &keyword.language, &context);
+            let after = merge_row(Known::of(keyword), &row, &text, &keyword.language, &origin);
             learnt.push((id, after));
         }
     }
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             keywords::learn(tx, scope, learnt, now).await?;
             usage::settle(tx, scope, intent, cost, now).await.map(drop)

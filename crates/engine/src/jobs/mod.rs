@@ -1,42 +1,28 @@
 //! Work that takes time. One closed enum, matched in one place; each kind resumes where it was cut.
 
-mod analysis;
-pub mod audit;
-mod batches;
-mod brand_name;
-mod doubts;
+mod checkpoints;
+mod context;
+mod dispatch;
 pub(crate) mod generate_post;
 mod keyword_clusters;
 pub(crate) mod keyword_generation;
 pub(crate) mod keyword_metrics;
-mod named;
-mod page_keywords;
-pub(crate) mod page_links;
-mod page_runs;
-mod page_texts;
 pub(crate) mod publish;
-pub(crate) mod recheck;
-mod rescore;
-mod silences;
-mod steps;
-mod temporary_redirects;
 mod verify_publication;
-mod vitals;
-mod witnessed;
 pub mod worker;
 
 use std::collections::BTreeMap;
 
-use searchwright_contract::{Instant, Problem, jobs, usage::Metric};
+use searchwright_contract::{Instant, jobs, usage::Metric};
 use searchwright_store::{Tx, access::ProjectScope, jobs::New, usage};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub(crate) use analysis::evaluate::issue_id;
-pub(crate) use batches::unpack_some;
-pub use rescore::wake_ignored;
+pub(crate) use context::JobContext;
+pub use context::JobError;
+pub(crate) use dispatch::withdraw;
 
-use crate::failure::{Failure, Result, defect};
+use crate::failure::{Result, defect};
 
 /// Where a job's progress says how much it has used of what was counted for it.
 pub(crate) const USED: &str = "used";
@@ -203,46 +189,5 @@ impl Job {
     /// What was queued.
     pub(crate) fn read(payload: serde_json::Value) -> Result<Self> {
         serde_json::from_value(payload).map_err(|e| defect("job", e))
-    }
-}
-
-/// Why a run did not succeed.
-#[derive(Debug)]
-pub enum JobError {
-    /// Try again after so many milliseconds.
-    Retry(i64),
-    /// Try again after so many milliseconds; what it waits for is no fault of its own and costs it no attempt.
-    Wait(i64),
-    /// It will not succeed.
-    GiveUp(Box<Problem>),
-    /// It may have succeeded, and no more is done to find out.
-    Uncertain(Box<Problem>),
-    /// Somebody asked for it to be stopped; what was to be written has been.
-    Canceled,
-    /// The worker is shutting down: give it back.
-    Released,
-    /// The lease is another worker's: write nothing more.
-    Lost,
-}
-
-impl JobError {
-    fn give_up(failure: Failure) -> Self {
-        Self::GiveUp(failure.0)
-    }
-}
-
-impl From<Failure> for JobError {
-    fn from(failure: Failure) -> Self {
-        if failure.0.retryable {
-            Self::Retry(10_000)
-        } else {
-            Self::GiveUp(failure.0)
-        }
-    }
-}
-
-impl From<searchwright_store::Error> for JobError {
-    fn from(error: searchwright_store::Error) -> Self {
-        Failure::from(error).into()
     }
 }

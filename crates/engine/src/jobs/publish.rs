@@ -3,8 +3,9 @@
 //!
 //! A run that was cut anywhere goes on by looking. While an answer is lost the job waits between looks.
 
+mod abort;
 mod item;
-mod left;
+
 mod outcome;
 mod setback;
 
@@ -24,7 +25,9 @@ use searchwright_store::{
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
-use super::{JobError, audit::fenced, worker::Run};
+use super::{JobContext, JobError};
+use crate::posts::attempts::DRAFT;
+use crate::posts::attempts::GONE;
 use crate::{
     Engine,
     failure::Result,
@@ -34,13 +37,7 @@ use crate::{
     },
 };
 
-pub(super) use left::over;
-pub(crate) use left::{scheduled, withdraw};
-
-/// What an attempt aims at.
-pub(crate) const LIVE: &str = "live";
-pub(crate) const DRAFT: &str = "draft";
-pub(crate) const GONE: &str = "gone";
+pub(super) use abort::{abort, withdraw};
 
 /// Milliseconds from one look to the next after an answer was lost.
 const LOOKS: [i64; 6] = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000];
@@ -147,55 +144,55 @@ pub(crate) async fn note(
 }
 
 /// Carries an attempt out, or on.
-pub(super) async fn run(run: Run, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
-    let interrupted = run.clone();
+pub(super) async fn run(job: JobContext, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
+    let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
-        done = carry_out(&run, attempt_id) => done,
+        done = carry_out(&job, attempt_id) => done,
     }
 }
 
-async fn carry_out(run: &Run, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
-    let mut view = load(run, attempt_id).await?;
-    if view.attempt.finished_at.is_some() || view.attempt.job != run.leased.id {
+async fn carry_out(job: &JobContext, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
+    let mut view = load(job, attempt_id).await?;
+    if view.attempt.finished_at.is_some() || view.attempt.job != job.leased.id {
         return Ok(result(&view));
     }
     if view.is_unchanged() {
-        return outcome::unchanged(run, view).await;
+        return outcome::unchanged(job, view).await;
     }
     let Some(connection) = view.connection.clone() else {
-        return setback::disconnected(run, view).await;
+        return setback::disconnected(job, view).await;
     };
     if view.attempt.state == PublicationState::Sending {
         view.attempt.state = PublicationState::Uncertain;
         view.attempt.note(
             "interrupted",
             "it was being sent when the server stopped".to_owned(),
-            run.engine.clock.now(),
+            job.engine.clock.now(),
         );
-        save(run, &view).await?;
+        save(job, &view).await?;
     }
-    let publisher = match opened(&run.engine, run.leased.scope, &connection, attempt_id)
+    let publisher = match opened(&job.engine, job.leased.scope, &connection, attempt_id)
         .await
         .map_err(JobError::from)?
     {
         Ok(publisher) => publisher,
-        Err(trouble) => return setback::troubled(run, view, &connection, &trouble).await,
+        Err(trouble) => return setback::troubled(job, view, &connection, &trouble).await,
     };
-    let next = match look(run, &mut view, &*publisher).await {
+    let next = match look(job, &mut view, &*publisher).await {
         Ok(next) => next,
-        Err(trouble) => return setback::troubled(run, view, &connection, &trouble).await,
+        Err(trouble) => return setback::troubled(job, view, &connection, &trouble).await,
     };
     let change = match next {
         Next::Send(change) => change,
-        Next::Done(remote) => return outcome::done(run, view, &remote).await,
-        Next::Absent => return outcome::absent(run, view).await,
-        Next::Wait => return setback::missed(run, view).await,
-        Next::Refuse(reason) => return outcome::stopped(run, view, reason).await,
+        Next::Done(remote) => return outcome::done(job, view, &remote).await,
+        Next::Absent => return outcome::absent(job, view).await,
+        Next::Wait => return setback::missed(job, view).await,
+        Next::Refuse(reason) => return outcome::stopped(job, view, reason).await,
     };
-    match send(run, &mut view, &connection, &*publisher, &change).await {
-        Ok(remote) => outcome::done(run, view, &remote).await,
-        Err(Stop::Trouble(trouble)) => setback::troubled(run, view, &connection, &trouble).await,
+    match send(job, &mut view, &connection, &*publisher, &change).await {
+        Ok(remote) => outcome::done(job, view, &remote).await,
+        Err(Stop::Trouble(trouble)) => setback::troubled(job, view, &connection, &trouble).await,
         Err(Stop::Job(error)) => Err(error),
     }
 }
@@ -219,7 +216,7 @@ impl From<JobError> for Stop {
 }
 
 /// Looks for the post at the provider, and decides what is next.
-async fn look(run: &Run, view: &mut View, publisher: &dyn Publisher) -> Result<Next, Trouble> {
+async fn look(job: &JobContext, view: &mut View, publisher: &dyn Publisher) -> Result<Next, Trouble> {
     let marker = view.marker();
     let slug = view.post.summary.slug.clone();
     let known = view.published.external_id.clone();
@@ -233,7 +230,7 @@ async fn look(run: &Run, view: &mut View, publisher: &dyn Publisher) -> Result<N
     view.attempt.note(
         if seen.is_empty() { "absent" } else { "found" },
         (!seen.is_empty()).then(|| seen.join(", ")),
-        run.engine.clock.now(),
+        job.engine.clock.now(),
     );
     if view.attempt.sent.is_none() && found.is_empty() {
         view.attempt.was_absent = true;
@@ -243,16 +240,16 @@ async fn look(run: &Run, view: &mut View, publisher: &dyn Publisher) -> Result<N
 
 /// Writes down what is about to be sent, and sends it.
 async fn send(
-    run: &Run,
+    job: &JobContext,
     view: &mut View,
     connection: &integrations::Record,
     publisher: &dyn Publisher,
     change: &Change,
 ) -> Result<Remote, Stop> {
-    let now = run.engine.clock.now();
+    let now = job.engine.clock.now();
     let picture = match change {
         Change::Unpublish(_) => None,
-        _ => item::picture(run, view, connection, publisher).await?,
+        _ => item::picture(job, view, connection, publisher).await?,
     };
     let item = item::of(view, picture, now);
     let (sent, what) = match change {
@@ -263,7 +260,7 @@ async fn send(
     view.attempt.state = PublicationState::Sending;
     view.attempt.note(what, None, now);
     let asked = tokio::time::Instant::now();
-    save(run, view).await?;
+    save(job, view).await?;
     if asked.elapsed() > FRESH {
         // We stood still, and the lease may be another's by now: who has it finds what was written, and looks.
         return Err(JobError::Lost.into());
@@ -335,9 +332,9 @@ impl View {
     }
 }
 
-async fn load(run: &Run, attempt_id: uuid::Uuid) -> Result<View, JobError> {
-    let scope = run.leased.scope;
-    let mut tx = run.engine.db.read().await?;
+async fn load(job: &JobContext, attempt_id: uuid::Uuid) -> Result<View, JobError> {
+    let scope = job.leased.scope;
+    let mut tx = job.engine.db.read().await?;
     let attempt = publications::attempt_of(&mut tx, scope, attempt_id).await?;
     let connection = integrations::get(&mut tx, scope, attempt.connection).await?;
     let record = posts::get(&mut tx, scope, attempt.post).await?;
@@ -352,11 +349,11 @@ async fn load(run: &Run, attempt_id: uuid::Uuid) -> Result<View, JobError> {
 }
 
 /// Writes the attempt down, and where the publication stands with it.
-async fn save(run: &Run, view: &View) -> Result<(), JobError> {
+async fn save(job: &JobContext, view: &View) -> Result<(), JobError> {
     let (attempt, mut published) = (view.attempt.clone(), view.published.clone());
     published.state = attempt.state;
-    let now = run.engine.clock.now();
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    let now = job.engine.clock.now();
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             publications::save_attempt(tx, scope, &attempt).await?;
             publications::save(tx, scope, &published, now).await

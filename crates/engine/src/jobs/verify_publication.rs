@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use url::Url;
 use uuid::Uuid;
 
-use super::{JobError, audit::fenced, worker::Run};
+use super::{JobContext, JobError};
 use crate::providers::outbound::Purpose;
 
 /// Milliseconds from one look to the next: five looks within ten minutes.
@@ -20,11 +20,11 @@ const LOOKS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
 const LARGEST: usize = 2 << 20;
 
 /// Carries it out.
-pub(super) async fn run(run: Run, post: Uuid, connection: Uuid) -> Result<Value, JobError> {
-    let interrupted = run.clone();
+pub(super) async fn run(job: JobContext, post: Uuid, connection: Uuid) -> Result<Value, JobError> {
+    let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
-        done = look(&run, post, connection) => done,
+        done = look(&job, post, connection) => done,
     }
 }
 
@@ -46,10 +46,10 @@ impl Intern for Addresses {
     }
 }
 
-async fn look(run: &Run, post_id: Uuid, connection: Uuid) -> Result<Value, JobError> {
-    let scope = run.leased.scope;
+async fn look(job: &JobContext, post_id: Uuid, connection: Uuid) -> Result<Value, JobError> {
+    let scope = job.leased.scope;
     let (post, published) = {
-        let mut tx = run.engine.db.read().await?;
+        let mut tx = job.engine.db.read().await?;
         let post = posts::get(&mut tx, scope, post_id).await?.post;
         (
             post,
@@ -64,7 +64,7 @@ async fn look(run: &Run, post_id: Uuid, connection: Uuid) -> Result<Value, JobEr
     };
     let checks = published.verification.as_ref().map_or(0, |last| last.checks) + 1;
     let title = post.summary.title.as_deref().unwrap_or_default();
-    let (status_code, findings) = see(run, &address, title, post.details.canonical_url.as_deref()).await?;
+    let (status_code, findings) = see(job, &address, title, post.details.canonical_url.as_deref()).await?;
     let wait = LOOKS
         .get(checks as usize - 1)
         .copied()
@@ -79,13 +79,13 @@ async fn look(run: &Run, post_id: Uuid, connection: Uuid) -> Result<Value, JobEr
         status_code,
         findings: findings.into_iter().map(str::to_owned).collect(),
         checks,
-        checked_at: run.engine.clock.now(),
+        checked_at: job.engine.clock.now(),
     };
     let (told, now) = (
         json!({ "postId": post_id, "verification": verification }),
-        run.engine.clock.now(),
+        job.engine.clock.now(),
     );
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             // It may have been published anew, or taken back, while we looked.
             let Some(mut current) = publications::get(tx, scope, post_id, connection).await? else {
@@ -107,7 +107,7 @@ async fn look(run: &Run, post_id: Uuid, connection: Uuid) -> Result<Value, JobEr
 
 /// What is wrong with the page, and its status.
 async fn see(
-    run: &Run,
+    job: &JobContext,
     address: &str,
     title: &str,
     canonical: Option<&str>,
@@ -115,7 +115,7 @@ async fn see(
     let Ok(url) = Url::parse(address) else {
         return Ok((None, vec!["not_reachable"]));
     };
-    let settings = run.engine.publishing().map_err(JobError::from)?;
+    let settings = job.engine.publishing().map_err(JobError::from)?;
     let client = settings.outbound.for_purpose(Purpose::Publish);
     let request = Request {
         method: Method::Get,
@@ -136,7 +136,7 @@ async fn see(
     let at = At {
         id: UrlId(u32::MAX),
         attempts: 1,
-        fetched_at_ms: run.engine.clock.now().millis(),
+        fetched_at_ms: job.engine.clock.now().millis(),
     };
     let facts = read(&response, &url, at, &mut addresses, &Limits::default());
     Ok((

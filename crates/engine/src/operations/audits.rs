@@ -20,6 +20,7 @@ use searchwright_store::{
 use uuid::Uuid;
 
 use super::jobs::with_actions as job_with_actions;
+use crate::domain::start_url;
 use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
@@ -98,16 +99,6 @@ async fn answer(call: &Call, tx: &mut Tx, audit: Audit) -> Result<Audit> {
     let mut audits = with_trends(tx, call.scope()?, vec![audit]).await?;
     let audit = audits.pop().ok_or_else(|| defect("audit", "none"))?;
     Ok(with_actions(call, audit))
-}
-
-/// Where the crawl of a domain begins. A domain may carry a scheme and a port.
-pub(crate) fn start_url(domain: &str) -> String {
-    let whole = if domain.contains("://") {
-        domain.to_owned()
-    } else {
-        format!("https://{domain}")
-    };
-    url::Url::parse(&whole).map_or(whole, String::from)
 }
 
 /// Refuses to start an audit before the time has passed that the operator set between two that callers ask for. It counts

@@ -23,11 +23,11 @@ use uuid::Uuid;
 use super::issues::severity;
 use crate::{
     Engine,
+    audits::issue_id,
     call::{Call, limit},
     changes::merged,
     endpoint::Handle,
     failure::Result,
-    jobs::issue_id,
     rules,
 };
 

@@ -13,7 +13,6 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Tx,
-    access::ProjectScope,
     connect_links::{self, Link},
     integrations::{self, Mapping, Record},
     projects,
@@ -31,18 +30,6 @@ use crate::{
         mapping, vendors,
     },
 };
-
-/// The connections through which posts can be published now.
-pub(crate) async fn ready(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Record>> {
-    let mut all = integrations::list(tx, scope).await?;
-    all.retain(is_ready);
-    Ok(all)
-}
-
-/// Whether posts can be published through it. One whose last request failed is tried all the same.
-pub(crate) fn is_ready(record: &Record) -> bool {
-    matches!(record.status, Readiness::Ready | Readiness::Error) && record.missing.is_empty()
-}
 
 /// A provider as it is shown.
 fn shown(call: &Call, provider: Provider, record: Option<Record>, is_invited: bool) -> Integration {
@@ -170,7 +157,7 @@ impl Handle<ConnectIntegration> for Engine {
         }
         let home = {
             let project = projects::get(&mut call.engine.db.read().await?, call.scope()?).await?;
-            super::audits::start_url(&project.domain)
+            crate::domain::start_url(&project.domain)
         };
         let site = operation.site_url.clone().unwrap_or(home);
         let url = authorise(&call.engine, vendor.provider, &site).await?;

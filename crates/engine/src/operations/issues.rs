@@ -18,7 +18,8 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::{occurrences::actions, word};
+use super::occurrences::actions;
+use crate::wire_name;
 use crate::{
     Engine,
     call::{Call, limit},
@@ -48,10 +49,10 @@ fn issue(rules: &Rules, row: IssueRow) -> Result<Issue> {
         id: row.id.to_string(),
         check_id: check.id.to_owned(),
         title: check.title.to_owned(),
-        category: word(&check.category),
+        category: wire_name(&check.category),
         severity: row.severity,
-        scope: word(&check.scope),
-        recheck_mode: word(&check.recheck_mode())
+        scope: wire_name(&check.scope),
+        recheck_mode: wire_name(&check.recheck_mode())
             .parse()
             .map_err(|e: String| defect("recheck mode", e))?,
         description: rules.description(check),

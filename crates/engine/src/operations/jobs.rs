@@ -5,7 +5,7 @@ use searchwright_contract::{
     actions::{AllowedActions, Permission},
     jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
 };
-use searchwright_store::{Tx, access::Child, audits, jobs, rechecks};
+use searchwright_store::{Tx, access::Child, audits, jobs};
 use uuid::Uuid;
 
 use crate::{
@@ -88,15 +88,7 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
         }
     }
     if before == JobStatus::Queued {
-        crate::jobs::audit::withdraw(&call.engine, tx, scope, id, call.now).await?;
-        super::post_generation::withdraw(call, tx, scope, id).await?;
-        crate::jobs::publish::withdraw(&call.engine, tx, scope, id, call.now).await?;
-        if let Some(recheck) = rechecks::active(tx, scope).await?
-            && recheck.job_id == id.to_string()
-        {
-            let recheck = Uuid::try_parse(&recheck.id).unwrap_or_default();
-            rechecks::abandon(tx, scope, recheck, "canceled", call.now).await?;
-        }
+        work::withdraw(&call.engine, tx, scope, id, call.now).await?;
     }
     Ok(with_actions(call, jobs::get(tx, scope, id).await?))
 }

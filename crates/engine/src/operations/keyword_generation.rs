@@ -8,7 +8,7 @@ use searchwright_contract::{
 };
 use searchwright_store::Tx;
 
-use super::{jobs::with_actions, keywords::country_code};
+use super::{jobs::with_actions, keyword_arguments::country_code};
 use crate::{
     Engine,
     call::{Call, Credential, fault},

@@ -5,10 +5,7 @@ use std::collections::{HashMap, hash_map};
 use searchwright_contract::{
     Instant,
     argument::file_bytes,
-    keywords::{
-        Cannibalisation, CannibalisationReason, CompetitionLevel, ImportKeywords, Imported, ImportedRow,
-        IntentSource, KeywordOrigin, KeywordSource, KeywordStatus, RowOutcome, TrendMonth, VolumeRange,
-    },
+    keywords::{ImportKeywords, Imported, ImportedRow, KeywordStatus, RowOutcome},
 };
 use searchwright_store::{
     Tx,
@@ -18,8 +15,10 @@ use uuid::Uuid;
 
 use super::{
     jobs::with_actions,
-    keywords::{brands, country_code, score_of},
+    keyword_arguments::{country_code, load_brands},
 };
+use crate::keyword_merge::RowOrigin;
+use crate::keyword_merge::merge_row;
 use crate::{
     Engine,
     call::{Call, Credential, fault},
@@ -27,8 +26,7 @@ use crate::{
     failure::Result,
     jobs::Job,
     keywords::{
-        import::{Import, Level, Row, RowFault, Trend},
-        intent::{self, Brands},
+        import::{Import, Row, RowFault},
         normalize,
     },
 };
@@ -58,14 +56,14 @@ impl Handle<ImportKeywords> for Engine {
         let source = import.format().source();
         let mut told = Told::new(import.format().as_str());
         let entries = entries(&mut import, &language, &country, &mut told)?;
-        let context = Context {
+        let origin = RowOrigin {
             source,
             status: operation.status.unwrap_or(KeywordStatus::New),
-            brands: brands(call, tx).await?,
+            brands: load_brands(call, tx).await?,
             now: call.now,
         };
         for portion in entries.chunks(PORTION) {
-            write(call, tx, portion, &context, &mut told).await?;
+            write(call, tx, portion, &origin, &mut told).await?;
         }
         if told.imported.created + told.imported.updated > 0 {
             let clusters = Job::ClusterKeywords { language };
@@ -116,23 +114,11 @@ fn entries(import: &mut Import<&[u8]>, language: &str, country: &str, told: &mut
     Ok(entries)
 }
 
-/// What rows of one origin share.
-pub(crate) struct Context {
-    /// Where they come from.
-    pub(crate) source: KeywordSource,
-    /// Status of keywords that are new.
-    pub(crate) status: KeywordStatus,
-    /// Whose a keyword is.
-    pub(crate) brands: Brands,
-    /// When.
-    pub(crate) now: Instant,
-}
-
 async fn write(
     call: &Call,
     tx: &mut Tx,
     portion: &[Entry],
-    context: &Context,
+    origin: &RowOrigin,
     told: &mut Told,
 ) -> Result<()> {
     let scope = call.scope()?;
@@ -146,19 +132,19 @@ async fn write(
             new.push(New {
                 id,
                 keyword: entry.row.keyword.clone(),
-                known: learn(Known::default(), &entry.row, &normalized, &language, context),
+                known: merge_row(Known::default(), &entry.row, &normalized, &language, origin),
                 normalized,
                 language,
                 country,
-                status: context.status,
-                source: context.source,
+                status: origin.status,
+                source: origin.source,
             });
             told.row(entry.row.line, RowOutcome::Created, Some(id));
             continue;
         };
         let id = Uuid::try_parse(&existing.id).unwrap_or_default();
         let before = Known::of(&existing);
-        let after = learn(before.clone(), &entry.row, &entry.text.2, &entry.text.0, context);
+        let after = merge_row(before.clone(), &entry.row, &entry.text.2, &entry.text.0, origin);
         if same(&before, &after) {
             told.row(entry.row.line, RowOutcome::Unchanged, Some(id));
         } else {
@@ -166,8 +152,8 @@ async fn write(
             told.row(entry.row.line, RowOutcome::Updated, Some(id));
         }
     }
-    keywords::add(tx, scope, new, context.now).await?;
-    keywords::learn(tx, scope, learnt, context.now).await?;
+    keywords::add(tx, scope, new, origin.now).await?;
+    keywords::learn(tx, scope, learnt, origin.now).await?;
     Ok(())
 }
 
@@ -182,106 +168,6 @@ fn same(a: &Known, b: &Known) -> bool {
         known
     };
     plain(a) == plain(b)
-}
-
-/// What is known after a row. What it does not say stays; a bucket does not replace an exact number.
-pub(crate) fn learn(
-    mut known: Known,
-    row: &Row,
-    normalized: &str,
-    language: &str,
-    context: &Context,
-) -> Known {
-    let details = &mut known.details;
-    if let Some(volume) = row.search_volume {
-        known.search_volume = Some(volume);
-        details.volume_range = None;
-    } else if let Some(range) = row.volume_range.filter(|_| known.search_volume.is_none()) {
-        details.volume_range = Some(VolumeRange {
-            min: range.min,
-            max: range.max,
-        });
-    }
-    if row.difficulty.is_some() {
-        known.keyword_difficulty = row.difficulty;
-        details.difficulty_source = Some(context.source);
-    }
-    set(&mut details.cpc, row.cpc.or(row.bid_high));
-    set(&mut details.currency, row.currency.clone());
-    set(&mut details.competition, row.competition);
-    set(&mut details.competition_level, row.competition_level.map(level));
-    set(&mut details.parent_topic, row.parent_topic.clone());
-    set(&mut details.position, row.position);
-    set(&mut details.ranking_url, row.ranking_url.clone());
-    // An export by query alone does not know.
-    if context.source == KeywordSource::Gsc && row.ranking_url.is_some() {
-        details.cannibalisation = (!row.competing.is_empty()).then(|| Cannibalisation {
-            reason: CannibalisationReason::SearchConsole,
-            urls: row.competing.clone(),
-            post_ids: Vec::new(),
-        });
-    }
-    set(&mut details.clicks, row.clicks);
-    set(&mut details.impressions, row.impressions);
-    if !row.serp_features.is_empty() {
-        details.serp_features.clone_from(&row.serp_features);
-    }
-    match &row.trend {
-        Some(Trend::Relative(values)) => details.trend_relative = values.to_vec(),
-        Some(Trend::Months(months)) => {
-            let month = |m: &crate::keywords::import::Month| TrendMonth {
-                month: m.month.clone(),
-                value: m.value,
-            };
-            details.trend = months.iter().rev().take(24).rev().map(month).collect();
-        }
-        None => {}
-    }
-    details.metrics_updated_at = Some(context.now);
-    details.sources.retain(|origin| origin.source != context.source);
-    details.sources.push(KeywordOrigin {
-        source: context.source,
-        place: None,
-        detail: None,
-        search_volume: row.search_volume,
-        keyword_difficulty: row.difficulty,
-        at: context.now,
-    });
-    let by_hand = known.intent_source == Some(IntentSource::Manual);
-    if let (Some(intent), false) = (row.intents.first(), by_hand) {
-        known.intent = Some(*intent);
-        known.details.secondary_intents = row.intents[1..].to_vec();
-        known.intent_source = Some(IntentSource::Provider);
-        (known.intent_confidence, known.intent_reason) = (None, None);
-    } else if known.intent.is_none() {
-        judge(&mut known, normalized, language, &context.brands);
-    }
-    known.score = score_of(&known);
-    known
-}
-
-fn set<T>(place: &mut Option<T>, said: Option<T>) {
-    if said.is_some() {
-        *place = said;
-    }
-}
-
-const fn level(level: Level) -> CompetitionLevel {
-    match level {
-        Level::Low => CompetitionLevel::Low,
-        Level::Medium => CompetitionLevel::Medium,
-        Level::High => CompetitionLevel::High,
-    }
-}
-
-/// Lets the rules say what a searcher wants.
-pub(super) fn judge(known: &mut Known, normalized: &str, language: &str, brands: &Brands) {
-    let verdict = intent::classify(normalized, language, brands);
-    known.intent = Some(verdict.intent);
-    known.details.secondary_intents = verdict.secondary;
-    known.intent_source = Some(IntentSource::Rules);
-    known.intent_confidence = Some(verdict.confidence);
-    known.intent_reason = Some(verdict.reason);
 }
 
 /// What became of the rows so far.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use searchwright_contract::keywords::{KeywordsStarted, RefreshKeywordMetrics};
 use searchwright_store::Tx;
 
-use super::{jobs::with_actions, keywords::country_code};
+use super::{jobs::with_actions, keyword_arguments::country_code};
 use crate::{
     Engine,
     call::{Call, Credential, fault},

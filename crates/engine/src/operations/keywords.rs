@@ -2,8 +2,6 @@
 
 use searchwright_contract::{
     Code, List, Patch, Problem, Scope,
-    brand::Item,
-    competitors::Competitor,
     keywords::{
         CreateKeyword, DeleteKeyword, GetKeyword, IntentSource, Keyword, KeywordSort, KeywordSource,
         KeywordStatus, ListKeywords, UpdateKeyword,
@@ -12,72 +10,25 @@ use searchwright_contract::{
 use searchwright_store::{
     Tx,
     access::Child,
-    brand::{self, Resource},
     keywords::{self, Known, New, Query},
 };
 use uuid::Uuid;
 
-use super::keyword_import::judge;
+use super::keyword_arguments::country_code;
+use super::keyword_arguments::load_brands;
+use crate::keyword_merge::classify_intent;
+use crate::keyword_merge::score_of;
 use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
     endpoint::Handle,
     failure::Result,
-    keywords::{
-        intent::Brands,
-        normalize,
-        score::{self, Parts},
-    },
+    keywords::normalize,
 };
-
-/// Items of brand data, at most (domain rule).
-const MOST_ITEMS: u32 = 2_000;
 
 /// A cluster by its id; what is no UUID names none.
 fn cluster(id: &str) -> Result<Uuid> {
     Uuid::try_parse(id).map_err(|_| fault("/clusterId", "not_an_id", "is no id of a cluster"))
-}
-
-/// Names that tell whose a keyword is.
-pub(crate) async fn brands(call: &Call, tx: &mut Tx) -> Result<Brands> {
-    let scope = call.scope()?;
-    let Credential::Key(access) = &call.credential;
-    let profile = brand::profile(tx, scope).await?.map(|stored| stored.profile);
-    let competitors: Vec<Item<Competitor>> =
-        brand::list(tx, scope, Resource::Competitors, None, MOST_ITEMS).await?;
-    let project = access.project.name.as_str();
-    let own = profile.iter().flat_map(|p| {
-        let name = Some(p.name.as_str()).filter(|name| !name.is_empty());
-        name.into_iter().chain(p.aliases.iter().map(String::as_str))
-    });
-    let theirs = competitors
-        .iter()
-        .flat_map(|c| std::iter::once(c.data.name.as_str()).chain(c.data.aliases.iter().map(String::as_str)));
-    Ok(Brands::new(own.chain([project]), theirs))
-}
-
-/// A country as it is kept; the project's where none is named.
-pub(crate) fn country_code(named: Option<String>, own: &str) -> Result<String> {
-    let country = named.map_or_else(|| own.to_owned(), |c| c.to_ascii_uppercase());
-    if country.bytes().all(|b| b.is_ascii_uppercase()) {
-        return Ok(country);
-    }
-    Err(fault(
-        "/country",
-        "not_a_country",
-        "is not an ISO 3166-1 alpha-2 code",
-    ))
-}
-
-/// Worth by what is known, in thousandths.
-pub(crate) fn score_of(known: &Known) -> Option<i64> {
-    let parts = Parts {
-        relevance: known.details.relevance,
-        volume: known.search_volume,
-        difficulty: known.keyword_difficulty,
-        intent: known.intent,
-    };
-    score::score(&parts).map(|score| (score * 1000.0).round() as i64)
 }
 
 fn with_actions(call: &Call, mut keyword: Keyword) -> Keyword {
@@ -132,7 +83,7 @@ impl Handle<CreateKeyword> for Engine {
             ..Known::default()
         };
         if known.intent.is_none() {
-            judge(&mut known, &normalized, &language, &brands(call, tx).await?);
+            classify_intent(&mut known, &normalized, &language, &load_brands(call, tx).await?);
         }
         known.score = score_of(&known);
         let new = New {

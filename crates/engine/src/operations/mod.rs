@@ -12,6 +12,7 @@ mod integrations;
 mod issues;
 mod items;
 mod jobs;
+mod keyword_arguments;
 mod keyword_generation;
 pub(crate) mod keyword_import;
 mod keyword_metrics;
@@ -28,11 +29,3 @@ pub(crate) mod publishing;
 mod rechecks;
 mod usage;
 mod webhooks;
-
-/// The wire form of a word of the crawler, which knows no contract.
-pub(crate) fn word(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => String::new(),
-    }
-}

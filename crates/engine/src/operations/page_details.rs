@@ -15,11 +15,11 @@ use url::Url;
 use uuid::Uuid;
 
 use crate::{
-    failure::{Failure, Result, defect},
-    jobs::{
+    audits::{
+        batches::unpack_some,
         page_links::{self, Place, SHOWN},
-        unpack_some,
     },
+    failure::{Failure, Result, defect},
 };
 
 /// Bytes of addresses and texts of links on a page: an address may be 8 KB long.

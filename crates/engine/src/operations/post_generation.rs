@@ -7,12 +7,11 @@ use searchwright_contract::{
     posts::{GenerateMode, GeneratePost, Generation, Post, PostStarted, PostStatus},
 };
 use searchwright_store::{Tx, access::ProjectScope, audits, page_names, posts, projects};
-use uuid::Uuid;
 
 use super::{
     items::refuse,
     jobs::with_actions as job_with_actions,
-    posts::{find, shown, uuid, write},
+    posts::record::{find, shown, uuid, write},
 };
 use crate::{
     Engine,
@@ -112,18 +111,5 @@ async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Resu
         let detail = "a page of the site has the keyword of this post as its title or heading";
         return Err(refusal(detail, "existingUrl", page).into());
     }
-    Ok(())
-}
-
-/// A post that waited for a job that will not be done is a draft again.
-pub(super) async fn withdraw(call: &Call, tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<()> {
-    let Some(id) = posts::waiting_for(tx, scope, job).await? else {
-        return Ok(());
-    };
-    let mut record = posts::get(tx, scope, id).await?;
-    let old = record.post.clone();
-    let facts = facts(&old.summary, &old.findings.warnings, call.now);
-    advance(&mut record, PostStatus::Draft, Actor::Patch, &facts, call.now)?;
-    write(call, tx, record, &old).await?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Posts as people and agents write them. What follows from a text is `posts.rs`, generation `post_generation.rs`.
 
 mod edit;
+pub(super) mod record;
 mod revisions;
 
 use searchwright_contract::{
@@ -9,19 +10,24 @@ use searchwright_contract::{
     events::EventType,
     posts::{
         CreatePost, GetPost, ListPosts, Post, PostDetails, PostFindings, PostOrigin, PostStatus, PostSummary,
-        Publication, UpdatePost,
+        UpdatePost,
     },
 };
 use searchwright_store::{
     Tx,
-    access::Child,
     posts::{self, Query, Record},
-    projects, publications,
+    projects,
 };
 use uuid::Uuid;
 
 use self::edit::{Edit, edit, given};
-use super::items::changed_meanwhile;
+use self::record::find;
+use self::record::keep;
+use self::record::shown;
+use self::record::uuid;
+use self::record::write;
+use crate::connections::list_ready;
+use crate::posts::schedule::connection_for_schedule;
 use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
@@ -32,7 +38,6 @@ use crate::{
         Site, actions, advance, announce, facts, follow, settle,
         sources::{UNVERIFIED, accept},
     },
-    publishing::vendors,
     writing::{
         slug::{slugify, unique},
         transitions::{Actor, Effect, Facts},
@@ -41,33 +46,6 @@ use crate::{
 
 /// Bytes by which slugs are looked up whose number is to be found: less than any number takes off the end.
 const SLUG_START: usize = 50;
-
-pub(super) fn uuid(id: &str) -> Uuid {
-    Uuid::try_parse(id).unwrap_or_default()
-}
-
-pub(super) async fn shown(call: &Call, tx: &mut Tx, record: Record) -> Result<Post> {
-    let (scope, mut post) = (call.scope()?, record.post);
-    let ready = !super::integrations::ready(tx, scope).await?.is_empty();
-    post.publications = publications::shown(tx, scope, uuid(&post.summary.id)).await?;
-    let can_be_taken_back = |publication: &Publication| {
-        publication.is_live
-            && vendors::of(publication.provider).is_some_and(|vendor| vendor.capabilities.unpublish)
-    };
-    let facts = Facts {
-        is_integration_ready: ready,
-        can_unpublish: post.publications.iter().any(can_be_taken_back),
-        ..facts(&post.summary, &post.findings.warnings, call.now)
-    };
-    post.summary.allowed_actions = actions(call, &post.summary, &facts);
-    Ok(post)
-}
-
-pub(super) async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<Record> {
-    let id = call.child(Child::Post, id)?;
-    let found = posts::get(tx, call.scope()?, id).await;
-    call.or_missing(tx, Child::Post, id, found).await
-}
 
 fn site(call: &Call) -> Site {
     let Credential::Key(access) = &call.credential;
@@ -143,34 +121,6 @@ fn refuse_unless_editable(status: PostStatus) -> Result<()> {
     .into())
 }
 
-/// Writes a changed post, keeps the text it had, and says so.
-pub(super) async fn write(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Post> {
-    let written = keep(call, tx, record, old).await?;
-    shown(call, tx, written).await
-}
-
-async fn keep(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Record> {
-    let scope = call.scope()?;
-    if record.post.content != old.content && !old.content.is_empty() {
-        posts::keep_revision(tx, scope, old, call.now).await?;
-    }
-    let written = posts::update(tx, scope, &record, call.now)
-        .await
-        .map_err(changed_meanwhile)?;
-    follow(tx, scope, Some(&old.summary), &written.post.summary, call.now).await?;
-    let kind = EventType::PostUpdated;
-    announce(
-        tx,
-        scope,
-        call.engine.clock.id(),
-        kind,
-        &written.post.summary,
-        call.now,
-    )
-    .await?;
-    Ok(written)
-}
-
 /// What was said of a generated text as a whole is not said of what people made of it.
 fn forget_generated(record: &mut Record) {
     let warnings = &mut record.post.findings.warnings;
@@ -193,7 +143,7 @@ impl Handle<ListPosts> for Engine {
             limit: limit + 1,
         };
         let mut rows = posts::list(tx, call.scope()?, query).await?;
-        let ready = !super::integrations::ready(tx, call.scope()?).await?.is_empty();
+        let ready = !list_ready(tx, call.scope()?).await?.is_empty();
         for row in &mut rows {
             let facts = Facts {
                 is_integration_ready: ready,
@@ -343,7 +293,7 @@ impl Handle<UpdatePost> for Engine {
             return Ok(super::publishing::unpublish(call, tx, record, None).await?.post);
         }
         if let Some(to) = status {
-            let ready = super::integrations::ready(tx, scope).await?;
+            let ready = list_ready(tx, scope).await?;
             let facts = Facts {
                 unpublish: unpublish == Some(true),
                 is_integration_ready: !ready.is_empty(),
@@ -351,7 +301,7 @@ impl Handle<UpdatePost> for Engine {
             };
             let effects = advance(&mut record, to, Actor::Patch, &facts, call.now)?;
             if to == PostStatus::Scheduled
-                && let Err(why) = super::publishing::of_schedule(tx, scope, uuid(&old.summary.id)).await?
+                && let Err(why) = connection_for_schedule(tx, scope, uuid(&old.summary.id)).await?
             {
                 // Said now, not at its time, when nobody looks.
                 return Err(fault("/status", "provider_required", why));

@@ -1,11 +1,9 @@
 //! Having posts published and taken back. The work itself is `jobs/publish.rs`.
 
-use std::collections::BTreeMap;
-
 use searchwright_contract::{
-    Code, Instant, Problem,
+    Code, Problem,
     integrations::Provider,
-    jobs::{Job as JobRecord, JobStatus},
+    jobs::JobStatus,
     posts::{
         Post, PostStarted, PostStatus, Publication, PublicationState, PublishMode, PublishPost, UnpublishPost,
     },
@@ -15,39 +13,29 @@ use searchwright_store::{
     access::ProjectScope,
     integrations::{self, Record as Connection},
     jobs, posts, projects,
-    publications::{self, Attempt, Record as Published},
+    publications::{self},
 };
 use uuid::Uuid;
 
 use super::{
-    integrations::{is_ready, ready},
     jobs::with_actions as job_with_actions,
-    posts::{find, shown, uuid, write},
+    posts::record::{find, shown, uuid, write},
 };
 use crate::{
     Engine,
     call::{Call, fault},
+    connections::is_ready,
     endpoint::Handle,
     failure::Result,
-    jobs::{
-        Job,
-        publish::{DRAFT, GONE, LIVE},
+    jobs::Job,
+    posts::{
+        advance,
+        attempts::{AttemptOrder, DRAFT, GONE, LIVE, begin_attempt},
+        facts,
     },
-    posts::{advance, facts},
     publishing::vendors,
     writing::transitions::{Actor, Facts},
 };
-
-/// What an attempt is to do.
-pub(crate) struct Order {
-    pub aim: &'static str,
-    pub force: bool,
-    pub recreate: bool,
-    /// Where.
-    pub at: (Uuid, Provider),
-    /// The status the post goes back to where nothing becomes live.
-    pub from: PostStatus,
-}
 
 fn provider(word: &str) -> Result<Provider> {
     word.parse()
@@ -101,56 +89,6 @@ async fn choose(
     }
 }
 
-/// Begins an attempt: the post, the publication and the attempt change, and the job is queued, in one transaction.
-pub(crate) async fn begin(
-    engine: &Engine,
-    tx: &mut Tx,
-    scope: ProjectScope,
-    record: &mut posts::Record,
-    order: &Order,
-    now: Instant,
-) -> Result<JobRecord> {
-    let post = uuid(&record.post.summary.id);
-    let (attempt_id, job_id) = (engine.clock.id(), engine.clock.id());
-    let links = BTreeMap::from([(
-        "post".to_owned(),
-        format!("/projects/{}/posts/{post}", scope.project()),
-    )]);
-    let job = Job::PublishPost { attempt_id };
-    let job = job.enqueue(tx, scope, job_id, links, now).await?;
-    let mut attempt = Attempt {
-        id: attempt_id,
-        post,
-        connection: order.at.0,
-        job: job_id,
-        aim: order.aim.to_owned(),
-        force: order.force,
-        recreate: order.recreate,
-        post_version: record.post.summary.version,
-        content_hash: record.content_hash.clone(),
-        from_status: order.from,
-        state: PublicationState::Pending,
-        sent: None,
-        was_absent: false,
-        checks: 0,
-        misses: 0,
-        first_missed_at: None,
-        next_check_at: None,
-        evidence: Vec::new(),
-        created_at: now,
-        finished_at: None,
-    };
-    attempt.note("queued", format!("{} at {}", order.aim, order.at.1), now);
-    publications::begin(tx, scope, &attempt).await?;
-    let known = publications::get(tx, scope, post, order.at.0).await?;
-    let mut publication = known.unwrap_or_else(|| Published::new(post, order.at.0, order.at.1));
-    publication.state = PublicationState::Pending;
-    publications::save(tx, scope, &publication, now).await?;
-    record.job = Some(job_id);
-    record.post.summary.failure = None;
-    Ok(job)
-}
-
 impl Handle<PublishPost> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: PublishPost) -> Result<PostStarted> {
         let scope = call.scope()?;
@@ -199,14 +137,14 @@ impl Handle<PublishPost> for Engine {
             .with("from", old.summary.status.as_str())
             .into());
         }
-        let order = Order {
+        let order = AttemptOrder {
             aim: if live { LIVE } else { DRAFT },
             force,
             recreate,
             at: (connection.id, connection.provider),
             from: old.summary.status,
         };
-        let job = begin(&call.engine, tx, scope, &mut record, &order, call.now).await?;
+        let job = begin_attempt(&call.engine, tx, scope, &mut record, &order, call.now).await?;
         let post = write(call, tx, record, &old).await?;
         let job = job_with_actions(call, job);
         Ok(PostStarted { job, post })
@@ -320,82 +258,17 @@ pub(super) async fn unpublish(
         .hint("connect it again, or take the post back at the provider")
         .into());
     };
-    let order = Order {
+    let order = AttemptOrder {
         aim: GONE,
         force: false,
         recreate: false,
         at: (connection.id, connection.provider),
         from: PostStatus::Draft,
     };
-    let job = begin(&call.engine, tx, scope, &mut record, &order, call.now).await?;
+    let job = begin_attempt(&call.engine, tx, scope, &mut record, &order, call.now).await?;
     let post: Post = write(call, tx, record, &old).await?;
     Ok(PostStarted {
         job: job_with_actions(call, job),
         post,
     })
 }
-
-/// Publishes a post that is due by its schedule, unless it is no longer.
-pub(crate) async fn publish_due(
-    engine: &Engine,
-    tx: &mut Tx,
-    scope: ProjectScope,
-    id: Uuid,
-    now: Instant,
-) -> Result<()> {
-    projects::lock(tx, scope).await?;
-    let mut record = posts::get(tx, scope, id).await?;
-    let summary = &record.post.summary;
-    if summary.status != PostStatus::Scheduled || summary.scheduled_at.is_none_or(|at| at > now) {
-        return Ok(());
-    }
-    let connection = of_schedule(tx, scope, id).await?;
-    let old = record.post.clone();
-    let facts = Facts {
-        is_integration_ready: connection.is_ok(),
-        ..facts(&old.summary, &old.findings.warnings, now)
-    };
-    let moved = advance(&mut record, PostStatus::Publishing, Actor::Scheduler, &facts, now);
-    let why = match (moved, connection) {
-        (Ok(_), Ok(connection)) => {
-            let order = Order {
-                aim: LIVE,
-                force: false,
-                recreate: false,
-                at: (connection.id, connection.provider),
-                from: PostStatus::Draft,
-            };
-            begin(engine, tx, scope, &mut record, &order, now).await?;
-            record.post.summary.scheduled_at = None;
-            None
-        }
-        (_, Err(why)) => Some(("integration_not_ready", why.to_owned())),
-        (Err(failure), _) => Some(("publish_blocked", failure.0.detail)),
-    };
-    crate::jobs::publish::scheduled(engine, tx, scope, record, &old, why, now).await
-}
-
-/// Through which connection a scheduled post goes: where it was before, else the only one that is ready.
-pub(super) async fn of_schedule(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    post: Uuid,
-) -> Result<std::result::Result<Connection, &'static str>> {
-    let mut ready = ready(tx, scope).await?;
-    for before in publications::shown(tx, scope, post).await? {
-        if let Some(at) = ready
-            .iter()
-            .position(|c| c.id.to_string() == before.connection_id)
-        {
-            return Ok(Ok(ready.swap_remove(at)));
-        }
-    }
-    Ok(match ready.len() {
-        1 => Ok(ready.remove(0)),
-        0 => Err("no integration is ready to publish with; connect and map one"),
-        _ => Err(SEVERAL),
-    })
-}
-
-/// Why a post that was nowhere yet cannot be scheduled.
-const SEVERAL: &str = "several integrations are ready, and a schedule names none; publish it once by naming one, or disconnect the others";

@@ -1,4 +1,4 @@
-//! Rechecks: starting them and following them. The work itself is `jobs/recheck.rs`.
+//! Rechecks: starting them and following them. The work itself is `audits/recheck.rs`.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,11 @@ use super::{
 };
 use crate::{
     Engine,
+    audits::recheck::MOST_PAGES,
     call::{Call, limit},
     endpoint::Handle,
     failure::Result,
-    jobs::{Job, recheck::MOST_PAGES},
+    jobs::Job,
 };
 
 /// Occurrences of one recheck.

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use http::Response;
-use searchwright_engine::jobs::audit::TOKEN;
+use searchwright_engine::audits::TOKEN;
 
 use super::docs::{STYLE, html};
 

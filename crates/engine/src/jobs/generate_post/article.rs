@@ -16,7 +16,7 @@ use crate::{
     failure::defect,
     jobs::{
         JobError,
-        steps::{Asked, Steps},
+        checkpoints::{Asked, Steps},
     },
     posts::{
         MISSING_SECTION, STEP_LOST, Site,
@@ -112,7 +112,7 @@ impl Writer<'_> {
         written.content = Some(content);
         let mut known = self.read.to_vec();
         known.extend(sources::of_brief(self.brief));
-        known.extend(sources::own_pages(self.steps.run, self.brief).await?);
+        known.extend(sources::own_pages(self.steps.job, self.brief).await?);
         written.sources = Sources { traces: true, known };
         Ok(written)
     }
@@ -214,7 +214,7 @@ impl Writer<'_> {
     async fn link(&self, draft: &str) -> Result<String, JobError> {
         let content = keep_known(draft, &self.targets());
         let post = &self.post.summary;
-        let found = candidates(self.steps.run, self.post, &content).await?;
+        let found = candidates(self.steps.job, self.post, &content).await?;
         let (home, keyword, language) = (
             self.site.home.clone(),
             post.keyword.clone(),

@@ -8,7 +8,8 @@ use searchwright_site::page::{PageFacts, UrlId};
 use searchwright_store::{audits, crawls, keywords, pages, posts};
 use uuid::Uuid;
 
-use super::super::{JobError, batches::unpack, page_texts, worker::Run};
+use super::super::{JobContext, JobError};
+use crate::audits::{batches::unpack, page_texts};
 use crate::{
     keywords::{
         normalize, titles,
@@ -51,8 +52,8 @@ impl Linkable {
 }
 
 /// Followed links to each page of the last audit that may be found, by address; empty before the first audit.
-pub(super) async fn indexable(run: &Run) -> Result<HashMap<String, u32>, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+pub(super) async fn indexable(job: &JobContext) -> Result<HashMap<String, u32>, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let mut inlinks = HashMap::new();
     let mut query = pages::Query {
         indexable: Some(true),
@@ -121,19 +122,23 @@ impl Wanted<'_> {
 }
 
 /// The candidates for a text of this post.
-pub(super) async fn candidates(run: &Run, post: &Post, content: &str) -> Result<Vec<Linkable>, JobError> {
+pub(super) async fn candidates(
+    job: &JobContext,
+    post: &Post,
+    content: &str,
+) -> Result<Vec<Linkable>, JobError> {
     let lexicon = Lexicon::of(&post.summary.language);
     let wanted = Wanted {
         post,
         content: Stems::of(content, &lexicon),
         lexicon,
     };
-    let inlinks = indexable(run).await?;
-    let mut found = published(run, &wanted, &inlinks).await?;
+    let inlinks = indexable(job).await?;
+    let mut found = published(job, &wanted, &inlinks).await?;
     let known: HashSet<String> = found.iter().map(|post| post.url.clone()).collect();
-    found.extend(crawled(run, &wanted, &inlinks, &known).await?);
+    found.extend(crawled(job, &wanted, &inlinks, &known).await?);
     found.retain(|page| Some(&page.url) != post.summary.published_url.as_ref());
-    let cluster = cluster(run, post).await?;
+    let cluster = cluster(job, post).await?;
     for page in &mut found {
         let is_in = |keyword: &String| cluster.contains(&wanted.lexicon.variant_key(&normalize(keyword)));
         page.same_cluster = page.keywords.iter().any(is_in);
@@ -142,11 +147,11 @@ pub(super) async fn candidates(run: &Run, post: &Post, content: &str) -> Result<
 }
 
 async fn published(
-    run: &Run,
+    job: &JobContext,
     wanted: &Wanted<'_>,
     inlinks: &HashMap<String, u32>,
 ) -> Result<Vec<Linkable>, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let mut found = Vec::new();
     let mut query = posts::Query {
         status: Some(PostStatus::Published),
@@ -179,12 +184,12 @@ async fn published(
 }
 
 async fn crawled(
-    run: &Run,
+    job: &JobContext,
     wanted: &Wanted<'_>,
     inlinks: &HashMap<String, u32>,
     known: &HashSet<String>,
 ) -> Result<Vec<Linkable>, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(Vec::new());
     };
@@ -235,8 +240,8 @@ async fn crawled(
 }
 
 /// The keywords that mean the same as the post's, as variants are compared; none without a cluster.
-async fn cluster(run: &Run, post: &Post) -> Result<HashSet<String>, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+async fn cluster(job: &JobContext, post: &Post) -> Result<HashSet<String>, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let lexicon = Lexicon::of(&post.summary.language);
     let Some(keyword) = &post.summary.keyword_id else {
         return Ok(HashSet::new());

@@ -16,10 +16,11 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::{
-    super::{JobError, batches::unpack, worker::Run},
+    super::{JobContext, JobError},
     candidates::indexable,
 };
 use crate::{
+    audits::batches::unpack,
     keywords::{ideas, words::primary},
     writing::brief::{Material, OwnPage, is_near},
 };
@@ -30,15 +31,15 @@ const MOST_ITEMS: u32 = 2_000;
 const MOST_PAGES: usize = 500;
 
 /// Gathers it: keyword, brand data, pages of the last audit, questions.
-pub(super) async fn gather(run: &Run, post: &Post) -> Result<Material, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+pub(super) async fn gather(job: &JobContext, post: &Post) -> Result<Material, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let summary = &post.summary;
     let topic = summary
         .keyword
         .clone()
         .or_else(|| summary.title.clone())
         .unwrap_or_default();
-    let pages = pages(run, &topic, &summary.language).await?;
+    let pages = pages(job, &topic, &summary.language).await?;
     let mut tx = db.read().await?;
     let intent = match summary
         .keyword_id
@@ -64,7 +65,7 @@ pub(super) async fn gather(run: &Run, post: &Post) -> Result<Material, JobError>
         ctas: ctas.into_iter().map(|item| item.data).collect(),
         rivals: rivals.into_iter().map(|item| item.data.into()).collect(),
         pages,
-        now: run.engine.clock.now(),
+        now: job.engine.clock.now(),
     })
 }
 
@@ -98,13 +99,13 @@ fn questions(topic: &str, language: &str) -> Vec<String> {
 }
 
 /// Pages of the last audit that are near the topic; none before the first.
-async fn pages(run: &Run, topic: &str, language: &str) -> Result<Vec<OwnPage>, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+async fn pages(job: &JobContext, topic: &str, language: &str) -> Result<Vec<OwnPage>, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(Vec::new());
     };
     let near = is_near(topic, language);
-    let indexable = indexable(run).await?;
+    let indexable = indexable(job).await?;
     let mut found = Vec::new();
     for number in 0.. {
         let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {

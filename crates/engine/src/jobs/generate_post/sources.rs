@@ -14,7 +14,8 @@ use url::Url;
 
 use super::Order;
 use crate::{
-    jobs::{JobError, audit::crawler, batches::unpack, page_texts, steps::Steps, worker::Run},
+    audits::{batches::unpack, page_texts},
+    jobs::{JobContext, JobError, checkpoints::Steps},
     posts::sources::Known,
     writing::brief::{Brief, address, plain},
 };
@@ -88,8 +89,8 @@ fn addresses(order: &Order, brief: &Brief) -> Vec<String> {
 }
 
 async fn fetch(steps: &Steps<'_>, url: &str) -> Result<Read, JobError> {
-    let run = steps.run;
-    let at = run.engine.clock.now();
+    let job = steps.job;
+    let at = job.engine.clock.now();
     let unread = |why: String| Read {
         title: None,
         text: String::new(),
@@ -99,9 +100,9 @@ async fn fetch(steps: &Steps<'_>, url: &str) -> Result<Read, JobError> {
     let Ok(parsed) = Url::parse(url) else {
         return Ok(unread("it is no address".to_owned()));
     };
-    let clock = run.engine.clock.clone();
+    let clock = job.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
-    let reading = read_page(Arc::new(crawler(&run.settings)?), parsed, TEXT, now);
+    let reading = read_page(Arc::new(job.settings.crawler()?), parsed, TEXT, now);
     // No database keeps U+0000.
     let kept = |text: &str| text.replace('\0', "");
     Ok(match tokio::time::timeout(TIME, reading).await {
@@ -137,8 +138,8 @@ pub(super) fn of_brief(brief: &Brief) -> Vec<Known> {
 }
 
 /// Main texts of the pages of the site that are near the topic: what the text builds on, and must not repeat.
-pub(super) async fn own_pages(run: &Run, brief: &Brief) -> Result<Vec<Known>, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+pub(super) async fn own_pages(job: &JobContext, brief: &Brief) -> Result<Vec<Known>, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let near: Vec<&str> = brief.pages.iter().map(|page| page.source.as_str()).collect();
     let mut found = Vec::new();
     let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {

@@ -12,10 +12,8 @@ use super::Wanted;
 use crate::{
     failure::defect,
     jobs::{
-        JobError,
-        audit::fenced,
-        steps::{Asked, Price, Steps},
-        worker::Run,
+        JobContext, JobError,
+        checkpoints::{Asked, Price, Steps},
     },
     keywords::{cannibalisation::shown_in_turn, ideas::questions, import::Row, normalize},
     providers::{Data, Form, KeywordData, LanguageModel, Market, Prompt},
@@ -82,7 +80,7 @@ pub(super) struct Question {
 
 /// Asks every account that is wanted.
 pub(super) async fn offers(
-    run: &Run,
+    job: &JobContext,
     wanted: &Wanted,
     question: &Question,
 ) -> Result<Vec<Offered>, JobError> {
@@ -92,16 +90,16 @@ pub(super) async fn offers(
         return Ok(Vec::new());
     }
     let (sources, model) = {
-        let mut tx = run.engine.db.read().await?;
-        let scope = run.leased.scope;
-        let sources = run.providers.keyword_data(&mut tx, scope).await??;
-        (sources, run.providers.language_model(&mut tx, scope).await?)
+        let mut tx = job.engine.db.read().await?;
+        let scope = job.leased.scope;
+        let sources = job.providers.keyword_data(&mut tx, scope).await??;
+        (sources, job.providers.language_model(&mut tx, scope).await?)
     };
     let market = Market {
         language: wanted.language.clone(),
         country: wanted.country.clone(),
     };
-    let steps = Steps { run, of: "keywords" };
+    let steps = Steps { job, of: "keywords" };
     let mut offered = Vec::new();
     for account in accounts {
         let source = sources.iter().find(|source| source.source() == account);
@@ -116,17 +114,17 @@ pub(super) async fn offers(
                 Ok(Offered::nothing(account, "no_seeds", Some(why.to_owned())))
             }
             (Some(source), _) if account == KeywordSource::Autocomplete => {
-                suggested(run, source, &question.seeds, &market, 3 * wanted.count as usize).await
+                suggested(job, source, &question.seeds, &market, 3 * wanted.count as usize).await
             }
             (Some(source), _) => ideas(&steps, source, &question.seeds, &market).await,
         };
-        offered.push(came.or_else(|error| failed(run, account, error))?);
+        offered.push(came.or_else(|error| failed(job, account, error))?);
     }
     Ok(offered)
 }
 
 /// What the failure of an account is to the job: a line of its result, unless waiting may help.
-fn failed(run: &Run, account: KeywordSource, error: JobError) -> Result<Offered, JobError> {
+fn failed(job: &JobContext, account: KeywordSource, error: JobError) -> Result<Offered, JobError> {
     match error {
         JobError::GiveUp(problem) if problem.code != Code::InternalError => {
             let outcome = match problem.code {
@@ -135,7 +133,7 @@ fn failed(run: &Run, account: KeywordSource, error: JobError) -> Result<Offered,
             };
             Ok(Offered::nothing(account, outcome, Some(problem.detail)))
         }
-        JobError::Retry(_) if run.leased.attempt >= PATIENT_RUNS => {
+        JobError::Retry(_) if job.leased.attempt >= PATIENT_RUNS => {
             let why = "the provider was not there, or asked for patience, each time it was asked";
             Ok(Offered::nothing(account, "provider_error", Some(why.to_owned())))
         }
@@ -216,19 +214,19 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
 
 /// What the search box completes, until there is enough. Its answers are kept for a week: it is asked slowly.
 async fn suggested(
-    run: &Run,
+    job: &JobContext,
     source: &dyn KeywordData,
     seeds: &[String],
     market: &Market,
     enough: usize,
 ) -> Result<Offered, JobError> {
-    let (db, scope) = (&run.engine.db, run.leased.scope);
+    let (db, scope) = (&job.engine.db, job.leased.scope);
     let mut offered = Offered::nothing(source.source(), "asked", None);
     for text in expansions(seeds, &market.language) {
         if offered.rows.len() >= enough {
             break;
         }
-        let now = run.engine.clock.now();
+        let now = job.engine.clock.now();
         let place = suggestions::Place {
             language: market.language.clone(),
             country: market.country.clone(),
@@ -245,7 +243,7 @@ async fn suggested(
                 Ok(found) => {
                     let texts: Vec<String> = found.rows.into_iter().map(|row| row.keyword).collect();
                     let kept = texts.clone();
-                    fenced(db, run.leased.clone(), move |tx, scope| {
+                    job.write_fenced(move |tx, scope| {
                         Box::pin(async move { suggestions::keep(tx, scope, place, &kept, since, now).await })
                     })
                     .await?;
@@ -322,7 +320,7 @@ async fn candidates(
         max_tokens: CANDIDATE_TOKENS,
         temperature: None,
         form: Some(form),
-        nonce: steps.run.engine.clock.id(),
+        nonce: steps.job.engine.clock.id(),
     };
     let asked = steps.ask(model, "candidates", prompt).await?;
     answered(KeywordSource::Llm, asked, |said| {

@@ -20,10 +20,14 @@ use searchwright_store::{
 use url::Url;
 
 use super::{
-    super::{JobError, audit::crawler, batches::unpack, page_texts, worker::Run},
+    super::{JobContext, JobError},
     Wanted,
 };
-use crate::{keywords::ideas::Page, operations::audits::start_url};
+use crate::{
+    audits::{batches::unpack, page_texts},
+    domain::start_url,
+    keywords::ideas::Page,
+};
 
 /// Items of brand data, at most (domain rule).
 const MOST_ITEMS: u32 = 2_000;
@@ -177,9 +181,12 @@ async fn items<T: serde::de::DeserializeOwned>(
 }
 
 /// A few pages of each competitor, as their robots.txt and one request a second allow.
-pub(super) async fn competitor_pages(run: &Run, competitors: &[Competitor]) -> Result<Vec<Read>, JobError> {
-    let fetcher = Arc::new(crawler(&run.settings)?);
-    let clock = run.engine.clock.clone();
+pub(super) async fn competitor_pages(
+    job: &JobContext,
+    competitors: &[Competitor],
+) -> Result<Vec<Read>, JobError> {
+    let fetcher = Arc::new(job.settings.crawler()?);
+    let clock = job.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
     let mut read = Vec::new();
     for competitor in competitors.iter().filter(|c| c.active).take(MOST_COMPETITORS) {
@@ -196,7 +203,7 @@ pub(super) async fn competitor_pages(run: &Run, competitors: &[Competitor]) -> R
             fetcher.clone(),
             &mut sink,
             None,
-            run.stopping.child_token(),
+            job.stopping.child_token(),
             now.clone(),
         );
         if let Err(error) = crawled.await {

@@ -4,16 +4,17 @@ use searchwright_contract::Instant;
 use searchwright_store::{integrations, publications};
 use serde_json::json;
 
-use super::{LIVE, Stop, View};
+use super::{Stop, View};
 use crate::{
-    jobs::{JobError, audit::fenced, worker::Run},
+    jobs::{JobContext, JobError},
+    posts::attempts::LIVE,
     providers::outbound::Purpose,
     publishing::{Item, Marker, Publisher, Trouble, Uploaded, pictures, vendors},
 };
 
 /// The main image at the provider; uploaded once.
 pub(super) async fn picture(
-    run: &Run,
+    job: &JobContext,
     view: &View,
     connection: &integrations::Record,
     publisher: &dyn Publisher,
@@ -30,12 +31,12 @@ pub(super) async fn picture(
             alt: image.alt.clone(),
         }));
     }
-    let settings = run.engine.publishing().map_err(JobError::from)?;
+    let settings = job.engine.publishing().map_err(JobError::from)?;
     let client = settings.outbound.for_purpose(Purpose::Publish);
     let found = pictures::fetch(&client, &image.url).await?;
-    let (scope, id, digest) = (run.leased.scope, connection.id, found.digest);
+    let (scope, id, digest) = (job.leased.scope, connection.id, found.digest);
     let known = publications::uploaded(
-        &mut run.engine.db.read().await.map_err(JobError::from)?,
+        &mut job.engine.db.read().await.map_err(JobError::from)?,
         scope,
         id,
         &digest,
@@ -55,8 +56,8 @@ pub(super) async fn picture(
             Trouble::Unclear { what, .. } => Trouble::NotNow { what, after: None },
             other => other,
         })?;
-    let (stored, now) = (json!(uploaded), run.engine.clock.now());
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    let (stored, now) = (json!(uploaded), job.engine.clock.now());
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move { publications::note_upload(tx, scope, id, &digest, &stored, now).await })
     })
     .await?;

@@ -16,12 +16,16 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
-    super::{Job, JobError, audit::fenced, worker::Run},
-    DRAFT, GONE, LIVE, View, error, problem, result,
+    super::{Job, JobContext, JobError},
+    View, error, problem, result,
 };
 use crate::{
     Failure,
-    posts::{PUBLISH, advance, announce, facts, follow},
+    posts::{
+        PUBLISH, advance, announce,
+        attempts::{DRAFT, GONE, LIVE},
+        facts, follow,
+    },
     publishing::{Reason, Remote, Trouble},
     writing::transitions::{Actor, Facts},
 };
@@ -36,16 +40,16 @@ enum What {
     Nothing,
 }
 
-pub(super) async fn done(run: &Run, view: View, remote: &Remote) -> Result<Value, JobError> {
-    settle(run, view, What::There(remote.clone())).await
+pub(super) async fn done(job: &JobContext, view: View, remote: &Remote) -> Result<Value, JobError> {
+    settle(job, view, What::There(remote.clone())).await
 }
 
-pub(super) async fn unchanged(run: &Run, view: View) -> Result<Value, JobError> {
-    settle(run, view, What::Unchanged).await
+pub(super) async fn unchanged(job: &JobContext, view: View) -> Result<Value, JobError> {
+    settle(job, view, What::Unchanged).await
 }
 
-pub(super) async fn absent(run: &Run, view: View) -> Result<Value, JobError> {
-    settle(run, view, What::Nothing).await
+pub(super) async fn absent(job: &JobContext, view: View) -> Result<Value, JobError> {
+    settle(job, view, What::Nothing).await
 }
 
 /// A transition that the table refuses a worker is a defect of ours.
@@ -53,11 +57,11 @@ fn defect(failure: Failure) -> Error {
     Error::Defect(failure.to_string())
 }
 
-async fn settle(run: &Run, view: View, what: What) -> Result<Value, JobError> {
+async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobError> {
     let (now, event, check) = (
-        run.engine.clock.now(),
-        run.engine.clock.id(),
-        run.engine.clock.id(),
+        job.engine.clock.now(),
+        job.engine.clock.id(),
+        job.engine.clock.id(),
     );
     let View {
         mut attempt,
@@ -66,7 +70,7 @@ async fn settle(run: &Run, view: View, what: What) -> Result<Value, JobError> {
         ..
     } = view;
     let id = attempt.id;
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             projects::lock(tx, scope).await?;
             let was_live = published.is_live;
@@ -97,9 +101,9 @@ async fn settle(run: &Run, view: View, what: What) -> Result<Value, JobError> {
         })
     })
     .await?;
-    run.engine.happened.notify_one();
-    run.engine.wake.notify_one();
-    Ok(result(&super::load(run, id).await?))
+    job.engine.happened.notify_one();
+    job.engine.wake.notify_one();
+    Ok(result(&super::load(job, id).await?))
 }
 
 /// Writes what is known into the attempt and the publication.
@@ -208,33 +212,33 @@ const fn back(from: PostStatus) -> PostStatus {
 }
 
 /// It will not be carried out.
-pub(super) async fn refused(run: &Run, view: View, trouble: &Trouble) -> Result<Value, JobError> {
-    let now = run.engine.clock.now();
-    failed(run, view, error(trouble, now)).await
+pub(super) async fn refused(job: &JobContext, view: View, trouble: &Trouble) -> Result<Value, JobError> {
+    let now = job.engine.clock.now();
+    failed(job, view, error(trouble, now)).await
 }
 
 /// It is not to be carried out as things stand at the provider.
-pub(super) async fn stopped(run: &Run, view: View, reason: Reason) -> Result<Value, JobError> {
+pub(super) async fn stopped(job: &JobContext, view: View, reason: Reason) -> Result<Value, JobError> {
     let why = IntegrationError {
         code: reason.word().to_owned(),
         detail: reason.text().to_owned(),
         provider_message: None,
-        at: run.engine.clock.now(),
+        at: job.engine.clock.now(),
     };
-    failed(run, view, why).await
+    failed(job, view, why).await
 }
 
-pub(super) async fn failed(run: &Run, view: View, why: IntegrationError) -> Result<Value, JobError> {
-    let (now, event) = (run.engine.clock.now(), run.engine.clock.id());
+pub(super) async fn failed(job: &JobContext, view: View, why: IntegrationError) -> Result<Value, JobError> {
+    let (now, event) = (job.engine.clock.now(), job.engine.clock.id());
     let View {
         attempt, published, ..
     } = view;
     let told = problem(&why.code, &why.detail);
-    fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+    job.write_fenced(move |tx, scope| {
         Box::pin(async move { fail(tx, scope, attempt, published, why, event, now).await })
     })
     .await?;
-    run.engine.happened.notify_one();
+    job.engine.happened.notify_one();
     Err(JobError::GiveUp(told))
 }
 

@@ -12,11 +12,7 @@ use super::{
     problem, save,
 };
 use crate::{
-    jobs::{
-        JobError,
-        audit::fenced,
-        worker::{Run, backoff},
-    },
+    jobs::{JobContext, JobError},
     publishing::{Trouble, Why, vendors},
 };
 
@@ -27,19 +23,19 @@ const LONGEST_PATIENCE: i64 = 24 * 3_600_000;
 
 /// A request failed: whether it may have been carried out decides what is next.
 pub(super) async fn troubled(
-    run: &Run,
+    job: &JobContext,
     mut view: View,
     connection: &integrations::Record,
     trouble: &Trouble,
 ) -> Result<Value, JobError> {
-    note(&run.engine, run.leased.scope, connection, Some(trouble))
+    note(&job.engine, job.leased.scope, connection, Some(trouble))
         .await
         .map_err(JobError::from)?;
-    let now = run.engine.clock.now();
+    let now = job.engine.clock.now();
     if let Trouble::Refused { why: Why::Schema, .. } = trouble {
         // What exactly is missing is found out when somebody asks for the fields.
         let (id, missing) = (connection.id, ["fieldMap".to_owned()]);
-        fenced(&run.engine.db, run.leased.clone(), move |tx, scope| {
+        job.write_fenced(move |tx, scope| {
             Box::pin(async move { integrations::miss(tx, scope, id, &missing, now).await })
         })
         .await?;
@@ -57,27 +53,27 @@ pub(super) async fn troubled(
     };
     view.attempt.note(word, detail, now);
     match trouble {
-        Trouble::Unclear { .. } => uncertain(run, view, 0).await,
+        Trouble::Unclear { .. } => uncertain(job, view, 0).await,
         // Nothing is concluded from a provider that does not let us look.
-        Trouble::NotNow { after, .. } if is_open => uncertain(run, view, after.map_or(0, asked)).await,
+        Trouble::NotNow { after, .. } if is_open => uncertain(job, view, after.map_or(0, asked)).await,
         Trouble::Refused { .. } if is_open && view.attempt.sent.as_deref() == Some(CREATE) => {
-            uncertain(run, view, 0).await
+            uncertain(job, view, 0).await
         }
         Trouble::NotNow { after, .. } => {
             let waited = now.millis() - view.attempt.created_at.millis();
-            if run.leased.attempt >= MOST_ATTEMPTS || waited > LONGEST_PATIENCE {
-                return refused(run, view, trouble).await;
+            if job.leased.attempt >= MOST_ATTEMPTS || waited > LONGEST_PATIENCE {
+                return refused(job, view, trouble).await;
             }
-            let wait = after.map_or_else(|| backoff(run.leased.attempt, PATIENCE), asked);
+            let wait = after.map_or_else(|| job.backoff(PATIENCE), asked);
             view.attempt.state = PublicationState::Pending;
             view.attempt.next_check_at = Some(now.plus_millis(wait));
-            save(run, &view).await?;
+            save(job, &view).await?;
             Err(match after {
                 Some(_) => JobError::Wait(wait),
                 None => JobError::Retry(PATIENCE),
             })
         }
-        Trouble::Refused { .. } => refused(run, view, trouble).await,
+        Trouble::Refused { .. } => refused(job, view, trouble).await,
     }
 }
 
@@ -87,8 +83,8 @@ fn asked(after: Duration) -> i64 {
 }
 
 /// Nobody knows: it is looked for again after a while, and in the end left to a person.
-async fn uncertain(run: &Run, mut view: View, at_least: i64) -> Result<Value, JobError> {
-    let now = run.engine.clock.now();
+async fn uncertain(job: &JobContext, mut view: View, at_least: i64) -> Result<Value, JobError> {
+    let now = job.engine.clock.now();
     view.attempt.state = PublicationState::Uncertain;
     let wait = LOOKS
         .get(view.attempt.checks as usize)
@@ -96,7 +92,7 @@ async fn uncertain(run: &Run, mut view: View, at_least: i64) -> Result<Value, Jo
         .map(|wait| wait.max(at_least));
     view.attempt.checks += 1;
     view.attempt.next_check_at = wait.map(|wait| now.plus_millis(wait));
-    save(run, &view).await?;
+    save(job, &view).await?;
     Err(match wait {
         Some(wait) => JobError::Wait(wait),
         None => JobError::Uncertain(problem(
@@ -107,8 +103,8 @@ async fn uncertain(run: &Run, mut view: View, at_least: i64) -> Result<Value, Jo
 }
 
 /// What was sent is not there.
-pub(super) async fn missed(run: &Run, mut view: View) -> Result<Value, JobError> {
-    let now = run.engine.clock.now();
+pub(super) async fn missed(job: &JobContext, mut view: View) -> Result<Value, JobError> {
+    let now = job.engine.clock.now();
     let attempt = &mut view.attempt;
     attempt.misses += 1;
     let first = *attempt.first_missed_at.get_or_insert(now);
@@ -120,18 +116,18 @@ pub(super) async fn missed(run: &Run, mut view: View) -> Result<Value, JobError>
             provider_message: None,
             at: now,
         };
-        return failed(run, view, why).await;
+        return failed(job, view, why).await;
     }
-    uncertain(run, view, 0).await
+    uncertain(job, view, 0).await
 }
 
 /// Its connection was ended meanwhile: what was never sent has failed, and what was sent nobody can look for.
-pub(super) async fn disconnected(run: &Run, mut view: View) -> Result<Value, JobError> {
+pub(super) async fn disconnected(job: &JobContext, mut view: View) -> Result<Value, JobError> {
     let gone = Trouble::because(Why::Credential, "the provider was disconnected meanwhile");
     if view.attempt.sent.is_none() {
-        return refused(run, view, &gone).await;
+        return refused(job, view, &gone).await;
     }
-    let now = run.engine.clock.now();
+    let now = job.engine.clock.now();
     view.published.last_error = Some(error(&gone, now));
     view.attempt.note(
         "disconnected",
@@ -139,7 +135,7 @@ pub(super) async fn disconnected(run: &Run, mut view: View) -> Result<Value, Job
         now,
     );
     (view.attempt.state, view.attempt.next_check_at) = (PublicationState::Uncertain, None);
-    save(run, &view).await?;
+    save(job, &view).await?;
     Err(JobError::Uncertain(problem(
         "uncertain",
         "whether the post is at the provider cannot be found out while it is not connected; connect it again, then publish again, which looks again",

@@ -6,7 +6,11 @@ use searchwright_contract::{
 };
 use searchwright_store::{Tx, posts, projects};
 
-use super::{check_version, find, forget_generated, refuse_unless_editable, site, uuid, write};
+use super::{
+    check_version, forget_generated,
+    record::{find, uuid, write},
+    refuse_unless_editable, site,
+};
 use crate::{
     Engine,
     call::{Call, limit},

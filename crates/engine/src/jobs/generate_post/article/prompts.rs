@@ -128,7 +128,7 @@ impl Writer<'_> {
             max_tokens,
             temperature: None,
             form,
-            nonce: self.steps.run.engine.clock.id(),
+            nonce: self.steps.job.engine.clock.id(),
         }
     }
 

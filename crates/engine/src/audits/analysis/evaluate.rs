@@ -1,0 +1,301 @@
+//! Pages through checks: no store, no waiting but for the next batch.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use hashbrown::HashMap;
+use searchwright_contract::audits::AuditTotals;
+use searchwright_site::{
+    checks::{self, Asking, Check, Context, Early, Rules, Severity, Told},
+    graph::{Index, flag},
+    origin::Origin,
+    page::{PageFacts, UrlId},
+    score::{self, Counts, Scores},
+    text::{folded_hash, hash},
+};
+use searchwright_store::{
+    issues,
+    snapshots::{Mark, half},
+};
+use tokio::sync::mpsc::Receiver;
+use uuid::Uuid;
+
+use super::{
+    super::{
+        batches::Few,
+        ids::PageIds,
+        impact::{impact_of, weight},
+    },
+    gather::Gathered,
+};
+use crate::jobs::JobError;
+
+/// What was seen, as it is stored: without the formatter that `Display` puts in between.
+pub(in crate::audits) fn evidence(finding: &checks::Finding) -> String {
+    serde_json::to_string(&finding.evidence).unwrap_or_default()
+}
+
+/// What the whole analysis adds up to.
+#[derive(Default)]
+pub(super) struct Sums {
+    pub(super) scores: Scores,
+    pub(super) totals: AuditTotals,
+    /// By check.
+    weights: ByCheck<Option<Weighed>>,
+    /// Of every page what audits are compared by.
+    pub(super) marks: Vec<Mark>,
+    /// Of pages that are no whole HTML, what their answers tell.
+    pub(super) told: HashMap<Uuid, Told>,
+    /// Checks that failed on some page, or that lack what they rest on.
+    pub(super) unproven: HashSet<&'static str>,
+    /// Pages by check.
+    pub(super) found: ByCheck<Vec<UrlId>>,
+}
+
+/// Something of each check, by its place in the registry.
+pub(super) struct ByCheck<T>(Vec<T>);
+
+impl<T: Default> Default for ByCheck<T> {
+    fn default() -> Self {
+        Self(checks::registry().iter().map(|_| T::default()).collect())
+    }
+}
+
+impl<T> ByCheck<T> {
+    fn of(&mut self, check: &Check) -> &mut T {
+        &mut self.0[check.place()]
+    }
+
+    /// Each of them with its check.
+    pub(super) fn into_each(self) -> impl Iterator<Item = (&'static Check, T)> {
+        checks::registry().iter().zip(self.0)
+    }
+}
+
+/// What a check found, altogether.
+#[derive(Clone, Copy)]
+pub(super) struct Weighed {
+    /// The worst of it.
+    pub(super) severity: Severity,
+    /// Weights times the ranks of the pages concerned, as integers so that the order of pages does not matter.
+    sum: u64,
+}
+
+impl Weighed {
+    /// What the issue weighs, as [`impact_of`] says.
+    pub(super) fn impact(self) -> f64 {
+        impact_of(self.sum as f64 / UNIT)
+    }
+
+    fn add(sums: &mut Option<Self>, other: Self) {
+        let so_far = sums.get_or_insert(Self { sum: 0, ..other });
+        so_far.severity = so_far.severity.max(other.severity);
+        so_far.sum += other.sum;
+    }
+}
+
+/// One in the sums of weights.
+const UNIT: f64 = (1_u64 << 40) as f64;
+
+impl Sums {
+    /// What another thread has counted.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.scores.merge(&other.scores);
+        self.totals.errors += other.totals.errors;
+        self.totals.warnings += other.totals.warnings;
+        self.totals.notices += other.totals.notices;
+        for (check, weighed) in other.weights.into_each() {
+            if let Some(weighed) = weighed {
+                Weighed::add(self.weights.of(check), weighed);
+            }
+        }
+        self.marks.extend(other.marks);
+        self.told.extend(other.told);
+        self.unproven.extend(other.unproven);
+        for (check, pages) in other.found.into_each() {
+            self.found.of(check).extend(pages);
+        }
+    }
+
+    /// Checks that found something.
+    pub(super) fn issues(&self) -> u64 {
+        self.weights.0.iter().flatten().count() as u64
+    }
+
+    /// `None` when a check found nothing.
+    pub(super) fn weighed(&self, check: &Check) -> Option<Weighed> {
+        self.weights.0[check.place()]
+    }
+
+    fn add(&mut self, check: &'static Check, severity: Severity, rank: f64) {
+        let sum = (weight(severity) * rank * UNIT).round() as u64;
+        Weighed::add(self.weights.of(check), Weighed { severity, sum });
+        match severity {
+            Severity::Error => self.totals.errors += 1,
+            Severity::Warning => self.totals.warnings += 1,
+            Severity::Notice => self.totals.notices += 1,
+        }
+    }
+}
+
+/// Everything pages are evaluated with.
+pub(super) struct Shared {
+    pub(super) index: Arc<Index>,
+    pub(super) origin: Origin,
+    pub(super) rules: Rules,
+    pub(super) ids: Arc<PageIds>,
+    pub(super) ignored: HashSet<(Uuid, Uuid)>,
+    /// Of each check, in the order of the registry.
+    pub(super) issue_ids: Vec<Uuid>,
+    pub(super) now_ms: i64,
+}
+
+/// What one of those that evaluate has seen.
+#[derive(Default)]
+pub(super) struct Evaluated {
+    pub(super) sums: Sums,
+    pub(super) gathered: Gathered,
+    /// The page that the start ends at.
+    pub(super) home: Option<PageFacts>,
+}
+
+impl Evaluated {
+    /// What another has seen.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.sums.merge(other.sums);
+        self.gathered.merge(other.gathered);
+        self.home = self.home.take().or(other.home);
+    }
+}
+
+/// Evaluates batches until there are no more; several of these run at once on the same batches.
+pub(super) fn evaluate_batches(
+    shared: &Shared,
+    saved: &Mutex<Receiver<Vec<u8>>>,
+    mut gathered: Gathered,
+) -> Result<Evaluated, JobError> {
+    let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
+    let by = Asking::new(shared.rules.clone(), shared.now_ms).fingerprint();
+    let mut sums = Sums::default();
+    let (mut home, mut room) = (None, Vec::new());
+    loop {
+        let next = locked(saved).blocking_recv();
+        let Some(data) = next else { break };
+        let mut batch = Few::open(&data, by, &mut room)?;
+        loop {
+            let (pages, early) = batch.next(checks::TOGETHER)?;
+            if pages.is_empty() {
+                break;
+            }
+            evaluate(shared, &context, (&pages, &early), &mut sums, &mut gathered)?;
+            home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
+            // what makes and writes portions meanwhile is woken often, and would wait for milliseconds each time
+            std::thread::yield_now();
+        }
+    }
+    Ok(Evaluated { sums, gathered, home })
+}
+
+/// What is behind a lock that no one leaves half changed.
+pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn evaluate(
+    shared: &Shared,
+    context: &Context<'_>,
+    (pages, early): (&[PageFacts], &[Option<Early>]),
+    sums: &mut Sums,
+    gathered: &mut Gathered,
+) -> Result<(), JobError> {
+    let index = &shared.index;
+    let evaluated = checks::evaluate(pages, early, context);
+    for ((facts, early), evaluated) in pages.iter().zip(early).zip(evaluated) {
+        if !index.has(facts.id, flag::INTERNAL) {
+            continue;
+        }
+        let id = shared.ids.get(facts.id);
+        sums.marks.push(mark(facts, index, id));
+        sums.unproven
+            .extend(evaluated.failed.into_iter().map(|check| check.id));
+        let told = Told::by(facts);
+        if told != Told::Whole {
+            sums.told.insert(id, told);
+        }
+        let mut counts = Counts::default();
+        let was_silent = index.was_silent(facts.id);
+        let rank = f64::from(index.rank(facts.id));
+        let rules = &shared.rules;
+        let mut count = |check: &'static Check, severity: Severity| {
+            let issue = shared.issue_ids[check.place()];
+            if !shared.ignored.contains(&(issue, id)) {
+                sums.add(check, severity, rank);
+                if score::is_counted(check, was_silent) {
+                    counts.count(check, severity, rules);
+                }
+            }
+            sums.found.of(check).push(facts.id);
+        };
+        let indexable = index.has(facts.id, flag::INDEXABLE);
+        for finding in evaluated.findings {
+            count(finding.check, rules.severity_of(finding.check, &finding.evidence));
+            gathered.gather(finding.check, (facts.id, id), indexable, &evidence(&finding))?;
+        }
+        // what was seen then is noted already
+        let early = early.iter().filter(|_| evaluated.early);
+        early
+            .flat_map(Early::checks)
+            .for_each(|check| count(check, rules.severity(check)));
+        if score::is_scored(facts, was_silent) {
+            sums.scores.add(&counts);
+        }
+    }
+    Ok(())
+}
+
+fn mark(facts: &PageFacts, index: &Index, id: Uuid) -> Mark {
+    let title = facts.html.as_deref().and_then(|html| html.titles.first());
+    let canonical = index.canonical(facts.id).map(|canonical| index.key(canonical));
+    Mark {
+        page: half(id),
+        status: facts.status().unwrap_or(0),
+        indexable: index.has(facts.id, flag::INDEXABLE),
+        title: title.map_or(0, |title| folded_hash(title) as u32),
+        canonical: canonical.map_or(0, |canonical| hash(canonical.as_bytes()) as u32),
+    }
+}
+
+/// What is wrong with the site as a whole.
+pub(super) fn evaluate_site(
+    shared: &Shared,
+    home: Option<&PageFacts>,
+    sums: &mut Sums,
+) -> Vec<issues::Finding> {
+    let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
+    let mut found = Vec::new();
+    let failed = checks::evaluate_site(home, &context, &mut found);
+    let silence = |check: &&Check| check.silence(home, &shared.origin, &shared.index);
+    let silent = checks::registry().iter().filter(|check| silence(check).is_some());
+    sums.unproven
+        .extend(failed.into_iter().chain(silent).map(|check| check.id));
+    let (mut findings, mut counts) = (Vec::new(), Counts::default());
+    for finding in found {
+        let page = shared.ids.get(UrlId(0));
+        let issue = shared.issue_ids[finding.check.place()];
+        if !shared.ignored.contains(&(issue, page)) {
+            let severity = shared.rules.severity_of(finding.check, &finding.evidence);
+            sums.add(finding.check, severity, 1.0);
+            counts.count(finding.check, severity, &shared.rules);
+        }
+        sums.found.of(finding.check).push(UrlId(0));
+        findings.push(issues::Finding {
+            issue,
+            page,
+            evidence: evidence(&finding),
+        });
+    }
+    sums.scores.set_site(counts);
+    findings
+}

@@ -1,0 +1,58 @@
+//! What the pages are called that may be found: by their titles and first headings. Noted while the crawl goes on.
+
+use searchwright_site::{
+    graph::{Index, flag},
+    page::{PageFacts, UrlId},
+};
+use searchwright_store::page_names::{self, MOST};
+use uuid::Uuid;
+
+use super::super::ids::PageIds;
+use crate::keywords::cannibalisation::{name_key, title_key};
+
+/// What pages are called, as hashes, each with the page.
+#[derive(Debug, Default)]
+pub(super) struct Names(Vec<(i64, UrlId)>);
+
+impl Names {
+    /// Takes in a page.
+    pub(super) fn note(&mut self, facts: &PageFacts) {
+        let Some(html) = facts.html.as_deref() else { return };
+        let heading = html.headings.iter().find(|heading| heading.level == 1);
+        let title = html.titles.first().and_then(|title| title_key(title));
+        let heading = heading.and_then(|heading| name_key(&heading.text));
+        let keys = [title, heading.filter(|key| Some(*key) != title)];
+        self.0
+            .extend(keys.into_iter().flatten().map(|key| (key, facts.id)));
+    }
+
+    /// Those of pages of the site that may be found, by their names; of a name the first pages by address.
+    pub(super) fn placed(mut self, index: &Index) -> Self {
+        let findable = |page| index.has(page, flag::INTERNAL) && index.has(page, flag::INDEXABLE);
+        self.0.retain(|(_, page)| findable(*page));
+        self.0.sort_unstable();
+        for called in self.0.chunk_by_mut(|a, b| a.0 == b.0) {
+            if called.len() > MOST {
+                called.sort_unstable_by_key(|(_, page)| index.key(*page));
+            }
+        }
+        let mut last = (None, 0);
+        self.0.retain(|(name, _)| {
+            let before = if last.0 == Some(*name) { last.1 } else { 0 };
+            last = (Some(*name), before + 1);
+            before < MOST
+        });
+        self
+    }
+
+    /// Portions of so many, to be written one after the other; one name is in one of them.
+    pub(super) fn portions(&self, most: usize, ids: &PageIds) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
+        let mut rest = &self.0[..];
+        std::iter::from_fn(move || {
+            let (portion, behind) = rest.split_at(page_names::end_of_portion(rest, most));
+            rest = behind;
+            let page = |(key, page): &(i64, UrlId)| (*key, ids.get(*page));
+            (!portion.is_empty()).then(|| portion.iter().map(page).collect())
+        })
+    }
+}

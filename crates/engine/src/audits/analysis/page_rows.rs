@@ -1,0 +1,366 @@
+//! What the rows of pages say that the graph of a crawl does not: noted while the crawl goes on, so that the rows can be written
+//! while its checks are evaluated. They are written in the order of their ids, so that each leaf of a tree is written once, and
+//! until then are packed: of a very large site there are many.
+
+use std::mem::take;
+
+use searchwright_contract::{Instant, pages::Page};
+use searchwright_site::{
+    fetch::FetchError,
+    graph::{Index, flag},
+    page::{NotIndexable, Outcome, PageFacts, UrlId, not_indexable},
+    score,
+    url_key::key_of,
+};
+use searchwright_store::pages::Seen;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{
+    super::{
+        ids::{PageIds, page_id},
+        pipeline::portions,
+    },
+    urls::Urls,
+};
+use crate::{failure::defect, jobs::JobError};
+
+/// Parts that pages are kept in, by the beginning of their ids. Of a million pages one has 8,000.
+const PARTS: usize = 128;
+/// Bytes of a part that are packed together.
+const PLAIN: usize = 16 << 10;
+
+/// A page.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note<'n> {
+    id: UrlId,
+    /// As fetched, where that is not its key.
+    url: Option<&'n str>,
+    status: Option<u16>,
+    failure: Option<&'n str>,
+    outlinks: Option<u32>,
+    not_indexable: Option<&'n str>,
+    title: Option<&'n str>,
+    words: Option<u32>,
+    crawled_ms: i64,
+    /// Whether it counts in the score, and whether it does if it gave no answer before either.
+    scored: (bool, bool),
+}
+
+impl<'n> Note<'n> {
+    fn of(facts: &'n PageFacts, key: &str) -> Self {
+        let html = facts.html.as_deref();
+        Self {
+            id: facts.id,
+            url: Some(&*facts.url).filter(|url| *url != key),
+            status: facts.status(),
+            failure: match &facts.outcome {
+                Outcome::Failed(error) => Some(why(error)),
+                Outcome::Blocked(_) => Some("blocked"),
+                Outcome::Status(_) | Outcome::Redirect { .. } => None,
+            },
+            outlinks: html.map(|html| html.links_total),
+            not_indexable: not_indexable(facts).map(NotIndexable::code),
+            title: html.and_then(|html| html.titles.first()).map(AsRef::as_ref),
+            words: html.map(|html| html.main_words),
+            crawled_ms: facts.fetched_at_ms,
+            scored: [false, true].map(|silent| score::is_scored(facts, silent)).into(),
+        }
+    }
+
+    fn row(&self, id: Uuid, key: &str, index: &Index) -> Seen {
+        let hops = index.hops(self.id);
+        let last = hops.urls.last().copied().unwrap_or(self.id);
+        let url = self.url.unwrap_or(key);
+        let last = if last == self.id { url } else { index.key(last) };
+        let indexable = index.has(self.id, flag::INDEXABLE);
+        let why_not = self.not_indexable.unwrap_or(NotIndexable::Blocked.code());
+        let followed = index.inlinks(self.id).filter(|(_, nofollow)| !nofollow);
+        Seen {
+            id,
+            page: Page {
+                id: String::new(),
+                url: url.to_owned(),
+                final_url: (self.status.is_some() && !hops.looped).then(|| last.to_owned()),
+                status_code: self.status,
+                failure: self.failure.map(str::to_owned),
+                depth: index.depth(self.id),
+                inlinks: followed.count() as u32,
+                outlinks: self.outlinks,
+                link_score: index.link_score(self.id),
+                indexable,
+                non_indexable_reason: (!indexable).then(|| why_not.to_owned()),
+                title: self.title.map(str::to_owned),
+                word_count: self.words,
+                last_crawled_at: Instant::default(),
+            },
+            crawled_at: Instant::from_millis(self.crawled_ms),
+            scored: if index.was_silent(self.id) {
+                self.scored.1
+            } else {
+                self.scored.0
+            },
+            rank: f64::from(index.rank(self.id)),
+        }
+    }
+}
+
+/// Why there is no answer, in the words of the contract.
+const fn why(error: &FetchError) -> &'static str {
+    match error {
+        FetchError::Denied => "denied",
+        FetchError::Dns => "dns",
+        FetchError::Connect => "connect",
+        FetchError::Tls | FetchError::Certificate(_) => "tls",
+        FetchError::Timeout => "timeout",
+        FetchError::Broken => "broken",
+    }
+}
+
+/// Pages of which some are packed.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    packed: Vec<Vec<u8>>,
+    open: Vec<u8>,
+}
+
+impl Part {
+    fn note(&mut self, note: &Note<'_>) -> Result<(), JobError> {
+        self.open = postcard::to_extend(note, take(&mut self.open)).map_err(|e| defect("page", e))?;
+        if self.open.len() >= PLAIN {
+            let mut packed = lz4_flex::compress_prepend_size(&self.open);
+            packed.shrink_to_fit();
+            self.packed.push(packed);
+            self.open.clear();
+        }
+        Ok(())
+    }
+
+    /// Calls back with some of them at a time.
+    fn each(self, mut each: impl FnMut(Vec<Note<'_>>)) -> Result<(), JobError> {
+        let mut read = |mut plain: &[u8]| {
+            let mut notes = Vec::new();
+            while !plain.is_empty() {
+                let (note, rest) = postcard::take_from_bytes(plain).map_err(|e| defect("page", e))?;
+                notes.push(note);
+                plain = rest;
+            }
+            each(notes);
+            Ok::<_, JobError>(())
+        };
+        for packed in self.packed {
+            let plain = lz4_flex::decompress_size_prepended(&packed).map_err(|e| defect("page", e))?;
+            read(&plain)?;
+        }
+        read(&self.open)
+    }
+}
+
+/// The pages of a crawl.
+#[derive(Debug, Default)]
+pub(super) struct PageRows {
+    project: Uuid,
+    parts: Vec<Part>,
+}
+
+impl PageRows {
+    pub(super) fn new(project: Uuid) -> Self {
+        Self {
+            project,
+            parts: Vec::new(),
+        }
+    }
+
+    /// Takes in a page. Its id.
+    pub(super) fn note(&mut self, facts: &PageFacts) -> Result<Uuid, JobError> {
+        let key = key_of(&facts.url);
+        let id = page_id(self.project, &key);
+        let part = usize::from(id.as_bytes()[0]) * PARTS / 256;
+        self.parts.resize_with(PARTS, Part::default);
+        self.parts[part].note(&Note::of(facts, &key))?;
+        Ok(id)
+    }
+
+    /// Gives the rows of the pages of the site in portions of at most so many, each in the order of their ids and behind the
+    /// one before, until one is not taken. Where lists have them.
+    pub(super) fn each(
+        self,
+        index: &Index,
+        ids: &PageIds,
+        most: usize,
+        give: &mut dyn FnMut(Vec<Seen>) -> bool,
+    ) -> Result<Urls, JobError> {
+        let (mut rows, mut urls) = (Vec::new(), Urls::default());
+        let mut give = |rows: &mut Vec<Seen>| {
+            rows.sort_unstable_by_key(|row| row.id);
+            portions(take(rows), most).all(&mut *give)
+        };
+        for part in self.parts {
+            part.each(|mut notes| {
+                notes.retain(|note| index.has(note.id, flag::INTERNAL));
+                // looked up with nothing else in between, so that many wait for memory together
+                let keys: Vec<&str> = notes.iter().map(|note| index.key(note.id)).collect();
+                for (note, key) in notes.iter().zip(keys) {
+                    urls.add(note.id, note.url);
+                    rows.push(note.row(ids.get(note.id), key, index));
+                }
+            })?;
+            if rows.len() >= most && !give(&mut rows) {
+                return Ok(urls);
+            }
+        }
+        give(&mut rows);
+        Ok(urls)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_site::{
+        graph::{Ends, IndexBuilder, KnownRuns},
+        origin::Origin,
+        page::{At, HtmlFacts},
+        urls::UrlTable,
+    };
+    use url::Url;
+
+    use super::*;
+
+    fn facts(id: UrlId, url: &str, outcome: Outcome) -> PageFacts {
+        let at = At {
+            id,
+            attempts: 1,
+            fetched_at_ms: 1_700_000_000_000 + i64::from(id.0),
+        };
+        let html = (outcome == Outcome::Status(200)).then(|| HtmlFacts {
+            titles: vec![format!("Page {} of a shop that has desks, chairs and lamps", id.0).into()],
+            main_words: id.0,
+            links_total: 3,
+            ..HtmlFacts::default()
+        });
+        PageFacts {
+            html: html.map(Box::new),
+            ..PageFacts::without_answer(&Url::parse(url).unwrap(), at, outcome)
+        }
+    }
+
+    /// A crawl of so many pages, and of one on another site.
+    fn crawl(pages: u32) -> (Index, Vec<PageFacts>) {
+        let (mut table, mut builder) = (UrlTable::new(1_000_000), IndexBuilder::default());
+        let mut all = Vec::new();
+        for number in 0..=pages {
+            // the URL as fetched is not the key of all of them
+            let url = match number {
+                1 => "https://example.com/?b=1&a=2".to_owned(),
+                _ if number % 3 == 2 && number > 9 => format!("https://example.com/%d0%b0?b=1&a={number}"),
+                _ if number == pages => "https://elsewhere.example/".to_owned(),
+                _ => format!("https://example.com/{number}"),
+            };
+            let id = table.add_url(&Url::parse(&url).unwrap()).unwrap();
+            let outcome = match number {
+                2 => Outcome::Failed(FetchError::Timeout),
+                3 => Outcome::Blocked("/3".into()),
+                4 => Outcome::Redirect {
+                    status: 301,
+                    location: Some("/5".into()),
+                    target: Some(UrlId(5)),
+                },
+                6 => Outcome::Status(404),
+                _ => Outcome::Status(200),
+            };
+            all.push(facts(id, &url, outcome));
+            if number < pages {
+                builder.set_internal(id);
+            }
+        }
+        all.iter().for_each(|page| builder.add(page));
+        let index = builder.finish(
+            table,
+            Ends {
+                depths: vec![0],
+                origin: &Origin::default(),
+                traps: Vec::new(),
+                complete: true,
+                runs: KnownRuns::default(),
+            },
+        );
+        (index, all)
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_ids() {
+        let project = Uuid::from_u128(7);
+        let (index, pages) = crawl(30_000);
+        let mut rows = PageRows::new(project);
+        for page in &pages {
+            rows.note(page).unwrap();
+        }
+        assert!(rows.parts.iter().any(|part| !part.packed.is_empty()));
+        let (mut all, mut portions) = (Vec::new(), 0);
+        let ids = PageIds::default().complete(project, &index, 3);
+        let urls = rows.each(&index, &ids, 4_000, &mut |portion| {
+            assert!((1..=4_000).contains(&portion.len()));
+            portions += 1;
+            all.extend(portion);
+            true
+        });
+        let urls = urls.unwrap().placed(&index);
+        assert!(portions > 5, "{portions}");
+        assert!(all.is_sorted_by_key(|row| row.id));
+        assert_eq!(all.len(), 30_000);
+        let row = |number: u32| {
+            let id = page_id(project, index.key(UrlId(number)));
+            let row = all.iter().find(|row| row.id == id).unwrap();
+            (&row.page, row.scored, row.crawled_at)
+        };
+        let (page, scored, at) = row(0);
+        assert_eq!(
+            (page.depth, page.status_code, page.outlinks, scored),
+            (Some(0), Some(200), Some(3), true)
+        );
+        assert_eq!(
+            (page.title.as_deref(), page.word_count),
+            (Some("Page 0 of a shop that has desks, chairs and lamps"), Some(0))
+        );
+        assert_eq!((page.indexable, &page.non_indexable_reason), (true, &None));
+        assert_eq!(at.millis(), 1_700_000_000_000);
+        let (page, ..) = row(1);
+        assert_eq!(page.url, "https://example.com/?b=1&a=2");
+        assert_eq!(page.final_url.as_ref(), Some(&page.url));
+        let (page, scored, _) = row(2);
+        assert_eq!(
+            (page.failure.as_deref(), &page.final_url, scored),
+            (Some("timeout"), &None, false)
+        );
+        let (page, ..) = row(3);
+        assert_eq!(page.failure.as_deref(), Some("blocked"));
+        let (page, ..) = row(4);
+        assert_eq!(page.final_url.as_deref(), Some("https://example.com/5"));
+        assert_eq!(page.non_indexable_reason.as_deref(), Some("redirect"));
+        let (page, scored, _) = row(6);
+        assert_eq!(
+            (page.non_indexable_reason.as_deref(), scored),
+            (Some("status"), true)
+        );
+        let listed = urls.portions(100_000, &index, &ids).next().unwrap();
+        assert_eq!((listed.len(), listed.is_sorted()), (30_000, true));
+        assert!(listed.iter().any(|(url, _)| url.ends_with("?b=1&a=2")));
+    }
+
+    #[test]
+    fn who_writes_no_more_gets_no_more() {
+        let (index, pages) = crawl(1_000);
+        let mut rows = PageRows::new(Uuid::nil());
+        for page in &pages {
+            rows.note(page).unwrap();
+        }
+        let mut given = 0;
+        let ids = PageIds::default().complete(Uuid::nil(), &index, 1);
+        let done = rows.each(&index, &ids, 10, &mut |_| {
+            given += 1;
+            given < 3
+        });
+        done.unwrap();
+        assert_eq!(given, 3);
+    }
+}

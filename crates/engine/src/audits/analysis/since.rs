@@ -1,0 +1,67 @@
+//! How what an audit found differs from the one before, in numbers.
+
+use std::collections::HashMap;
+
+use searchwright_contract::diffs::ChangeCounts;
+use searchwright_site::checks;
+use searchwright_store::{
+    Db,
+    access::ProjectScope,
+    snapshots::{self, Mark},
+};
+use uuid::Uuid;
+
+use super::super::ids::issue_id;
+use crate::{changes::merged, jobs::JobError};
+
+/// `None` when nothing is kept of the one before. `pages` and the pages of each issue in `found` are ascending.
+pub(super) async fn since(
+    db: &Db,
+    scope: ProjectScope,
+    previous: Option<Uuid>,
+    pages: &[Mark],
+    found: &[(Uuid, Vec<u64>)],
+) -> Result<Option<ChangeCounts>, JobError> {
+    let Some(previous) = previous else {
+        return Ok(None);
+    };
+    let mut tx = db.read().await?;
+    let Some(pages_before) = snapshots::pages(&mut tx, scope, previous).await? else {
+        return Ok(None);
+    };
+    let had = snapshots::issues(&mut tx, scope, previous).await?;
+    let found: HashMap<Uuid, &[u64]> = found
+        .iter()
+        .map(|(issue, pages)| (*issue, pages.as_slice()))
+        .collect();
+    let mut counts = ChangeCounts::default();
+    for check in checks::registry() {
+        let issue = issue_id(scope.project(), check.id);
+        let before = if had.contains(&issue) {
+            snapshots::found(&mut tx, scope, previous, issue).await?
+        } else {
+            Vec::new()
+        };
+        let now = found.get(&issue).copied().unwrap_or_default();
+        for (_, change) in merged(&before, now, &pages_before, pages) {
+            *counts.of(change) += 1;
+        }
+    }
+    Ok(Some(counts))
+}
+
+/// Takes over what is known of pages of which this one could tell nothing: that nobody looked is no change.
+pub(super) fn carry(untold: HashMap<Uuid, Vec<u64>>, found: &mut Vec<(Uuid, Vec<u64>)>) {
+    let mut places: HashMap<Uuid, usize> = found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+    for (issue, mut untold) in untold {
+        let place = *places.entry(issue).or_insert_with(|| {
+            found.push((issue, Vec::new()));
+            found.len() - 1
+        });
+        let pages = &mut found[place].1;
+        pages.append(&mut untold);
+        pages.sort_unstable();
+        pages.dedup();
+    }
+    found.retain(|(_, pages)| !pages.is_empty());
+}

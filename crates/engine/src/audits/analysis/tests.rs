@@ -1,0 +1,31 @@
+//! What the tests of an analysis have in common.
+
+use searchwright_site::{
+    graph::{Ends, Index, IndexBuilder, KnownRuns},
+    origin::Origin,
+    page::{At, Outcome, PageFacts},
+    urls::UrlTable,
+};
+use url::Url;
+
+/// So many pages that were asked for.
+pub(in crate::audits) fn index(pages: u32) -> Index {
+    let (mut table, mut builder) = (UrlTable::new(1_000_000), IndexBuilder::default());
+    for number in 0..pages {
+        let url = Url::parse(&format!("https://example.com/{number}")).unwrap();
+        let at = At {
+            id: table.add_url(&url).unwrap(),
+            ..At::default()
+        };
+        builder.set_internal(at.id);
+        builder.add(&PageFacts::without_answer(&url, at, Outcome::Status(404)));
+    }
+    let ends = Ends {
+        depths: Vec::new(),
+        origin: &Origin::default(),
+        traps: Vec::new(),
+        complete: true,
+        runs: KnownRuns::default(),
+    };
+    builder.finish(table, ends)
+}

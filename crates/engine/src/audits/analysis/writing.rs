@@ -1,0 +1,136 @@
+//! What an analysis writes. Portions are made on a thread of their own, one ahead of the store.
+
+use std::sync::Arc;
+
+use searchwright_contract::Instant;
+use searchwright_site::graph::Index;
+use searchwright_store::{
+    issues::{self, Newest, Ready},
+    page_names, pages,
+};
+use uuid::Uuid;
+
+use super::{
+    super::{
+        ids::PageIds,
+        pipeline::{pack_ahead, write_ahead},
+    },
+    Audited,
+    evaluate::Shared,
+    gather::{self, Gathered},
+    names::Names,
+    page_rows::PageRows,
+    urls::Urls,
+};
+use crate::jobs::{JobContext, JobError};
+
+/// Rows of one transaction, of which others wait for the end.
+pub(super) const ROWS: usize = 8 * 1024;
+/// Pages of one, which have many columns.
+const PAGES: usize = ROWS / 2;
+/// Names of one, which are in leaves.
+const NAMES: usize = 8 * ROWS;
+
+/// Writes the rows of pages. Where lists have them.
+pub(super) async fn rows(
+    job: &JobContext,
+    audit: Audited,
+    (index, ids): (Arc<Index>, Arc<PageIds>),
+    rows: PageRows,
+) -> Result<Urls, JobError> {
+    let urls = write_ahead(
+        move |give| rows.each(&index, &ids, PAGES, give),
+        |seen| {
+            job.write_fenced(move |tx, scope| {
+                Box::pin(async move { pages::record(tx, scope, audit.id, seen).await })
+            })
+        },
+    );
+    urls.await?
+}
+
+/// Takes pages up into the list.
+pub(super) async fn urls(
+    job: &JobContext,
+    (index, ids): (Arc<Index>, Arc<PageIds>),
+    urls: Urls,
+) -> Result<(), JobError> {
+    write_ahead(
+        move |give| {
+            let urls = urls.placed(&index);
+            urls.portions(ROWS, &index, &ids).all(give);
+        },
+        |urls| {
+            job.write_fenced(move |tx, scope| Box::pin(async move { pages::place(tx, scope, urls).await }))
+        },
+    )
+    .await
+}
+
+/// Writes what was found.
+pub(super) async fn findings(
+    job: &JobContext,
+    audit: Audited,
+    (shared, found): (&Arc<Shared>, Gathered),
+    now: Instant,
+) -> Result<(), JobError> {
+    let db = &job.engine.db;
+    let (shared, newest) = (shared.clone(), Newest::before(audit.began));
+    let before = issues::ids(&mut db.read().await?, job.leased.scope).await?;
+    let is_new = move |issue: Uuid| before.binary_search(&issue).is_err();
+    let written = pack_ahead(
+        move |give| {
+            let known = gather::Known {
+                issues: &shared.issue_ids,
+                ids: &shared.ids,
+                index: &shared.index,
+            };
+            found.rest(known, give)
+        },
+        move |portion| Ready::make(portion.findings(), &is_new, audit.id, now),
+        |ready| async move {
+            let ready = ready?;
+            job.write_fenced(move |tx, scope| {
+                Box::pin(async move { issues::record_ready(tx, scope, audit.id, ready, newest, now).await })
+            })
+            .await
+        },
+    );
+    written.await?
+}
+
+/// Writes what pages are called.
+pub(super) async fn names(
+    job: &JobContext,
+    audit: Audited,
+    (index, ids): (Arc<Index>, Arc<PageIds>),
+    names: Names,
+) -> Result<(), JobError> {
+    job.write_fenced(move |tx, scope| Box::pin(async move { page_names::forget(tx, scope, audit.id).await }))
+        .await?;
+    write_ahead(
+        move |give| {
+            let names = names.placed(&index);
+            names.portions(NAMES, &ids).all(give);
+        },
+        |names| {
+            job.write_fenced(move |tx, scope| {
+                Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
+            })
+        },
+    )
+    .await
+}
+
+/// Forgets what pages were called in audits before.
+pub(super) async fn forget_names(job: &JobContext, audit: Audited) -> Result<(), JobError> {
+    let mut forgotten = ROWS as u64;
+    while forgotten == ROWS as u64 {
+        forgotten = job
+            .write_fenced(move |tx, scope| {
+                Box::pin(async move { page_names::forget_older(tx, scope, audit.id, ROWS).await })
+            })
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! An audit: crawl the website, evaluate the checks, settle what was found before. Resumes after a crash
+//! with the batches that were saved; writing twice what was written once changes nothing.
+
+use std::{sync::Arc, time::Duration};
+
+use searchwright_contract::{
+    Code, Instant, Problem,
+    audits::{Audit, AuditStatus},
+};
+use searchwright_site::{
+    checks::Asking,
+    crawl::{self, Config, Ending, Resume},
+};
+use searchwright_store::{Db, access::ProjectScope, audits, crawls};
+use serde_json::json;
+use url::Url;
+use uuid::Uuid;
+
+pub(crate) use self::left::{abort, withdraw};
+pub(super) use self::saving::Stopped;
+use self::{
+    left::{failure, given_up},
+    saving::Saving,
+};
+use super::{
+    analysis::{self, Noted},
+    annotate::{Crawled, annotate, previous_audit},
+    batches::{Rooms, unpack, unpack_whole},
+    page_texts, vitals,
+};
+use crate::{
+    failure::defect,
+    jobs::{JobContext, JobError},
+    providers::outbound::Purpose,
+    rules,
+};
+
+mod before;
+mod earlier;
+mod left;
+mod saving;
+
+/// How long what robots.txt says is used (RFC 9309 section 2.4: a day).
+pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
+/// How often an audit goes on after a crash of the worker.
+const MOST_CRASHES: i64 = 3;
+
+/// Carries an audit out, or on.
+pub(crate) async fn run(job: JobContext, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
+    let db = job.engine.db.clone();
+    let scope = job.leased.scope;
+    let audit = audits::get(&mut db.read().await?, scope, audit_id).await?;
+    if !audit.status.is_active() {
+        return Ok(json!({ "auditId": audit_id }));
+    }
+    let done = tokio::select! {
+        reason = job.interrupted() => Err(reason),
+        done = carry_out(&job, &audit, audit_id) => done,
+    };
+    // Who takes the job over settles what it found. Otherwise it is settled as far as it came, also before another attempt, which
+    // may be cancelled while it waits; doing it again changes nothing.
+    if let Err(JobError::Canceled | JobError::GiveUp(_) | JobError::Retry(_)) = &done
+        && let Err(error) = analysis::leave(&job, audit_id, began(&audit)).await
+    {
+        tracing::warn!(audit = %audit_id, ?error, "what an audit changed before it ended was not counted");
+    }
+    done
+}
+
+async fn carry_out(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
+    let db = &job.engine.db;
+    if job.leased.crashes > MOST_CRASHES {
+        let problem = Problem::new(
+            Code::InternalError,
+            given_up(
+                job.leased.crashes,
+                audit.progress.fetched,
+                previous_audit(audit).is_some(),
+            ),
+        );
+        return Err(JobError::GiveUp(Box::new(
+            problem.with("auditError", "interrupted"),
+        )));
+    }
+    set_status(job, audit_id, AuditStatus::Crawling).await?;
+    let (mut ending, noted) = crawl(job, audit, audit_id).await?;
+    if let Some(error) = failure(&ending) {
+        let problem = Problem::new(Code::InvalidState, error.message).with("auditError", error.code);
+        return Err(JobError::GiveUp(Box::new(problem)));
+    }
+    set_status(job, audit_id, AuditStatus::Analyzing).await?;
+    annotate(db, job.leased.scope, audit, Crawled::Audit, &mut ending.index).await?;
+    let vitals = vitals::note(job, &mut ending).await?;
+    let audited = analysis::Audited {
+        id: audit_id,
+        requested: audit.requested_at,
+        began: began(audit),
+        previous: previous_audit(audit),
+    };
+    let result = analysis::analyze(job, audited, ending, noted).await?;
+    Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
+}
+
+/// What an audit saw is not older.
+fn began(audit: &Audit) -> Instant {
+    audit.started_at.unwrap_or(audit.requested_at)
+}
+
+async fn set_status(job: &JobContext, audit: Uuid, status: AuditStatus) -> Result<(), JobError> {
+    let now = job.engine.clock.now();
+    job.write_fenced(move |tx, scope| {
+        Box::pin(async move { audits::set_status(tx, scope, audit, status, now).await })
+    })
+    .await
+}
+
+/// How the site of an audit is crawled.
+pub(super) fn config(job: &JobContext, audit: &Audit) -> Result<Config, JobError> {
+    let settings = &job.settings;
+    let start = Url::parse(&audit.start_url).map_err(|e| defect("start url", e))?;
+    // Politeness is owed to strangers; the operator named this site as their own.
+    let is_own = settings
+        .allow
+        .iter()
+        .any(|a| a.purpose == Purpose::Crawl && a.names(&start));
+    let mut config = Config::new(start, audit.config.max_pages);
+    config.max_depth = audit.config.max_depth;
+    config.include.clone_from(&audit.config.include);
+    config.exclude.clone_from(&audit.config.exclude);
+    config.include_subdomains = audit.config.include_subdomains;
+    (config.connections, config.delay) = if is_own {
+        (settings.connections_to_allowed, Duration::ZERO)
+    } else {
+        (settings.connections, settings.delay)
+    };
+    // From the audit, so that a resumed crawl asks for the same made-up URLs.
+    config.seed = Uuid::try_parse(&audit.id).unwrap_or_default().as_u64_pair().1;
+    Ok(config)
+}
+
+async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Noted), JobError> {
+    let db = &job.engine.db;
+    let mut config = config(job, audit)?;
+    config.seeds = before::seeds(job, config.max_pages).await?;
+    config.robots_copy = before::robots_copy(job).await?;
+    let fetcher = job.settings.crawler()?;
+    let scope = job.leased.scope;
+    let elapsed = before::elapsed(audit, job.engine.clock.now(), config.max_duration);
+    let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
+    let reader = earlier::reader(&job.settings.user_agent, &rules.thresholds);
+    config.thresholds = rules.thresholds.clone();
+    let asking = Arc::new(Asking::new(rules, audit.requested_at.millis()));
+    let Before {
+        resume,
+        next,
+        noted,
+        texts,
+    } = saved(db, (scope, audit_id), &config, &asking, elapsed).await?;
+    config.wants_texts = texts.wanted().clone();
+    config.earlier = earlier::of(db, scope, audit, reader, texts.clone()).await?;
+    let mut sink = Saving {
+        asking,
+        job: job.clone(),
+        audit: audit_id,
+        next,
+        texts,
+        reader,
+        noted,
+        rooms: Rooms::default(),
+    };
+    let clock = job.engine.clock.clone();
+    let now: crawl::Clock = Arc::new(move || clock.now().millis());
+    let ending = crawl::crawl(
+        config,
+        Arc::new(fetcher),
+        &mut sink,
+        resume,
+        job.stopping.child_token(),
+        now,
+    )
+    .await
+    .map_err(Stopped::reason)?;
+    before::keep_robots(job, audit, &ending.origin.robots).await?;
+    Ok((ending, sink.noted))
+}
+
+/// A crawl as far as it was saved.
+struct Before {
+    /// If it was begun.
+    resume: Option<Resume>,
+    /// Number of the next batch.
+    next: u32,
+    /// What is noted of its pages.
+    noted: Noted,
+    /// How many of its pages have their texts beside them.
+    texts: page_texts::Kept,
+}
+
+/// Reads what is saved of the crawl of an audit.
+async fn saved(
+    db: &Db,
+    (scope, audit): (ProjectScope, Uuid),
+    config: &Config,
+    asking: &Arc<Asking>,
+    elapsed: Duration,
+) -> Result<Before, JobError> {
+    let mut noted = Noted::of(scope.project());
+    let mut origin = None;
+    let mut count = 0;
+    while let Some(data) = crawls::load(&mut db.read().await?, scope, audit, count).await? {
+        let (newer, _, _) = unpack(&data)?;
+        origin = newer.or(origin);
+        count += 1;
+    }
+    if count == 0 {
+        return Ok(Before {
+            resume: None,
+            next: 0,
+            noted,
+            texts: page_texts::Kept::default(),
+        });
+    }
+    tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
+    let mut resume = Resume::new(config, origin, elapsed);
+    let texts = page_texts::Kept::default();
+    for number in 0..count {
+        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+            break;
+        };
+        let (asking, kept) = (asking.clone(), texts.clone());
+        // others have to know meanwhile that this goes on
+        let going_on = tokio::task::spawn_blocking(move || {
+            let again = unpack_whole(&data, &asking)?;
+            let (_, discovered, pages) = again.saved;
+            noted.note(pages.iter(), again.noticed, number)?;
+            kept.note(pages.iter());
+            resume.resources(again.resources);
+            for url in &discovered {
+                resume.url(url).map_err(|e| defect("saved crawl", e))?;
+            }
+            for page in &pages {
+                resume.page(page).map_err(|e| defect("saved crawl", e))?;
+            }
+            Ok::<_, JobError>((resume, noted))
+        });
+        (resume, noted) = going_on.await.map_err(|e| defect("saved crawl", e))??;
+    }
+    Ok(Before {
+        resume: Some(resume),
+        next: count,
+        noted,
+        texts,
+    })
+}

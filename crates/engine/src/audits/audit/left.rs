@@ -1,0 +1,278 @@
+//! How an audit ends that has no result.
+
+use searchwright_contract::{
+    Instant,
+    audits::{Audit, AuditError, AuditStatus},
+    events::EventType,
+};
+use searchwright_site::{
+    crawl::{Ending, Termination},
+    fetch::FetchError,
+    graph::State,
+    origin::Origin,
+    robots::TOKEN,
+};
+use searchwright_store::{
+    Result, Tx,
+    access::ProjectScope,
+    audits, events, issues,
+    jobs::{End, Leased},
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{super::analysis, began};
+use crate::{Engine, jobs::Job};
+
+/// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.
+pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
+    let home = ending.origin.home;
+    let said = match ending.index.status(home) {
+        Some(status) => format!("its start page answered {status}"),
+        None => "its start page gave no answer".to_owned(),
+    };
+    let message = match ending.termination {
+        Termination::RobotsUnreachable => without_robots(&ending.origin),
+        Termination::Blocked if ending.index.state(home) == State::Blocked => format!(
+            "{}/robots.txt forbids this crawler ({TOKEN}) every page that is known, and not the search engines: nothing is known of \
+             them; allow it there",
+            ending.origin.root
+        ),
+        Termination::Blocked if ending.answered == 0 => format!(
+            "the site refuses the crawler: {said}, and no other page was shown; let the crawler's user agent or address through \
+             the site's firewall and rate limits"
+        ),
+        Termination::HostUnavailable if ending.answered == 0 => format!(
+            "the site does not answer: {said}, and no other page was shown; check its address and that it may be reached from here"
+        ),
+        _ => return None,
+    };
+    Some(AuditError {
+        code: ending.termination.code().to_owned(),
+        message,
+    })
+}
+
+/// Why an audit is not resumed again, what is left of it, and how to go on.
+pub(super) fn given_up(crashes: i64, fetched: u64, has_previous: bool) -> String {
+    let again = if has_previous {
+        "which asks for the pages that the last one with results read only if they have changed"
+    } else {
+        "which begins anew"
+    };
+    format!(
+        "the process ended {crashes} times while this audit ran, after which it is not resumed again; of its {fetched} fetched pages nothing is \
+         shown, and what audits before it found is kept; see in the log why the process ended, and start another audit, {again}"
+    )
+}
+
+/// What became of robots.txt, and what to do.
+fn without_robots(origin: &Origin) -> String {
+    let (root, file) = (&origin.root, &origin.robots);
+    let asked = format!("{root}/robots.txt");
+    let led = match &*file.url {
+        same if *same == *asked => String::new(),
+        // where to is for the site to choose, and no text of this program
+        _ => "it leads elsewhere, ".to_owned(),
+    };
+    let host = root.strip_prefix("https://");
+    let (cause, advice) = match (&file.error, file.status) {
+        (Some(FetchError::Certificate(fault)), _) => (
+            format!("the site's certificate is not valid ({})", fault.code()),
+            "renew it".to_owned(),
+        ),
+        (Some(error @ (FetchError::Tls | FetchError::Connect)), _) if let Some(host) = host => (
+            error.to_string(),
+            format!("check that the site is up; if it has no https, name it as http://{host}"),
+        ),
+        (Some(error @ FetchError::Dns), _) => (error.to_string(), "check the site's address".to_owned()),
+        (Some(error @ FetchError::Denied), _) => (
+            error.to_string(),
+            "private addresses are reached only where the operator allows it".to_owned(),
+        ),
+        (Some(error), _) => (error.to_string(), "check that the site is up".to_owned()),
+        (None, Some(429)) => (
+            "status 429".to_owned(),
+            "let the crawler through the site's rate limit, or try later".to_owned(),
+        ),
+        (None, status) => (
+            format!("status {}", status.unwrap_or_default()),
+            "check that the site is up".to_owned(),
+        ),
+    };
+    format!("{asked} could not be fetched, which forbids crawling (RFC 9309): {led}{cause}; {advice}")
+}
+
+/// Ends the audit of a job that will not be run again, in the transaction that ends the job under its lease.
+pub(crate) async fn abort(
+    engine: &Engine,
+    tx: &mut Tx,
+    leased: &Leased,
+    end: &End,
+    now: Instant,
+) -> Result<()> {
+    let scope = leased.scope;
+    let Some((audit, id)) = of_job(tx, scope, leased.id).await? else {
+        return Ok(());
+    };
+    let (status, outcome) = match end {
+        End::Failed(problem) => {
+            let word = problem
+                .extra
+                .get("auditError")
+                .and_then(serde_json::Value::as_str)
+                .unwrap_or("internal_error");
+            let error = AuditError {
+                code: word.to_owned(),
+                message: problem.detail.clone(),
+            };
+            (
+                AuditStatus::Failed,
+                audits::Outcome {
+                    termination: Some(word.to_owned()),
+                    error: Some(error),
+                    ..Default::default()
+                },
+            )
+        }
+        _ => (AuditStatus::Cancelled, cancelled()),
+    };
+    let code = outcome.error.as_ref().map(|e| e.code.clone());
+    if audits::finish(tx, scope, id, status, outcome, now).await? && status == AuditStatus::Failed {
+        let data = json!({ "auditId": audit.id, "version": audit.version + 1, "error": code });
+        events::write(tx, scope, engine.clock.id(), EventType::AuditFailed, &data, now).await?;
+    }
+    rescore(engine, tx, scope, &audit, now).await
+}
+
+/// What an audit without a result found of the pages of the one before counts there.
+async fn rescore(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: &Audit,
+    now: Instant,
+) -> Result<()> {
+    if audit.status != AuditStatus::Queued && audit.previous_audit_id.is_some() {
+        Job::Rescore
+            .enqueue_once(tx, scope, engine.clock.id(), now)
+            .await?;
+    }
+    Ok(())
+}
+
+/// An audit whose job was stopped while no worker held it: before one took it, or since the one that did was stopped. What it
+/// changed by then is told.
+pub(crate) async fn withdraw(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    job: Uuid,
+    now: Instant,
+) -> Result<()> {
+    let Some((audit, id)) = of_job(tx, scope, job).await? else {
+        return Ok(());
+    };
+    if audit.status != AuditStatus::Queued {
+        for issue in issues::ids(tx, scope).await? {
+            let event = engine.clock.id();
+            analysis::tell(tx, scope, (id, began(&audit)), (issue, event), now).await?;
+        }
+    }
+    audits::finish(tx, scope, id, AuditStatus::Cancelled, cancelled(), now).await?;
+    rescore(engine, tx, scope, &audit, now).await
+}
+
+/// The audit that a job carries out.
+async fn of_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<(Audit, Uuid)>> {
+    let audit = audits::active(tx, scope).await?;
+    let audit = audit.filter(|audit| audit.job_id == job.to_string());
+    Ok(audit.map(|audit| {
+        let id = Uuid::try_parse(&audit.id).unwrap_or_default();
+        (audit, id)
+    }))
+}
+
+fn cancelled() -> audits::Outcome {
+    audits::Outcome {
+        termination: Some("cancelled".to_owned()),
+        ..audits::Outcome::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_site::{fetch::Fault, origin::File};
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_an_audit_that_is_given_up_is_told() {
+        let [first, second] = [false, true].map(|again| given_up(4, 7, again));
+        assert!(first.contains("ended 4 times") && first.contains("its 7 fetched pages"));
+        assert!(first.ends_with("begins anew") && second.ends_with("only if they have changed"));
+    }
+
+    #[test]
+    fn what_became_of_robots_txt_is_told() {
+        let says = |root: &str, url: &str, status, error| {
+            let robots = File {
+                url: url.into(),
+                status,
+                error,
+                ..File::default()
+            };
+            without_robots(&Origin {
+                root: root.into(),
+                robots,
+                ..Origin::default()
+            })
+        };
+        let (root, at) = ("https://example.com", "https://example.com/robots.txt");
+        let plain = ("http://example.com", "http://example.com/robots.txt");
+        let inside = "http://10.0.0.1/robots.txt";
+        for (said, cause, advice) in [
+            (says(root, at, Some(500), None), "status 500", "is up"),
+            (says(root, at, Some(429), None), "status 429", "rate limit"),
+            (
+                says(root, at, None, Some(FetchError::Timeout)),
+                "timed out",
+                "is up",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Dns)),
+                "does not resolve",
+                "address",
+            ),
+            (
+                says(root, inside, None, Some(FetchError::Denied)),
+                "it leads elsewhere, address not allowed",
+                "operator",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Tls)),
+                "TLS failed",
+                "as http://example.com",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Connect)),
+                "could not connect",
+                "as http://example.com",
+            ),
+            (
+                says(root, at, None, Some(FetchError::Certificate(Fault::Expired))),
+                "(expired)",
+                "renew",
+            ),
+        ] {
+            let begin = "https://example.com/robots.txt could not be fetched";
+            assert!(
+                said.starts_with(begin) && said.contains(cause) && said.contains(advice),
+                "{said}"
+            );
+            assert_eq!(said.contains("it leads"), cause.contains("it leads"), "{said}");
+        }
+        let said = says(plain.0, plain.1, None, Some(FetchError::Connect));
+        assert!(said.starts_with(plain.1) && !said.contains("https"), "{said}");
+    }
+}

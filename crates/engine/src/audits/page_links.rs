@@ -1,0 +1,240 @@
+//! Where each URL lies in the stored crawl of an audit, and which pages link there: noted once when a crawl has ended, so
+//! that a page is shown with its links without reading a crawl of a hundred thousand.
+
+use std::{mem::take, sync::Arc};
+
+use searchwright_site::{
+    graph::{Index, State, flag},
+    page::UrlId,
+    url_key::url_key,
+};
+use searchwright_store::{
+    Tx,
+    access::ProjectScope,
+    page_links::{self, Portion},
+};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use uuid::Uuid;
+
+use super::{
+    ids::{PageIds, page_id},
+    pipeline::pack_ahead,
+};
+use crate::{
+    failure::{Failure, Result, defect},
+    jobs::{JobContext, JobError},
+};
+
+/// Pages shown that link to one.
+pub(crate) const SHOWN: usize = 50;
+/// URLs of a portion.
+const PORTION: usize = 256;
+/// Portions of one transaction.
+const AT_ONCE: usize = 64;
+/// URLs that are sorted together, about: of a very large site all of them would take much memory.
+const RANGE: usize = 4 * PORTION * AT_ONCE;
+
+/// The batch of each URL that was fetched, by its id.
+#[derive(Debug, Default)]
+pub(super) struct Batches(Vec<u32>);
+
+/// Of a URL that was not fetched.
+const NO_BATCH: u32 = u32::MAX;
+
+impl Batches {
+    /// Takes in a page of a batch.
+    pub(super) fn note(&mut self, id: UrlId, number: u32) {
+        let place = id.0 as usize;
+        if self.0.len() <= place {
+            self.0.resize(place + 1, NO_BATCH);
+        }
+        self.0[place] = number;
+    }
+
+    fn of(&self, id: UrlId) -> Option<u32> {
+        let batch = self.0.get(id.0 as usize).copied();
+        batch.filter(|number| *number != NO_BATCH)
+    }
+}
+
+/// A URL that was fetched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    page: Uuid,
+    /// Its id in the crawl.
+    pub(crate) id: UrlId,
+    /// The batch that holds its facts.
+    pub(crate) batch: u32,
+    /// Status; 0 without an answer.
+    pub(crate) status: u16,
+    /// robots.txt forbids it.
+    pub(crate) blocked: bool,
+    /// It belongs to the site.
+    pub(crate) internal: bool,
+    /// Bits of [`searchwright_site::urls::provenance`].
+    pub(crate) provenance: u8,
+    /// Pages that link to it.
+    pub(crate) inlinks: u32,
+    /// The batch and the id of some of them.
+    pub(crate) sources: Vec<(u32, UrlId)>,
+}
+
+impl Place {
+    /// Other pages that link to it.
+    pub(super) fn others(&self) -> u32 {
+        let own = self.sources.iter().filter(|(_, id)| *id == self.id).count();
+        self.inlinks.saturating_sub(own as u32)
+    }
+}
+
+fn place(index: &Index, batches: &Batches, page: Uuid, id: UrlId, batch: u32) -> Place {
+    let internal = index.has(id, flag::INTERNAL);
+    let inlinks = index.inlinks(id);
+    Place {
+        page,
+        id,
+        batch,
+        status: index.status(id).unwrap_or(0),
+        blocked: index.state(id) == State::Blocked,
+        internal,
+        provenance: index.provenance(id),
+        inlinks: inlinks.len() as u32,
+        sources: inlinks
+            .filter_map(|(source, _)| Some((batches.of(source)?, source)))
+            .take(SHOWN)
+            .collect(),
+    }
+}
+
+fn pack(places: &[Place]) -> Result<Vec<u8>> {
+    let plain = postcard::to_stdvec(places).map_err(|e| defect("links", e))?;
+    Ok(lz4_flex::compress_prepend_size(&plain))
+}
+
+fn unpack(data: &[u8]) -> Result<Vec<Place>> {
+    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved links", e))?;
+    postcard::from_bytes(&plain).map_err(|e| defect("saved links", e))
+}
+
+/// Writes where the URLs of a crawl are.
+pub(super) async fn note(
+    job: &JobContext,
+    audit: Uuid,
+    (index, ids): (Arc<Index>, Arc<PageIds>),
+    batches: Batches,
+) -> Result<(), JobError> {
+    let batches = Arc::new(batches);
+    let of = (index.clone(), batches.clone());
+    let written = pack_ahead(
+        move |give| {
+            let mut first = true;
+            orders(&index, &batches, &ids, RANGE).all(|order| {
+                let mut some = order.chunks(PORTION * AT_ONCE);
+                some.all(|urls| give((urls.to_vec(), take(&mut first))))
+            });
+        },
+        move |(urls, first)| Ok::<_, JobError>((portions(&of.0, &of.1, &urls)?, first)),
+        |made| async move {
+            let (portions, first) = made?;
+            job.write_fenced(move |tx, scope| {
+                Box::pin(async move { page_links::save(tx, scope, audit, portions, first).await })
+            })
+            .await
+        },
+    );
+    written.await?;
+    Ok(())
+}
+
+/// What was fetched, by page, with its batch; about so many at a time.
+fn orders(
+    index: &Index,
+    batches: &Batches,
+    ids: &PageIds,
+    about: usize,
+) -> impl Iterator<Item = Vec<(Uuid, UrlId, u32)>> {
+    let ranges = index.len().div_ceil(about).max(1) as u128;
+    let range = move |page: Uuid| ((page.as_u128() >> 64) * ranges) >> 64;
+    (0..ranges).map(move |wanted| {
+        let all = (0..index.len() as u32).map(UrlId);
+        let fetched = all.filter_map(|id| Some((ids.get(id), id, batches.of(id)?)));
+        let mut order: Vec<_> = fetched.filter(|(page, ..)| range(*page) == wanted).collect();
+        order.sort_unstable();
+        order
+    })
+}
+
+/// Some of them in portions.
+fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<Portion>> {
+    let pack = |urls: &[(Uuid, UrlId, u32)]| {
+        // They are in no order that the index has. Looked at one behind the other, they wait for memory together.
+        for (_, id, _) in urls {
+            std::hint::black_box(index.inlinks(*id).next());
+        }
+        let places: Vec<Place> = urls
+            .iter()
+            .map(|(page, id, batch)| place(index, batches, *page, *id, *batch))
+            .collect();
+        Ok((
+            places.first().map_or(Uuid::nil(), |place| place.page),
+            pack(&places)?,
+        ))
+    };
+    order.chunks(PORTION).map(pack).collect()
+}
+
+/// The page of an address, whether or not it was fetched.
+pub(crate) fn page_of(project: Uuid, url: &Url) -> Uuid {
+    page_id(project, &url_key(url))
+}
+
+/// Where pages are in the crawl of an audit, each in its place; `None` for what it did not fetch.
+pub(crate) async fn find(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    pages: &[Uuid],
+) -> Result<Vec<Option<Place>>, Failure> {
+    let firsts = page_links::firsts(tx, scope, audit).await?;
+    let portion = |page: &Uuid| firsts.partition_point(|first| first <= page).checked_sub(1);
+    let mut wanted: Vec<usize> = pages.iter().filter_map(portion).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let asked = wanted.iter().map(|at| firsts[*at]).collect();
+    let mut found = vec![None; pages.len()];
+    for (at, data) in wanted
+        .into_iter()
+        .zip(page_links::load(tx, scope, audit, asked).await?)
+    {
+        let Some(data) = data else { continue };
+        let places = unpack(&data)?;
+        for (page, found) in pages.iter().zip(&mut found) {
+            if portion(page) == Some(at) {
+                let place = places.binary_search_by_key(page, |place| place.page).ok();
+                *found = place.map(|place| places[place].clone());
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::analysis::tests::index, *};
+
+    #[test]
+    fn what_was_fetched_comes_by_page_and_once() {
+        let (index, mut batches) = (index(1_000), Batches::default());
+        let fetched = (0..1_000).filter(|id| id % 7 != 3).map(UrlId);
+        fetched.clone().for_each(|id| batches.note(id, id.0 / 100));
+        let ids = PageIds::default().complete(Uuid::nil(), &index, 2);
+        let mut right: Vec<_> = fetched.map(|id| (ids.get(id), id, id.0 / 100)).collect();
+        right.sort_unstable();
+        for about in [1, 64, 999, 1_000_000] {
+            let orders: Vec<_> = orders(&index, &batches, &ids, about).collect();
+            assert_eq!(orders.len(), 1_000_usize.div_ceil(about));
+            assert_eq!(orders.concat(), right, "{about}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Main texts of crawled pages. They are saved beside the facts of their batch, because an evaluation holds the facts
+//! of many pages at once and needs none of the texts.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+    },
+};
+
+use searchwright_site::{
+    crawl::Batch,
+    page::{PageFacts, UrlId},
+};
+use searchwright_store::{Db, access::ProjectScope, crawls};
+use uuid::Uuid;
+
+use super::batches::Rooms;
+use crate::{failure::defect, jobs::JobError};
+
+/// Pages of an audit whose texts are kept: those nearest to the start, which is what a site is about.
+const MOST: u32 = 2_000;
+
+/// How many pages of an audit are saved with their texts. It goes by pages, because batches of a slow site have one or two.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pages: Arc<AtomicU32>,
+    goes_on: Arc<AtomicBool>,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self {
+            pages: Arc::default(),
+            goes_on: Arc::new(AtomicBool::new(true)),
+        }
+    }
+}
+
+impl Kept {
+    /// Whether the next batch is saved with its texts, and so those of pages that are read now are wanted.
+    pub(super) const fn wanted(&self) -> &Arc<AtomicBool> {
+        &self.goes_on
+    }
+
+    /// The same, now.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on.load(Relaxed)
+    }
+
+    /// A batch is saved, with its texts if they were kept until then. Whether they were.
+    pub(super) fn note<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> bool {
+        let goes_on = self.goes_on();
+        if goes_on {
+            let more = pages.filter(|page| page.html_200().is_some()).count();
+            let pages = self.pages.fetch_add(more as u32, Relaxed) + more as u32;
+            self.goes_on.store(pages < MOST, Relaxed);
+        }
+        goes_on
+    }
+}
+
+/// The texts of a batch as they are stored.
+pub(super) fn pack(batch: &Batch, rooms: &mut Rooms) -> Result<Vec<u8>, JobError> {
+    let texts: Vec<(UrlId, &str)> = batch
+        .pages
+        .iter()
+        .filter_map(|page| Some((page.facts.id, &*page.facts.html_200()?.main_text)))
+        .collect();
+    rooms.pack(&texts)
+}
+
+/// The texts of a saved batch, by page; none where they were not kept.
+pub(crate) async fn load(
+    db: &Db,
+    scope: ProjectScope,
+    audit: Uuid,
+    number: u32,
+) -> Result<HashMap<UrlId, String>, JobError> {
+    let Some(data) = crawls::texts(&mut db.read().await?, scope, audit, number).await? else {
+        return Ok(HashMap::new());
+    };
+    let plain = lz4_flex::decompress_size_prepended(&data).map_err(|e| defect("saved texts", e))?;
+    let texts: Vec<(UrlId, String)> = postcard::from_bytes(&plain).map_err(|e| defect("saved texts", e))?;
+    Ok(texts.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_site::page::{At, Outcome};
+    use url::Url;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_as_many_pages_are_kept_whatever_their_batches() {
+        let url = Url::parse("https://example.com/").unwrap();
+        let without = PageFacts::without_answer(&url, At::default(), Outcome::Status(200));
+        let page = PageFacts {
+            html: Some(Box::default()),
+            ..without.clone()
+        };
+        for of_batch in [1, 2, 10, 64] {
+            let batch = vec![page.clone(); of_batch];
+            let kept = Kept::default();
+            let with_texts = (0..5_000).filter(|_| kept.note(batch.iter())).count();
+            assert_eq!(with_texts, (MOST as usize).div_ceil(of_batch), "{of_batch}");
+            assert!(!kept.goes_on());
+        }
+        let kept = Kept::default();
+        assert!((0..5_000).all(|_| kept.note(std::iter::once(&without))));
+    }
+}

@@ -1,0 +1,320 @@
+//! Rechecks: exactly the pages of claims are fetched again, past every cache, and put in their place in the crawl of the
+//! last audit; then the same checks are evaluated as in the audit. Nothing is resolved by silence.
+
+mod stored;
+mod verdicts;
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use searchwright_contract::{
+    Instant,
+    rechecks::{RecheckOutcome, RecheckStatus},
+};
+use searchwright_site::{
+    checks::{self, RecheckMode, Rules, urls},
+    crawl::{Again, Batch, Ending, Sink, SinkError, Termination},
+    graph::KnownRuns,
+    page::{PageFacts, UrlId},
+};
+use searchwright_store::{
+    Db,
+    access::ProjectScope,
+    audits, crawls,
+    issues::{self, Finding},
+    occurrences,
+    rechecks::{self, Found, Waiting},
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+pub(super) use self::stored::OVERLAY;
+use self::verdicts::Pages;
+use self::verdicts::evaluate;
+use self::verdicts::inconclusive;
+use super::impact::impact_of;
+use super::impact::weight;
+use super::{
+    analysis,
+    annotate::{Crawled, annotate},
+    audit::{self, ORIGIN_LASTS_MILLIS, Stopped},
+    batches::{Rooms, pack},
+    ids::url_key_of,
+    page_runs, rescore,
+};
+use crate::{
+    failure::defect,
+    jobs::{JobContext, JobError},
+    rules,
+};
+
+/// Pages of one recheck.
+pub(crate) const MOST_PAGES: usize = 500;
+
+/// Carries it out.
+pub(crate) async fn run(job: JobContext, id: Uuid) -> Result<Value, JobError> {
+    let interrupted = job.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        done = recheck(&job, id) => done,
+    }
+}
+
+async fn recheck(job: &JobContext, id: Uuid) -> Result<Value, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
+    let record = rechecks::get(&mut db.read().await?, scope, id).await?;
+    let waiting = rechecks::waiting(&mut db.read().await?, scope, id).await?;
+    job.write_fenced(move |tx, scope| Box::pin(async move { rechecks::begin(tx, scope, id).await }))
+        .await?;
+    let audit_id = Uuid::try_parse(&record.audit_id).unwrap_or_default();
+    let rules = Arc::new(rules::of(&mut db.read().await?, scope, audit_id).await?);
+    let looked = look(job, audit_id, &waiting, &rules).await?;
+    let (found, pages) = match looked {
+        Some(looked) => {
+            let project = scope.project();
+            let rules = rules.clone();
+            tokio::task::spawn_blocking(move || evaluate(&looked, &waiting, &rules, project))
+                .await
+                .map_err(|e| defect("recheck", e))?
+        }
+        None => {
+            let items = waiting.iter();
+            (
+                items
+                    .map(|item| Found {
+                        outcome: RecheckOutcome::NeedsAudit,
+                        ..inconclusive(item, "the crawl it is compared with is gone")
+                    })
+                    .collect(),
+                Pages::default(),
+            )
+        }
+    };
+    let status = finish(job, id, audit_id, &rules, found, pages).await?;
+    rescore::compute(job).await?;
+    Ok(json!({ "recheckId": id, "status": status }))
+}
+
+/// The crawl of the audit with what was fetched again in its place.
+struct Looked {
+    ending: Ending,
+    fetched: Vec<PageFacts>,
+    overlay: Vec<Batch>,
+    now: Instant,
+}
+
+/// Collects what is fetched, beside what was saved of the audit.
+struct Collected {
+    batches: Vec<Batch>,
+    db: Db,
+    scope: ProjectScope,
+    audit: Uuid,
+}
+
+impl Sink for Collected {
+    async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
+        self.batches.push(batch);
+        Ok(())
+    }
+
+    async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
+        let known = page_runs::load(&self.db, self.scope, self.audit, pages).await;
+        let mut known = known.map_err(Stopped::by)?;
+        for page in self.batches.iter().flat_map(|batch| &batch.pages) {
+            let tokens = page.facts.html.as_ref().and_then(|html| html.tokens.as_deref());
+            if let Some(tokens) = tokens.filter(|_| pages.contains(&page.facts.id)) {
+                known.add(page.facts.id, tokens);
+            }
+        }
+        Ok(known)
+    }
+}
+
+async fn look(
+    job: &JobContext,
+    audit_id: Uuid,
+    waiting: &[Waiting],
+    rules: &Rules,
+) -> Result<Option<Looked>, JobError> {
+    let (db, scope, now) = (&job.engine.db, job.leased.scope, job.engine.clock.now());
+    let audit = audits::get(&mut db.read().await?, scope, audit_id).await?;
+    let mut config = audit::config(job, &audit)?;
+    let mut again = Again {
+        complete: audit.termination.as_deref() == Some(Termination::Complete.code()),
+        ..Again::default()
+    };
+    let mut site = false;
+    for item in waiting {
+        let Some(check) = checks::find(&item.check_id) else {
+            continue;
+        };
+        let mode = check.recheck_mode();
+        if mode == RecheckMode::Audit || rules.is_off(check) {
+            continue;
+        }
+        let Some(page) = url_key_of(&item.url) else {
+            continue;
+        };
+        site |= mode == RecheckMode::Site || check.rests_on_origin();
+        if mode == RecheckMode::Targets {
+            again.with_targets.insert(page.clone());
+            again
+                .pages
+                .extend(urls(&item.evidence).into_iter().filter_map(url_key_of));
+        }
+        again.pages.insert(page);
+    }
+    if site {
+        // What is said of the site is read off the page that the start URL ends at.
+        again.pages.extend(stored::home(db, scope, audit_id).await?);
+    }
+    config.again = Some(again);
+    config.thresholds = rules.thresholds.clone();
+    (config.max_pages, config.max_bytes) = (u32::MAX, u64::MAX);
+    let age = audit
+        .finished_at
+        .map_or(i64::MAX, |at| now.millis() - at.millis());
+    let robots = crawls::robots(&mut db.read().await?, scope).await?;
+    // an audit without a result may have seen another robots.txt since
+    let is_newest = robots.is_none_or(|(seen, _)| audit.finished_at.is_none_or(|at| seen <= at));
+    let known = !site && is_newest && age < ORIGIN_LASTS_MILLIS;
+    let Some(resume) = stored::crawl(db, scope, audit_id, &config, known).await? else {
+        return Ok(None);
+    };
+    let mut sink = Collected {
+        batches: Vec::new(),
+        db: db.clone(),
+        scope,
+        audit: audit_id,
+    };
+    let fetcher = Arc::new(job.settings.crawler()?);
+    let clock = job.engine.clock.clone();
+    let mut ending = searchwright_site::crawl::crawl(
+        config,
+        fetcher,
+        &mut sink,
+        Some(resume),
+        job.stopping.child_token(),
+        Arc::new(move || clock.now().millis()),
+    )
+    .await
+    .map_err(Stopped::reason)?;
+    if ending.termination == Termination::Cancelled {
+        return Err(job.interrupted().await);
+    }
+    annotate(db, scope, &audit, Crawled::Recheck, &mut ending.index).await?;
+    let fetched = sink
+        .batches
+        .iter()
+        .flat_map(|batch| batch.pages.iter().map(|page| page.facts.clone()))
+        .collect();
+    Ok(Some(Looked {
+        ending,
+        fetched,
+        overlay: sink.batches,
+        now,
+    }))
+}
+
+/// Writes everything in one transaction. The status of the recheck.
+async fn finish(
+    job: &JobContext,
+    id: Uuid,
+    audit: Uuid,
+    rules: &Rules,
+    found: Vec<Found>,
+    pages: Pages,
+) -> Result<&'static str, JobError> {
+    let (db, scope, now) = (&job.engine.db, job.leased.scope, job.engine.clock.now());
+    let partial = found.iter().any(|f| {
+        matches!(
+            f.outcome,
+            RecheckOutcome::Inconclusive | RecheckOutcome::NeedsAudit
+        )
+    });
+    let status = if partial {
+        RecheckStatus::Partial
+    } else {
+        RecheckStatus::Completed
+    };
+    let mut number = OVERLAY;
+    while crawls::load(&mut db.read().await?, scope, audit, number)
+        .await?
+        .is_some()
+    {
+        number += 1;
+    }
+    let (mut packed, mut rooms) = (Vec::new(), Rooms::default());
+    for batch in pages
+        .overlay
+        .into_iter()
+        .filter(|batch| !batch.pages.is_empty() || !batch.discovered.is_empty())
+    {
+        packed.push((number, pack(batch, None, &mut rooms)?));
+        number += 1;
+    }
+    let known = issues::ids(&mut db.read().await?, scope).await?;
+    let mut events: Vec<Uuid> = Vec::new();
+    let claims: HashSet<occurrences::Pair> = found.iter().map(|f| f.of).collect();
+    let mut summaries = BTreeMap::new();
+    for (check, finding, rank) in &pages.findings {
+        if !known.contains(&finding.issue) {
+            let severity = rules.severity_by(check, &finding.evidence);
+            let summary = summaries
+                .entry(finding.issue)
+                .or_insert_with(|| analysis::summary(check, finding.issue, severity, 0.0));
+            summary.impact += impact_of(weight(severity) * rank);
+        }
+    }
+    let findings: Vec<Finding> = pages
+        .findings
+        .into_iter()
+        .map(|(_, finding, _)| finding)
+        .filter(|finding| !claims.contains(&(finding.issue, finding.page)))
+        .collect();
+    let mut touched: Vec<Uuid> = claims.iter().map(|(issue, _)| *issue).collect();
+    touched.extend(findings.iter().map(|finding| finding.issue));
+    touched.sort_unstable();
+    touched.dedup();
+    let still = found.iter().filter(|f| f.outcome == RecheckOutcome::StillPresent);
+    let seen: Vec<Uuid> = still
+        .map(|f| f.of.0)
+        .chain(findings.iter().map(|finding| finding.issue))
+        .collect();
+    events.extend(touched.iter().map(|_| job.engine.clock.id()));
+    job.write_fenced(move |tx, scope| {
+        Box::pin(async move {
+            for (number, batch) in packed {
+                crawls::save(tx, scope, audit, number, batch).await?;
+            }
+            rechecks::settle(tx, scope, id, found, now).await?;
+            issues::announce(tx, scope, summaries.into_values().collect(), now).await?;
+            issues::seen(tx, scope, &seen, now).await?;
+            let pairs: Vec<occurrences::Pair> = findings.iter().map(|f| (f.issue, f.page)).collect();
+            let states = occurrences::states(tx, scope, &pairs).await?;
+            let opened = |state: &&Option<_>| {
+                matches!(
+                    state,
+                    None | Some(searchwright_contract::issues::OccurrenceState::Resolved)
+                )
+            };
+            let new = states.iter().filter(opened).count();
+            // Claims about other checks of these pages are not looked at: they are newer than the beginning of time.
+            let newest = issues::Newest {
+                claim: Instant::default(),
+                proof: now,
+            };
+            issues::record(tx, scope, audit, findings, newest, now).await?;
+            for (issue, event) in touched.into_iter().zip(events) {
+                let again = occurrences::log_audit(tx, scope, issue, now, &rechecks::actor(id, now)).await?;
+                let by = json!({ "recheckId": id });
+                analysis::recount(tx, scope, (issue, again), event, by, now).await?;
+            }
+            rechecks::finish(tx, scope, id, status, new as u32, now).await
+        })
+    })
+    .await?;
+    Ok(status.as_str())
+}

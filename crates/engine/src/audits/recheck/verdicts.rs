@@ -1,0 +1,212 @@
+//! What is found out about each claim, and what else is wrong with the pages.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    slice,
+};
+
+use searchwright_contract::rechecks::RecheckOutcome;
+use searchwright_site::{
+    checks::{self, Check, Context, RecheckMode, Rules, Told, Verdict, evaluate_one},
+    crawl::{Batch, Ending, Termination},
+    page::{Outcome, PageFacts},
+};
+use searchwright_store::{
+    issues::Finding,
+    rechecks::{Found, Waiting},
+};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{
+    super::{
+        analysis::evaluate::evidence,
+        ids::{issue_id, page_id, url_key_of},
+        witnessed::Witnessed,
+    },
+    Looked,
+};
+
+pub(super) fn inconclusive(item: &Waiting, why: impl Into<String>) -> Found {
+    Found {
+        of: item.of,
+        outcome: RecheckOutcome::Inconclusive,
+        detail: Some(why.into()),
+        resolution: None,
+        evidence: None,
+    }
+}
+
+/// What there is to write besides the outcomes.
+#[derive(Default)]
+pub(super) struct Pages {
+    /// Problems of the pages themselves that are there now.
+    pub(super) findings: Vec<(&'static Check, Finding, f64)>,
+    pub(super) overlay: Vec<Batch>,
+}
+
+pub(super) fn evaluate(
+    looked: &Looked,
+    waiting: &[Waiting],
+    rules: &Rules,
+    project: Uuid,
+) -> (Vec<Found>, Pages) {
+    let Looked {
+        ending, fetched, now, ..
+    } = looked;
+    let context = Context::new(&ending.index, &ending.origin, rules, now.millis());
+    let by_key: BTreeMap<&str, &PageFacts> = fetched
+        .iter()
+        .map(|facts| (ending.index.key(facts.id), facts))
+        .collect();
+    let home = fetched.iter().find(|facts| facts.id == ending.origin.home);
+    let witnessed = Witnessed::new(&ending.index, &ending.origin);
+    let found = waiting
+        .iter()
+        .map(|item| outcome(item, &by_key, home, (ending, &witnessed), rules, &context))
+        .collect();
+    let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.of.1).collect();
+    let mut findings = Vec::new();
+    for facts in fetched {
+        let page = page_id(project, ending.index.key(facts.id));
+        if !concerned.contains(&page) || is_silent(facts).is_some() {
+            continue;
+        }
+        let all = checks::evaluate(slice::from_ref(facts), &[], &context);
+        for finding in all
+            .into_iter()
+            .flat_map(|page| page.findings)
+            .filter(|f| f.check.recheck_mode() == RecheckMode::Page)
+        {
+            let issue = issue_id(project, finding.check.id);
+            let evidence = evidence(&finding);
+            let rank = f64::from(ending.index.rank(facts.id));
+            findings.push((
+                finding.check,
+                Finding {
+                    issue,
+                    page,
+                    evidence,
+                },
+                rank,
+            ));
+        }
+    }
+    (
+        found,
+        Pages {
+            findings,
+            overlay: looked.overlay.clone(),
+        },
+    )
+}
+
+/// Why an answer says nothing of a page.
+fn is_silent(facts: &PageFacts) -> Option<String> {
+    match &facts.outcome {
+        Outcome::Failed(error) => Some(format!("no answer: {error}")),
+        Outcome::Blocked(rule) => Some(format!("forbidden by robots.txt: {rule}")),
+        Outcome::Status(status) if Told::by(facts) == Told::Nothing => {
+            Some(format!("the server answered {status}"))
+        }
+        Outcome::Status(_) | Outcome::Redirect { .. } => None,
+    }
+}
+
+fn outcome(
+    item: &Waiting,
+    by_key: &BTreeMap<&str, &PageFacts>,
+    home: Option<&PageFacts>,
+    (ending, witnessed): (&Ending, &Witnessed<'_>),
+    rules: &Rules,
+    context: &Context<'_>,
+) -> Found {
+    let Some(check) = checks::find(&item.check_id) else {
+        return Found {
+            outcome: RecheckOutcome::NeedsAudit,
+            ..inconclusive(item, "the check is gone")
+        };
+    };
+    if rules.is_off(check) {
+        return inconclusive(item, "the check is off in this project");
+    }
+    let mode = check.recheck_mode();
+    if mode == RecheckMode::Audit {
+        return Found {
+            outcome: RecheckOutcome::NeedsAudit,
+            ..inconclusive(item, "only an audit of the whole site can tell")
+        };
+    }
+    if ending.termination == Termination::RobotsUnreachable {
+        return inconclusive(item, "robots.txt could not be fetched, which forbids everything");
+    }
+    let key = url_key_of(&item.url).unwrap_or_default();
+    let facts = if mode == RecheckMode::Site {
+        home
+    } else {
+        by_key.get(key.as_str()).copied()
+    };
+    let Some(facts) = facts else {
+        return inconclusive(item, "the page was not fetched: the host did not answer");
+    };
+    match evaluate_one(check, facts, context) {
+        Verdict::Present(finding) => Found {
+            outcome: RecheckOutcome::StillPresent,
+            detail: answered(facts),
+            evidence: Some(with_caches(finding.evidence, facts).to_string()),
+            ..inconclusive(item, "")
+        },
+        Verdict::Failed => inconclusive(item, "the check failed"),
+        Verdict::Absent => {
+            if let Some(why) = is_silent(facts) {
+                return inconclusive(item, why);
+            }
+            if let Some(why) = check.silence(home, &ending.origin, &ending.index) {
+                return inconclusive(item, why);
+            }
+            let of = (&item.evidence, Told::by(facts));
+            if let Some(why) = witnessed.silence(check, of, || Some(facts.id)) {
+                return inconclusive(item, why);
+            }
+            let Some(resolution) = check.resolution(Told::by(facts)) else {
+                return match facts.status() {
+                    Some(200) | None => inconclusive(item, "the page could not be read to its end"),
+                    // Refused, or sent on for now: what is behind it is not known.
+                    Some(status) => inconclusive(item, format!("the page answered {status}")),
+                };
+            };
+            Found {
+                outcome: RecheckOutcome::Resolved,
+                detail: facts.status().map(|status| format!("the page answered {status}")),
+                resolution: Some(resolution.code()),
+                ..inconclusive(item, "")
+            }
+        }
+    }
+}
+
+/// What the page answered, and that a cache may have answered for it.
+fn answered(facts: &PageFacts) -> Option<String> {
+    let status = facts.status()?;
+    Some(match facts.headers.cached() {
+        None => format!("the page answered {status}"),
+        Some(None) => format!("a cache answered {status}: purge it if the page is newer, then recheck"),
+        Some(Some(age)) => format!(
+            "a cache answered {status} with a copy {age} seconds old: purge it if the page is newer, then recheck"
+        ),
+    })
+}
+
+/// What caches on the way said beside what was seen: a page may be fixed and its copy not.
+fn with_caches(mut evidence: Value, facts: &PageFacts) -> Value {
+    let caches = &facts.headers.caches;
+    if let Value::Object(members) = &mut evidence
+        && !caches.is_empty()
+    {
+        let said = caches
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), Value::from(&**value)));
+        members.insert("cache".to_owned(), Value::Object(said.collect()));
+    }
+    evidence
+}

@@ -1,0 +1,164 @@
+//! The health score of an audit from what is known of its occurrences: of the newest one again, so that what was proven or
+//! accepted since counts at once, and of one that could tell nothing of some of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use searchwright_contract::{Instant, audits::AuditTotals};
+use searchwright_site::{
+    checks::{self, Rules, Scope, Severity},
+    score::{Counts, Health, Scores, is_counted},
+};
+use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, snapshots::half};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    annotate::{previous_audit, previously_unresponsive},
+    ids::issue_id,
+    impact::{impact_of, scores_by_category, weight},
+};
+use crate::{
+    Engine,
+    jobs::{Job, JobContext, JobError},
+    rules, wire_name,
+};
+
+/// Carries it out.
+pub(crate) async fn run(job: JobContext) -> Result<Value, JobError> {
+    let interrupted = job.clone();
+    tokio::select! {
+        reason = interrupted.interrupted() => Err(reason),
+        score = compute(&job) => Ok(json!({ "healthScore": score? })),
+    }
+}
+
+/// Opens what was ignored until now, and has the scores computed again.
+pub async fn wake_ignored(engine: &Engine, tx: &mut Tx, now: Instant) -> searchwright_store::Result<()> {
+    for scope in occurrences::wake(tx, now).await? {
+        Job::Rescore
+            .enqueue_once(tx, scope, engine.clock.id(), now)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Computes and writes it; `None` when there is no audit or nothing to score.
+pub(super) async fn compute(job: &JobContext) -> Result<Option<u8>, JobError> {
+    let (db, scope) = (&job.engine.db, job.leased.scope);
+    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+        return Ok(None);
+    };
+    let record = audits::get(&mut db.read().await?, scope, audit).await?;
+    let rules = rules::of(&mut db.read().await?, scope, audit).await?;
+    let Some(reckoned) = reckon(db, scope, (audit, previous_audit(&record)), &rules).await? else {
+        return Ok(None);
+    };
+    let value = reckoned.health.score;
+    job.write_fenced(move |tx, scope| {
+        Box::pin(async move {
+            // an audit that ended meanwhile has said its own score, and what issues weigh
+            if audits::newest_finished(tx, scope).await? != Some(audit) {
+                return Ok(());
+            }
+            issues::weigh(tx, scope, reckoned.weights).await?;
+            audits::rescore(
+                tx,
+                scope,
+                audit,
+                reckoned.health.score,
+                reckoned.health.error_free_pages_pct,
+                reckoned.categories,
+                reckoned.totals,
+            )
+            .await
+        })
+    })
+    .await?;
+    Ok(value)
+}
+
+/// What the occurrences on the pages of an audit come to.
+#[derive(Debug)]
+pub(super) struct Reckoned {
+    pub(super) health: Health,
+    pub(super) categories: Option<BTreeMap<String, u8>>,
+    pub(super) totals: AuditTotals,
+    pub(super) weights: Vec<issues::Weight>,
+}
+
+/// Computes it from what is known of them, of an audit and the one before; `None` where none of its pages counts.
+pub(super) async fn reckon(
+    db: &Db,
+    scope: ProjectScope,
+    (audit, previous): (Uuid, Option<Uuid>),
+    rules: &Rules,
+) -> Result<Option<Reckoned>, JobError> {
+    let project = scope.project();
+    let silent = previously_unresponsive(db, scope, previous).await?;
+    let all: HashMap<Uuid, &'static checks::Check> = checks::registry()
+        .iter()
+        .map(|check| (issue_id(project, check.id), check))
+        .collect();
+    let pages = occurrences::Counted::of(&mut db.read().await?, scope, audit).await?;
+    let mut found = vec![Counts::default(); pages.len()];
+    let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
+    // how bad each is and what it weighs; nothing where the rank of a page is not known
+    let mut weights: HashMap<Uuid, (Severity, Option<f64>)> = HashMap::new();
+    occurrences::active(
+        &mut db.read().await?,
+        scope,
+        &pages,
+        |(issue, page), place, evidence| {
+            let Some(check) = all.get(&issue).filter(|check| !rules.is_off(check)) else {
+                return;
+            };
+            let rank = if check.scope == Scope::Site {
+                Some(1.0)
+            } else {
+                pages.rank(place)
+            };
+            let severity = rules.severity_by(check, evidence);
+            let (worst, sum) = weights.entry(issue).or_insert((severity, Some(0.0)));
+            *worst = severity.max(*worst);
+            *sum = sum.zip(rank).map(|(sum, rank)| sum + weight(severity) * rank);
+            match severity {
+                Severity::Error => totals.errors += 1,
+                Severity::Warning => totals.warnings += 1,
+                Severity::Notice => totals.notices += 1,
+            }
+            if check.scope == Scope::Site {
+                site.count(check, severity, rules);
+            } else if is_counted(check, silent.contains(&half(page))) {
+                found[place].count(check, severity, rules);
+            }
+        },
+    )
+    .await?;
+    totals.issues = weights.len() as u64;
+    let weights: Vec<issues::Weight> = weights
+        .into_iter()
+        .map(|(issue, (severity, weight))| issues::Weight {
+            issue,
+            severity: wire_name(&severity),
+            impact: weight.map(impact_of),
+        })
+        .collect();
+    let mut scores = Scores::default();
+    let scored = found
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| pages.is_scored(*place));
+    scored.for_each(|(_, found)| scores.add(found));
+    scores.set_site(site);
+    let health = scores.health();
+    if health.pages_scored == 0 {
+        // an audit of before pages said whether they count has none either
+        return Ok(None);
+    }
+    Ok(Some(Reckoned {
+        health,
+        categories: scores_by_category(&scores),
+        totals,
+        weights,
+    }))
+}

@@ -1,0 +1,73 @@
+//! Core Web Vitals of the pages of an audit that matter most, where an account measures them. What is not measured stays
+//! unknown, and no failure of the account fails the audit.
+
+use futures_util::StreamExt as _;
+use searchwright_site::{
+    crawl::Ending,
+    graph::{Index, flag},
+    page::UrlId,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    jobs::{JobContext, JobError},
+    providers::ProviderError,
+};
+
+/// Pages of an audit. Each takes up to half a minute, and of the quota of a key.
+const MOST_PAGES: usize = 10;
+/// Asked at once.
+const AT_ONCE: usize = 4;
+
+/// Notes them in the index; says how many pages were asked for and measured, or `null` without an account.
+pub(super) async fn note(job: &JobContext, ending: &mut Ending) -> Result<Value, JobError> {
+    let db = &job.engine.db;
+    let scope = job.leased.scope;
+    let service = match job.providers.page_speed(&mut db.read().await?, scope).await? {
+        None => return Ok(Value::Null),
+        Some(Ok(service)) => service,
+        Some(Err(error)) => return Ok(json!({ "asked": 0, "measured": 0, "error": error.to_string() })),
+    };
+    let wanted = wanted(&ending.index, ending.origin.home);
+    let (mut asked, mut pages, mut lost) = (0, Vec::new(), None);
+    {
+        let (index, service) = (&ending.index, &service);
+        let calls = wanted
+            .into_iter()
+            .map(|id| async move { (id, service.measure(index.key(id)).await) });
+        let mut answers = futures_util::stream::iter(calls).buffered(AT_ONCE);
+        while let Some((id, answer)) = answers.next().await {
+            asked += 1;
+            match answer {
+                Ok(mut vitals) => {
+                    vitals.measured_at = job.engine.clock.now().to_string();
+                    pages.push((id, vitals));
+                }
+                Err(error) => {
+                    let ends = matches!(error, ProviderError::RateLimited(_) | ProviderError::Resting(_));
+                    lost = Some(error.to_string());
+                    if ends {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    let measured = pages.len();
+    ending.index.measured(pages);
+    Ok(json!({ "asked": asked, "measured": measured, "error": lost }))
+}
+
+/// The home page and those with the highest rank that may be in an index.
+fn wanted(index: &Index, home: UrlId) -> Vec<UrlId> {
+    let ids = (0..index.len() as u32).map(UrlId);
+    let mut pages: Vec<UrlId> = ids
+        .filter(|id| index.has(*id, flag::INTERNAL) && index.has(*id, flag::INDEXABLE))
+        .collect();
+    pages.sort_by(|a, b| {
+        let first = (*b == home).cmp(&(*a == home));
+        first.then(index.rank(*b).total_cmp(&index.rank(*a)))
+    });
+    pages.truncate(MOST_PAGES);
+    pages
+}

@@ -1,0 +1,140 @@
+//! What a running job holds: the service, its lease, and the signals to stop. Every write of a job goes through
+//! [`JobContext::write_fenced`], so that a worker that lost its lease writes nothing.
+
+use std::sync::Arc;
+
+use searchwright_contract::Problem;
+use searchwright_store::{
+    Boxed, Error, Tx,
+    access::ProjectScope,
+    jobs::{self, Beat, Leased},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Engine, audits::CrawlSettings, failure::Failure, providers::Providers};
+
+/// Upper bound of the wait between two attempts.
+const MAX_BACKOFF_MILLIS: i64 = 3_600_000;
+
+/// The service, the lease and the stop signals of one attempt of a job. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct JobContext {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) leased: Leased,
+    pub(crate) settings: Arc<CrawlSettings>,
+    pub(crate) providers: Providers,
+    /// Cancelled when a caller asks for the job to be canceled.
+    pub(crate) canceled: CancellationToken,
+    /// Cancelled when the worker shuts down.
+    pub(crate) stopping: CancellationToken,
+    /// Cancelled when the lease has expired or belongs to another worker.
+    pub(crate) lost: CancellationToken,
+}
+
+impl JobContext {
+    /// Waits for the first of the three signals to stop and returns its error.
+    pub(crate) async fn interrupted(&self) -> JobError {
+        tokio::select! {
+            biased;
+            () = self.lost.cancelled() => JobError::Lost,
+            () = self.canceled.cancelled() => JobError::Canceled,
+            () = self.stopping.cancelled() => JobError::Released,
+        }
+    }
+
+    /// Runs a write transaction that commits only while this worker holds the lease.
+    pub(crate) async fn write_fenced<T, F>(&self, work: F) -> Result<T, JobError>
+    where
+        T: Send + 'static,
+        F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> Boxed<'a, Result<T, Error>> + Send + 'static,
+    {
+        let leased = self.leased.clone();
+        let done: Result<Option<T>, Error> = self
+            .engine
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    if !jobs::holds(tx, &leased).await? {
+                        return Ok(None);
+                    }
+                    work(tx, leased.scope).await.map(Some)
+                })
+            })
+            .await;
+        done?.ok_or(JobError::Lost)
+    }
+
+    /// Runs the write transaction that ends the work: it commits only while this worker holds the lease and nobody has
+    /// asked for cancellation. A cancellation that comes later finds the work ended.
+    pub(crate) async fn write_unless_canceled<F>(&self, work: F) -> Result<(), JobError>
+    where
+        F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> Boxed<'a, Result<(), Error>> + Send + 'static,
+    {
+        let leased = self.leased.clone();
+        let status: Result<Beat, Error> = self
+            .engine
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    let status = jobs::decide(tx, &leased).await?;
+                    if status == Beat::Alive {
+                        work(tx, leased.scope).await?;
+                    }
+                    Ok(status)
+                })
+            })
+            .await;
+        match status? {
+            Beat::Alive => Ok(()),
+            Beat::Cancel => Err(JobError::Canceled),
+            Beat::Lost => Err(JobError::Lost),
+        }
+    }
+
+    /// Milliseconds until the next attempt: `first`, doubled with each attempt, at most an hour.
+    pub(crate) fn backoff(&self, first: i64) -> i64 {
+        let factor = 1i64 << self.leased.attempt.clamp(0, 20);
+        first.saturating_mul(factor).min(MAX_BACKOFF_MILLIS)
+    }
+}
+
+/// The reasons for which an attempt of a job did not succeed.
+#[derive(Debug)]
+pub enum JobError {
+    /// Try again after so many milliseconds.
+    Retry(i64),
+    /// Try again after so many milliseconds without counting an attempt: the cause is outside the job.
+    Wait(i64),
+    /// The job has failed for good.
+    GiveUp(Box<Problem>),
+    /// The job may have succeeded, and nothing more is done to find out.
+    Uncertain(Box<Problem>),
+    /// A caller canceled the job; what had to be written has been.
+    Canceled,
+    /// The worker is shutting down: the job goes back to the queue.
+    Released,
+    /// The lease belongs to another worker: write nothing more.
+    Lost,
+}
+
+impl JobError {
+    pub(super) fn give_up(failure: Failure) -> Self {
+        Self::GiveUp(failure.0)
+    }
+}
+
+impl From<Failure> for JobError {
+    fn from(failure: Failure) -> Self {
+        if failure.0.retryable {
+            Self::Retry(10_000)
+        } else {
+            Self::GiveUp(failure.0)
+        }
+    }
+}
+
+impl From<Error> for JobError {
+    fn from(error: Error) -> Self {
+        Failure::from(error).into()
+    }
+}

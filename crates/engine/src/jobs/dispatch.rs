@@ -1,0 +1,90 @@
+//! Sends each kind of job to the code that runs it, cleans up after it, and withdraws it.
+
+use searchwright_contract::Instant;
+use searchwright_store::{
+    Result, Tx,
+    access::ProjectScope,
+    jobs::{self, End, Leased},
+    rechecks,
+};
+use uuid::Uuid;
+
+use super::{
+    Job, JobContext, JobError, generate_post, keyword_clusters, keyword_generation, keyword_metrics, publish,
+    verify_publication,
+};
+use crate::{
+    Engine,
+    audits::{audit, recheck, rescore},
+};
+
+/// Runs a leased job to its result.
+pub(super) async fn run(job: JobContext) -> Result<serde_json::Value, JobError> {
+    tracing::info!(job = %job.leased.id, attempt = job.leased.attempt, "job started");
+    match Job::read(job.leased.payload.clone()).map_err(JobError::give_up)? {
+        Job::Audit { audit_id } => audit::run(job, audit_id).await,
+        Job::GenerateKeywords { wanted } => keyword_generation::run(job, wanted).await,
+        Job::KeywordMetrics { wanted } => keyword_metrics::run(job, wanted).await,
+        Job::ClusterKeywords { language } => keyword_clusters::run(job, language).await,
+        Job::Recheck { recheck_id } => recheck::run(job, recheck_id).await,
+        Job::Rescore => rescore::run(job).await,
+        Job::GeneratePost { order } => generate_post::run(job, order).await,
+        Job::PublishPost { attempt_id } => publish::run(job, attempt_id).await,
+        Job::VerifyPublication {
+            post_id,
+            connection_id,
+        } => verify_publication::run(job, post_id, connection_id).await,
+    }
+}
+
+/// Cleans up after a job that ended for good, in the transaction that ends it.
+pub(super) async fn clean_up(
+    engine: &Engine,
+    tx: &mut Tx,
+    leased: &Leased,
+    job: &Job,
+    end: &End,
+    now: Instant,
+) -> Result<()> {
+    let succeeded = matches!(end, End::Succeeded(_));
+    let event = engine.clock.id();
+    match job {
+        Job::Audit { .. } if !succeeded => audit::abort(engine, tx, leased, end, now).await?,
+        Job::Recheck { recheck_id } if !succeeded => {
+            let why = match end {
+                End::Failed(problem) => problem.detail.as_str(),
+                _ => "canceled",
+            };
+            rechecks::abandon(tx, leased.scope, *recheck_id, why, now).await?;
+        }
+        Job::GeneratePost { order } if !succeeded => {
+            generate_post::abort(tx, leased, order, end, event, now).await?;
+        }
+        Job::PublishPost { attempt_id } if !succeeded => {
+            publish::abort(tx, leased, *attempt_id, end, event, now).await?;
+        }
+        _ => {}
+    }
+    let record = jobs::get(tx, leased.scope, leased.id).await?;
+    job.give_back(tx, &record, leased.scope, succeeded).await
+}
+
+/// Ends the work of a job that was canceled before a worker took it, in the transaction that cancels the job.
+pub(crate) async fn withdraw(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    job: Uuid,
+    now: Instant,
+) -> Result<()> {
+    audit::withdraw(engine, tx, scope, job, now).await?;
+    generate_post::withdraw(engine, tx, scope, job, now).await?;
+    publish::withdraw(engine, tx, scope, job, now).await?;
+    if let Some(recheck) = rechecks::active(tx, scope).await?
+        && recheck.job_id == job.to_string()
+    {
+        let recheck = Uuid::try_parse(&recheck.id).unwrap_or_default();
+        rechecks::abandon(tx, scope, recheck, "canceled", now).await?;
+    }
+    Ok(())
+}

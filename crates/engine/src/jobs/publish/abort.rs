@@ -1,0 +1,76 @@
+//! Ends an attempt whose job failed for good or was canceled.
+
+use searchwright_contract::{Instant, integrations::IntegrationError, posts::PublicationState};
+use searchwright_store::{
+    Error, Tx,
+    access::ProjectScope,
+    jobs::{End, Leased},
+    publications::{self, Attempt},
+};
+use uuid::Uuid;
+
+use super::outcome::fail;
+use crate::Engine;
+
+/// Ends the attempt of a job that failed for good, unless it has an outcome.
+pub(in crate::jobs) async fn abort(
+    tx: &mut Tx,
+    leased: &Leased,
+    attempt_id: Uuid,
+    end: &End,
+    event: Uuid,
+    now: Instant,
+) -> Result<(), Error> {
+    let attempt = publications::attempt_of(tx, leased.scope, attempt_id).await?;
+    if attempt.finished_at.is_some() || attempt.job != leased.id {
+        return Ok(());
+    }
+    let (code, detail) = match end {
+        End::Failed(problem) => (problem.code.as_str(), problem.detail.as_str()),
+        _ => CANCELED,
+    };
+    end_attempt(tx, leased.scope, attempt, (code, detail), event, now).await
+}
+
+const CANCELED: (&str, &str) = ("canceled", "somebody stopped it before anything was sent");
+
+/// Marks an attempt that sent nothing as failed, and one that sent something as uncertain.
+async fn end_attempt(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    mut attempt: Attempt,
+    (code, detail): (&str, &str),
+    event: Uuid,
+    now: Instant,
+) -> Result<(), Error> {
+    let Some(mut published) = publications::get(tx, scope, attempt.post, attempt.connection).await? else {
+        return Ok(());
+    };
+    if attempt.sent.is_some() {
+        (attempt.state, attempt.next_check_at) = (PublicationState::Uncertain, None);
+        published.state = PublicationState::Uncertain;
+        publications::save_attempt(tx, scope, &attempt).await?;
+        return publications::save(tx, scope, &published, now).await;
+    }
+    let why = IntegrationError {
+        code: code.to_owned(),
+        detail: detail.to_owned(),
+        provider_message: None,
+        at: now,
+    };
+    fail(tx, scope, attempt, published, why, event, now).await
+}
+
+/// Ends the attempt of a job that was canceled before a worker took it.
+pub(in crate::jobs) async fn withdraw(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    job: Uuid,
+    now: Instant,
+) -> Result<(), Error> {
+    let Some(attempt) = publications::open_of_job(tx, scope, job).await? else {
+        return Ok(());
+    };
+    end_attempt(tx, scope, attempt, CANCELED, engine.clock.id(), now).await
+}

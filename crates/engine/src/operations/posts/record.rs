@@ -1,0 +1,87 @@
+//! Loading and writing of posts, for every operation on them.
+
+use searchwright_contract::{
+    events::EventType,
+    posts::{Post, Publication},
+};
+use searchwright_store::{
+    Tx,
+    access::Child,
+    posts::{self, Record},
+    publications,
+};
+use uuid::Uuid;
+
+use crate::{
+    call::Call,
+    connections::list_ready,
+    failure::Result,
+    operations::items::changed_meanwhile,
+    posts::{actions, announce, facts, follow},
+    publishing::vendors,
+    writing::transitions::Facts,
+};
+
+/// Returns the id of a stored record.
+pub(in crate::operations) fn uuid(id: &str) -> Uuid {
+    Uuid::try_parse(id).unwrap_or_default()
+}
+
+/// Returns a post as it is answered: with its publications and the actions that are allowed.
+pub(in crate::operations) async fn shown(call: &Call, tx: &mut Tx, record: Record) -> Result<Post> {
+    let (scope, mut post) = (call.scope()?, record.post);
+    let ready = !list_ready(tx, scope).await?.is_empty();
+    post.publications = publications::shown(tx, scope, uuid(&post.summary.id)).await?;
+    let can_be_taken_back = |publication: &Publication| {
+        publication.is_live
+            && vendors::of(publication.provider).is_some_and(|vendor| vendor.capabilities.unpublish)
+    };
+    let facts = Facts {
+        is_integration_ready: ready,
+        can_unpublish: post.publications.iter().any(can_be_taken_back),
+        ..facts(&post.summary, &post.findings.warnings, call.now)
+    };
+    post.summary.allowed_actions = actions(call, &post.summary, &facts);
+    Ok(post)
+}
+
+/// Loads a post; 404 or 403 where there is none.
+pub(in crate::operations) async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<Record> {
+    let id = call.child(Child::Post, id)?;
+    let found = posts::get(tx, call.scope()?, id).await;
+    call.or_missing(tx, Child::Post, id, found).await
+}
+
+/// Writes a changed post, the revision before it and the event, and returns the post as it is answered.
+pub(in crate::operations) async fn write(
+    call: &Call,
+    tx: &mut Tx,
+    record: Record,
+    old: &Post,
+) -> Result<Post> {
+    let written = keep(call, tx, record, old).await?;
+    shown(call, tx, written).await
+}
+
+/// Writes a changed post, the revision before it and the event.
+pub(super) async fn keep(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Record> {
+    let scope = call.scope()?;
+    if record.post.content != old.content && !old.content.is_empty() {
+        posts::keep_revision(tx, scope, old, call.now).await?;
+    }
+    let written = posts::update(tx, scope, &record, call.now)
+        .await
+        .map_err(changed_meanwhile)?;
+    follow(tx, scope, Some(&old.summary), &written.post.summary, call.now).await?;
+    let kind = EventType::PostUpdated;
+    announce(
+        tx,
+        scope,
+        call.engine.clock.id(),
+        kind,
+        &written.post.summary,
+        call.now,
+    )
+    .await?;
+    Ok(written)
+}

@@ -1,0 +1,143 @@
+//! Scheduled posts: each is published when its time comes, or fails with the reason.
+
+use searchwright_contract::{
+    Instant,
+    events::EventType,
+    posts::{Post, PostFailure, PostStatus},
+};
+use searchwright_store::{
+    Tx, access::ProjectScope, integrations::Record as Connection, posts, projects, publications,
+};
+use uuid::Uuid;
+
+use super::{
+    PUBLISH, advance, announce,
+    attempts::{AttemptOrder, LIVE, begin_attempt},
+    facts, follow,
+};
+use crate::{
+    Engine,
+    connections::list_ready,
+    failure::Result,
+    writing::transitions::{Actor, Facts},
+};
+
+/// Scheduled posts that are published at a time, those of many projects before many of one.
+const MAX_DUE: u32 = 100;
+
+/// Publishes the posts whose time has come, each in a transaction of its own. Replicas that find the same post at the same
+/// time publish it once: its status changes with the job.
+pub(crate) async fn publish_all_due(engine: &std::sync::Arc<Engine>) -> Result<()> {
+    let now = engine.clock.now();
+    let due = publications::due(&mut engine.db.read().await?, now, MAX_DUE).await?;
+    if due.is_empty() {
+        return Ok(());
+    }
+    for (scope, post) in due {
+        let shared = engine.clone();
+        let write = engine
+            .db
+            .write(move |tx| Box::pin(async move { publish_due(&shared, tx, scope, post, now).await }));
+        if let Err(error) = write.await {
+            // the other posts do not wait for it, and it is tried again at the next tick
+            tracing::error!(%error, %post, "scheduled post not published; trying again");
+        }
+    }
+    engine.happened.notify_one();
+    Ok(())
+}
+
+/// Publishes a post that is due by its schedule, unless it is no longer.
+async fn publish_due(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    now: Instant,
+) -> Result<()> {
+    projects::lock(tx, scope).await?;
+    let mut record = posts::get(tx, scope, id).await?;
+    let summary = &record.post.summary;
+    if summary.status != PostStatus::Scheduled || summary.scheduled_at.is_none_or(|at| at > now) {
+        return Ok(());
+    }
+    let connection = connection_for_schedule(tx, scope, id).await?;
+    let old = record.post.clone();
+    let facts = Facts {
+        is_integration_ready: connection.is_ok(),
+        ..facts(&old.summary, &old.findings.warnings, now)
+    };
+    let moved = advance(&mut record, PostStatus::Publishing, Actor::Scheduler, &facts, now);
+    let why = match (moved, connection) {
+        (Ok(_), Ok(connection)) => {
+            let order = AttemptOrder {
+                aim: LIVE,
+                force: false,
+                recreate: false,
+                at: (connection.id, connection.provider),
+                from: PostStatus::Draft,
+            };
+            begin_attempt(engine, tx, scope, &mut record, &order, now).await?;
+            record.post.summary.scheduled_at = None;
+            None
+        }
+        (_, Err(why)) => Some(("integration_not_ready", why.to_owned())),
+        (Err(failure), _) => Some(("publish_blocked", failure.0.detail)),
+    };
+    finish_scheduled(engine, tx, scope, record, &old, why, now).await
+}
+
+/// Returns the connection of a scheduled post: where it was published before, else the only one that is ready.
+pub(crate) async fn connection_for_schedule(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    post: Uuid,
+) -> Result<std::result::Result<Connection, &'static str>> {
+    let mut ready = list_ready(tx, scope).await?;
+    for before in publications::shown(tx, scope, post).await? {
+        if let Some(at) = ready
+            .iter()
+            .position(|c| c.id.to_string() == before.connection_id)
+        {
+            return Ok(Ok(ready.swap_remove(at)));
+        }
+    }
+    Ok(match ready.len() {
+        1 => Ok(ready.remove(0)),
+        0 => Err("no integration is ready to publish with; connect and map one"),
+        _ => Err(SEVERAL_READY),
+    })
+}
+
+/// Reason for which a post that was not published yet cannot be scheduled.
+const SEVERAL_READY: &str = "several integrations are ready, and a schedule names none; publish it once by naming one, or disconnect the others";
+
+/// Stores a post whose time has come: publishing, or failed with the reason.
+async fn finish_scheduled(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: ProjectScope,
+    mut record: posts::Record,
+    old: &Post,
+    why: Option<(&str, String)>,
+    now: Instant,
+) -> Result<()> {
+    let kind = match why {
+        None => EventType::PostUpdated,
+        Some((code, detail)) => {
+            let summary = &mut record.post.summary;
+            summary.status = PostStatus::Failed;
+            summary.scheduled_at = None;
+            summary.failure = Some(PostFailure {
+                stage: PUBLISH.to_owned(),
+                code: code.to_owned(),
+                detail,
+            });
+            EventType::PostPublishFailed
+        }
+    };
+    let written = posts::update(tx, scope, &record, now).await?;
+    follow(tx, scope, Some(&old.summary), &written.post.summary, now).await?;
+    announce(tx, scope, engine.clock.id(), kind, &written.post.summary, now).await?;
+    Ok(())
+}
