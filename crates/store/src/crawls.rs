@@ -109,7 +109,7 @@ pub async fn load_each(
         .await
 }
 
-/// The texts of a batch; `None` after the last, and of one that was saved before texts were kept.
+/// Returns the texts of a batch; `None` after the last, and for a batch whose texts are not kept.
 pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Vec<u8>>> {
     let texts =
         sql("SELECT texts FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")

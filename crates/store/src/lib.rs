@@ -22,7 +22,7 @@ pub mod issues;
 pub mod jobs;
 pub mod keywords;
 mod ledger;
-mod migrate;
+mod migrations;
 pub mod oauth_apps;
 pub mod occurrences;
 pub mod page_links;

@@ -1,8 +1,7 @@
 //! What the pages of an audit are called, by their titles and first headings: pages that are called the same compete for it.
 //!
 //! A large site has millions of names, and as rows each of them cost its place in a tree. A leaf holds neighbouring names: a
-//! byte that says so, how many there are in two bytes, the hashes, and the ids of their pages in the same order. What the
-//! migration made of rows is a JSON array of pairs.
+//! byte that says so, how many there are in two bytes, the hashes, and the ids of their pages in the same order.
 
 use uuid::Uuid;
 
@@ -114,11 +113,6 @@ fn pack(names: &[(i64, Uuid)]) -> Result<Vec<u8>> {
 
 /// Pages of a name.
 fn find(data: &[u8], key: i64) -> Result<Vec<Uuid>> {
-    if data.first() == Some(&b'[') {
-        let names: Vec<(i64, Uuid)> = serde_json::from_slice(data).map_err(defect)?;
-        let of_name = names.into_iter().filter(|(of, _)| *of == key);
-        return Ok(of_name.map(|(_, page)| page).collect());
-    }
     let (count, rest) = data
         .strip_prefix(&[PACKED])
         .and_then(|rest| rest.split_first_chunk())

@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::{
     Param,
     error::{Error, Result},
-    migrate,
+    migrations,
     statement::refs,
 };
 
@@ -242,12 +242,12 @@ impl Postgres {
 
     pub(crate) async fn migrate(&self) -> Result<Vec<u32>> {
         let mut object = self.object().await?;
-        migrate::postgres(&mut object).await
+        migrations::run_postgres(&mut object).await
     }
 
     pub(crate) async fn check_schema(&self) -> Result<()> {
         let object = self.object().await?;
-        migrate::check_postgres(&object).await
+        migrations::check_postgres(&object).await
     }
 
     pub(crate) async fn ready(&self) -> Result<()> {

@@ -27,7 +27,7 @@ use connection::connect;
 use crate::{
     db::{Boxed, On, Tx},
     error::{Error, Result},
-    migrate,
+    migrations,
 };
 
 /// Transactions per commit, at most.
@@ -161,11 +161,11 @@ impl Sqlite {
     }
 
     pub(crate) fn migrate(&self) -> Result<Vec<u32>> {
-        migrate::sqlite(&mut connect(&self.path, true)?, &self.path)
+        migrations::run_sqlite(&mut connect(&self.path, true)?, &self.path)
     }
 
     pub(crate) fn check_schema(&self) -> Result<()> {
-        migrate::check_sqlite(self.reader()?.get()?)
+        migrations::check_sqlite(self.reader()?.get()?)
     }
 
     pub(crate) async fn write<T, E, F>(&self, work: F) -> Result<T, E>

@@ -4,17 +4,12 @@ use searchwright_contract::{Instant, issues::OccurrenceState, rechecks::RecheckO
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::leaf::{defect, instant};
+use super::leaf::defect;
 use crate::{
     Result,
     issues::Newest,
     occurrences::{Actor, short_hash},
 };
-
-/// When, where something need not have happened. Texts where people read, else milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-struct At(#[serde(with = "instant")] Instant);
 
 /// An issue on a page. Stored by place: a new member comes last and needs a new form of the leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,44 +19,57 @@ pub(crate) struct Entry {
     pub(crate) evidence: String,
     pub(crate) first_seen: Uuid,
     pub(crate) last_seen: Uuid,
-    #[serde(with = "instant")]
+    #[serde(with = "millis")]
     pub(crate) checked_at: Instant,
     /// Nothing could be told of it last time.
     pub(crate) stale: bool,
     pub(crate) reopen_count: u32,
     pub(crate) reopen_reason: Option<String>,
-    #[serde(with = "maybe")]
+    #[serde(with = "optional_millis")]
     pub(crate) resolved_at: Option<Instant>,
     pub(crate) resolution: Option<String>,
-    #[serde(with = "maybe")]
+    #[serde(with = "optional_millis")]
     pub(crate) done_at: Option<Instant>,
     pub(crate) done_by: Option<String>,
     /// What who marked it said.
     pub(crate) note: Option<String>,
-    #[serde(with = "maybe")]
+    #[serde(with = "optional_millis")]
     pub(crate) ignored_until: Option<Instant>,
     pub(crate) recheck_id: Option<Uuid>,
     pub(crate) recheck_outcome: Option<RecheckOutcome>,
-    #[serde(with = "maybe")]
+    #[serde(with = "optional_millis")]
     pub(crate) rechecked_at: Option<Instant>,
     /// The state before the last change by an audit.
     pub(crate) was: Option<OccurrenceState>,
-    #[serde(with = "maybe")]
+    #[serde(with = "optional_millis")]
     pub(crate) changed_at: Option<Instant>,
 }
 
-mod maybe {
+/// Serde of an instant as milliseconds since the Unix epoch.
+mod millis {
     use searchwright_contract::Instant;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
-    use super::At;
+    pub(super) fn serialize<S: Serializer>(at: &Instant, to: S) -> Result<S::Ok, S::Error> {
+        at.millis().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Instant, D::Error> {
+        i64::deserialize(from).map(Instant::from_millis)
+    }
+}
+
+/// The same for an instant that may be missing.
+mod optional_millis {
+    use searchwright_contract::Instant;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     pub(super) fn serialize<S: Serializer>(at: &Option<Instant>, to: S) -> Result<S::Ok, S::Error> {
-        at.map(At).serialize(to)
+        at.map(Instant::millis).serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Instant>, D::Error> {
-        Ok(Option::<At>::deserialize(from)?.map(|at| at.0))
+        Ok(Option::<i64>::deserialize(from)?.map(Instant::from_millis))
     }
 }
 

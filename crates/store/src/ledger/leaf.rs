@@ -1,8 +1,7 @@
 //! A leaf of the ledger: neighbouring pages of one issue, packed.
 //!
 //! The ids of the pages stand first and as they are, so that a page is looked for without unpacking; behind them is what is
-//! known of each, as postcard within an LZ4 block. What the migration made of rows is a JSON array of pairs until it is
-//! written again.
+//! known of each, as postcard within an LZ4 block.
 
 use searchwright_contract::{Instant, issues::OccurrenceState};
 use uuid::Uuid;
@@ -50,12 +49,6 @@ fn unpack(packed: &[u8]) -> Result<Vec<Entry>> {
 
 /// Everything in a leaf.
 pub(super) fn read(data: &[u8]) -> Result<Entries> {
-    if data.first() == Some(&b'[') {
-        let mut entries: Entries = serde_json::from_slice(data).map_err(defect)?;
-        // a database need not have gathered them in order
-        entries.sort_unstable_by_key(|(page, _)| *page);
-        return Ok(entries);
-    }
     let (ids, packed) = parts(data)?;
     let ids = ids.chunks_exact(ID).map(Uuid::from_slice);
     let ids: Vec<Uuid> = ids.collect::<Result<_, _>>().map_err(defect)?;
@@ -68,9 +61,6 @@ pub(super) fn read(data: &[u8]) -> Result<Entries> {
 
 /// The last page of a leaf.
 pub(super) fn last(data: &[u8]) -> Result<Option<Uuid>> {
-    if data.first() == Some(&b'[') {
-        return Ok(read(data)?.last().map(|(page, _)| *page));
-    }
     let (ids, _) = parts(data)?;
     let (ids, _) = ids.as_chunks::<ID>();
     Ok(ids.last().map(|id| Uuid::from_bytes(*id)))
@@ -78,10 +68,6 @@ pub(super) fn last(data: &[u8]) -> Result<Option<Uuid>> {
 
 /// What a leaf knows of a page.
 pub(crate) fn find(data: &[u8], page: Uuid) -> Result<Option<Entry>> {
-    if data.first() == Some(&b'[') {
-        let found = read(data)?.into_iter().find(|(of, _)| *of == page);
-        return Ok(found.map(|(_, entry)| entry));
-    }
     let (ids, packed) = parts(data)?;
     let (ids, _) = ids.as_chunks::<ID>();
     let Ok(place) = ids.binary_search(page.as_bytes()) else {
@@ -176,26 +162,4 @@ fn pack(pages: impl ExactSizeIterator<Item = Uuid>, entries: &[u8]) -> Result<Ve
     pages.for_each(|page| data.extend(page.as_bytes()));
     data.extend(lz4_flex::compress_prepend_size(entries));
     Ok(data)
-}
-
-/// Instants as text where people read, else as milliseconds.
-pub(super) mod instant {
-    use searchwright_contract::Instant;
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-
-    pub(in crate::ledger) fn serialize<S: Serializer>(at: &Instant, to: S) -> Result<S::Ok, S::Error> {
-        if to.is_human_readable() {
-            at.serialize(to)
-        } else {
-            at.millis().serialize(to)
-        }
-    }
-
-    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Instant, D::Error> {
-        if from.is_human_readable() {
-            Instant::deserialize(from)
-        } else {
-            i64::deserialize(from).map(Instant::from_millis)
-        }
-    }
 }

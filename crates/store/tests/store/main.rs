@@ -24,7 +24,7 @@ mod keyword_walks;
 mod keywords;
 mod ledger;
 mod lifecycle;
-mod migrate;
+mod migrations;
 mod pages;
 mod posts;
 mod providers;

@@ -1,5 +1,11 @@
-//! Schema migrations: embedded, numbered, forward only, checksummed. The two folders hold files of
-//! equal names; the statements differ only where the types do.
+//! Schema migrations: embedded, numbered, forward only, checksummed.
+//!
+//! Each migration is a pair of files of one name, `migrations/sqlite/` and `migrations/postgres/`. A migration that has been
+//! released never changes: its checksum is stored when it runs, and a database whose checksums differ is refused. All pending
+//! migrations run in one transaction, so that a failure leaves the schema as it was.
+
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
@@ -26,55 +32,35 @@ macro_rules! migrations {
     };
 }
 const MIGRATIONS: &[Migration] = migrations! {
-    1 "0001_base",
-    2 "0002_usage",
-    3 "0003_brand",
-    4 "0004_keywords",
-    5 "0005_providers",
-    6 "0006_posts",
-    7 "0007_job_turns",
-    8 "0008_writes_and_filters",
-    9 "0009_targets",
-    10 "0010_page_texts",
-    11 "0011_suggestions",
-    12 "0012_post_sources",
-    13 "0013_keyword_orders",
-    14 "0014_ledger",
-    15 "0015_sketches",
-    16 "0016_snapshots",
-    17 "0017_audit_settings",
-    18 "0018_page_links",
-    19 "0019_webhooks",
-    20 "0020_audit_figures",
-    21 "0021_changed_occurrences",
-    22 "0022_publishing",
-    23 "0023_oauth_apps",
-    24 "0024_kept_connections",
-    25 "0025_page_names",
-    26 "0026_crawl_validators",
-    27 "0027_page_urls",
-    28 "0028_occurrence_leaves",
-    29 "0029_page_name_leaves",
-    30 "0030_page_ranks",
-    31 "0031_recheck_scope",
-    32 "0032_robots_copies",
-    33 "0033_normalization_version",
+    1 "0001_schema",
 };
 
 const TABLE_SQLITE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";
 const TABLE_POSTGRES: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)";
 
+/// A row of `schema_migrations`.
+struct AppliedMigration {
+    number: i64,
+    checksum: String,
+}
+
 fn checksum(text: &str) -> String {
     Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The migrations still to run. Refuses a schema that is newer than this program, or altered.
-fn pending<'a>(
-    applied: &[(i64, String)],
-    text: impl Fn(&Migration) -> &'a str,
-) -> Result<Vec<&'static Migration>> {
-    for (number, sum) in applied {
-        let known = MIGRATIONS.iter().find(|m| i64::from(m.number) == *number);
+/// Returns the migrations still to run; `text` selects the half of a database. Refuses a schema that is newer than
+/// `migrations`, or was altered.
+fn find_pending<'m>(
+    migrations: &'m [Migration],
+    applied: &[AppliedMigration],
+    text: impl Fn(&Migration) -> &'static str,
+) -> Result<Vec<&'m Migration>> {
+    for AppliedMigration {
+        number,
+        checksum: sum,
+    } in applied
+    {
+        let known = migrations.iter().find(|m| i64::from(m.number) == *number);
         match known {
             None => {
                 return Err(Error::Schema(format!(
@@ -90,13 +76,11 @@ fn pending<'a>(
             Some(_) => {}
         }
     }
-    Ok(MIGRATIONS
-        .iter()
-        .filter(|m| !applied.iter().any(|(n, _)| *n == i64::from(m.number)))
-        .collect())
+    let is_pending = |m: &&Migration| !applied.iter().any(|row| row.number == i64::from(m.number));
+    Ok(migrations.iter().filter(is_pending).collect())
 }
 
-fn behind(pending: &[&Migration]) -> Result<()> {
+fn require_none(pending: &[&Migration]) -> Result<()> {
     match pending.first() {
         None => Ok(()),
         Some(first) => Err(Error::Schema(format!(
@@ -106,7 +90,7 @@ fn behind(pending: &[&Migration]) -> Result<()> {
     }
 }
 
-fn applied_sqlite(connection: &Connection) -> Result<Vec<(i64, String)>> {
+fn load_applied_sqlite(connection: &Connection) -> Result<Vec<AppliedMigration>> {
     let exists: i64 = connection.query_row(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'",
         [],
@@ -117,22 +101,39 @@ fn applied_sqlite(connection: &Connection) -> Result<Vec<(i64, String)>> {
     }
     let mut statement =
         connection.prepare("SELECT number, checksum FROM schema_migrations ORDER BY number")?;
-    let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let rows = statement.query_map([], |r| {
+        Ok(AppliedMigration {
+            number: r.get(0)?,
+            checksum: r.get(1)?,
+        })
+    })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Returns [`Error::Schema`] unless the schema of an SQLite database is exactly this program's.
 pub(crate) fn check_sqlite(connection: &Connection) -> Result<()> {
-    behind(&pending(&applied_sqlite(connection)?, |m| m.sqlite)?)
+    require_none(&find_pending(
+        MIGRATIONS,
+        &load_applied_sqlite(connection)?,
+        |m| m.sqlite,
+    )?)
 }
 
-pub(crate) fn sqlite(connection: &mut Connection, path: &Path) -> Result<Vec<u32>> {
-    let applied = applied_sqlite(connection)?;
-    if pending(&applied, |m| m.sqlite)?.is_empty() {
+/// Runs the pending migrations on the SQLite database at `path` and returns their numbers.
+pub(crate) fn run_sqlite(connection: &mut Connection, path: &Path) -> Result<Vec<u32>> {
+    apply_sqlite(MIGRATIONS, connection, path)
+}
+
+/// Runs pending migrations. A database that has data is copied to `….before-<number of the last migration>.sqlite` first:
+/// migrations go forward only, and the copy is the way back.
+fn apply_sqlite(migrations: &[Migration], connection: &mut Connection, path: &Path) -> Result<Vec<u32>> {
+    let applied = load_applied_sqlite(connection)?;
+    let pending = find_pending(migrations, &applied, |m| m.sqlite)?;
+    let Some(last) = pending.last() else {
         return Ok(Vec::new());
-    }
+    };
     if !applied.is_empty() {
-        // Forward only: the copy is the way back.
-        let copy = path.with_extension(format!("before-{}.sqlite", MIGRATIONS.len()));
+        let copy = path.with_extension(format!("before-{}.sqlite", last.number));
         if !copy.exists() {
             connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
         }
@@ -140,7 +141,8 @@ pub(crate) fn sqlite(connection: &mut Connection, path: &Path) -> Result<Vec<u32
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     tx.execute_batch(TABLE_SQLITE)?;
     let mut ran = Vec::new();
-    for migration in pending(&applied_sqlite(&tx)?, |m| m.sqlite)? {
+    // Looked up again under the write lock: another process may have migrated meanwhile.
+    for migration in find_pending(migrations, &load_applied_sqlite(&tx)?, |m| m.sqlite)? {
         tx.execute_batch(migration.sqlite)?;
         tx.execute(
             "INSERT INTO schema_migrations (number, name, checksum) VALUES (?1, ?2, ?3)",
@@ -152,7 +154,7 @@ pub(crate) fn sqlite(connection: &mut Connection, path: &Path) -> Result<Vec<u32
     Ok(ran)
 }
 
-async fn applied_postgres(client: &tokio_postgres::Client) -> Result<Vec<(i64, String)>> {
+async fn load_applied_postgres(client: &tokio_postgres::Client) -> Result<Vec<AppliedMigration>> {
     if client
         .query_one("SELECT to_regclass('schema_migrations')::text", &[])
         .await?
@@ -167,15 +169,29 @@ async fn applied_postgres(client: &tokio_postgres::Client) -> Result<Vec<(i64, S
             &[],
         )
         .await?;
-    Ok(rows.iter().map(|r| (r.get(0), r.get(1))).collect())
+    let rows = rows.iter().map(|r| AppliedMigration {
+        number: r.get(0),
+        checksum: r.get(1),
+    });
+    Ok(rows.collect())
 }
 
+/// Returns [`Error::Schema`] unless the schema of a PostgreSQL database is exactly this program's.
 pub(crate) async fn check_postgres(client: &tokio_postgres::Client) -> Result<()> {
-    behind(&pending(&applied_postgres(client).await?, |m| m.postgres)?)
+    require_none(&find_pending(
+        MIGRATIONS,
+        &load_applied_postgres(client).await?,
+        |m| m.postgres,
+    )?)
 }
 
-pub(crate) async fn postgres(client: &mut tokio_postgres::Client) -> Result<Vec<u32>> {
-    if pending(&applied_postgres(client).await?, |m| m.postgres)?.is_empty() {
+/// Runs the pending migrations on a PostgreSQL database and returns their numbers.
+pub(crate) async fn run_postgres(client: &mut tokio_postgres::Client) -> Result<Vec<u32>> {
+    apply_postgres(MIGRATIONS, client).await
+}
+
+async fn apply_postgres(migrations: &[Migration], client: &mut tokio_postgres::Client) -> Result<Vec<u32>> {
+    if find_pending(migrations, &load_applied_postgres(client).await?, |m| m.postgres)?.is_empty() {
         return Ok(Vec::new());
     }
     let tx = client.transaction().await?;
@@ -184,7 +200,9 @@ pub(crate) async fn postgres(client: &mut tokio_postgres::Client) -> Result<Vec<
     tx.batch_execute("SET LOCAL lock_timeout = '5min'; SET LOCAL statement_timeout = '10min'; SELECT pg_advisory_xact_lock(6004800142195184199)").await?;
     tx.batch_execute(TABLE_POSTGRES).await?;
     let mut ran = Vec::new();
-    for migration in pending(&applied_postgres(tx.client()).await?, |m| m.postgres)? {
+    for migration in find_pending(migrations, &load_applied_postgres(tx.client()).await?, |m| {
+        m.postgres
+    })? {
         tx.batch_execute(migration.postgres).await?;
         tx.execute(
             "INSERT INTO schema_migrations (number, name, checksum) VALUES ($1, $2, $3)",

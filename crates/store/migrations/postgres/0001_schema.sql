@@ -1,0 +1,801 @@
+-- The schema. Both databases have the same tables, columns and indexes; this is the PostgreSQL half.
+--
+-- Conventions:
+--   * Identifiers are UUIDv7, so the order of ids is the order of creation. Issues and pages have
+--     UUIDv5 of their project and their check or URL.
+--   * Primary keys lead with project_id: the rows of a project lie together, and no index by id alone
+--     costs every insert.
+--   * Tables that many transactions write at once do not reference `projects`: every insert would lock
+--     the row of its project. A project id always comes from a row that proves access to it.
+--   * Text that is compared or listed byte by byte has the collation "C".
+--   * `version` counts the changes of a row, for conditional writes (ETag).
+
+------------------------------------------------------------------------------------------------------
+-- Installation
+------------------------------------------------------------------------------------------------------
+
+-- Values of the installation, such as the canary of the sealing keys.
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value BYTEA NOT NULL
+);
+
+-- OAuth applications of the installation at providers. The secret is sealed and bound to the row.
+CREATE TABLE oauth_apps (
+  provider TEXT NOT NULL PRIMARY KEY,
+  id UUID NOT NULL,
+  client_id TEXT NOT NULL,
+  settings JSONB NOT NULL,
+  secret BYTEA NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL
+);
+
+------------------------------------------------------------------------------------------------------
+-- Projects and access
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE workspaces (
+  id UUID PRIMARY KEY,
+  name TEXT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Projects are never deleted.
+CREATE TABLE projects (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces (id),
+  name TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  language TEXT NOT NULL,
+  country TEXT NOT NULL, -- empty for all countries
+  timezone TEXT NOT NULL,
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL
+);
+
+CREATE TABLE api_keys (
+  id UUID PRIMARY KEY,
+  project_id UUID NOT NULL REFERENCES projects (id),
+  name TEXT NOT NULL,
+  prefix TEXT NOT NULL, -- first characters, shown in lists
+  digest BYTEA NOT NULL UNIQUE, -- SHA-256 of the key, which itself is not stored
+  scopes TEXT NOT NULL, -- separated by spaces
+  read_only BOOLEAN NOT NULL,
+  expires_at TIMESTAMPTZ,
+  revoked_at TIMESTAMPTZ,
+  last_used_at TIMESTAMPTZ,
+  created_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX api_keys_by_project ON api_keys (project_id, id);
+
+-- Responses that are replayed for the same Idempotency-Key.
+CREATE TABLE idempotency (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  owner UUID NOT NULL,
+  route TEXT NOT NULL,
+  key TEXT NOT NULL,
+  fingerprint BYTEA NOT NULL, -- SHA-256 of the request
+  status BIGINT NOT NULL,
+  head JSONB NOT NULL,
+  body BYTEA NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, owner, route, key)
+);
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+-- One row per call that changed something. Expired rows are found by the primary key, because an id
+-- begins with its time. It does not reference `projects`.
+CREATE TABLE activity (
+  project_id UUID NOT NULL,
+  id UUID NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT,
+  credential_kind TEXT NOT NULL,
+  credential_id UUID NOT NULL,
+  credential_name TEXT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+
+------------------------------------------------------------------------------------------------------
+-- Jobs
+------------------------------------------------------------------------------------------------------
+
+-- A running job has a lease; `fence` counts its leases, and every write of a run must match it.
+CREATE TABLE jobs (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  kind TEXT NOT NULL,
+  payload JSONB NOT NULL,
+  status TEXT NOT NULL,
+  run_after TIMESTAMPTZ NOT NULL,
+  attempt BIGINT NOT NULL,
+  crashes BIGINT NOT NULL, -- leases that expired
+  cancel_requested BOOLEAN NOT NULL,
+  lease_owner UUID,
+  lease_until TIMESTAMPTZ,
+  fence BIGINT NOT NULL,
+  progress JSONB,
+  result JSONB,
+  problem JSONB,
+  links JSONB NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  started_at TIMESTAMPTZ,
+  finished_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id)
+);
+CREATE INDEX jobs_due ON jobs (run_after, id) WHERE status = 'queued';
+CREATE INDEX jobs_leased ON jobs (lease_until) WHERE status = 'running';
+-- Counts per project, for the limits on queued and running jobs.
+CREATE INDEX jobs_running ON jobs (project_id) WHERE status = 'running';
+CREATE INDEX jobs_queued ON jobs (project_id) WHERE status = 'queued';
+
+------------------------------------------------------------------------------------------------------
+-- Usage and money; amounts are millionths of a US dollar
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE quotas (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  metric TEXT NOT NULL,
+  most BIGINT NOT NULL,
+  PRIMARY KEY (project_id, metric)
+);
+
+CREATE TABLE usage_counts (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  month TIMESTAMPTZ NOT NULL,
+  metric TEXT NOT NULL,
+  used BIGINT NOT NULL,
+  PRIMARY KEY (project_id, month, metric)
+);
+
+CREATE TABLE budgets (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  provider TEXT COLLATE "C" NOT NULL,
+  most BIGINT NOT NULL,
+  PRIMARY KEY (project_id, provider)
+);
+
+-- Sums of the charges of a month: known prices, and estimates of calls whose price is not known.
+CREATE TABLE spend (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  month TIMESTAMPTZ NOT NULL,
+  provider TEXT COLLATE "C" NOT NULL,
+  settled BIGINT NOT NULL,
+  uncertain BIGINT NOT NULL,
+  PRIMARY KEY (project_id, month, provider)
+);
+
+-- One row per call that a provider may charge for, written before the call, so that a crash cannot lose
+-- it. `actual` is NULL as long as the price is not known.
+CREATE TABLE charges (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  month TIMESTAMPTZ NOT NULL,
+  provider TEXT COLLATE "C" NOT NULL,
+  what TEXT NOT NULL,
+  job_id UUID,
+  step TEXT,
+  estimate BIGINT NOT NULL,
+  actual BIGINT,
+  begun_at TIMESTAMPTZ NOT NULL,
+  ended_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id)
+);
+-- A step of a job is charged once, however often it is tried.
+CREATE UNIQUE INDEX charges_by_step ON charges (project_id, job_id, step);
+CREATE INDEX charges_unpriced ON charges (project_id, month) WHERE actual IS NULL;
+
+------------------------------------------------------------------------------------------------------
+-- Events and webhooks
+------------------------------------------------------------------------------------------------------
+
+-- The outbox. Readers follow `position`, the order in which events became visible; `body` holds the
+-- bytes that every receiver is sent. It does not reference `projects`.
+CREATE TABLE events (
+  project_id UUID NOT NULL,
+  id UUID NOT NULL,
+  position BIGINT,
+  kind TEXT NOT NULL,
+  data JSONB NOT NULL,
+  body TEXT,
+  created_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX events_in_order ON events (project_id, position);
+CREATE INDEX events_by_age ON events (created_at);
+
+-- Last position of each project. A writer of events locks its row until it commits.
+CREATE TABLE event_heads (
+  project_id UUID NOT NULL PRIMARY KEY,
+  position BIGINT NOT NULL
+);
+
+-- A webhook is leased as a whole, so that one process at a time sends to it.
+CREATE TABLE webhooks (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  target_url TEXT NOT NULL,
+  event TEXT NOT NULL, -- '*' for every kind
+  status TEXT NOT NULL,
+  disabled_reason TEXT,
+  disabled_at TIMESTAMPTZ,
+  failing_since TIMESTAMPTZ,
+  last_attempt_at TIMESTAMPTZ,
+  last_success_at TIMESTAMPTZ,
+  lease_until TIMESTAMPTZ,
+  fence BIGINT NOT NULL DEFAULT 0,
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+
+-- Sealed signing secrets. A rotated secret signs beside its successor until `retires_at`.
+CREATE TABLE webhook_secrets (
+  project_id UUID NOT NULL,
+  webhook_id UUID NOT NULL,
+  id UUID NOT NULL,
+  secret BYTEA NOT NULL,
+  retires_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, webhook_id, id)
+);
+
+-- A delivery has the id of its event, so that an event goes to a webhook once.
+CREATE TABLE deliveries (
+  project_id UUID NOT NULL,
+  webhook_id UUID NOT NULL,
+  id UUID NOT NULL,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts BIGINT NOT NULL DEFAULT 0, -- of all time
+  tries BIGINT NOT NULL DEFAULT 0, -- since it was created or replayed
+  next_at TIMESTAMPTZ,
+  created_at TIMESTAMPTZ NOT NULL,
+  finished_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, webhook_id, id)
+);
+CREATE INDEX deliveries_due ON deliveries (project_id, webhook_id, next_at, id) WHERE status = 'pending';
+CREATE INDEX deliveries_by_age ON deliveries (created_at);
+
+CREATE TABLE delivery_attempts (
+  project_id UUID NOT NULL,
+  webhook_id UUID NOT NULL,
+  delivery_id UUID NOT NULL,
+  number BIGINT NOT NULL,
+  at TIMESTAMPTZ NOT NULL,
+  status_code BIGINT,
+  error TEXT,
+  duration_ms BIGINT NOT NULL,
+  response TEXT,
+  PRIMARY KEY (project_id, webhook_id, delivery_id, number)
+);
+
+------------------------------------------------------------------------------------------------------
+-- Audits and crawls
+------------------------------------------------------------------------------------------------------
+
+-- Settings of the operator for the audits of a project. No row means none.
+CREATE TABLE audit_settings (
+  project_id UUID PRIMARY KEY NOT NULL REFERENCES projects (id),
+  settings JSONB NOT NULL
+);
+
+CREATE TABLE audits (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  job_id UUID NOT NULL,
+  status TEXT NOT NULL,
+  started_by TEXT NOT NULL,
+  start_url TEXT NOT NULL,
+  config JSONB NOT NULL,
+  settings JSONB, -- audit_settings when it was started
+  ruleset_version TEXT NOT NULL, -- of the checks
+  normalization_version BIGINT NOT NULL DEFAULT 1, -- of the rules that identify pages by URL
+  requested_at TIMESTAMPTZ NOT NULL,
+  started_at TIMESTAMPTZ,
+  finished_at TIMESTAMPTZ,
+  discovered BIGINT NOT NULL,
+  fetched BIGINT NOT NULL,
+  queued BIGINT NOT NULL,
+  failed BIGINT NOT NULL,
+  blocked BIGINT NOT NULL,
+  termination TEXT,
+  health_score BIGINT,
+  error_free_pages_pct DOUBLE PRECISION,
+  pages_scored BIGINT,
+  score_is_partial BOOLEAN NOT NULL,
+  category_scores JSONB,
+  errors BIGINT NOT NULL,
+  warnings BIGINT NOT NULL,
+  notices BIGINT NOT NULL,
+  issues BIGINT NOT NULL,
+  previous_audit_id UUID,
+  changes JSONB, -- counts of changed occurrences since the previous audit
+  error_code TEXT,
+  error_message TEXT,
+  version BIGINT NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+-- One audit at a time per project.
+CREATE UNIQUE INDEX audits_active ON audits (project_id) WHERE status IN ('queued', 'crawling', 'analyzing');
+
+-- The crawl of an audit, in batches of pages, each whole or absent, so that it resumes after a crash.
+-- `texts` (main texts) and `sketches` (their MinHash) are columns of their own, because the checks do not
+-- read them; NULL where they are not kept.
+CREATE TABLE crawl_batches (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  audit_id UUID NOT NULL,
+  number BIGINT NOT NULL,
+  data BYTEA NOT NULL,
+  texts BYTEA,
+  sketches BYTEA,
+  PRIMARY KEY (project_id, audit_id, number)
+);
+-- Batches are compressed already.
+ALTER TABLE crawl_batches ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE crawl_batches ALTER COLUMN texts SET STORAGE EXTERNAL;
+
+-- Validators (ETag, Last-Modified) of the pages of a batch. Apart from the batch, because the next audit
+-- reads all validators before it reads any batch.
+CREATE TABLE crawl_validators (
+  project_id UUID NOT NULL,
+  audit_id UUID NOT NULL,
+  number BIGINT NOT NULL,
+  data BYTEA NOT NULL,
+  PRIMARY KEY (project_id, audit_id, number)
+);
+
+-- The last robots.txt response of a project's site. It outlives the audit that fetched it.
+CREATE TABLE robots_copies (
+  project_id UUID NOT NULL PRIMARY KEY,
+  seen_at TIMESTAMPTZ NOT NULL,
+  data BYTEA NOT NULL
+);
+
+-- Findings of the last audits, packed, to compare two audits: pages by issue, and the state of each page.
+-- A page is the first half of its id, ascending.
+CREATE TABLE audit_findings (
+  project_id UUID NOT NULL,
+  audit_id UUID NOT NULL,
+  issue_id UUID NOT NULL,
+  pages BYTEA NOT NULL,
+  PRIMARY KEY (project_id, audit_id, issue_id)
+);
+CREATE TABLE audit_pages (
+  project_id UUID NOT NULL,
+  audit_id UUID NOT NULL,
+  pages BYTEA NOT NULL,
+  PRIMARY KEY (project_id, audit_id)
+);
+
+------------------------------------------------------------------------------------------------------
+-- Pages
+------------------------------------------------------------------------------------------------------
+
+-- A page as the audit that fetched it last saw it.
+CREATE TABLE pages (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  audit_id UUID NOT NULL,
+  url TEXT COLLATE "C" NOT NULL,
+  final_url TEXT,
+  status_code BIGINT,
+  failure TEXT,
+  depth BIGINT,
+  inlinks BIGINT NOT NULL,
+  outlinks BIGINT NOT NULL,
+  link_score BIGINT,
+  rank DOUBLE PRECISION, -- share in the PageRank of the site, 0 to 1
+  indexable BOOLEAN NOT NULL,
+  non_indexable_reason TEXT,
+  title TEXT,
+  word_count BIGINT,
+  scored BOOLEAN NOT NULL DEFAULT FALSE, -- counts in the health score
+  crawled_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+
+-- Pages in the order of their URLs, for lists. A table and not an index of `pages`: pages are written in
+-- the order of ids, so an index would be changed at a random place for each of them. This table is
+-- written in its own order at the end of an audit.
+CREATE TABLE page_urls (
+  project_id UUID NOT NULL,
+  url TEXT COLLATE "C" NOT NULL,
+  page_id UUID NOT NULL,
+  PRIMARY KEY (project_id, url, page_id)
+);
+
+-- Indexable pages of an audit by hashes of their titles and first headings, at most ten pages per hash.
+-- Pages of one name compete for a keyword. A leaf packs neighbouring hashes: as rows, millions of them
+-- would each cost a place in a tree.
+CREATE TABLE page_name_leaves (
+  project_id UUID NOT NULL,
+  audit_id UUID NOT NULL,
+  first_key BIGINT NOT NULL,
+  data BYTEA NOT NULL,
+  PRIMARY KEY (project_id, audit_id, first_key)
+);
+-- Hashes do not compress.
+ALTER TABLE page_name_leaves ALTER COLUMN data SET STORAGE EXTERNAL;
+
+-- Batch of each URL of a crawl, and the pages that link there, in chunks by the first of their ids.
+CREATE TABLE page_links (
+  project_id UUID NOT NULL,
+  audit_id UUID NOT NULL,
+  first_id UUID NOT NULL,
+  data BYTEA NOT NULL,
+  PRIMARY KEY (project_id, audit_id, first_id)
+);
+
+------------------------------------------------------------------------------------------------------
+-- Issues, occurrences, rechecks
+------------------------------------------------------------------------------------------------------
+
+-- One row per check that ever found something in a project. `active` and `counts` sum up the leaves.
+CREATE TABLE issues (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  check_id TEXT NOT NULL,
+  category TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  impact DOUBLE PRECISION NOT NULL,
+  active BIGINT NOT NULL,
+  counts JSONB NOT NULL, -- occurrences by state
+  first_seen_at TIMESTAMPTZ NOT NULL,
+  last_seen_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+
+-- Occurrences of an issue on pages. A large site has millions, nearly all alike, so they are packed: a
+-- leaf holds neighbouring pages of one issue. The columns are what leaves are searched by.
+CREATE TABLE occurrence_leaves (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  issue_id UUID NOT NULL,
+  first_page UUID NOT NULL, -- nil for the first leaf of an issue
+  open INTEGER NOT NULL, -- occurrences by state
+  done INTEGER NOT NULL,
+  recheck_pending INTEGER NOT NULL,
+  resolved INTEGER NOT NULL,
+  still_present INTEGER NOT NULL,
+  reopened INTEGER NOT NULL,
+  ignored INTEGER NOT NULL,
+  wakes_at TIMESTAMPTZ, -- earliest end of an ignored occurrence
+  changed_at TIMESTAMPTZ, -- last change by an audit
+  seen_by UUID, -- the audit that saw all active occurrences last, if it was one
+  data BYTEA NOT NULL,
+  PRIMARY KEY (project_id, issue_id, first_page)
+);
+-- Leaves are compressed already.
+ALTER TABLE occurrence_leaves ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE INDEX occurrence_leaves_done ON occurrence_leaves (project_id) WHERE done > 0;
+CREATE INDEX occurrence_leaves_ignored ON occurrence_leaves (project_id) WHERE ignored > 0;
+CREATE INDEX occurrence_leaves_sleeping ON occurrence_leaves (wakes_at) WHERE wakes_at IS NOT NULL;
+CREATE INDEX occurrence_leaves_changed ON occurrence_leaves (project_id, issue_id, changed_at) WHERE changed_at IS NOT NULL;
+
+-- Every change of state of an occurrence after it was first found.
+CREATE TABLE occurrence_changes (
+  project_id UUID NOT NULL,
+  issue_id UUID NOT NULL,
+  page_id UUID NOT NULL,
+  at TIMESTAMPTZ NOT NULL,
+  to_state TEXT NOT NULL,
+  from_state TEXT NOT NULL,
+  actor TEXT NOT NULL, -- `key:`, `audit:` or `recheck:` and an id, or `system`
+  note TEXT,
+  PRIMARY KEY (project_id, issue_id, page_id, at, to_state)
+);
+
+CREATE TABLE rechecks (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  job_id UUID NOT NULL,
+  audit_id UUID NOT NULL,
+  status TEXT NOT NULL,
+  named BOOLEAN, -- its occurrences were named by the caller; otherwise all that were marked as done
+  new_issues BIGINT NOT NULL,
+  requested_at TIMESTAMPTZ NOT NULL,
+  finished_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id)
+);
+-- One recheck at a time per project.
+CREATE UNIQUE INDEX rechecks_active ON rechecks (project_id) WHERE status IN ('queued', 'running');
+
+CREATE TABLE recheck_items (
+  project_id UUID NOT NULL,
+  recheck_id UUID NOT NULL,
+  issue_id UUID NOT NULL,
+  page_id UUID NOT NULL,
+  outcome TEXT NOT NULL,
+  detail TEXT,
+  checked_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, recheck_id, issue_id, page_id)
+);
+
+------------------------------------------------------------------------------------------------------
+-- Brand
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE brand_profiles (
+  project_id UUID PRIMARY KEY REFERENCES projects (id),
+  data JSONB NOT NULL,
+  version BIGINT NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL
+);
+
+-- Products, competitors, FAQs and calls to action, which are stored alike.
+CREATE TABLE brand_items (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  resource TEXT NOT NULL,
+  id UUID NOT NULL,
+  data JSONB NOT NULL,
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, resource, id)
+);
+
+-- Unique keys of items; an item may have several.
+CREATE TABLE brand_keys (
+  project_id UUID NOT NULL,
+  resource TEXT NOT NULL,
+  key TEXT COLLATE "C" NOT NULL,
+  item_id UUID NOT NULL,
+  PRIMARY KEY (project_id, resource, key),
+  FOREIGN KEY (project_id, resource, item_id) REFERENCES brand_items (project_id, resource, id) ON DELETE CASCADE
+);
+CREATE INDEX brand_keys_by_item ON brand_keys (project_id, resource, item_id);
+
+------------------------------------------------------------------------------------------------------
+-- Keywords
+------------------------------------------------------------------------------------------------------
+
+-- A keyword is unique by language, country and normalised text. It does not reference `projects`.
+CREATE TABLE keywords (
+  project_id UUID NOT NULL,
+  id UUID NOT NULL,
+  keyword TEXT NOT NULL,
+  normalized TEXT COLLATE "C" NOT NULL,
+  language TEXT NOT NULL,
+  country TEXT NOT NULL, -- empty for all countries
+  status TEXT NOT NULL,
+  source TEXT NOT NULL,
+  search_volume BIGINT,
+  keyword_difficulty BIGINT,
+  intent TEXT,
+  intent_source TEXT,
+  intent_confidence DOUBLE PRECISION,
+  intent_reason TEXT,
+  score BIGINT, -- thousandths
+  cluster_id UUID,
+  is_cluster_head BOOLEAN NOT NULL DEFAULT FALSE,
+  post_ids JSONB, -- posts that target it, so that a list of keywords reads no posts
+  cannibalisation JSONB, -- URLs of pages that compete for it
+  details JSONB,
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX keywords_by_text ON keywords (project_id, language, country, normalized);
+-- Plain columns, not expressions: with an index on expressions SQLite reads the table for every entry and
+-- walks a later page from the beginning. Status and intent are in the index, so that rows which a filter
+-- excludes are not read from the table.
+CREATE INDEX keywords_by_volume ON keywords (project_id, search_volume, id, status, intent);
+CREATE INDEX keywords_by_difficulty ON keywords (project_id, keyword_difficulty, id, status, intent);
+CREATE INDEX keywords_by_score ON keywords (project_id, score, id, status, intent);
+CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
+CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
+CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
+
+-- Autocomplete answers of a search engine, cached.
+CREATE TABLE suggestions (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  language TEXT NOT NULL,
+  country TEXT NOT NULL,
+  typed TEXT NOT NULL,
+  texts JSONB NOT NULL,
+  asked_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, language, country, typed)
+);
+
+-- Accounts at language models and keyword data providers. The secret is sealed and bound to the row.
+CREATE TABLE providers (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  name TEXT NOT NULL,
+  id UUID NOT NULL,
+  settings JSONB NOT NULL,
+  secret BYTEA,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, name)
+);
+
+------------------------------------------------------------------------------------------------------
+-- Posts
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE posts (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  title TEXT,
+  title_key TEXT NOT NULL, -- the title, normalised for search
+  slug TEXT COLLATE "C" NOT NULL,
+  status TEXT NOT NULL,
+  keyword_id UUID, -- not a reference: a keyword may be deleted, its posts stay
+  language TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  content TEXT NOT NULL,
+  content_html TEXT NOT NULL,
+  details JSONB NOT NULL,
+  findings JSONB NOT NULL,
+  word_count BIGINT NOT NULL,
+  reading_time_minutes BIGINT NOT NULL,
+  seo_score BIGINT,
+  content_hash BYTEA NOT NULL, -- of the published fields as they are now
+  published_hash BYTEA, -- the same as they were last published
+  generation JSONB,
+  failure JSONB,
+  job_id UUID,
+  scheduled_at TIMESTAMPTZ,
+  published_at TIMESTAMPTZ,
+  published_url TEXT,
+  archived_at TIMESTAMPTZ,
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX posts_by_slug ON posts (project_id, slug);
+CREATE INDEX posts_by_status ON posts (project_id, status, id);
+CREATE INDEX posts_by_keyword ON posts (project_id, keyword_id, id);
+CREATE INDEX posts_scheduled ON posts (scheduled_at) WHERE status = 'scheduled';
+
+-- Earlier texts of a post.
+CREATE TABLE post_revisions (
+  project_id UUID NOT NULL,
+  post_id UUID NOT NULL,
+  number BIGINT NOT NULL,
+  title TEXT,
+  content TEXT NOT NULL,
+  word_count BIGINT NOT NULL,
+  version BIGINT NOT NULL,
+  replaced_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, post_id, number),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+);
+
+-- Outputs of the steps of a generation, so that an interrupted job resumes after its last step.
+CREATE TABLE post_steps (
+  project_id UUID NOT NULL,
+  job_id UUID NOT NULL,
+  step TEXT NOT NULL,
+  input_hash BYTEA NOT NULL,
+  output JSONB NOT NULL,
+  finished_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, job_id, step),
+  FOREIGN KEY (project_id, job_id) REFERENCES jobs (project_id, id)
+);
+
+-- Sources that the claims of a post are checked against whenever its text changes.
+CREATE TABLE post_sources (
+  project_id UUID NOT NULL,
+  post_id UUID NOT NULL,
+  sources JSONB NOT NULL,
+  PRIMARY KEY (project_id, post_id),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+);
+
+-- MinHash of the text of a post: its smallest shingle hashes. Near duplicates share at least one.
+CREATE TABLE post_marks (
+  project_id UUID NOT NULL,
+  mark BIGINT NOT NULL,
+  post_id UUID NOT NULL,
+  PRIMARY KEY (project_id, mark, post_id)
+);
+CREATE INDEX post_marks_by_post ON post_marks (project_id, post_id);
+
+------------------------------------------------------------------------------------------------------
+-- Publishing
+------------------------------------------------------------------------------------------------------
+
+-- Connections to publishing providers. The secret is sealed and bound to the row. A removed connection
+-- keeps its row without secrets, as 'not_connected': connected to the same site again it is the same
+-- connection, and posts published through it can still be updated and unpublished.
+CREATE TABLE integrations (
+  project_id UUID NOT NULL REFERENCES projects (id),
+  id UUID NOT NULL,
+  provider TEXT NOT NULL,
+  status TEXT NOT NULL,
+  settings JSONB NOT NULL,
+  secret BYTEA,
+  account TEXT,
+  site_key TEXT NOT NULL, -- identifies the site
+  site_id TEXT,
+  collection_id TEXT,
+  field_map JSONB NOT NULL,
+  missing JSONB NOT NULL,
+  last_error JSONB,
+  last_checked_at TIMESTAMPTZ,
+  last_publish_at TIMESTAMPTZ,
+  version BIGINT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX integrations_by_provider ON integrations (project_id, provider) WHERE status <> 'not_connected';
+CREATE UNIQUE INDEX integrations_by_site ON integrations (project_id, provider, site_key);
+
+-- Links to pages on which a person connects a provider, by the digest of their token. Each works once.
+CREATE TABLE connect_links (
+  digest BYTEA NOT NULL PRIMARY KEY,
+  project_id UUID NOT NULL REFERENCES projects (id),
+  provider TEXT NOT NULL,
+  settings JSONB NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL,
+  used_at TIMESTAMPTZ
+);
+CREATE INDEX connect_links_by_project ON connect_links (project_id, provider, expires_at);
+CREATE INDEX connect_links_by_age ON connect_links (expires_at);
+
+-- State of a post at a provider. `external_version` is the provider's version after our last write;
+-- `content_hash` and `post_version` say what that write sent.
+CREATE TABLE publications (
+  project_id UUID NOT NULL,
+  post_id UUID NOT NULL,
+  connection_id UUID NOT NULL,
+  provider TEXT NOT NULL,
+  state TEXT NOT NULL,
+  is_live BOOLEAN NOT NULL,
+  external_id TEXT,
+  external_url TEXT,
+  external_version TEXT,
+  content_hash BYTEA,
+  post_version BIGINT,
+  verification JSONB,
+  last_error JSONB,
+  published_at TIMESTAMPTZ,
+  updated_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, post_id, connection_id),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+);
+
+CREATE TABLE publish_attempts (
+  project_id UUID NOT NULL,
+  id UUID NOT NULL,
+  post_id UUID NOT NULL,
+  connection_id UUID NOT NULL,
+  job_id UUID NOT NULL,
+  aim TEXT NOT NULL, -- `live`, `draft` or `gone`
+  force BOOLEAN NOT NULL,
+  recreate BOOLEAN NOT NULL,
+  post_version BIGINT NOT NULL,
+  content_hash BYTEA NOT NULL,
+  from_status TEXT NOT NULL, -- status of the post if nothing becomes live
+  state TEXT NOT NULL,
+  sent TEXT, -- request that was sent and not answered
+  was_absent BOOLEAN NOT NULL,
+  checks BIGINT NOT NULL,
+  misses BIGINT NOT NULL,
+  first_missed_at TIMESTAMPTZ,
+  next_check_at TIMESTAMPTZ,
+  evidence JSONB NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  finished_at TIMESTAMPTZ,
+  PRIMARY KEY (project_id, id),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+);
+-- One unfinished attempt per post.
+CREATE UNIQUE INDEX publish_attempts_open ON publish_attempts (project_id, post_id) WHERE finished_at IS NULL;
+CREATE INDEX publish_attempts_by_post ON publish_attempts (project_id, post_id, id);
+
+-- Images that were uploaded to a provider, by the SHA-256 of their bytes.
+CREATE TABLE uploads (
+  project_id UUID NOT NULL,
+  connection_id UUID NOT NULL,
+  digest BYTEA NOT NULL,
+  uploaded JSONB NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL,
+  PRIMARY KEY (project_id, connection_id, digest)
+);

@@ -1,2 +1,0 @@
-CREATE INDEX jobs_running ON jobs (project_id) WHERE status = 'running';
-CREATE INDEX jobs_queued ON jobs (project_id) WHERE status = 'queued';

@@ -1,6 +1,0 @@
--- What the operator has set about a project's audits, and what each audit was made with; NULL for nothing.
-CREATE TABLE audit_settings (
-  project_id UUID PRIMARY KEY NOT NULL REFERENCES projects (id),
-  settings JSONB NOT NULL
-);
-ALTER TABLE audits ADD COLUMN settings JSONB;

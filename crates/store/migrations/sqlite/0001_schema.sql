@@ -1,0 +1,794 @@
+-- The schema. Both databases have the same tables, columns and indexes; this is the SQLite half.
+--
+-- Conventions:
+--   * Identifiers are UUIDv7 (BLOB of 16 bytes), so the order of ids is the order of creation. Issues
+--     and pages have UUIDv5 of their project and their check or URL.
+--   * Primary keys lead with project_id: the rows of a project lie together, and no index by id alone
+--     costs every insert.
+--   * Times are TEXT of fixed width (RFC 3339, UTC, milliseconds), booleans INTEGER, JSON TEXT.
+--   * Tables are WITHOUT ROWID, so that rows lie in the order of their primary key. Tables of packed data
+--     are not: long rows make such a tree deep.
+--   * `version` counts the changes of a row, for conditional writes (ETag).
+
+------------------------------------------------------------------------------------------------------
+-- Installation
+------------------------------------------------------------------------------------------------------
+
+-- Values of the installation, such as the canary of the sealing keys.
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- OAuth applications of the installation at providers. The secret is sealed and bound to the row.
+CREATE TABLE oauth_apps (
+  provider TEXT NOT NULL PRIMARY KEY,
+  id BLOB NOT NULL,
+  client_id TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  secret BLOB NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Projects and access
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE workspaces (
+  id BLOB PRIMARY KEY,
+  name TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Projects are never deleted.
+CREATE TABLE projects (
+  id BLOB PRIMARY KEY,
+  workspace_id BLOB NOT NULL REFERENCES workspaces (id),
+  name TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  language TEXT NOT NULL,
+  country TEXT NOT NULL, -- empty for all countries
+  timezone TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  id BLOB PRIMARY KEY,
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  name TEXT NOT NULL,
+  prefix TEXT NOT NULL, -- first characters, shown in lists
+  digest BLOB NOT NULL UNIQUE, -- SHA-256 of the key, which itself is not stored
+  scopes TEXT NOT NULL, -- separated by spaces
+  read_only INTEGER NOT NULL,
+  expires_at TEXT,
+  revoked_at TEXT,
+  last_used_at TEXT,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_keys_by_project ON api_keys (project_id, id);
+
+-- Responses that are replayed for the same Idempotency-Key.
+CREATE TABLE idempotency (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  owner BLOB NOT NULL,
+  route TEXT NOT NULL,
+  key TEXT NOT NULL,
+  fingerprint BLOB NOT NULL, -- SHA-256 of the request
+  status INTEGER NOT NULL,
+  head TEXT NOT NULL,
+  body BLOB NOT NULL,
+  expires_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, owner, route, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+-- One row per call that changed something. Expired rows are found by the primary key, because an id
+-- begins with its time.
+CREATE TABLE activity (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT,
+  credential_kind TEXT NOT NULL,
+  credential_id BLOB NOT NULL,
+  credential_name TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Jobs
+------------------------------------------------------------------------------------------------------
+
+-- A running job has a lease; `fence` counts its leases, and every write of a run must match it.
+CREATE TABLE jobs (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  kind TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  status TEXT NOT NULL,
+  run_after TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  crashes INTEGER NOT NULL, -- leases that expired
+  cancel_requested INTEGER NOT NULL,
+  lease_owner BLOB,
+  lease_until TEXT,
+  fence INTEGER NOT NULL,
+  progress TEXT,
+  result TEXT,
+  problem TEXT,
+  links TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  started_at TEXT,
+  finished_at TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_due ON jobs (run_after, id) WHERE status = 'queued';
+CREATE INDEX jobs_leased ON jobs (lease_until) WHERE status = 'running';
+-- Counts per project, for the limits on queued and running jobs.
+CREATE INDEX jobs_running ON jobs (project_id) WHERE status = 'running';
+CREATE INDEX jobs_queued ON jobs (project_id) WHERE status = 'queued';
+
+------------------------------------------------------------------------------------------------------
+-- Usage and money; amounts are millionths of a US dollar
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE quotas (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  metric TEXT NOT NULL,
+  most INTEGER NOT NULL,
+  PRIMARY KEY (project_id, metric)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE usage_counts (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  month TEXT NOT NULL,
+  metric TEXT NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (project_id, month, metric)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE budgets (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  provider TEXT NOT NULL,
+  most INTEGER NOT NULL,
+  PRIMARY KEY (project_id, provider)
+) STRICT, WITHOUT ROWID;
+
+-- Sums of the charges of a month: known prices, and estimates of calls whose price is not known.
+CREATE TABLE spend (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  month TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  settled INTEGER NOT NULL,
+  uncertain INTEGER NOT NULL,
+  PRIMARY KEY (project_id, month, provider)
+) STRICT, WITHOUT ROWID;
+
+-- One row per call that a provider may charge for, written before the call, so that a crash cannot lose
+-- it. `actual` is NULL as long as the price is not known.
+CREATE TABLE charges (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  month TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  what TEXT NOT NULL,
+  job_id BLOB,
+  step TEXT,
+  estimate INTEGER NOT NULL,
+  actual INTEGER,
+  begun_at TEXT NOT NULL,
+  ended_at TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+-- A step of a job is charged once, however often it is tried.
+CREATE UNIQUE INDEX charges_by_step ON charges (project_id, job_id, step);
+CREATE INDEX charges_unpriced ON charges (project_id, month) WHERE actual IS NULL;
+
+------------------------------------------------------------------------------------------------------
+-- Events and webhooks
+------------------------------------------------------------------------------------------------------
+
+-- The outbox. Readers follow `position`, the order in which events became visible; `body` holds the
+-- bytes that every receiver is sent.
+CREATE TABLE events (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  position INTEGER,
+  kind TEXT NOT NULL,
+  data TEXT NOT NULL,
+  body TEXT,
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX events_in_order ON events (project_id, position);
+CREATE INDEX events_by_age ON events (created_at);
+
+-- Last position of each project. A writer of events locks its row until it commits.
+CREATE TABLE event_heads (
+  project_id BLOB NOT NULL PRIMARY KEY,
+  position INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A webhook is leased as a whole, so that one process at a time sends to it.
+CREATE TABLE webhooks (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  target_url TEXT NOT NULL,
+  event TEXT NOT NULL, -- '*' for every kind
+  status TEXT NOT NULL,
+  disabled_reason TEXT,
+  disabled_at TEXT,
+  failing_since TEXT,
+  last_attempt_at TEXT,
+  last_success_at TEXT,
+  lease_until TEXT,
+  fence INTEGER NOT NULL DEFAULT 0,
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- Sealed signing secrets. A rotated secret signs beside its successor until `retires_at`.
+CREATE TABLE webhook_secrets (
+  project_id BLOB NOT NULL,
+  webhook_id BLOB NOT NULL,
+  id BLOB NOT NULL,
+  secret BLOB NOT NULL,
+  retires_at TEXT,
+  PRIMARY KEY (project_id, webhook_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- A delivery has the id of its event, so that an event goes to a webhook once.
+CREATE TABLE deliveries (
+  project_id BLOB NOT NULL,
+  webhook_id BLOB NOT NULL,
+  id BLOB NOT NULL,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0, -- of all time
+  tries INTEGER NOT NULL DEFAULT 0, -- since it was created or replayed
+  next_at TEXT,
+  created_at TEXT NOT NULL,
+  finished_at TEXT,
+  PRIMARY KEY (project_id, webhook_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_due ON deliveries (project_id, webhook_id, next_at, id) WHERE status = 'pending';
+CREATE INDEX deliveries_by_age ON deliveries (created_at);
+
+CREATE TABLE delivery_attempts (
+  project_id BLOB NOT NULL,
+  webhook_id BLOB NOT NULL,
+  delivery_id BLOB NOT NULL,
+  number INTEGER NOT NULL,
+  at TEXT NOT NULL,
+  status_code INTEGER,
+  error TEXT,
+  duration_ms INTEGER NOT NULL,
+  response TEXT,
+  PRIMARY KEY (project_id, webhook_id, delivery_id, number)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Audits and crawls
+------------------------------------------------------------------------------------------------------
+
+-- Settings of the operator for the audits of a project. No row means none.
+CREATE TABLE audit_settings (
+  project_id BLOB PRIMARY KEY NOT NULL REFERENCES projects (id),
+  settings TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE audits (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  job_id BLOB NOT NULL,
+  status TEXT NOT NULL,
+  started_by TEXT NOT NULL,
+  start_url TEXT NOT NULL,
+  config TEXT NOT NULL,
+  settings TEXT, -- audit_settings when it was started
+  ruleset_version TEXT NOT NULL, -- of the checks
+  normalization_version INTEGER NOT NULL DEFAULT 1, -- of the rules that identify pages by URL
+  requested_at TEXT NOT NULL,
+  started_at TEXT,
+  finished_at TEXT,
+  discovered INTEGER NOT NULL,
+  fetched INTEGER NOT NULL,
+  queued INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  blocked INTEGER NOT NULL,
+  termination TEXT,
+  health_score INTEGER,
+  error_free_pages_pct REAL,
+  pages_scored INTEGER,
+  score_is_partial INTEGER NOT NULL,
+  category_scores TEXT,
+  errors INTEGER NOT NULL,
+  warnings INTEGER NOT NULL,
+  notices INTEGER NOT NULL,
+  issues INTEGER NOT NULL,
+  previous_audit_id BLOB,
+  changes TEXT, -- counts of changed occurrences since the previous audit
+  error_code TEXT,
+  error_message TEXT,
+  version INTEGER NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+-- One audit at a time per project.
+CREATE UNIQUE INDEX audits_active ON audits (project_id) WHERE status IN ('queued', 'crawling', 'analyzing');
+
+-- The crawl of an audit, in batches of pages, each whole or absent, so that it resumes after a crash.
+-- `texts` (main texts) and `sketches` (their MinHash) are columns of their own, because the checks do not
+-- read them; NULL where they are not kept.
+CREATE TABLE crawl_batches (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  audit_id BLOB NOT NULL,
+  number INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  texts BLOB,
+  sketches BLOB,
+  PRIMARY KEY (project_id, audit_id, number)
+) STRICT;
+
+-- Validators (ETag, Last-Modified) of the pages of a batch. Apart from the batch, because the next audit
+-- reads all validators before it reads any batch.
+CREATE TABLE crawl_validators (
+  project_id BLOB NOT NULL,
+  audit_id BLOB NOT NULL,
+  number INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (project_id, audit_id, number)
+) STRICT;
+
+-- The last robots.txt response of a project's site. It outlives the audit that fetched it.
+CREATE TABLE robots_copies (
+  project_id BLOB NOT NULL PRIMARY KEY,
+  seen_at TEXT NOT NULL,
+  data BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Findings of the last audits, packed, to compare two audits: pages by issue, and the state of each page.
+-- A page is the first half of its id, ascending.
+CREATE TABLE audit_findings (
+  project_id BLOB NOT NULL,
+  audit_id BLOB NOT NULL,
+  issue_id BLOB NOT NULL,
+  pages BLOB NOT NULL,
+  PRIMARY KEY (project_id, audit_id, issue_id)
+) STRICT;
+CREATE TABLE audit_pages (
+  project_id BLOB NOT NULL,
+  audit_id BLOB NOT NULL,
+  pages BLOB NOT NULL,
+  PRIMARY KEY (project_id, audit_id)
+) STRICT;
+
+------------------------------------------------------------------------------------------------------
+-- Pages
+------------------------------------------------------------------------------------------------------
+
+-- A page as the audit that fetched it last saw it.
+CREATE TABLE pages (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  audit_id BLOB NOT NULL,
+  url TEXT NOT NULL,
+  final_url TEXT,
+  status_code INTEGER,
+  failure TEXT,
+  depth INTEGER,
+  inlinks INTEGER NOT NULL,
+  outlinks INTEGER NOT NULL,
+  link_score INTEGER,
+  rank REAL, -- share in the PageRank of the site, 0 to 1
+  indexable INTEGER NOT NULL,
+  non_indexable_reason TEXT,
+  title TEXT,
+  word_count INTEGER,
+  scored INTEGER NOT NULL DEFAULT 0, -- counts in the health score
+  crawled_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- Pages in the order of their URLs, for lists. A table and not an index of `pages`: pages are written in
+-- the order of ids, so an index would be changed at a random place for each of them. This table is
+-- written in its own order at the end of an audit.
+CREATE TABLE page_urls (
+  project_id BLOB NOT NULL,
+  url TEXT NOT NULL,
+  page_id BLOB NOT NULL,
+  PRIMARY KEY (project_id, url, page_id)
+) STRICT, WITHOUT ROWID;
+
+-- Indexable pages of an audit by hashes of their titles and first headings, at most ten pages per hash.
+-- Pages of one name compete for a keyword. A leaf packs neighbouring hashes: as rows, millions of them
+-- would each cost a place in a tree.
+CREATE TABLE page_name_leaves (
+  project_id BLOB NOT NULL,
+  audit_id BLOB NOT NULL,
+  first_key INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (project_id, audit_id, first_key)
+) STRICT;
+
+-- Batch of each URL of a crawl, and the pages that link there, in chunks by the first of their ids.
+CREATE TABLE page_links (
+  project_id BLOB NOT NULL,
+  audit_id BLOB NOT NULL,
+  first_id BLOB NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (project_id, audit_id, first_id)
+) STRICT;
+
+------------------------------------------------------------------------------------------------------
+-- Issues, occurrences, rechecks
+------------------------------------------------------------------------------------------------------
+
+-- One row per check that ever found something in a project. `active` and `counts` sum up the leaves.
+CREATE TABLE issues (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  check_id TEXT NOT NULL,
+  category TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  impact REAL NOT NULL,
+  active INTEGER NOT NULL,
+  counts TEXT NOT NULL, -- occurrences by state
+  first_seen_at TEXT NOT NULL,
+  last_seen_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- Occurrences of an issue on pages. A large site has millions, nearly all alike, so they are packed: a
+-- leaf holds neighbouring pages of one issue. The columns are what leaves are searched by.
+CREATE TABLE occurrence_leaves (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  issue_id BLOB NOT NULL,
+  first_page BLOB NOT NULL, -- nil for the first leaf of an issue
+  open INTEGER NOT NULL, -- occurrences by state
+  done INTEGER NOT NULL,
+  recheck_pending INTEGER NOT NULL,
+  resolved INTEGER NOT NULL,
+  still_present INTEGER NOT NULL,
+  reopened INTEGER NOT NULL,
+  ignored INTEGER NOT NULL,
+  wakes_at TEXT, -- earliest end of an ignored occurrence
+  changed_at TEXT, -- last change by an audit
+  seen_by BLOB, -- the audit that saw all active occurrences last, if it was one
+  data BLOB NOT NULL,
+  PRIMARY KEY (project_id, issue_id, first_page)
+) STRICT;
+CREATE INDEX occurrence_leaves_done ON occurrence_leaves (project_id) WHERE done > 0;
+CREATE INDEX occurrence_leaves_ignored ON occurrence_leaves (project_id) WHERE ignored > 0;
+CREATE INDEX occurrence_leaves_sleeping ON occurrence_leaves (wakes_at) WHERE wakes_at IS NOT NULL;
+CREATE INDEX occurrence_leaves_changed ON occurrence_leaves (project_id, issue_id, changed_at) WHERE changed_at IS NOT NULL;
+
+-- Every change of state of an occurrence after it was first found.
+CREATE TABLE occurrence_changes (
+  project_id BLOB NOT NULL,
+  issue_id BLOB NOT NULL,
+  page_id BLOB NOT NULL,
+  at TEXT NOT NULL,
+  to_state TEXT NOT NULL,
+  from_state TEXT NOT NULL,
+  actor TEXT NOT NULL, -- `key:`, `audit:` or `recheck:` and an id, or `system`
+  note TEXT,
+  PRIMARY KEY (project_id, issue_id, page_id, at, to_state)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE rechecks (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  job_id BLOB NOT NULL,
+  audit_id BLOB NOT NULL,
+  status TEXT NOT NULL,
+  named INTEGER, -- its occurrences were named by the caller; otherwise all that were marked as done
+  new_issues INTEGER NOT NULL,
+  requested_at TEXT NOT NULL,
+  finished_at TEXT,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+-- One recheck at a time per project.
+CREATE UNIQUE INDEX rechecks_active ON rechecks (project_id) WHERE status IN ('queued', 'running');
+
+CREATE TABLE recheck_items (
+  project_id BLOB NOT NULL,
+  recheck_id BLOB NOT NULL,
+  issue_id BLOB NOT NULL,
+  page_id BLOB NOT NULL,
+  outcome TEXT NOT NULL,
+  detail TEXT,
+  checked_at TEXT,
+  PRIMARY KEY (project_id, recheck_id, issue_id, page_id)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Brand
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE brand_profiles (
+  project_id BLOB PRIMARY KEY REFERENCES projects (id),
+  data TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Products, competitors, FAQs and calls to action, which are stored alike.
+CREATE TABLE brand_items (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  resource TEXT NOT NULL,
+  id BLOB NOT NULL,
+  data TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, resource, id)
+) STRICT, WITHOUT ROWID;
+
+-- Unique keys of items; an item may have several.
+CREATE TABLE brand_keys (
+  project_id BLOB NOT NULL,
+  resource TEXT NOT NULL,
+  key TEXT NOT NULL,
+  item_id BLOB NOT NULL,
+  PRIMARY KEY (project_id, resource, key),
+  FOREIGN KEY (project_id, resource, item_id) REFERENCES brand_items (project_id, resource, id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX brand_keys_by_item ON brand_keys (project_id, resource, item_id);
+
+------------------------------------------------------------------------------------------------------
+-- Keywords
+------------------------------------------------------------------------------------------------------
+
+-- A keyword is unique by language, country and normalised text.
+CREATE TABLE keywords (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  keyword TEXT NOT NULL,
+  normalized TEXT NOT NULL,
+  language TEXT NOT NULL,
+  country TEXT NOT NULL, -- empty for all countries
+  status TEXT NOT NULL,
+  source TEXT NOT NULL,
+  search_volume INTEGER,
+  keyword_difficulty INTEGER,
+  intent TEXT,
+  intent_source TEXT,
+  intent_confidence REAL,
+  intent_reason TEXT,
+  score INTEGER, -- thousandths
+  cluster_id BLOB,
+  is_cluster_head INTEGER NOT NULL DEFAULT 0,
+  post_ids TEXT, -- posts that target it, so that a list of keywords reads no posts
+  cannibalisation TEXT, -- URLs of pages that compete for it
+  details TEXT,
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX keywords_by_text ON keywords (project_id, language, country, normalized);
+-- Plain columns, not expressions: with an index on expressions SQLite reads the table for every entry and
+-- walks a later page from the beginning. Status and intent are in the index, so that rows which a filter
+-- excludes are not read from the table.
+CREATE INDEX keywords_by_volume ON keywords (project_id, search_volume, id, status, intent);
+CREATE INDEX keywords_by_difficulty ON keywords (project_id, keyword_difficulty, id, status, intent);
+CREATE INDEX keywords_by_score ON keywords (project_id, score, id, status, intent);
+CREATE INDEX keywords_by_status ON keywords (project_id, status, id);
+CREATE INDEX keywords_by_intent ON keywords (project_id, intent, id);
+CREATE INDEX keywords_by_cluster ON keywords (project_id, cluster_id, id) WHERE cluster_id IS NOT NULL;
+
+-- Autocomplete answers of a search engine, cached.
+CREATE TABLE suggestions (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  language TEXT NOT NULL,
+  country TEXT NOT NULL,
+  typed TEXT NOT NULL,
+  texts TEXT NOT NULL,
+  asked_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, language, country, typed)
+) STRICT, WITHOUT ROWID;
+
+-- Accounts at language models and keyword data providers. The secret is sealed and bound to the row.
+CREATE TABLE providers (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  name TEXT NOT NULL,
+  id BLOB NOT NULL,
+  settings TEXT NOT NULL,
+  secret BLOB,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, name)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------------
+-- Posts
+------------------------------------------------------------------------------------------------------
+
+CREATE TABLE posts (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  title TEXT,
+  title_key TEXT NOT NULL, -- the title, normalised for search
+  slug TEXT NOT NULL,
+  status TEXT NOT NULL,
+  keyword_id BLOB, -- not a reference: a keyword may be deleted, its posts stay
+  language TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  content TEXT NOT NULL,
+  content_html TEXT NOT NULL,
+  details TEXT NOT NULL,
+  findings TEXT NOT NULL,
+  word_count INTEGER NOT NULL,
+  reading_time_minutes INTEGER NOT NULL,
+  seo_score INTEGER,
+  content_hash BLOB NOT NULL, -- of the published fields as they are now
+  published_hash BLOB, -- the same as they were last published
+  generation TEXT,
+  failure TEXT,
+  job_id BLOB,
+  scheduled_at TEXT,
+  published_at TEXT,
+  published_url TEXT,
+  archived_at TEXT,
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX posts_by_slug ON posts (project_id, slug);
+CREATE INDEX posts_by_status ON posts (project_id, status, id);
+CREATE INDEX posts_by_keyword ON posts (project_id, keyword_id, id);
+CREATE INDEX posts_scheduled ON posts (scheduled_at) WHERE status = 'scheduled';
+
+-- Earlier texts of a post.
+CREATE TABLE post_revisions (
+  project_id BLOB NOT NULL,
+  post_id BLOB NOT NULL,
+  number INTEGER NOT NULL,
+  title TEXT,
+  content TEXT NOT NULL,
+  word_count INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  replaced_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, post_id, number),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+) STRICT;
+
+-- Outputs of the steps of a generation, so that an interrupted job resumes after its last step.
+CREATE TABLE post_steps (
+  project_id BLOB NOT NULL,
+  job_id BLOB NOT NULL,
+  step TEXT NOT NULL,
+  input_hash BLOB NOT NULL,
+  output TEXT NOT NULL,
+  finished_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, job_id, step),
+  FOREIGN KEY (project_id, job_id) REFERENCES jobs (project_id, id)
+) STRICT;
+
+-- Sources that the claims of a post are checked against whenever its text changes.
+CREATE TABLE post_sources (
+  project_id BLOB NOT NULL,
+  post_id BLOB NOT NULL,
+  sources TEXT NOT NULL,
+  PRIMARY KEY (project_id, post_id),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+) STRICT;
+
+-- MinHash of the text of a post: its smallest shingle hashes. Near duplicates share at least one.
+CREATE TABLE post_marks (
+  project_id BLOB NOT NULL,
+  mark INTEGER NOT NULL,
+  post_id BLOB NOT NULL,
+  PRIMARY KEY (project_id, mark, post_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX post_marks_by_post ON post_marks (project_id, post_id);
+
+------------------------------------------------------------------------------------------------------
+-- Publishing
+------------------------------------------------------------------------------------------------------
+
+-- Connections to publishing providers. The secret is sealed and bound to the row. A removed connection
+-- keeps its row without secrets, as 'not_connected': connected to the same site again it is the same
+-- connection, and posts published through it can still be updated and unpublished.
+CREATE TABLE integrations (
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  id BLOB NOT NULL,
+  provider TEXT NOT NULL,
+  status TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  secret BLOB,
+  account TEXT,
+  site_key TEXT NOT NULL, -- identifies the site
+  site_id TEXT,
+  collection_id TEXT,
+  field_map TEXT NOT NULL,
+  missing TEXT NOT NULL,
+  last_error TEXT,
+  last_checked_at TEXT,
+  last_publish_at TEXT,
+  version INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX integrations_by_provider ON integrations (project_id, provider) WHERE status <> 'not_connected';
+CREATE UNIQUE INDEX integrations_by_site ON integrations (project_id, provider, site_key);
+
+-- Links to pages on which a person connects a provider, by the digest of their token. Each works once.
+CREATE TABLE connect_links (
+  digest BLOB NOT NULL PRIMARY KEY,
+  project_id BLOB NOT NULL REFERENCES projects (id),
+  provider TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  expires_at TEXT NOT NULL,
+  used_at TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX connect_links_by_project ON connect_links (project_id, provider, expires_at);
+CREATE INDEX connect_links_by_age ON connect_links (expires_at);
+
+-- State of a post at a provider. `external_version` is the provider's version after our last write;
+-- `content_hash` and `post_version` say what that write sent.
+CREATE TABLE publications (
+  project_id BLOB NOT NULL,
+  post_id BLOB NOT NULL,
+  connection_id BLOB NOT NULL,
+  provider TEXT NOT NULL,
+  state TEXT NOT NULL,
+  is_live INTEGER NOT NULL,
+  external_id TEXT,
+  external_url TEXT,
+  external_version TEXT,
+  content_hash BLOB,
+  post_version INTEGER,
+  verification TEXT,
+  last_error TEXT,
+  published_at TEXT,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, post_id, connection_id),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE publish_attempts (
+  project_id BLOB NOT NULL,
+  id BLOB NOT NULL,
+  post_id BLOB NOT NULL,
+  connection_id BLOB NOT NULL,
+  job_id BLOB NOT NULL,
+  aim TEXT NOT NULL, -- `live`, `draft` or `gone`
+  force INTEGER NOT NULL,
+  recreate INTEGER NOT NULL,
+  post_version INTEGER NOT NULL,
+  content_hash BLOB NOT NULL,
+  from_status TEXT NOT NULL, -- status of the post if nothing becomes live
+  state TEXT NOT NULL,
+  sent TEXT, -- request that was sent and not answered
+  was_absent INTEGER NOT NULL,
+  checks INTEGER NOT NULL,
+  misses INTEGER NOT NULL,
+  first_missed_at TEXT,
+  next_check_at TEXT,
+  evidence TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  finished_at TEXT,
+  PRIMARY KEY (project_id, id),
+  FOREIGN KEY (project_id, post_id) REFERENCES posts (project_id, id)
+) STRICT, WITHOUT ROWID;
+-- One unfinished attempt per post.
+CREATE UNIQUE INDEX publish_attempts_open ON publish_attempts (project_id, post_id) WHERE finished_at IS NULL;
+CREATE INDEX publish_attempts_by_post ON publish_attempts (project_id, post_id, id);
+
+-- Images that were uploaded to a provider, by the SHA-256 of their bytes.
+CREATE TABLE uploads (
+  project_id BLOB NOT NULL,
+  connection_id BLOB NOT NULL,
+  digest BLOB NOT NULL,
+  uploaded TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (project_id, connection_id, digest)
+) STRICT, WITHOUT ROWID;

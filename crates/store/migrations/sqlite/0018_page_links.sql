@@ -1,8 +1,0 @@
--- Where the crawl of an audit keeps each URL it fetched, and which pages link there; in portions, by the first of their ids.
-CREATE TABLE page_links (
-  project_id BLOB NOT NULL,
-  audit_id BLOB NOT NULL,
-  first_id BLOB NOT NULL,
-  data BLOB NOT NULL,
-  PRIMARY KEY (project_id, audit_id, first_id)
-) STRICT;

@@ -1,3 +1,0 @@
--- Health by category, and how many occurrences changed in which way since the audit before.
-ALTER TABLE audits ADD COLUMN category_scores TEXT;
-ALTER TABLE audits ADD COLUMN changes TEXT;
