@@ -256,7 +256,7 @@ impl Rows {
                     .bind(project)
                     .bind(&json!({}))
                     .bind(due)
-                    .run_each(tx, events)
+                    .execute_each(tx, events)
                     .await?;
                 let deliveries = pairs
                     .iter()
@@ -268,7 +268,7 @@ impl Rows {
                 )
                 .bind(project)
                 .bind(due)
-                .run_each(tx, deliveries)
+                .execute_each(tx, deliveries)
                 .await?;
                 Ok(())
             };
@@ -306,7 +306,7 @@ impl Rows {
             sql("SELECT count(*) FROM deliveries WHERE project_id = $1 AND status = 'pending' AND next_at < $2")
                 .bind(self.project)
                 .bind(before)
-                .one(&mut tx, |c| c.take())
+                .fetch_one(&mut tx, |c| c.take())
                 .await
         })?)
     }

@@ -85,7 +85,7 @@ pub async fn key_by_digest(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option<KeyA
             p.id, p.name, p.domain, p.language, p.country
          FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.digest = $1")
     .bind(digest)
-    .optional(tx, |c| {
+    .fetch_optional(tx, |c| {
         let stored: Vec<u8> = c.take()?;
         Ok((stored, key_access(c)?))
     })
@@ -98,7 +98,7 @@ pub async fn key_by_digest(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option<KeyA
 pub async fn key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String)>> {
     sql("SELECT id, name FROM api_keys WHERE project_id = $1")
         .bind(scope.project())
-        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
         .await
 }
 
@@ -140,7 +140,7 @@ pub async fn note_use(tx: &mut Tx, uses: Vec<(Uuid, Instant)>) -> Result<()> {
     sql(
         "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)",
     )
-    .run_each(tx, rows)
+    .execute_each(tx, rows)
     .await?;
     Ok(())
 }
@@ -185,5 +185,5 @@ children! {
 
 /// Whether any project has such a record: tells a foreign id (403) from an unknown one (404).
 pub async fn exists_anywhere(tx: &mut Tx, child: Child, id: Uuid) -> Result<bool> {
-    sql(child.text()).bind(id).one(tx, |c| c.take()).await
+    sql(child.text()).bind(id).fetch_one(tx, |c| c.take()).await
 }

@@ -54,7 +54,7 @@ pub async fn write(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> 
     .bind(new.credential)
     .bind(new.name)
     .bind(now)
-    .run_last(tx)
+    .execute_at_commit(tx)
     .await
 }
 
@@ -70,13 +70,13 @@ pub async fn list(
     .bind(scope.project())
     .bind(before.unwrap_or(Uuid::max()))
     .bind(limit)
-    .all(tx, |c| {
+    .fetch_all(tx, |c| {
         Ok(Activity {
             id: c.take::<Uuid>()?.to_string(),
             action: c.take()?,
             subject: c.take()?,
             credential: UsedCredential {
-                kind: c.word()?,
+                kind: c.parse()?,
                 id: c.take::<Uuid>()?.to_string(),
                 name: c.take()?,
             },
@@ -93,6 +93,6 @@ pub async fn sweep(tx: &mut Tx, now: Instant) -> Result<u64> {
     let oldest = Uuid::from_u128(u128::try_from(oldest).unwrap_or_default() << 80);
     sql("DELETE FROM activity WHERE project_id IN (SELECT id FROM projects) AND id < $1")
         .bind(oldest)
-        .run(tx)
+        .execute(tx)
         .await
 }

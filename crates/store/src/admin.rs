@@ -40,7 +40,7 @@ pub struct NewKey {
 /// Makes a project in the first workspace, which is made with it when there is none.
 pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, now: Instant) -> Result<()> {
     let existing: Option<Uuid> = sql("SELECT id FROM workspaces ORDER BY id LIMIT 1")
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await?;
     let workspace = match existing {
         Some(id) => id,
@@ -49,7 +49,7 @@ pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, n
                 .bind(workspace)
                 .bind("Default")
                 .bind(now)
-                .run(tx)
+                .execute(tx)
                 .await?;
             workspace
         }
@@ -61,7 +61,7 @@ pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, n
     .bind(project.name)
     .bind(project.domain)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -70,7 +70,7 @@ pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, n
 pub async fn project_by_domain(tx: &mut Tx, domain: &str) -> Result<Option<Uuid>> {
     sql("SELECT id FROM projects WHERE domain = $1 ORDER BY id LIMIT 1")
         .bind(domain)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -78,7 +78,7 @@ pub async fn project_by_domain(tx: &mut Tx, domain: &str) -> Result<Option<Uuid>
 pub async fn enter(tx: &mut Tx, project: Uuid) -> Result<ProjectScope> {
     sql("SELECT id FROM projects WHERE id = $1")
         .bind(project)
-        .one(tx, |c| Ok(ProjectScope::proven(c.take()?)))
+        .fetch_one(tx, |c| Ok(ProjectScope::proven(c.take()?)))
         .await
 }
 
@@ -87,7 +87,7 @@ pub async fn live_keys(tx: &mut Tx, project: Uuid, now: Instant) -> Result<u64> 
     sql("SELECT count(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
         .bind(project)
         .bind(now)
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await
 }
 
@@ -104,7 +104,7 @@ pub async fn create_key(tx: &mut Tx, key: NewKey, now: Instant) -> Result<()> {
     .bind(key.read_only)
     .bind(key.expires_at)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -113,7 +113,7 @@ pub async fn create_key(tx: &mut Tx, key: NewKey, now: Instant) -> Result<()> {
 pub async fn revoke_key(tx: &mut Tx, id: Uuid, now: Instant) -> Result<bool> {
     let known: Option<bool> = sql("SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = $1")
         .bind(id)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await?;
     if known.ok_or(Error::Missing)? {
         return Ok(false);
@@ -121,7 +121,7 @@ pub async fn revoke_key(tx: &mut Tx, id: Uuid, now: Instant) -> Result<bool> {
     sql("UPDATE api_keys SET revoked_at = $2 WHERE id = $1")
         .bind(id)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(true)
 }
@@ -132,7 +132,7 @@ pub async fn revoke_named(tx: &mut Tx, project: Uuid, name: &str, now: Instant) 
         .bind(project)
         .bind(name)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await
 }
 
@@ -154,12 +154,12 @@ pub async fn retire_key(tx: &mut Tx, id: Uuid, until: Instant, now: Instant) -> 
     let old = sql("SELECT project_id, name, scopes, read_only FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
         .bind(id)
         .bind(now)
-        .one(tx, |c| Ok(Rotated { project: c.take()?, name: c.take()?, scopes: c.take()?, read_only: c.take()? }))
+        .fetch_one(tx, |c| Ok(Rotated { project: c.take()?, name: c.take()?, scopes: c.take()?, read_only: c.take()? }))
         .await?;
     sql("UPDATE api_keys SET expires_at = $2 WHERE id = $1 AND (expires_at IS NULL OR expires_at > $2)")
         .bind(id)
         .bind(until)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(old)
 }
@@ -168,7 +168,7 @@ pub async fn retire_key(tx: &mut Tx, id: Uuid, until: Instant, now: Instant) -> 
 pub async fn meta(tx: &mut Tx, name: &str) -> Result<Option<Vec<u8>>> {
     sql("SELECT value FROM meta WHERE name = $1")
         .bind(name)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -177,7 +177,7 @@ pub async fn set_meta(tx: &mut Tx, name: &str, value: Vec<u8>) -> Result<Vec<u8>
     sql("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
         .bind(name)
         .bind(value)
-        .run(tx)
+        .execute(tx)
         .await?;
     meta(tx, name).await?.ok_or(Error::Missing)
 }

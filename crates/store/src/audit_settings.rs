@@ -16,11 +16,11 @@ pub async fn held(tx: &mut Tx, project: Uuid) -> Result<Option<Value>> {
     } else {
         "SELECT 1 FROM projects WHERE id = $1"
     };
-    let known = sql(text).bind(project).optional(tx, |_| Ok(())).await?;
+    let known = sql(text).bind(project).fetch_optional(tx, |_| Ok(())).await?;
     known.ok_or(Error::Dangling)?;
     let found = sql("SELECT settings FROM audit_settings WHERE project_id = $1")
         .bind(project)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await?;
     Ok(json(found.map(Some)))
 }
@@ -34,7 +34,7 @@ pub async fn set(tx: &mut Tx, project: Uuid, settings: Option<Value>) -> Result<
         .bind(Json(settings)),
         None => sql("DELETE FROM audit_settings WHERE project_id = $1").bind(project),
     }
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -44,7 +44,7 @@ pub async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<
     sql("SELECT settings, ruleset_version FROM audits WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(audit)
-        .optional(tx, |c| Ok((json(Some(c.take()?)), c.take()?)))
+        .fetch_optional(tx, |c| Ok((json(Some(c.take()?)), c.take()?)))
         .await
 }
 
@@ -52,7 +52,7 @@ pub async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<
 pub async fn of_newest(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Value>> {
     let found = sql("SELECT settings FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1")
         .bind(scope.project())
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await?;
     Ok(json(found))
 }

@@ -58,8 +58,8 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         id: c.take::<Uuid>()?.to_string(),
         project_id: c.take::<Uuid>()?.to_string(),
         job_id: c.take::<Uuid>()?.to_string(),
-        status: c.word()?,
-        trigger: c.word()?,
+        status: c.parse()?,
+        trigger: c.parse()?,
         start_url: c.take()?,
         config: read(c.take()?)?,
         ruleset_version: c.take()?,
@@ -128,7 +128,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
     .bind(false)
     .bind(previous)
     .bind(new.normalization_version)
-    .one(tx, audit)
+    .fetch_one(tx, audit)
     .await
 }
 
@@ -136,7 +136,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
 pub async fn newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Uuid>> {
     sql("SELECT id FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1")
         .bind(scope.project())
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -144,7 +144,7 @@ pub async fn newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<
 pub async fn last_manual(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Instant>> {
     sql("SELECT requested_at FROM audits WHERE project_id = $1 AND started_by = 'manual' ORDER BY id DESC LIMIT 1")
         .bind(scope.project())
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -152,7 +152,7 @@ pub async fn last_manual(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Inst
 pub async fn active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Audit>> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND status IN ('queued', 'crawling', 'analyzing')"))
         .bind(scope.project())
-        .optional(tx, audit)
+        .fetch_optional(tx, audit)
         .await
 }
 
@@ -169,7 +169,7 @@ pub async fn list(
         .bind(before.unwrap_or(Uuid::max()))
         .bind(limit)
         .bind(status.map(AuditStatus::as_str))
-        .all(tx, audit)
+        .fetch_all(tx, audit)
         .await
 }
 
@@ -178,7 +178,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, audit)
+        .fetch_one(tx, audit)
         .await
 }
 
@@ -186,7 +186,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
 pub async fn get_each(tx: &mut Tx, scope: ProjectScope, ids: &[Uuid]) -> Result<Vec<Option<Audit>>> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
-        .optional_each(tx, ids.iter().map(|id| vec![(*id).into()]).collect(), audit)
+        .fetch_optional_each(tx, ids.iter().map(|id| vec![(*id).into()]).collect(), audit)
         .await
 }
 
@@ -206,7 +206,7 @@ pub async fn set_status(
     .bind(id)
     .bind(status.as_str())
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -221,7 +221,7 @@ pub async fn set_progress(tx: &mut Tx, scope: ProjectScope, id: Uuid, progress: 
         .bind(progress.queued)
         .bind(progress.failed)
         .bind(progress.blocked)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -281,7 +281,7 @@ pub async fn finish(
     .bind(now)
     .bind(outcome.category_scores.as_ref().map(json).transpose()?)
     .bind(outcome.changes.as_ref().map(json).transpose()?)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(touched == 1)
 }
@@ -307,7 +307,7 @@ pub async fn rescore(
     .bind(totals.notices)
     .bind(totals.issues)
     .bind(category_scores.as_ref().map(json).transpose()?)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }

@@ -62,7 +62,7 @@ fn read<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<T> {
 pub async fn profile(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Stored>> {
     sql("SELECT data, version, updated_at FROM brand_profiles WHERE project_id = $1")
         .bind(scope.project())
-        .optional(tx, stored)
+        .fetch_optional(tx, stored)
         .await
 }
 
@@ -92,7 +92,7 @@ pub async fn set_profile(
     .bind(write(profile)?)
     .bind(version)
     .bind(now)
-    .one(tx, stored)
+    .fetch_one(tx, stored)
     .await
 }
 
@@ -121,7 +121,7 @@ pub async fn list<T: DeserializeOwned>(
     .bind(resource.as_str())
     .bind(before.unwrap_or(Uuid::max()))
     .bind(limit)
-    .all(tx, item)
+    .fetch_all(tx, item)
     .await
 }
 
@@ -137,7 +137,7 @@ pub async fn get<T: DeserializeOwned>(
     .bind(scope.project())
     .bind(resource.as_str())
     .bind(id)
-    .one(tx, item)
+    .fetch_one(tx, item)
     .await
 }
 
@@ -146,7 +146,7 @@ pub async fn count(tx: &mut Tx, scope: ProjectScope, resource: Resource) -> Resu
     sql("SELECT count(*) FROM brand_items WHERE project_id = $1 AND resource = $2")
         .bind(scope.project())
         .bind(resource.as_str())
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await
 }
 
@@ -156,7 +156,7 @@ pub async fn holder(tx: &mut Tx, scope: ProjectScope, resource: Resource, key: &
         .bind(scope.project())
         .bind(resource.as_str())
         .bind(key)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -190,7 +190,7 @@ pub async fn create<T: Serialize>(
     .bind(scope.project())
     .bind(resource.as_str())
     .bind(now)
-    .run_each(tx, rows)
+    .execute_each(tx, rows)
     .await?;
     let keys = new.iter().flat_map(|item| key_rows(item.id, &item.keys));
     add_keys(tx, scope, resource, keys.collect()).await
@@ -204,7 +204,7 @@ async fn add_keys(tx: &mut Tx, scope: ProjectScope, resource: Resource, rows: Ve
     sql("INSERT INTO brand_keys (project_id, resource, key, item_id) VALUES ($1, $2, $3, $4)")
         .bind(scope.project())
         .bind(resource.as_str())
-        .run_each(tx, rows)
+        .execute_each(tx, rows)
         .await?;
     Ok(())
 }
@@ -230,13 +230,13 @@ pub async fn update<T: Serialize + DeserializeOwned>(
     .bind(write(&changed.data)?)
     .bind(version)
     .bind(now)
-    .one(tx, item)
+    .fetch_one(tx, item)
     .await?;
     sql("DELETE FROM brand_keys WHERE project_id = $1 AND resource = $2 AND item_id = $3")
         .bind(scope.project())
         .bind(resource.as_str())
         .bind(changed.id)
-        .run(tx)
+        .execute(tx)
         .await?;
     let keys = key_rows(changed.id, &changed.keys).collect();
     add_keys(tx, scope, resource, keys).await?;
@@ -249,7 +249,7 @@ pub async fn delete(tx: &mut Tx, scope: ProjectScope, resource: Resource, id: Uu
         .bind(scope.project())
         .bind(resource.as_str())
         .bind(id)
-        .run(tx)
+        .execute(tx)
         .await?;
     if gone == 0 { Err(Error::Missing) } else { Ok(()) }
 }
@@ -260,6 +260,6 @@ pub async fn ctas_of_product(tx: &mut Tx, scope: ProjectScope, product: Uuid) ->
          WHERE project_id = $1 AND resource = 'ctas' AND data ->> 'productId' = $2")
     .bind(scope.project())
     .bind(product.to_string())
-    .one(tx, |c| c.take())
+    .fetch_one(tx, |c| c.take())
     .await
 }

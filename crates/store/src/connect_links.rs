@@ -33,7 +33,7 @@ pub async fn invite(
     sql("DELETE FROM connect_links WHERE project_id = $1 AND provider = $2")
         .bind(link.scope.project())
         .bind(link.provider.as_str())
-        .run(tx)
+        .execute(tx)
         .await?;
     sql("INSERT INTO connect_links (digest, project_id, provider, settings, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(digest)
@@ -42,7 +42,7 @@ pub async fn invite(
         .bind(json(&link.settings)?)
         .bind(now)
         .bind(expires_at)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -52,10 +52,10 @@ pub async fn find(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<Option
     sql("SELECT project_id, provider, settings FROM connect_links WHERE digest = $1 AND used_at IS NULL AND expires_at > $2")
         .bind(digest)
         .bind(now)
-        .optional(tx, |c| {
+        .fetch_optional(tx, |c| {
             Ok(Link {
                 scope: ProjectScope::proven(c.take()?),
-                provider: c.word()?,
+                provider: c.parse()?,
                 settings: read(c.take()?)?,
             })
         })
@@ -69,7 +69,7 @@ pub async fn spend(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<bool>
     )
     .bind(digest)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(used > 0)
 }
@@ -79,7 +79,7 @@ pub async fn invited(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<V
     sql("SELECT provider FROM connect_links WHERE project_id = $1 AND used_at IS NULL AND expires_at > $2")
         .bind(scope.project())
         .bind(now)
-        .all(tx, |c| c.word())
+        .fetch_all(tx, |c| c.parse())
         .await
 }
 
@@ -87,6 +87,6 @@ pub async fn invited(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<V
 pub async fn forget(tx: &mut Tx, now: Instant) -> Result<u64> {
     sql("DELETE FROM connect_links WHERE expires_at < $1")
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await
 }

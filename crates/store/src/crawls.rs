@@ -28,7 +28,7 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, ba
         .bind(batch.data)
         .bind(batch.texts)
         .bind(batch.sketches)
-        .run(tx)
+        .execute(tx)
         .await?;
     if let Some(validators) = batch.validators {
         sql("INSERT INTO crawl_validators (project_id, audit_id, number, data) VALUES ($1, $2, $3, $4)")
@@ -36,7 +36,7 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, ba
             .bind(audit)
             .bind(number)
             .bind(validators)
-            .run(tx)
+            .execute(tx)
             .await?;
     }
     Ok(())
@@ -51,7 +51,7 @@ pub async fn keep_robots(tx: &mut Tx, scope: ProjectScope, seen: Instant, data: 
     .bind(scope.project())
     .bind(seen)
     .bind(data)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -60,7 +60,7 @@ pub async fn keep_robots(tx: &mut Tx, scope: ProjectScope, seen: Instant, data: 
 pub async fn robots(tx: &mut Tx, scope: ProjectScope) -> Result<Option<(Instant, Vec<u8>)>> {
     sql("SELECT seen_at, data FROM robots_copies WHERE project_id = $1")
         .bind(scope.project())
-        .optional(tx, |c| Ok((c.take()?, c.take()?)))
+        .fetch_optional(tx, |c| Ok((c.take()?, c.take()?)))
         .await
 }
 
@@ -77,7 +77,7 @@ pub async fn validators(
         .bind(audit)
         .bind(from)
         .bind(most)
-        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
         .await
 }
 
@@ -87,7 +87,7 @@ pub async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) ->
         .bind(scope.project())
         .bind(audit)
         .bind(number)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -101,7 +101,7 @@ pub async fn load_each(
     sql("SELECT data FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")
         .bind(scope.project())
         .bind(audit)
-        .optional_each(
+        .fetch_optional_each(
             tx,
             numbers.iter().map(|number| vec![(*number).into()]).collect(),
             |c| c.take(),
@@ -116,7 +116,7 @@ pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -
             .bind(scope.project())
             .bind(audit)
             .bind(number)
-            .optional(tx, |c| c.take::<Option<Vec<u8>>>())
+            .fetch_optional(tx, |c| c.take::<Option<Vec<u8>>>())
             .await?;
     Ok(texts.flatten())
 }
@@ -126,7 +126,7 @@ pub async fn with_texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result
     sql("SELECT count(*) FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND texts IS NOT NULL")
         .bind(scope.project())
         .bind(audit)
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await
 }
 
@@ -136,7 +136,7 @@ pub async fn sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u8>>> 
            (SELECT id FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1)
          ORDER BY number")
         .bind(scope.project())
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }
 
@@ -147,7 +147,7 @@ pub async fn forget_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Res
         "DELETE FROM crawl_validators WHERE project_id = $1 AND audit_id <> $2",
         "DELETE FROM page_links WHERE project_id = $1 AND audit_id <> $2",
     ] {
-        sql(text).bind(scope.project()).bind(audit).run(tx).await?;
+        sql(text).bind(scope.project()).bind(audit).execute(tx).await?;
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub async fn send(
         .bind(event)
         .bind(kind.as_str())
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -45,7 +45,7 @@ pub async fn replay(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid, n
     .bind(webhook)
     .bind(id)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(touched > 0)
 }
@@ -69,7 +69,7 @@ pub async fn recover(
     .bind(since)
     .bind(most)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await
 }
 
@@ -88,9 +88,9 @@ fn delivery(c: &mut Cells<'_>, webhook: Uuid) -> Result<Delivery> {
         id: id.to_string(),
         webhook_id: webhook.to_string(),
         event_id: id.to_string(),
-        event: c.word()?,
+        event: c.parse()?,
         message_id: message_id(id),
-        status: c.word()?,
+        status: c.parse()?,
         attempts: c.take()?,
         next_attempt_at: c.take()?,
         last_attempts: Vec::new(),
@@ -126,7 +126,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, query: Query)
     .bind(query.before.unwrap_or(Uuid::max()))
     .bind(query.status.map(DeliveryStatus::as_str))
     .bind(query.limit)
-    .all(tx, |c| delivery(c, webhook))
+    .fetch_all(tx, |c| delivery(c, webhook))
     .await?;
     with_attempts(tx, scope, webhook, &mut rows).await?;
     Ok(rows)
@@ -138,7 +138,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid) -> R
         .bind(scope.project())
         .bind(webhook)
         .bind(id)
-        .one(tx, |c| delivery(c, webhook))
+        .fetch_one(tx, |c| delivery(c, webhook))
         .await?;
     with_attempts(tx, scope, webhook, std::slice::from_mut(&mut row)).await?;
     Ok(row)
@@ -161,11 +161,11 @@ async fn with_attempts(
     .bind(scope.project())
     .bind(webhook)
     .bind(SHOWN_ATTEMPTS)
-    .all_each(tx, ids, |c| {
+    .fetch_all_each(tx, ids, |c| {
         Ok(Attempt {
             at: c.take()?,
             status_code: c.take()?,
-            error: c.word_or_null()?,
+            error: c.parse_optional()?,
             duration_ms: c.take()?,
             response: c.take()?,
         })

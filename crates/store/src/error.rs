@@ -1,15 +1,15 @@
-//! How storage fails, in the words callers act on.
+//! Errors of the store, by what a caller can do about them.
 
 /// Result of a storage call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// How storage fails.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A unique constraint refused the row.
     #[error("already exists ({0})")]
     Duplicate(String),
-    /// A reference points to nothing.
+    /// A foreign key refers to no record.
     #[error("refers to a record that does not exist")]
     Dangling,
     /// Too many transactions are waiting.
@@ -18,24 +18,31 @@ pub enum Error {
     /// No space left.
     #[error("the storage is full")]
     Full,
-    /// The database cannot be reached or does not keep what it is given.
+    /// The database cannot be reached, or cannot store data durably.
     #[error("the storage is not available: {0}")]
     Unavailable(String),
-    /// A record is not there where one must be.
+    /// A record that must exist does not.
     #[error("no such record")]
     Missing,
-    /// A stored value does not read as its type.
+    /// A stored value cannot be read as its type: index of the column and reason.
     #[error("column {0}: {1}")]
     Column(usize, String),
-    /// The schema is not one this program knows.
+    /// The schema is not that of this program.
     #[error("{0}")]
     Schema(String),
-    /// A sealed value does not open with the keys that are configured.
+    /// A sealed value cannot be opened with the configured keys.
     #[error("{0}")]
     Seal(&'static str),
-    /// Anything else; a defect.
+    /// A defect of the program.
     #[error("{0}")]
     Defect(String),
+}
+
+impl Error {
+    /// Wraps an error that only a defect of the program can cause.
+    pub(crate) fn defect(cause: impl ToString) -> Self {
+        Self::Defect(cause.to_string())
+    }
 }
 
 impl From<rusqlite::Error> for Error {
@@ -75,9 +82,9 @@ impl From<tokio_postgres::Error> for Error {
             return if error.is_closed()
                 || std::error::Error::source(&error).is_some_and(|s| s.is::<std::io::Error>())
             {
-                Self::Unavailable(chain(&error))
+                Self::Unavailable(error_chain(&error))
             } else {
-                Self::Defect(chain(&error))
+                Self::Defect(error_chain(&error))
             };
         };
         match *db.code() {
@@ -92,13 +99,13 @@ impl From<tokio_postgres::Error> for Error {
             | SqlState::CRASH_SHUTDOWN
             | SqlState::CANNOT_CONNECT_NOW
             | SqlState::TOO_MANY_CONNECTIONS => Self::Unavailable(db.message().to_owned()),
-            _ => Self::Defect(chain(&error)),
+            _ => Self::Defect(error_chain(&error)),
         }
     }
 }
 
-/// The message with its causes; tokio-postgres says only "db error" by itself.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+/// Message of an error with those of its causes; that of tokio-postgres alone is only "db error".
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut at = error.source();
     while let Some(cause) = at {

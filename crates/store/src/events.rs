@@ -30,7 +30,7 @@ pub async fn write(
     .bind(id)
     .bind(kind.as_str())
     .bind(now)
-    .run_last(tx)
+    .execute_at_commit(tx)
     .await
 }
 
@@ -57,7 +57,7 @@ pub async fn put(
     sql("INSERT INTO event_heads (project_id, position) VALUES ($1, 1)
          ON CONFLICT (project_id) DO UPDATE SET position = event_heads.position + 1")
     .bind(scope.project())
-    .run_last(tx)
+    .execute_at_commit(tx)
     .await?;
     sql(
         "INSERT INTO events (project_id, id, kind, data, created_at, body, position)
@@ -69,7 +69,7 @@ pub async fn put(
     .bind(data)
     .bind(now)
     .bind(body)
-    .run_last(tx)
+    .execute_at_commit(tx)
     .await
 }
 
@@ -97,12 +97,12 @@ pub async fn after(
     .bind(position)
     .bind(kind.map(EventType::as_str))
     .bind(limit)
-    .all(tx, |c: &mut Cells<'_>| {
+    .fetch_all(tx, |c: &mut Cells<'_>| {
         Ok(Placed {
             position: c.take()?,
             event: Event {
                 id: c.take::<Uuid>()?.to_string(),
-                kind: c.word()?,
+                kind: c.parse()?,
                 timestamp: c.take()?,
                 project_id: project.clone(),
                 data: c.take::<Json>()?.0,
@@ -117,7 +117,7 @@ pub async fn position(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Opti
     sql("SELECT position FROM events WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -128,19 +128,19 @@ pub async fn forget(tx: &mut Tx, now: Instant, most: u32) -> Result<u64> {
            (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
     .bind(before)
     .bind(most)
-    .run(tx)
+    .execute(tx)
     .await?;
     let deliveries = sql("DELETE FROM deliveries WHERE (project_id, webhook_id, id) IN
            (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
     .bind(before)
     .bind(most)
-    .run(tx)
+    .execute(tx)
     .await?;
     let events = sql("DELETE FROM events WHERE (project_id, id) IN
            (SELECT project_id, id FROM events WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
     .bind(before)
     .bind(most)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(attempts + deliveries + events)
 }

@@ -38,7 +38,7 @@ pub async fn find(tx: &mut Tx, scope: ProjectScope, slot: &Slot, now: Instant) -
     .bind(slot.route)
     .bind(&slot.key)
     .bind(now)
-    .optional(tx, |c| {
+    .fetch_optional(tx, |c| {
         Ok(Stored {
             fingerprint: c.take()?,
             status: c.take()?,
@@ -73,7 +73,7 @@ pub async fn keep(
     .bind(stored.body)
     .bind(expires_at)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(kept == 1)
 }
@@ -82,6 +82,6 @@ pub async fn keep(
 pub async fn sweep(tx: &mut Tx, now: Instant) -> Result<u64> {
     sql("DELETE FROM idempotency WHERE expires_at <= $1")
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await
 }

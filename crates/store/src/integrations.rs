@@ -112,8 +112,8 @@ pub(crate) fn json(value: &impl Serialize) -> Result<Json> {
 fn record(c: &mut Cells<'_>) -> Result<Record> {
     Ok(Record {
         id: c.take()?,
-        provider: c.word()?,
-        status: c.word()?,
+        provider: c.parse()?,
+        status: c.parse()?,
         settings: read(c.take()?)?,
         account: c.take()?,
         site_key: c.take()?,
@@ -143,7 +143,7 @@ fn place(scope: ProjectScope, row: Uuid) -> Place<'static> {
 pub async fn list(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Record>> {
     sql(columns!("ORDER BY provider"))
         .bind(scope.project())
-        .all(tx, record)
+        .fetch_all(tx, record)
         .await
 }
 
@@ -152,7 +152,7 @@ pub async fn of(tx: &mut Tx, scope: ProjectScope, provider: Provider) -> Result<
     sql(columns!("AND provider = $2"))
         .bind(scope.project())
         .bind(provider.as_str())
-        .optional(tx, record)
+        .fetch_optional(tx, record)
         .await
 }
 
@@ -161,7 +161,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<Re
     sql(columns!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .optional(tx, record)
+        .fetch_optional(tx, record)
         .await
 }
 
@@ -183,7 +183,7 @@ pub async fn connect(
             .bind(scope.project())
             .bind(new.provider.as_str())
             .bind(new.site_key.as_str())
-            .optional(tx, |c| c.take())
+            .fetch_optional(tx, |c| c.take())
             .await?;
     let id = same.unwrap_or(new.id);
     let seal = |secret: SecretString| keyring.seal(place(scope, id), secret.expose_secret().as_bytes());
@@ -198,7 +198,7 @@ pub async fn connect(
         .bind(sealed)
         .bind(new.account)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
         return Ok(id);
     }
@@ -215,7 +215,7 @@ pub async fn connect(
     .bind(json(&BTreeMap::<String, String>::new())?)
     .bind(json(&UNMAPPED)?)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(id)
 }
@@ -231,7 +231,7 @@ pub async fn secret(
         sql("SELECT secret FROM integrations WHERE project_id = $1 AND id = $2")
             .bind(scope.project())
             .bind(id)
-            .optional(tx, |c| c.take())
+            .fetch_optional(tx, |c| c.take())
             .await?;
     let open = |sealed: Vec<u8>| {
         let text = String::from_utf8(keyring.open(place(scope, id), &sealed)?);
@@ -257,7 +257,7 @@ pub async fn renew(
     .bind(scope.project())
     .bind(id)
     .bind(sealed)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -274,7 +274,7 @@ pub async fn map(tx: &mut Tx, scope: ProjectScope, id: Uuid, mapping: &Mapping, 
     .bind(json(&mapping.field_map)?)
     .bind(json(&mapping.missing)?)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -293,7 +293,7 @@ pub async fn note(
         .bind(id)
         .bind(status.as_str())
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     sql("UPDATE integrations SET status = $3, last_error = $4, last_checked_at = $5 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
@@ -301,7 +301,7 @@ pub async fn note(
         .bind(status.as_str())
         .bind(error.as_ref().map(json).transpose()?)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(changed > 0)
 }
@@ -319,7 +319,7 @@ pub async fn miss(
         .bind(id)
         .bind(json(&missing)?)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -330,7 +330,7 @@ pub async fn published(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant)
         .bind(scope.project())
         .bind(id)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -346,7 +346,7 @@ pub async fn remove(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
     .bind(none)
     .bind(json(&UNMAPPED)?)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(gone > 0)
 }

@@ -10,12 +10,13 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
+pub use crate::ledger::EvidenceCutoff;
 pub use standing::{Summary, Weight, announce, grade, seen, weigh};
 
 use crate::{
     Cells, Error, Json, Result, Tx,
     access::ProjectScope,
-    ledger::{self, Fresh, Which},
+    ledger::{self, EntryFilter, NewLeaves},
     projects, sql,
 };
 
@@ -69,7 +70,7 @@ fn issue(c: &mut Cells<'_>) -> Result<IssueRow> {
     Ok(IssueRow {
         id: c.take()?,
         check_id: c.take()?,
-        severity: c.word()?,
+        severity: c.parse()?,
         impact: c.take()?,
         active: c.take()?,
         counts: serde_json::from_value(c.take::<Json>()?.0).map_err(|e| Error::Defect(e.to_string()))?,
@@ -91,7 +92,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
     .bind(query.active)
     .bind(query.severity.map(Severity::as_str))
     .bind(query.category)
-    .all(tx, issue)
+    .fetch_all(tx, issue)
     .await
 }
 
@@ -100,7 +101,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow>
     sql(columns!("project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, issue)
+        .fetch_one(tx, issue)
         .await
 }
 
@@ -115,25 +116,6 @@ pub struct Finding<E = String> {
     pub evidence: E,
 }
 
-/// What was settled after these instants stays as it is: it rests on something newer than what was found.
-#[derive(Clone, Copy, Debug)]
-pub struct Newest {
-    /// Of claims that something is done.
-    pub claim: Instant,
-    /// Of proofs that it is.
-    pub proof: Instant,
-}
-
-impl Newest {
-    /// What is found rests on what was seen since then.
-    pub fn before(began: Instant) -> Self {
-        Self {
-            claim: began,
-            proof: began,
-        }
-    }
-}
-
 /// Records what an audit found. An occurrence that was resolved reopens, and so does one that was marked as done before
 /// the audit began: what was seen may be older than a later mark.
 pub async fn record(
@@ -141,14 +123,14 @@ pub async fn record(
     scope: ProjectScope,
     audit: Uuid,
     findings: Vec<Finding>,
-    newest: Newest,
+    cutoff: EvidenceCutoff,
     now: Instant,
 ) -> Result<()> {
     let ready = Ready {
         fresh: Vec::new(),
         known: by_issue(findings).collect(),
     };
-    record_ready(tx, scope, audit, ready, newest, now).await
+    record_ready(tx, scope, audit, ready, cutoff, now).await
 }
 
 /// What was found on pages, by issue.
@@ -165,7 +147,7 @@ fn by_issue<E>(findings: Vec<Finding<E>>) -> impl Iterator<Item = (Uuid, Vec<(Uu
 /// What an audit found, made ready to be recorded.
 #[derive(Debug)]
 pub struct Ready {
-    fresh: Vec<(Uuid, Fresh)>,
+    fresh: Vec<(Uuid, NewLeaves)>,
     known: Vec<(Uuid, Vec<(Uuid, String)>)>,
 }
 
@@ -179,7 +161,7 @@ impl Ready {
     ) -> Result<Self> {
         let (fresh, known): (Vec<_>, Vec<_>) = by_issue(findings).partition(|(issue, _)| is_new(*issue));
         let fresh = fresh.into_iter();
-        let fresh = fresh.map(|(issue, found)| Ok((issue, Fresh::pack(found, audit, now)?)));
+        let fresh = fresh.map(|(issue, found)| Ok((issue, NewLeaves::pack(found, audit, now)?)));
         let owned = |(page, evidence): (Uuid, &str)| (page, evidence.to_owned());
         let known = known.into_iter();
         let known = known.map(|(issue, found)| (issue, found.into_iter().map(owned).collect()));
@@ -196,7 +178,7 @@ pub async fn record_ready(
     scope: ProjectScope,
     audit: Uuid,
     ready: Ready,
-    newest: Newest,
+    cutoff: EvidenceCutoff,
     now: Instant,
 ) -> Result<()> {
     projects::lock(tx, scope).await?;
@@ -206,8 +188,8 @@ pub async fn record_ready(
         known.extend(found.map(|found| (issue, found)));
     }
     for (issue, found) in known {
-        ledger::change(tx, scope, issue, found, |known, evidence| {
-            ledger::find(known, evidence, audit, newest, now)
+        ledger::update_entries(tx, scope, issue, found, |known, evidence| {
+            ledger::apply_finding(known, evidence, audit, cutoff, now)
         })
         .await?;
     }
@@ -218,7 +200,7 @@ pub async fn record_ready(
 pub async fn ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
     sql("SELECT id FROM issues WHERE project_id = $1 ORDER BY id")
         .bind(scope.project())
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }
 
@@ -244,12 +226,12 @@ pub async fn unseen(
     after: Option<Uuid>,
     limit: usize,
 ) -> Result<Vec<Unseen>> {
-    let found = ledger::behind(tx, scope, issue, Which::Unseen(audit), after, limit).await?;
+    let found = ledger::list_after(tx, scope, issue, EntryFilter::Unseen(audit), after, limit).await?;
     let pages = found.iter().map(|(page, _)| vec![(*page).into()]).collect();
     let visited = sql("SELECT 1 FROM pages WHERE project_id = $1 AND audit_id = $2 AND id = $3")
         .bind(scope.project())
         .bind(audit)
-        .optional_each(tx, pages, |_| Ok(()))
+        .fetch_optional_each(tx, pages, |_| Ok(()))
         .await?;
     let unseen = found
         .into_iter()
@@ -296,7 +278,7 @@ pub async fn settle(
     let stale = settled.stale.into_iter().map(|page| (page, Is::Stale));
     let newer = settled.newer.into_iter().map(|page| (page, Is::Newer));
     let all = resolved.chain(stale).chain(newer).collect();
-    ledger::change(tx, scope, issue, all, |known, is| {
+    ledger::update_entries(tx, scope, issue, all, |known, is| {
         let Some(entry) = known
             .as_mut()
             .filter(|entry| entry.is_active() && entry.is_unseen(audit))
@@ -317,7 +299,7 @@ pub async fn settle(
 pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Option<Turned>> {
     projects::lock(tx, scope).await?;
     let before = get(tx, scope, issue).await?;
-    let counts = ledger::counts(tx, scope, issue).await?;
+    let counts = ledger::count_by_state(tx, scope, issue).await?;
     let is_active =
         |state: &OccurrenceState| !matches!(state, OccurrenceState::Resolved | OccurrenceState::Ignored);
     let active: u64 = counts
@@ -331,7 +313,7 @@ pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Op
         .bind(issue)
         .bind(active)
         .bind(Json(json))
-        .run(tx)
+        .execute(tx)
         .await?;
     let turned = Turned {
         issue,

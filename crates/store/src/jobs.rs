@@ -50,7 +50,7 @@ fn job(c: &mut Cells<'_>) -> Result<Job> {
     let mut job = Job {
         id: c.take::<Uuid>()?.to_string(),
         kind: c.take()?,
-        status: c.word()?,
+        status: c.parse()?,
         attempt: c.take()?,
         created_at: c.take()?,
         started_at: c.take()?,
@@ -76,7 +76,7 @@ fn read<T: serde::de::DeserializeOwned>(value: Option<Json>) -> Result<Option<T>
 pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Job> {
     let queued: i64 = sql("SELECT count(*) FROM jobs WHERE project_id = $1 AND status = 'queued'")
         .bind(scope.project())
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await?;
     if queued >= MOST_QUEUED {
         return Err(Error::Overloaded);
@@ -92,7 +92,7 @@ pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -
     .bind(Json(links))
     .bind(now)
     .bind(false)
-    .one(tx, job)
+    .fetch_one(tx, job)
     .await
 }
 
@@ -109,7 +109,7 @@ pub async fn list(
         .bind(before.unwrap_or(Uuid::max()))
         .bind(limit)
         .bind(status.map(JobStatus::as_str))
-        .all(tx, job)
+        .fetch_all(tx, job)
         .await
 }
 
@@ -118,7 +118,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Job> {
     sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, job)
+        .fetch_one(tx, job)
         .await
 }
 
@@ -131,7 +131,7 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
     .bind(scope.project())
     .bind(id)
     .bind(now)
-    .optional(tx, |c| c.word())
+    .fetch_optional(tx, |c| c.parse())
     .await?;
     match after {
         Some(JobStatus::Canceled) => Ok(JobStatus::Queued),
@@ -146,7 +146,7 @@ pub async fn hasten(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
         .bind(scope.project())
         .bind(id)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -156,7 +156,7 @@ pub async fn queued(tx: &mut Tx, scope: ProjectScope, payload: &serde_json::Valu
     sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND status = 'queued' AND payload = $2 ORDER BY id LIMIT 1"))
         .bind(scope.project())
         .bind(payload)
-        .optional(tx, job)
+        .fetch_optional(tx, job)
         .await
 }
 
@@ -165,6 +165,6 @@ pub async fn payload(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<serde
     sql("SELECT payload FROM jobs WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
-        .one(tx, |c| Ok(c.take::<Json>()?.0))
+        .fetch_one(tx, |c| Ok(c.take::<Json>()?.0))
         .await
 }

@@ -175,15 +175,15 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
         search_volume_status: missing(search_volume),
         keyword_difficulty,
         keyword_difficulty_status: missing(keyword_difficulty),
-        intent: c.word_or_null()?,
+        intent: c.parse_optional()?,
         language: c.take()?,
         country: Some(c.take::<String>()?).filter(|t| !t.is_empty()),
-        status: c.word()?,
-        source: c.word()?,
+        status: c.parse()?,
+        source: c.parse()?,
         version: c.take()?,
         created_at: c.take()?,
         updated_at: c.take()?,
-        intent_source: c.word_or_null()?,
+        intent_source: c.parse_optional()?,
         intent_confidence: c.take()?,
         intent_reason: c.take()?,
         score: c.take::<Option<i64>>()?.map(thousandths),
@@ -222,7 +222,7 @@ pub async fn create(
     let added = sql(insert!())
         .bind(scope.project())
         .bind(now)
-        .run_each(tx, vec![row(new)?])
+        .execute_each(tx, vec![row(new)?])
         .await?;
     if added > 0 {
         return Ok(Ok(keyword));
@@ -240,7 +240,7 @@ pub async fn add(tx: &mut Tx, scope: ProjectScope, new: Vec<New>, now: Instant) 
     sql(insert!())
         .bind(scope.project())
         .bind(now)
-        .run_each(tx, rows)
+        .execute_each(tx, rows)
         .await
 }
 
@@ -273,7 +273,7 @@ pub async fn by_texts(tx: &mut Tx, scope: ProjectScope, texts: Vec<Text>) -> Res
         .collect();
     sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 AND normalized = $4"))
         .bind(scope.project())
-        .optional_each(tx, rows, keyword)
+        .fetch_optional_each(tx, rows, keyword)
         .await
 }
 
@@ -295,7 +295,7 @@ pub async fn learn(
          WHERE project_id = $1 AND id = $3")
     .bind(scope.project())
     .bind(now)
-    .run_each(tx, rows)
+    .execute_each(tx, rows)
     .await
 }
 
@@ -305,7 +305,7 @@ pub async fn texts(tx: &mut Tx, scope: ProjectScope, language: &str, country: &s
         .bind(scope.project())
         .bind(language)
         .bind(country)
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }
 
@@ -314,7 +314,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Keyword> 
     sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, keyword)
+        .fetch_one(tx, keyword)
         .await
 }
 
@@ -352,7 +352,7 @@ pub async fn update(
     .bind(reason)
     .bind(score)
     .bind(details)
-    .one(tx, keyword)
+    .fetch_one(tx, keyword)
     .await
 }
 
@@ -361,7 +361,7 @@ pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     let gone = sql("DELETE FROM keywords WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
-        .run(tx)
+        .execute(tx)
         .await?;
     if gone == 0 { Err(Error::Missing) } else { Ok(()) }
 }

@@ -1,11 +1,14 @@
-//! The ledger of occurrences. A site of a million pages has millions of them, most of which are alike, so they are no rows:
-//! what is known of neighbouring pages of an issue is packed in a leaf, and a leaf is read and written as a whole. Columns
-//! beside it say what a leaf is looked for by: counts by state, when something in it is to be woken, what an audit changed.
+//! The ledger of occurrences.
 //!
-//! The first leaf of an issue begins with the nil id. Who changes leaves of a project holds its lock ([`projects::lock`]).
+//! A site of a million pages has millions of occurrences, most of which are alike, so they are not rows: the entries of
+//! neighbouring pages of an issue are packed in a leaf, which is read and written as a whole. Columns beside it are what
+//! leaves are searched by: counts by state, the earliest end of an ignored occurrence, the last change by an audit.
+//!
+//! The first leaf of an issue begins with the nil id. One transaction at a time changes the leaves of a project: it holds
+//! [`projects::lock`].
 
+mod bulk_append;
 mod entry;
-mod fresh;
 mod leaf;
 #[cfg(test)]
 mod tests;
@@ -15,24 +18,33 @@ use std::collections::BTreeMap;
 use searchwright_contract::issues::OccurrenceState;
 use uuid::Uuid;
 
-pub(crate) use entry::{Entry, Proof, find};
-pub(crate) use fresh::Fresh;
-pub(crate) use leaf::find as find_in;
+pub(crate) use bulk_append::NewLeaves;
+pub use entry::{Actor, EvidenceCutoff};
+pub(crate) use entry::{Entry, RecheckProof, apply_finding, short_hash};
+pub(crate) use leaf::find_entry as find_in_leaf;
 
-use crate::{
-    Param, Result, Tx,
-    access::ProjectScope,
-    occurrences::{Pair, rows},
-    projects, sql,
-    statement::Statement,
-};
+use crate::{Error, Param, Result, Tx, access::ProjectScope, projects, sql, statement::Statement};
 
-/// Leaves that are read or changed at once.
-const AT_ONCE: usize = 64;
+/// Identifies an occurrence: issue and page.
+pub type OccurrenceKey = (Uuid, Uuid);
 
-/// Changes what is known of an issue on pages, in the order of pages; where one is named twice, in the order given. `apply`
-/// says whether it changed anything.
-pub(crate) async fn change<C: Send>(
+/// Number of leaves that are read or changed at once.
+const LEAVES_PER_STEP: usize = 64;
+
+fn defect(reason: impl ToString) -> Error {
+    Error::Defect(format!("a leaf of the ledger: {}", reason.to_string()))
+}
+
+/// Parameters of a statement that is run for each occurrence.
+pub(crate) fn key_rows(keys: &[OccurrenceKey]) -> Vec<Vec<Param>> {
+    keys.iter()
+        .map(|(issue, page)| vec![(*issue).into(), (*page).into()])
+        .collect()
+}
+
+/// Changes the entries of an issue on pages, in the order of pages; where a page occurs twice, in the order given. `apply`
+/// returns whether it changed anything.
+pub(crate) async fn update_entries<C: Send>(
     tx: &mut Tx,
     scope: ProjectScope,
     issue: Uuid,
@@ -50,19 +62,19 @@ pub(crate) async fn change<C: Send>(
     .bind(issue)
     .bind(*first)
     .bind(*last)
-    .all(tx, |c| c.take())
+    .fetch_all(tx, |c| c.take())
     .await?;
     let mut changes = changes.into_iter().peekable();
     while changes.peek().is_some() {
         let mut groups: Vec<(Uuid, Vec<(Uuid, C)>)> = Vec::new();
         while let Some((page, _)) = changes.peek()
-            && groups.len() < AT_ONCE
+            && groups.len() < LEAVES_PER_STEP
         {
             let next = keys.partition_point(|key| key <= page);
             let key = next.checked_sub(1).map_or(Uuid::nil(), |at| keys[at]);
             let end = keys.get(next);
-            let is_here = |of: &(Uuid, C)| end.is_none_or(|end| of.0 < *end);
-            groups.push((key, std::iter::from_fn(|| changes.next_if(is_here)).collect()));
+            let is_in_leaf = |(page, _): &(Uuid, C)| end.is_none_or(|end| page < end);
+            groups.push((key, std::iter::from_fn(|| changes.next_if(is_in_leaf)).collect()));
         }
         let known = if keys.is_empty() {
             groups.iter().map(|_| None).collect()
@@ -71,36 +83,36 @@ pub(crate) async fn change<C: Send>(
             sql("SELECT data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page = $3")
                 .bind(scope.project())
                 .bind(issue)
-                .optional_each(tx, rows, |c| c.take::<Vec<u8>>())
+                .fetch_optional_each(tx, rows, |c| c.take::<Vec<u8>>())
                 .await?
         };
         let mut rows = Vec::new();
         for ((key, changes), known) in groups.into_iter().zip(known) {
-            let known = known.map_or_else(|| Ok(Vec::new()), |data| leaf::read(&data))?;
+            let known = known.map_or_else(|| Ok(Vec::new()), |data| leaf::decode(&data))?;
             if let Some(entries) = merge(known, changes, &mut apply) {
                 rows.extend(split(key, &entries)?);
             }
         }
-        write(tx, scope, issue, rows).await?;
+        write_leaves(tx, scope, issue, rows).await?;
     }
     Ok(())
 }
 
-/// Changes what is known of pairs of issue and page; how many were changed.
-pub(crate) async fn change_pairs<C: Send>(
+/// Changes the entries of occurrences that exist, and returns how many were changed.
+pub(crate) async fn update_existing<C: Send>(
     tx: &mut Tx,
     scope: ProjectScope,
-    changes: Vec<(Pair, C)>,
+    changes: Vec<(OccurrenceKey, C)>,
     mut apply: impl FnMut(&mut Entry, C) -> bool + Send,
 ) -> Result<usize> {
     projects::lock(tx, scope).await?;
-    let mut of: BTreeMap<Uuid, Vec<(Uuid, C)>> = BTreeMap::new();
+    let mut by_issue: BTreeMap<Uuid, Vec<(Uuid, C)>> = BTreeMap::new();
     for ((issue, page), change) in changes {
-        of.entry(issue).or_default().push((page, change));
+        by_issue.entry(issue).or_default().push((page, change));
     }
     let mut touched = 0;
-    for (issue, changes) in of {
-        change(tx, scope, issue, changes, |known, change| {
+    for (issue, changes) in by_issue {
+        update_entries(tx, scope, issue, changes, |known, change| {
             let changed = known.as_mut().is_some_and(|entry| apply(entry, change));
             touched += usize::from(changed);
             changed
@@ -110,7 +122,7 @@ pub(crate) async fn change_pairs<C: Send>(
     Ok(touched)
 }
 
-/// The entries after the changes; `None` when nothing changed.
+/// Merges changes into the entries of a leaf; `None` when nothing changed.
 fn merge<C>(
     known: leaf::Entries,
     changes: Vec<(Uuid, C)>,
@@ -131,15 +143,15 @@ fn merge<C>(
     changed.then_some(entries)
 }
 
-/// The rows of a leaf that is as large as it may be, or of the leaves it becomes.
+/// Encodes entries as the rows of one leaf, or of several if they are too many for one.
 fn split(key: Uuid, entries: &[(Uuid, Entry)]) -> Result<Vec<Vec<Param>>> {
-    let parts = entries.chunks(leaf::most(entries.len())).enumerate();
+    let parts = entries.chunks(leaf::max_entries(entries.len())).enumerate();
     parts
-        .map(|(i, part)| leaf::row(if i == 0 { key } else { part[0].0 }, part))
+        .map(|(i, part)| leaf::encode_row(if i == 0 { key } else { part[0].0 }, part))
         .collect()
 }
 
-async fn write(tx: &mut Tx, scope: ProjectScope, issue: Uuid, rows: Vec<Vec<Param>>) -> Result<()> {
+async fn write_leaves(tx: &mut Tx, scope: ProjectScope, issue: Uuid, rows: Vec<Vec<Param>>) -> Result<()> {
     sql("INSERT INTO occurrence_leaves (project_id, issue_id, first_page, open, done, recheck_pending, resolved, still_present, reopened, ignored,
            wakes_at, changed_at, seen_by, data)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -149,13 +161,13 @@ async fn write(tx: &mut Tx, scope: ProjectScope, issue: Uuid, rows: Vec<Vec<Para
            seen_by = excluded.seen_by, data = excluded.data")
     .bind(scope.project())
     .bind(issue)
-    .run_each(tx, rows)
+    .execute_each(tx, rows)
     .await?;
     Ok(())
 }
 
-/// Counts of an issue by state, those that are not 0.
-pub(crate) async fn counts(
+/// Counts the occurrences of an issue by state; states without any are left out.
+pub(crate) async fn count_by_state(
     tx: &mut Tx,
     scope: ProjectScope,
     issue: Uuid,
@@ -165,7 +177,7 @@ pub(crate) async fn counts(
          FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2")
         .bind(scope.project())
         .bind(issue)
-        .each(tx, |c| {
+        .for_each(tx, |c| {
             for state in OccurrenceState::ALL {
                 let count = c.take::<Option<u64>>()?.unwrap_or_default();
                 if count > 0 {
@@ -178,55 +190,60 @@ pub(crate) async fn counts(
     Ok(counts)
 }
 
-/// What is known of pairs of issue and page, each in its place.
-pub(crate) async fn known(tx: &mut Tx, scope: ProjectScope, pairs: &[Pair]) -> Result<Vec<Option<Entry>>> {
+/// Returns the entries of occurrences, in the order of `keys`.
+pub(crate) async fn find_entries(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    keys: &[OccurrenceKey],
+) -> Result<Vec<Option<Entry>>> {
     let leaves = sql("SELECT data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $3 ORDER BY first_page DESC LIMIT 1")
         .bind(scope.project())
-        .optional_each(tx, rows(pairs), |c| c.take::<Vec<u8>>())
+        .fetch_optional_each(tx, key_rows(keys), |c| c.take::<Vec<u8>>())
         .await?;
-    let of = leaves.into_iter().zip(pairs);
-    of.map(|(data, (_, page))| data.map_or(Ok(None), |data| leaf::find(&data, *page)))
+    let leaves = leaves.into_iter().zip(keys);
+    leaves
+        .map(|(data, (_, page))| data.map_or(Ok(None), |data| leaf::find_entry(&data, *page)))
         .collect()
 }
 
-/// Which leaves are read in search of entries.
+/// A condition on entries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Which {
-    /// With entries that are active.
+pub(crate) enum EntryFilter {
+    /// Active entries, neither resolved nor ignored.
     Active,
-    /// With entries of a state.
-    Of(OccurrenceState),
-    /// With entries that an audit has not seen last, active or lived with.
+    /// Entries in a state.
+    InState(OccurrenceState),
+    /// Entries that are not resolved and were not seen by this audit.
     Unseen(Uuid),
 }
 
-/// The first so many wanted entries of an issue behind a page.
-pub(crate) async fn behind(
+/// Returns at most `limit` entries of an issue after a page that meet a condition, in the order of pages.
+pub(crate) async fn list_after(
     tx: &mut Tx,
     scope: ProjectScope,
     issue: Uuid,
-    which: Which,
+    filter: EntryFilter,
     after: Option<Uuid>,
     limit: usize,
 ) -> Result<Vec<(Uuid, Entry)>> {
-    let (state, audit) = match which {
-        Which::Active => ("", Uuid::nil()),
-        Which::Of(state) => (state.as_str(), Uuid::nil()),
-        Which::Unseen(audit) => ("unseen", audit),
+    let (state, audit) = match filter {
+        EntryFilter::Active => ("", Uuid::nil()),
+        EntryFilter::InState(state) => (state.as_str(), Uuid::nil()),
+        EntryFilter::Unseen(audit) => ("unseen", audit),
     };
-    let is_wanted = |entry: &Entry| match which {
-        Which::Active => entry.is_active(),
-        Which::Of(state) => entry.state == state,
-        Which::Unseen(audit) => entry.is_unseen(audit),
+    let is_wanted = |entry: &Entry| match filter {
+        EntryFilter::Active => entry.is_active(),
+        EntryFilter::InState(state) => entry.state == state,
+        EntryFilter::Unseen(audit) => entry.is_unseen(audit),
     };
     let start = sql("SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $3 ORDER BY first_page DESC LIMIT 1")
         .bind(scope.project())
         .bind(issue)
         .bind(after.unwrap_or(Uuid::nil()))
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await?;
     let (mut start, mut found): (Option<Uuid>, Vec<_>) = (start, Vec::new());
-    let at_once = limit.div_ceil(leaf::ENTRIES).clamp(1, AT_ONCE) as u32;
+    let leaves_per_step = limit.div_ceil(leaf::ENTRIES).clamp(1, LEAVES_PER_STEP) as u32;
     while let Some(from) = start.filter(|_| found.len() < limit) {
         let leaves: Vec<(Uuid, Vec<u8>)> = sql("SELECT first_page, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page >= $3
                AND CASE $4 WHEN 'open' THEN open WHEN 'done' THEN done WHEN 'recheck_pending' THEN recheck_pending WHEN 'resolved' THEN resolved
@@ -239,12 +256,12 @@ pub(crate) async fn behind(
         .bind(from)
         .bind(state)
         .bind(audit)
-        .bind(at_once)
-        .all(tx, |c| Ok((c.take()?, c.take()?)))
+        .bind(leaves_per_step)
+        .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
         .await?;
-        start = leaves.last().and_then(|(key, _)| next(*key));
+        start = leaves.last().and_then(|(key, _)| next_id(*key));
         for (_, data) in leaves {
-            let entries = leaf::read(&data)?.into_iter();
+            let entries = leaf::decode(&data)?.into_iter();
             found.extend(
                 entries.filter(|(page, entry)| after.is_none_or(|after| *page > after) && is_wanted(entry)),
             );
@@ -254,18 +271,22 @@ pub(crate) async fn behind(
     Ok(found)
 }
 
-/// The id behind an id.
-fn next(id: Uuid) -> Option<Uuid> {
+/// Returns the id after an id.
+fn next_id(id: Uuid) -> Option<Uuid> {
     id.as_u128().checked_add(1).map(Uuid::from_u128)
 }
 
-/// Calls back for every entry of some leaves: `text` selects an issue and the data of each.
-pub(crate) async fn each(tx: &mut Tx, leaves: Statement, mut each: impl FnMut(Pair, Entry)) -> Result<()> {
+/// Calls `visit` for every entry of the leaves that a statement selects: an issue and the data of each.
+pub(crate) async fn for_each_entry(
+    tx: &mut Tx,
+    leaves: Statement,
+    mut visit: impl FnMut(OccurrenceKey, Entry),
+) -> Result<()> {
     leaves
-        .each(tx, |c| {
+        .for_each(tx, |c| {
             let (issue, data): (Uuid, Vec<u8>) = (c.take()?, c.take()?);
-            for (page, entry) in leaf::read(&data)? {
-                each((issue, page), entry);
+            for (page, entry) in leaf::decode(&data)? {
+                visit((issue, page), entry);
             }
             Ok(())
         })

@@ -1,8 +1,8 @@
-//! What is remembered, on embedded SQLite or on PostgreSQL, through one seam.
+//! Storage on embedded SQLite or on PostgreSQL, behind one interface.
 //!
-//! [`Db`] hands out [`Tx`]; plain functions above it take one. SQL is one `&'static str` for both
+//! [`Db`] hands out [`Tx`]; the functions of the other modules take one. SQL is one `&'static str` for both
 //! databases, parameters are always bound. Functions on project data take an [`access::ProjectScope`],
-//! which only the database can make, so forgetting the check does not compile.
+//! which only the database can create, so that code without an access check does not compile.
 
 pub mod access;
 pub mod activity;
@@ -39,11 +39,13 @@ pub mod snapshots;
 mod sqlite;
 mod statement;
 pub mod suggestions;
+mod transaction;
 pub mod usage;
 mod value;
 pub mod webhooks;
 
-pub use db::{Boxed, Db, Settings, Tx};
+pub use db::{Db, Settings};
 pub use error::{Error, Result};
 pub use statement::{Cells, sql};
+pub use transaction::{BoxFuture, Tx};
 pub use value::{Column, Json, Param};

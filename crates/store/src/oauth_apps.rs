@@ -34,7 +34,7 @@ fn place(row: Uuid) -> Place<'static> {
 
 fn app(c: &mut Cells<'_>) -> Result<App> {
     Ok(App {
-        provider: c.word()?,
+        provider: c.parse()?,
         client_id: c.take()?,
         settings: {
             let Json(value) = c.take()?;
@@ -62,7 +62,7 @@ pub async fn set(
     .bind(&settings)
     .bind(sealed)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -71,14 +71,14 @@ pub async fn set(
 pub async fn get(tx: &mut Tx, provider: Provider) -> Result<Option<App>> {
     sql("SELECT provider, client_id, settings FROM oauth_apps WHERE provider = $1")
         .bind(provider.as_str())
-        .optional(tx, app)
+        .fetch_optional(tx, app)
         .await
 }
 
 /// All applications.
 pub async fn list(tx: &mut Tx) -> Result<Vec<App>> {
     sql("SELECT provider, client_id, settings FROM oauth_apps ORDER BY provider")
-        .all(tx, app)
+        .fetch_all(tx, app)
         .await
 }
 
@@ -86,7 +86,7 @@ pub async fn list(tx: &mut Tx) -> Result<Vec<App>> {
 pub async fn secret(tx: &mut Tx, keyring: &Keyring, provider: Provider) -> Result<Option<SecretString>> {
     let found: Option<(Uuid, Vec<u8>)> = sql("SELECT id, secret FROM oauth_apps WHERE provider = $1")
         .bind(provider.as_str())
-        .optional(tx, |c| Ok((c.take()?, c.take()?)))
+        .fetch_optional(tx, |c| Ok((c.take()?, c.take()?)))
         .await?;
     let open = |(id, sealed): (Uuid, Vec<u8>)| {
         let text = String::from_utf8(keyring.open(place(id), &sealed)?);
@@ -101,7 +101,7 @@ pub async fn secret(tx: &mut Tx, keyring: &Keyring, provider: Provider) -> Resul
 pub async fn remove(tx: &mut Tx, provider: Provider) -> Result<bool> {
     let gone = sql("DELETE FROM oauth_apps WHERE provider = $1")
         .bind(provider.as_str())
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(gone > 0)
 }

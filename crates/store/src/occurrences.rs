@@ -11,24 +11,21 @@ use searchwright_contract::{
     issues::{Occurrence, OccurrenceState, Severity},
     rechecks::LastRecheck,
 };
-use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{
     Error, Param, Result, Tx,
     access::ProjectScope,
     audit_settings,
-    ledger::{self, Entry, Which},
+    ledger::{self, Entry, EntryFilter, short_hash},
     projects, sql,
 };
 
+pub use crate::ledger::{Actor, OccurrenceKey};
 pub use counted::{Counted, active};
 pub use history::{histories, log, log_audit};
 
-/// An issue on a page.
-pub type Pair = (Uuid, Uuid);
-
-fn occurrence((issue, page): Pair, url: String, entry: Entry) -> Result<Occurrence> {
+fn occurrence((issue, page): OccurrenceKey, url: String, entry: Entry) -> Result<Occurrence> {
     let mut occurrence = Occurrence {
         issue_id: issue.to_string(),
         page_id: page.to_string(),
@@ -77,12 +74,6 @@ pub(crate) fn json(evidence: &str) -> Result<serde_json::Value> {
     serde_json::from_str(evidence).map_err(|e| Error::Defect(format!("evidence: {e}")))
 }
 
-/// The beginning of a hash, as hexadecimal digits.
-pub(crate) fn short_hash(of: &[u8]) -> String {
-    let hash = Sha256::digest(of);
-    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// One page of an issue's occurrences, by page id; only active ones unless a state is given. How bad each is and what the
 /// caller may do is left to be filled in.
 pub async fn list(
@@ -93,12 +84,12 @@ pub async fn list(
     after: Option<Uuid>,
     limit: u32,
 ) -> Result<Vec<Occurrence>> {
-    let which = state.map_or(Which::Active, Which::Of);
-    let found = ledger::behind(tx, scope, issue, which, after, limit as usize).await?;
+    let filter = state.map_or(EntryFilter::Active, EntryFilter::InState);
+    let found = ledger::list_after(tx, scope, issue, filter, after, limit as usize).await?;
     let pages = found.iter().map(|(page, _)| vec![(*page).into()]).collect();
     let urls = sql("SELECT url FROM pages WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
-        .optional_each(tx, pages, |c| c.take::<String>())
+        .fetch_optional_each(tx, pages, |c| c.take::<String>())
         .await?;
     let of = found.into_iter().zip(urls);
     let occurrences = of.filter_map(|((page, entry), url)| Some(occurrence((issue, page), url?, entry)));
@@ -143,11 +134,11 @@ pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec
     )
     .bind(scope.project())
     .bind(page)
-    .all(tx, |c| {
+    .fetch_all(tx, |c| {
         let of = OfPage {
             issue: c.take()?,
             check_id: c.take()?,
-            severity: c.word()?,
+            severity: c.parse()?,
             state: OccurrenceState::Open,
             evidence: serde_json::Value::Null,
         };
@@ -156,7 +147,7 @@ pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec
     .await?;
     let mut found = Vec::new();
     for (of, impact, data) in leaves {
-        if let Some(entry) = ledger::find_in(&data, page)?.filter(Entry::is_active) {
+        if let Some(entry) = ledger::find_in_leaf(&data, page)?.filter(Entry::is_active) {
             let of = OfPage {
                 state: entry.state,
                 evidence: json(&entry.evidence)?,
@@ -181,11 +172,11 @@ pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec
 }
 
 /// Pairs of issue and page that somebody decided to live with: they leave the score.
-pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Pair>> {
+pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<OccurrenceKey>> {
     let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND ignored > 0")
         .bind(scope.project());
     let mut found = Vec::new();
-    ledger::each(tx, leaves, |of, entry| {
+    ledger::for_each_entry(tx, leaves, |of, entry| {
         if entry.state == OccurrenceState::Ignored {
             found.push(of);
         }
@@ -198,9 +189,9 @@ pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Pair>> {
 pub async fn states(
     tx: &mut Tx,
     scope: ProjectScope,
-    pairs: &[Pair],
+    pairs: &[OccurrenceKey],
 ) -> Result<Vec<Option<OccurrenceState>>> {
-    let known = ledger::known(tx, scope, pairs).await?;
+    let known = ledger::find_entries(tx, scope, pairs).await?;
     let states = known.into_iter().map(|entry| entry.map(|entry| entry.state));
     Ok(states.collect())
 }
@@ -209,43 +200,22 @@ pub async fn states(
 pub async fn versions(
     tx: &mut Tx,
     scope: ProjectScope,
-    pairs: &[Pair],
+    pairs: &[OccurrenceKey],
 ) -> Result<Vec<Option<(OccurrenceState, String)>>> {
-    let known = ledger::known(tx, scope, pairs).await?;
+    let known = ledger::find_entries(tx, scope, pairs).await?;
     let of = |entry: Entry| Ok((entry.state, entry.version()?));
     known.into_iter().map(|entry| entry.map(of).transpose()).collect()
-}
-
-/// Parameters of a statement that is run for each pair.
-pub(crate) fn rows(pairs: &[Pair]) -> Vec<Vec<Param>> {
-    pairs
-        .iter()
-        .map(|(issue, page)| vec![(*issue).into(), (*page).into()])
-        .collect()
 }
 
 /// A change of state.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     /// Of what.
-    pub of: Pair,
+    pub of: OccurrenceKey,
     /// The state it has.
     pub from: OccurrenceState,
     /// The state it gets.
     pub to: OccurrenceState,
-}
-
-/// Who changes states, when, and what they say.
-#[derive(Clone, Debug)]
-pub struct Actor {
-    /// For the ledger: `key:`, `audit:` or `recheck:` and an id, or `system`.
-    pub id: String,
-    /// For people.
-    pub name: String,
-    /// What they say.
-    pub note: Option<String>,
-    /// When.
-    pub at: Instant,
 }
 
 impl Change {
@@ -266,7 +236,7 @@ pub async fn mark(
     actor: &Actor,
 ) -> Result<()> {
     let marks = changes.iter().map(|change| (change.of, change)).collect();
-    let touched = ledger::change_pairs(tx, scope, marks, |entry, change| {
+    let touched = ledger::update_existing(tx, scope, marks, |entry, change| {
         entry.mark(change.from, change.to, until, actor)
     })
     .await?;
@@ -281,7 +251,7 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
     let mut sleeping: Vec<(Uuid, Uuid)> =
         sql("SELECT project_id, issue_id FROM occurrence_leaves WHERE wakes_at <= $1")
             .bind(now)
-            .all(tx, |c| Ok((c.take()?, c.take()?)))
+            .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
             .await?;
     sleeping.sort_unstable();
     sleeping.dedup();
@@ -297,9 +267,9 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
             .bind(issue)
             .bind(now);
         let mut woken: Vec<(Uuid, Instant)> = Vec::new();
-        ledger::each(tx, leaves, |(_, page), mut entry| {
+        ledger::for_each_entry(tx, leaves, |(_, page), mut entry| {
             let until = entry.ignored_until;
-            if entry.wake(now) {
+            if entry.unsnooze(now) {
                 woken.extend(until.map(|until| (page, until)));
             }
         })
@@ -313,10 +283,10 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
         )
         .bind(project)
         .bind(issue)
-        .run_each(tx, rows.collect())
+        .execute_each(tx, rows.collect())
         .await?;
-        ledger::change(tx, scope, issue, woken, |known, _| {
-            known.as_mut().is_some_and(|entry| entry.wake(now))
+        ledger::update_entries(tx, scope, issue, woken, |known, _| {
+            known.as_mut().is_some_and(|entry| entry.unsnooze(now))
         })
         .await?;
         crate::issues::recount(tx, scope, issue).await?;

@@ -20,7 +20,7 @@ pub async fn save(
         sql("DELETE FROM page_links WHERE project_id = $1 AND audit_id = $2")
             .bind(scope.project())
             .bind(audit)
-            .run(tx)
+            .execute(tx)
             .await?;
     }
     let rows = portions
@@ -29,7 +29,7 @@ pub async fn save(
     sql("INSERT INTO page_links (project_id, audit_id, first_id, data) VALUES ($1, $2, $3, $4)")
         .bind(scope.project())
         .bind(audit)
-        .run_each(tx, rows.collect())
+        .execute_each(tx, rows.collect())
         .await?;
     Ok(())
 }
@@ -39,7 +39,7 @@ pub async fn firsts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec
     sql("SELECT first_id FROM page_links WHERE project_id = $1 AND audit_id = $2 ORDER BY first_id")
         .bind(scope.project())
         .bind(audit)
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }
 
@@ -53,7 +53,7 @@ pub async fn load(
     sql("SELECT data FROM page_links WHERE project_id = $1 AND audit_id = $2 AND first_id = $3")
         .bind(scope.project())
         .bind(audit)
-        .optional_each(
+        .fetch_optional_each(
             tx,
             firsts.into_iter().map(|first| vec![first.into()]).collect(),
             |c| c.take(),

@@ -31,7 +31,7 @@ pub async fn forget(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()>
     sql("DELETE FROM page_name_leaves WHERE project_id = $1 AND audit_id = $2")
         .bind(scope.project())
         .bind(audit)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -50,7 +50,7 @@ pub async fn note(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i64
     )
     .bind(scope.project())
     .bind(audit)
-    .run_each(tx, rows)
+    .execute_each(tx, rows)
     .await?;
     Ok(())
 }
@@ -64,7 +64,7 @@ pub async fn called(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> 
     .bind(scope.project())
     .bind(audit)
     .bind(key)
-    .optional(tx, |c| c.take())
+    .fetch_optional(tx, |c| c.take())
     .await?;
     let pages = match leaf {
         Some(data) => find(&data, key)?,
@@ -75,7 +75,7 @@ pub async fn called(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> 
         let url = sql("SELECT url FROM pages WHERE project_id = $1 AND id = $2")
             .bind(scope.project())
             .bind(page)
-            .optional(tx, |c| c.take())
+            .fetch_optional(tx, |c| c.take())
             .await?;
         urls.extend(url);
     }
@@ -93,7 +93,7 @@ pub async fn forget_older(tx: &mut Tx, scope: ProjectScope, audit: Uuid, leaves:
     .bind(scope.project())
     .bind(audit)
     .bind(leaves as i64)
-    .run(tx)
+    .execute(tx)
     .await
 }
 

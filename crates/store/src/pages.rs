@@ -73,7 +73,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
     .bind(query.status_code)
     .bind(query.indexable)
     .bind(query.contains)
-    .all(tx, page)
+    .fetch_all(tx, page)
     .await
 }
 
@@ -82,7 +82,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Page> {
     sql(columns!("SELECT" "FROM pages p WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, page)
+        .fetch_one(tx, page)
         .await
 }
 
@@ -91,7 +91,7 @@ pub async fn audit_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid
     sql("SELECT audit_id FROM pages WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await
 }
 
@@ -153,7 +153,7 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
            crawled_at = excluded.crawled_at, scored = excluded.scored, rank = excluded.rank")
     .bind(scope.project())
     .bind(audit)
-    .run_each_in_order(tx, rows)
+    .execute_each_in_key_order(tx, rows)
     .await?;
     Ok(())
 }
@@ -163,7 +163,7 @@ pub async fn place(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, Uuid)>)
     let rows = pages.into_iter().map(|(url, page)| vec![url.into(), page.into()]);
     sql("INSERT INTO page_urls (project_id, url, page_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
         .bind(scope.project())
-        .run_each_in_order(tx, rows.collect())
+        .execute_each_in_key_order(tx, rows.collect())
         .await?;
     Ok(())
 }
@@ -175,12 +175,12 @@ pub async fn seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<S
            AND (status_code IS NULL OR status_code NOT BETWEEN 300 AND 499 OR status_code IN (401, 403, 408, 425, 429)) ORDER BY url LIMIT $2")
         .bind(scope.project())
         .bind(limit)
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await?;
     let gone: HashMap<Uuid, String> = sql("SELECT id, url FROM pages WHERE project_id = $1
            AND status_code BETWEEN 300 AND 499 AND status_code NOT IN (401, 403, 408, 425, 429)")
     .bind(scope.project())
-    .all(tx, |c| Ok((c.take()?, c.take()?)))
+    .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
     .await?
     .into_iter()
     .collect();
@@ -193,7 +193,7 @@ pub async fn seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<S
     )
     .bind(scope.project());
     let mut said: HashSet<Uuid> = HashSet::new();
-    ledger::each(tx, leaves, |(_, page), entry| {
+    ledger::for_each_entry(tx, leaves, |(_, page), entry| {
         if entry.state != OccurrenceState::Resolved && gone.contains_key(&page) {
             said.insert(page);
         }

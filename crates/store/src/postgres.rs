@@ -1,4 +1,7 @@
-//! PostgreSQL: a pool of connections, statements prepared once per connection.
+//! PostgreSQL: a pool of connections, with statements prepared once per connection.
+//!
+//! Round trips are what a transaction costs: BEGIN is sent with the first statement, and statements whose effect the
+//! transaction does not read are sent with COMMIT.
 
 use std::{
     sync::atomic::{AtomicU8, Ordering},
@@ -13,37 +16,38 @@ use tokio_postgres::NoTls;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{
-    Param,
     error::{Error, Result},
     migrations,
-    statement::refs,
+    value::{Param, postgres_params},
 };
 
-/// The oldest version supported, as `server_version_num`.
-const OLDEST: i32 = 150_000;
+/// Oldest supported version, as `server_version_num`.
+const MIN_VERSION: i32 = 150_000;
 
-/// How long a plan is kept. PostgreSQL takes the size of a table into a plan and keeps it until the table is
-/// next analysed: a plan made while a table was empty would go on reading all of what has come since.
-const PLANS_LAST: Duration = Duration::from_secs(10);
-const DISCARD: &str = "DISCARD PLANS";
-/// Runs of one statement that are worth a plan of their own.
-const MANY: usize = 100;
+/// Lifetime of cached plans. A plan keeps the size that its tables had when it was made, until they are next
+/// analysed: a plan of an empty table would go on scanning all rows that were added since.
+const PLAN_LIFETIME: Duration = Duration::from_secs(10);
+const DISCARD_PLANS: &str = "DISCARD PLANS";
+/// Runs of a statement in one pipeline from which on it is planned again.
+const REPLAN_RUNS: usize = 100;
 
-/// A connection of the pool. One that is dropped inside a transaction is closed, not given back.
+/// A connection of the pool. It is closed, not given back, when it is dropped inside a transaction.
 #[derive(Debug)]
 pub(crate) struct Client {
     object: Option<Object>,
+    /// One of the states below.
     transaction: AtomicU8,
-    /// What goes with COMMIT, which saves it a round trip too.
-    last: Vec<(tokio_postgres::Statement, Vec<Param>)>,
+    /// Statements to be sent with COMMIT.
+    deferred: Vec<(tokio_postgres::Statement, Vec<Param>)>,
 }
 
-/// What a connection is in.
+/// No transaction: statements commit by themselves.
 const NO_TRANSACTION: u8 = 0;
-/// BEGIN goes with the first statement, which saves it a round trip.
+/// A transaction whose BEGIN is sent with its first statement.
 const TO_BEGIN: u8 = 1;
+/// A transaction.
 const BEGUN: u8 = 2;
-/// PostgreSQL would turn COMMIT into ROLLBACK without a word.
+/// A transaction in which a statement failed. PostgreSQL would silently turn its COMMIT into ROLLBACK.
 const FAILED: u8 = 3;
 
 impl Client {
@@ -51,7 +55,7 @@ impl Client {
         Self {
             object: Some(object),
             transaction: AtomicU8::new(transaction),
-            last: Vec::new(),
+            deferred: Vec::new(),
         }
     }
 
@@ -61,14 +65,14 @@ impl Client {
             .ok_or_else(|| Error::Defect("the connection has been given back".to_owned()))
     }
 
-    /// Carries out what is asked of the connection, and notes whether it failed.
+    /// Runs a request on the connection, with BEGIN before it if that is due, and records whether it failed.
     pub(crate) async fn run<T>(
         &self,
         statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
         let begins = self.transaction.load(Ordering::Relaxed) == TO_BEGIN;
         let outcome = if begins {
-            // Dropped between the two, it is inside.
+            // From here on a dropped future leaves the connection inside a transaction.
             self.transaction.store(BEGUN, Ordering::Relaxed);
             let begin = self.get()?.batch_execute("BEGIN");
             let (begun, outcome) = tokio::join!(biased; begin, statement);
@@ -82,7 +86,7 @@ impl Client {
         Ok(outcome?)
     }
 
-    /// The statement, prepared once per connection.
+    /// Returns a statement that is prepared once per connection.
     pub(crate) async fn prepare(&self, text: &str) -> Result<tokio_postgres::Statement> {
         let prepared = self.get()?.prepare_cached(text).await;
         if prepared.is_err() && self.transaction.load(Ordering::Relaxed) == BEGUN {
@@ -91,29 +95,33 @@ impl Client {
         Ok(prepared?)
     }
 
-    /// The statement, to be run so many times in one pipeline. What the transaction itself has added to a table
-    /// counts for its plan: a million lookups by the plan of an empty table would never end.
-    pub(crate) async fn prepare_for(&self, text: &str, runs: usize) -> Result<tokio_postgres::Statement> {
-        if runs >= MANY {
-            self.run(self.get()?.batch_execute(DISCARD)).await?;
+    /// Returns a statement that is to be run `runs` times in one pipeline. If that is often, it is planned again, with the
+    /// rows that the transaction itself has added: a million look-ups by the plan of an empty table would never end.
+    pub(crate) async fn prepare_for_pipeline(
+        &self,
+        text: &str,
+        runs: usize,
+    ) -> Result<tokio_postgres::Statement> {
+        if runs >= REPLAN_RUNS {
+            self.run(self.get()?.batch_execute(DISCARD_PLANS)).await?;
         }
         self.prepare(text).await
     }
 
-    /// Keeps a statement back until the transaction is committed.
-    pub(crate) async fn run_last(&mut self, text: &str, params: Vec<Param>) -> Result<()> {
+    /// Defers a statement until COMMIT.
+    pub(crate) async fn defer(&mut self, text: &str, params: Vec<Param>) -> Result<()> {
         let statement = self.prepare(text).await?;
-        self.last.push((statement, params));
+        self.deferred.push((statement, params));
         Ok(())
     }
 
     /// Commits or rolls back.
     pub(crate) async fn end(mut self, commit: bool) -> Result<()> {
-        let last = std::mem::take(&mut self.last);
+        let deferred = std::mem::take(&mut self.deferred);
         match self.transaction.load(Ordering::Relaxed) {
             NO_TRANSACTION => return Ok(()),
-            TO_BEGIN if last.is_empty() || !commit => return Ok(()),
-            // Dropped inside its transaction, so closed.
+            TO_BEGIN if deferred.is_empty() || !commit => return Ok(()),
+            // It is dropped inside its transaction, and so closed.
             FAILED if commit => {
                 return Err(Error::Defect(
                     "a write went on after a statement that failed".to_owned(),
@@ -123,15 +131,15 @@ impl Client {
         }
         if commit {
             let connection = self.get()?;
-            let last = last
-                .iter()
-                .map(|(statement, params)| async move { connection.execute(statement, &refs(params)).await });
-            let (last, committed) =
-                tokio::join!(biased; self.run(try_join_all(last)), connection.batch_execute("COMMIT"));
+            let deferred = deferred.iter().map(|(statement, params)| async move {
+                connection.execute(statement, &postgres_params(params)).await
+            });
+            let (deferred, committed) =
+                tokio::join!(biased; self.run(try_join_all(deferred)), connection.batch_execute("COMMIT"));
             committed?;
-            // Where one failed, COMMIT has rolled back.
+            // If one failed, COMMIT has rolled back.
             *self.transaction.get_mut() = NO_TRANSACTION;
-            return last.map(drop);
+            return deferred.map(drop);
         } else if self.get()?.batch_execute("ROLLBACK").await.is_err() {
             return Ok(());
         }
@@ -162,32 +170,35 @@ impl Postgres {
             .map_err(|e| Error::Schema(format!("DATABASE_URL is not a connection URL: {e}")))?;
         config.application_name("searchwright");
         config.connect_timeout(Duration::from_secs(5));
-        // One plan for all values, as on SQLite: planning a point read anew takes longer than carrying it out.
+        // One plan for all values, as on SQLite: planning a point read takes longer than running it.
         let limits = "-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_session_timeout=60s \
                       -c plan_cache_mode=force_generic_plan";
         let options = config
             .get_options()
             .map_or_else(|| limits.to_owned(), |o| format!("{limits} {o}"));
         config.options(options);
-        let how = ManagerConfig {
+        let manager_config = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
         let manager = if config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable {
-            Manager::from_config(config, NoTls, how)
+            Manager::from_config(config, NoTls, manager_config)
         } else {
-            Manager::from_config(config, tls()?, how)
+            Manager::from_config(config, tls_connector()?, manager_config)
         };
         let pool = Pool::builder(manager)
             .max_size(connections)
             .runtime(Runtime::Tokio1)
             .post_recycle(Hook::async_fn(|client, metrics| {
                 Box::pin(async move {
-                    let turns = |age: Duration| age.as_secs() / PLANS_LAST.as_secs();
+                    let periods = |age: Duration| age.as_secs() / PLAN_LIFETIME.as_secs();
                     let last = metrics.recycled.unwrap_or(metrics.created);
-                    if turns(metrics.age()) == turns(last.duration_since(metrics.created)) {
+                    if periods(metrics.age()) == periods(last.duration_since(metrics.created)) {
                         return Ok(());
                     }
-                    client.batch_execute(DISCARD).await.map_err(HookError::Backend)
+                    client
+                        .batch_execute(DISCARD_PLANS)
+                        .await
+                        .map_err(HookError::Backend)
                 })
             }))
             .timeouts(Timeouts {
@@ -206,7 +217,7 @@ impl Postgres {
             )
             .await?;
         let (version, synchronous): (i32, String) = (row.get(0), row.get(1));
-        if version < OLDEST {
+        if version < MIN_VERSION {
             return Err(Error::Schema(format!(
                 "PostgreSQL {} is too old; 15 or later is needed",
                 version / 10_000
@@ -269,7 +280,7 @@ impl Postgres {
     }
 }
 
-fn tls() -> Result<MakeRustlsConnect> {
+fn tls_connector() -> Result<MakeRustlsConnect> {
     // Ring is named here, because more than one provider may be linked and none is the default.
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)

@@ -70,11 +70,11 @@ fn summary(c: &mut Cells<'_>) -> Result<PostSummary> {
         id: c.take::<Uuid>()?.to_string(),
         title: c.take()?,
         slug: c.take()?,
-        status: c.word()?,
+        status: c.parse()?,
         keyword_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
         keyword: c.take()?,
         language: c.take()?,
-        origin: c.word()?,
+        origin: c.parse()?,
         word_count: c.take()?,
         reading_time_minutes: c.take()?,
         seo_score: c.take()?,
@@ -83,7 +83,7 @@ fn summary(c: &mut Cells<'_>) -> Result<PostSummary> {
         published_at: c.take()?,
         published_url: c.take()?,
         is_live: c.take()?,
-        publication_state: c.word_or_null()?,
+        publication_state: c.parse_optional()?,
         failure: c.take::<Option<Json>>()?.map(read::<PostFailure>).transpose()?,
         archived_at: c.take()?,
         version: c.take()?,
@@ -132,7 +132,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
     .bind(query.status.map(PostStatus::as_str))
     .bind(query.keyword)
     .bind(query.contains)
-    .all(tx, summary)
+    .fetch_all(tx, summary)
     .await
 }
 
@@ -147,7 +147,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Record> {
     ))
     .bind(scope.project())
     .bind(id)
-    .one(tx, record)
+    .fetch_one(tx, record)
     .await
 }
 
@@ -181,7 +181,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &Record, now: Instant
     .bind(summary.seo_score)
     .bind(new.content_hash.as_slice())
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     get(tx, scope, id).await
 }
@@ -222,7 +222,7 @@ pub async fn update(tx: &mut Tx, scope: ProjectScope, changed: &Record, now: Ins
     .bind(summary.archived_at)
     .bind(changed.published_hash.as_deref())
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     if touched == 0 {
         return Err(Error::Missing);
@@ -235,7 +235,7 @@ pub async fn by_slug(tx: &mut Tx, scope: ProjectScope, slug: &str) -> Result<Opt
     sql("SELECT id FROM posts WHERE project_id = $1 AND slug = $2")
         .bind(scope.project())
         .bind(slug)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -245,7 +245,7 @@ pub async fn slugs(tx: &mut Tx, scope: ProjectScope, start: &str) -> Result<Vec<
         .bind(scope.project())
         .bind(start)
         .bind(format!("{start}~"))
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }
 
@@ -260,7 +260,7 @@ pub async fn others_with_keyword(
         .bind(scope.project())
         .bind(keyword)
         .bind(except)
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await
 }
 
@@ -275,7 +275,7 @@ pub async fn live_with_keyword(
         .bind(scope.project())
         .bind(keyword)
         .bind(except)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -294,13 +294,13 @@ pub async fn keep_revision(tx: &mut Tx, scope: ProjectScope, old: &Post, now: In
     .bind(old.summary.word_count)
     .bind(old.summary.version)
     .bind(now)
-    .one(tx, |c| c.take())
+    .fetch_one(tx, |c| c.take())
     .await?;
     sql("DELETE FROM post_revisions WHERE project_id = $1 AND post_id = $2 AND number <= $3")
         .bind(scope.project())
         .bind(post)
         .bind(number - KEPT_REVISIONS)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -332,7 +332,7 @@ pub async fn revisions(
     .bind(post)
     .bind(before.unwrap_or(i64::MAX))
     .bind(limit)
-    .all(tx, revision)
+    .fetch_all(tx, revision)
     .await
 }
 
@@ -345,7 +345,7 @@ pub async fn revision_of(tx: &mut Tx, scope: ProjectScope, post: Uuid, number: i
     .bind(scope.project())
     .bind(post)
     .bind(number)
-    .one(tx, revision)
+    .fetch_one(tx, revision)
     .await
 }
 
@@ -361,7 +361,7 @@ pub async fn step(
         .bind(job.id)
         .bind(step)
         .bind(input)
-        .optional(tx, |c| Ok(c.take::<Json>()?.0))
+        .fetch_optional(tx, |c| Ok(c.take::<Json>()?.0))
         .await
 }
 
@@ -384,7 +384,7 @@ pub async fn save_step(
     .bind(input)
     .bind(output)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -394,7 +394,7 @@ pub async fn waiting_for(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<
     sql("SELECT id FROM posts WHERE project_id = $1 AND status = 'queued' AND job_id = $2")
         .bind(scope.project())
         .bind(job)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -403,6 +403,6 @@ pub async fn published_urls(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Res
     sql("SELECT published_url FROM posts WHERE project_id = $1 AND published_url IS NOT NULL AND archived_at IS NULL ORDER BY id LIMIT $2")
         .bind(scope.project())
         .bind(limit)
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }

@@ -12,7 +12,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
             EXISTS (SELECT 1 FROM keywords k WHERE k.project_id = p.id)
          FROM projects p WHERE p.id = $1")
     .bind(scope.project())
-    .one(tx, |c| {
+    .fetch_one(tx, |c| {
         Ok(Project {
             id: c.take::<Uuid>()?.to_string(),
             name: c.take()?,
@@ -36,7 +36,7 @@ pub async fn lock(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
     if tx.is_postgres() {
         sql("SELECT 1 FROM projects WHERE id = $1 FOR NO KEY UPDATE")
             .bind(scope.project())
-            .each(tx, |_| Ok(()))
+            .for_each(tx, |_| Ok(()))
             .await?;
     }
     Ok(())

@@ -75,7 +75,7 @@ pub async fn set(
     let known: Option<Uuid> = sql("SELECT id FROM providers WHERE project_id = $1 AND name = $2")
         .bind(scope.project())
         .bind(&new.name)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await?;
     let id = known.unwrap_or(new.id);
     let sealed = new
@@ -99,7 +99,7 @@ pub async fn set(
     .bind(&values)
     .bind(sealed)
     .bind(now)
-    .one(tx, account)
+    .fetch_one(tx, account)
     .await
 }
 
@@ -120,7 +120,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Account>> {
          WHERE project_id = $1 ORDER BY name",
     )
     .bind(scope.project())
-    .all(tx, account)
+    .fetch_all(tx, account)
     .await
 }
 
@@ -129,7 +129,7 @@ pub async fn open(tx: &mut Tx, scope: ProjectScope, keyring: &Keyring, name: &st
     let found = sql("SELECT id, settings, secret FROM providers WHERE project_id = $1 AND name = $2")
         .bind(scope.project())
         .bind(name)
-        .optional(tx, |c| {
+        .fetch_optional(tx, |c| {
             Ok((c.take::<Uuid>()?, settings(c)?, c.take::<Option<Vec<u8>>>()?))
         })
         .await?;
@@ -152,7 +152,7 @@ pub async fn remove(tx: &mut Tx, scope: ProjectScope, name: &str) -> Result<bool
     let gone = sql("DELETE FROM providers WHERE project_id = $1 AND name = $2")
         .bind(scope.project())
         .bind(name)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(gone > 0)
 }

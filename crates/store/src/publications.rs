@@ -156,8 +156,8 @@ fn attempt(c: &mut Cells<'_>) -> Result<Attempt> {
         recreate: c.take()?,
         post_version: c.take()?,
         content_hash: c.take()?,
-        from_status: c.word()?,
-        state: c.word()?,
+        from_status: c.parse()?,
+        state: c.parse()?,
         sent: c.take()?,
         was_absent: c.take()?,
         checks: c.take()?,
@@ -190,7 +190,7 @@ pub async fn begin(tx: &mut Tx, scope: ProjectScope, new: &Attempt) -> Result<()
     .bind(new.was_absent)
     .bind(json(&new.evidence)?)
     .bind(new.created_at)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -200,7 +200,7 @@ pub async fn attempt_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<At
     sql(attempt!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, attempt)
+        .fetch_one(tx, attempt)
         .await
 }
 
@@ -209,7 +209,7 @@ pub async fn open_attempt(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Resul
     sql(attempt!("AND post_id = $2 AND finished_at IS NULL"))
         .bind(scope.project())
         .bind(post)
-        .optional(tx, attempt)
+        .fetch_optional(tx, attempt)
         .await
 }
 
@@ -218,7 +218,7 @@ pub async fn open_of_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<
     sql(attempt!("AND job_id = $2 AND finished_at IS NULL"))
         .bind(scope.project())
         .bind(job)
-        .optional(tx, attempt)
+        .fetch_optional(tx, attempt)
         .await
 }
 
@@ -240,7 +240,7 @@ pub async fn save_attempt(tx: &mut Tx, scope: ProjectScope, changed: &Attempt) -
     .bind(changed.next_check_at)
     .bind(json(&changed.evidence)?)
     .bind(changed.finished_at)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -259,8 +259,8 @@ fn publication(c: &mut Cells<'_>) -> Result<Record> {
     Ok(Record {
         post: c.take()?,
         connection: c.take()?,
-        provider: c.word()?,
-        state: c.word()?,
+        provider: c.parse()?,
+        state: c.parse()?,
         is_live: c.take()?,
         external_id: c.take()?,
         external_url: c.take()?,
@@ -279,7 +279,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, post: Uuid, connection: Uuid)
         .bind(scope.project())
         .bind(post)
         .bind(connection)
-        .optional(tx, publication)
+        .fetch_optional(tx, publication)
         .await
 }
 
@@ -305,7 +305,7 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, record: &Record, now: Instan
     .bind(record.last_error.as_ref().map(json).transpose()?)
     .bind(record.published_at)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -315,7 +315,7 @@ pub async fn shown(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Vec<P
     let records = sql(publication!("ORDER BY updated_at DESC, connection_id"))
         .bind(scope.project())
         .bind(post)
-        .all(tx, |c| Ok((publication(c)?, c.take::<Instant>()?)))
+        .fetch_all(tx, |c| Ok((publication(c)?, c.take::<Instant>()?)))
         .await?;
     let mut shown = Vec::with_capacity(records.len());
     for (record, updated_at) in records {
@@ -325,7 +325,7 @@ pub async fn shown(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Vec<P
         .bind(scope.project())
         .bind(post)
         .bind(record.connection)
-        .optional(tx, attempt)
+        .fetch_optional(tx, attempt)
         .await?;
         shown.push(Publication {
             provider: record.provider,
@@ -359,7 +359,7 @@ pub async fn due(tx: &mut Tx, now: Instant, most: u32) -> Result<Vec<(ProjectSco
          ORDER BY row_number() OVER (PARTITION BY project_id ORDER BY scheduled_at, id), scheduled_at, id LIMIT $2")
         .bind(now)
         .bind(most)
-        .all(tx, |c| Ok((ProjectScope::proven(c.take()?), c.take()?)))
+        .fetch_all(tx, |c| Ok((ProjectScope::proven(c.take()?), c.take()?)))
         .await
 }
 
@@ -374,7 +374,7 @@ pub async fn uploaded(
         .bind(scope.project())
         .bind(connection)
         .bind(digest)
-        .optional(tx, |c| Ok(c.take::<Json>()?.0))
+        .fetch_optional(tx, |c| Ok(c.take::<Json>()?.0))
         .await
 }
 
@@ -394,7 +394,7 @@ pub async fn note_upload(
     .bind(digest)
     .bind(uploaded)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }

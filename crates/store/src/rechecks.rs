@@ -14,8 +14,8 @@ use crate::{
     Cells, Error, Result, Tx,
     access::ProjectScope,
     issues,
-    ledger::{self, Entry, Proof},
-    occurrences::{self, Actor, Change, Pair},
+    ledger::{self, Entry, RecheckProof},
+    occurrences::{self, Actor, Change, OccurrenceKey},
     projects, sql,
 };
 
@@ -37,7 +37,7 @@ fn recheck(c: &mut Cells<'_>) -> Result<Recheck> {
         id: c.take::<Uuid>()?.to_string(),
         job_id: c.take::<Uuid>()?.to_string(),
         audit_id: c.take::<Uuid>()?.to_string(),
-        status: c.word()?,
+        status: c.parse()?,
         scope: RecheckScope {
             named: c.take()?,
             ..RecheckScope::default()
@@ -63,7 +63,13 @@ macro_rules! columns {
 }
 
 /// Starts a recheck of occurrences that are marked as done. [`Error::Overloaded`] when one is no longer.
-pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, pairs: &[Pair], now: Instant) -> Result<()> {
+pub async fn create(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    new: New,
+    pairs: &[OccurrenceKey],
+    now: Instant,
+) -> Result<()> {
     sql("INSERT INTO rechecks (project_id, id, job_id, audit_id, status, new_issues, named, requested_at) VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6)")
         .bind(scope.project())
         .bind(new.id)
@@ -71,15 +77,15 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, pairs: &[Pair], 
         .bind(new.audit)
         .bind(new.named)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     sql("INSERT INTO recheck_items (project_id, recheck_id, outcome, issue_id, page_id) VALUES ($1, $2, 'pending', $3, $4)")
         .bind(scope.project())
         .bind(new.id)
-        .run_each(tx, occurrences::rows(pairs))
+        .execute_each(tx, ledger::key_rows(pairs))
         .await?;
     let claims = pairs.iter().map(|of| (*of, ())).collect();
-    let touched = ledger::change_pairs(tx, scope, claims, |entry, ()| entry.await_proof()).await?;
+    let touched = ledger::update_existing(tx, scope, claims, |entry, ()| entry.begin_recheck()).await?;
     if touched < pairs.len() {
         return Err(Error::Overloaded);
     }
@@ -105,11 +111,11 @@ pub fn actor(recheck: Uuid, at: Instant) -> Actor {
 }
 
 /// What is marked as done, the oldest claims first, of at most so many pages.
-pub async fn done(tx: &mut Tx, scope: ProjectScope, most: u32) -> Result<Vec<Pair>> {
+pub async fn done(tx: &mut Tx, scope: ProjectScope, most: u32) -> Result<Vec<OccurrenceKey>> {
     let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND done > 0")
         .bind(scope.project());
     let mut claims = Vec::new();
-    ledger::each(tx, leaves, |of, entry| {
+    ledger::for_each_entry(tx, leaves, |of, entry| {
         if entry.state == OccurrenceState::Done {
             claims.push((entry.done_at, of));
         }
@@ -124,7 +130,7 @@ pub async fn done(tx: &mut Tx, scope: ProjectScope, most: u32) -> Result<Vec<Pai
 pub async fn active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Recheck>> {
     let found = sql(columns!("status IN ('queued', 'running')"))
         .bind(scope.project())
-        .optional(tx, recheck)
+        .fetch_optional(tx, recheck)
         .await?;
     counted(tx, scope, found).await
 }
@@ -134,7 +140,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Recheck> 
     let found = sql(columns!("id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, recheck)
+        .fetch_one(tx, recheck)
         .await?;
     counted(tx, scope, Some(found)).await?.ok_or(Error::Missing)
 }
@@ -148,7 +154,7 @@ async fn counted(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Re
     (recheck.scope.issues, recheck.scope.pages, recheck.scope.occurrences) = sql("SELECT count(DISTINCT issue_id), count(DISTINCT page_id), count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2")
         .bind(scope.project())
         .bind(id)
-        .one(tx, |c| {
+        .fetch_one(tx, |c| {
             Ok((c.take()?, c.take()?, c.take()?))
         })
         .await?;
@@ -156,8 +162,8 @@ async fn counted(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Re
     sql("SELECT outcome, count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2 GROUP BY outcome")
         .bind(scope.project())
         .bind(id)
-        .each(tx, |c| {
-            let (outcome, count) = (c.word::<RecheckOutcome>()?, c.take()?);
+        .for_each(tx, |c| {
+            let (outcome, count) = (c.parse::<RecheckOutcome>()?, c.take()?);
             *match outcome {
                 RecheckOutcome::Pending => &mut counts.pending,
                 RecheckOutcome::Resolved => &mut counts.resolved,
@@ -177,7 +183,7 @@ pub async fn items(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
-    after: Option<Pair>,
+    after: Option<OccurrenceKey>,
     limit: u32,
 ) -> Result<Vec<RecheckItem>> {
     let (issue, page) = after.unwrap_or((Uuid::nil(), Uuid::nil()));
@@ -189,12 +195,12 @@ pub async fn items(
     .bind(issue)
     .bind(page)
     .bind(limit)
-    .all(tx, |c| {
+    .fetch_all(tx, |c| {
         Ok(RecheckItem {
             issue_id: c.take::<Uuid>()?.to_string(),
             page_id: c.take::<Uuid>()?.to_string(),
             url: c.take()?,
-            outcome: c.word()?,
+            outcome: c.parse()?,
             detail: c.take()?,
             checked_at: c.take()?,
         })
@@ -206,7 +212,7 @@ pub async fn items(
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// The occurrence.
-    pub of: Pair,
+    pub of: OccurrenceKey,
     /// Its check.
     pub check_id: String,
     /// Address of the page.
@@ -217,16 +223,16 @@ pub struct Waiting {
 
 /// Everything that is to be looked at.
 pub async fn waiting(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<Waiting>> {
-    let items: Vec<(Pair, String, String)> = sql("SELECT r.issue_id, r.page_id, i.check_id, p.url FROM recheck_items r
+    let items: Vec<(OccurrenceKey, String, String)> = sql("SELECT r.issue_id, r.page_id, i.check_id, p.url FROM recheck_items r
          JOIN issues i ON i.project_id = r.project_id AND i.id = r.issue_id
          JOIN pages p ON p.project_id = r.project_id AND p.id = r.page_id
          WHERE r.project_id = $1 AND r.recheck_id = $2 AND r.outcome = 'pending' ORDER BY r.issue_id, r.page_id")
     .bind(scope.project())
     .bind(id)
-    .all(tx, |c| Ok(((c.take()?, c.take()?), c.take()?, c.take()?)))
+    .fetch_all(tx, |c| Ok(((c.take()?, c.take()?), c.take()?, c.take()?)))
     .await?;
-    let pairs: Vec<Pair> = items.iter().map(|(of, _, _)| *of).collect();
-    let known = ledger::known(tx, scope, &pairs).await?;
+    let pairs: Vec<OccurrenceKey> = items.iter().map(|(of, _, _)| *of).collect();
+    let known = ledger::find_entries(tx, scope, &pairs).await?;
     let waiting = items
         .into_iter()
         .zip(known)
@@ -246,7 +252,7 @@ pub async fn waiting(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<W
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The occurrence.
-    pub of: Pair,
+    pub of: OccurrenceKey,
     /// What.
     pub outcome: RecheckOutcome,
     /// What it rests on.
@@ -266,7 +272,7 @@ pub async fn settle(
     now: Instant,
 ) -> Result<()> {
     projects::lock(tx, scope).await?;
-    let pairs: Vec<Pair> = found.iter().map(|f| f.of).collect();
+    let pairs: Vec<OccurrenceKey> = found.iter().map(|f| f.of).collect();
     let states = occurrences::states(tx, scope, &pairs).await?;
     for (found, state) in found.iter_mut().zip(states) {
         if state != Some(OccurrenceState::RecheckPending) {
@@ -289,7 +295,7 @@ pub async fn settle(
         .bind(scope.project())
         .bind(id)
         .bind(now)
-        .run_each(tx, items)
+        .execute_each(tx, items)
         .await?;
     let (mut changes, mut proofs) = (Vec::new(), Vec::new());
     for found in found {
@@ -299,7 +305,7 @@ pub async fn settle(
             RecheckOutcome::StillPresent => OccurrenceState::StillPresent,
             RecheckOutcome::Inconclusive | RecheckOutcome::NeedsAudit => OccurrenceState::Done,
         };
-        let proof = Proof {
+        let proof = RecheckProof {
             recheck: id,
             to,
             outcome: found.outcome,
@@ -314,7 +320,7 @@ pub async fn settle(
             to,
         });
     }
-    ledger::change_pairs(tx, scope, proofs, Entry::prove).await?;
+    ledger::update_existing(tx, scope, proofs, Entry::apply_proof).await?;
     occurrences::log(tx, scope, &changes, &actor(id, now)).await
 }
 
@@ -323,7 +329,7 @@ pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     sql("UPDATE rechecks SET status = 'running' WHERE project_id = $1 AND id = $2 AND status = 'queued'")
         .bind(scope.project())
         .bind(id)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -343,7 +349,7 @@ pub async fn finish(
         .bind(status.as_str())
         .bind(new_issues)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(touched > 0)
 }

@@ -50,7 +50,7 @@ pub async fn keep(
         .bind(scope.project())
         .bind(audit)
         .bind(data)
-        .run(tx)
+        .execute(tx)
         .await?;
     let rows = found.into_iter().map(|(issue, pages)| {
         let data: Vec<u8> = pages.into_iter().flat_map(u64::to_be_bytes).collect();
@@ -62,7 +62,7 @@ pub async fn keep(
     )
     .bind(scope.project())
     .bind(audit)
-    .run_each(tx, rows.collect())
+    .execute_each(tx, rows.collect())
     .await?;
     // An id is a UUIDv7: what is older has a smaller one.
     for text in [
@@ -71,7 +71,7 @@ pub async fn keep(
         "DELETE FROM audit_pages WHERE project_id = $1 AND audit_id <
            (SELECT audit_id FROM audit_pages WHERE project_id = $1 ORDER BY audit_id DESC LIMIT 1 OFFSET $2)",
     ] {
-        sql(text).bind(scope.project()).bind(KEPT - 1).run(tx).await?;
+        sql(text).bind(scope.project()).bind(KEPT - 1).execute(tx).await?;
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ pub async fn pages(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Opti
     let data: Option<Vec<u8>> = sql("SELECT pages FROM audit_pages WHERE project_id = $1 AND audit_id = $2")
         .bind(scope.project())
         .bind(audit)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await?;
     data.map(|data| data.chunks_exact(MARK).map(mark).collect())
         .transpose()
@@ -108,7 +108,7 @@ pub async fn issues(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec
     sql("SELECT issue_id FROM audit_findings WHERE project_id = $1 AND audit_id = $2 ORDER BY issue_id")
         .bind(scope.project())
         .bind(audit)
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }
 
@@ -119,7 +119,7 @@ pub async fn found(tx: &mut Tx, scope: ProjectScope, audit: Uuid, issue: Uuid) -
             .bind(scope.project())
             .bind(audit)
             .bind(issue)
-            .optional(tx, |c| c.take())
+            .fetch_optional(tx, |c| c.take())
             .await?;
     let data = data.unwrap_or_default();
     Ok(data
@@ -142,6 +142,6 @@ pub async fn named(tx: &mut Tx, scope: ProjectScope, pages: &[u64]) -> Result<Ve
         .collect();
     sql("SELECT id, url FROM pages WHERE project_id = $1 AND id BETWEEN $2 AND $3 LIMIT 1")
         .bind(scope.project())
-        .optional_each(tx, rows, |c| Ok((c.take()?, c.take()?)))
+        .fetch_optional_each(tx, rows, |c| Ok((c.take()?, c.take()?)))
         .await
 }

@@ -1,10 +1,11 @@
-//! Embedded SQLite: one writer that commits in groups, readers apart.
+//! Embedded SQLite: one writer thread with group commit, and a pool of readers.
 //!
-//! A durable commit costs an fsync. Transactions that wait while one is under way share the next: each
-//! but the first runs as a savepoint, one COMMIT covers them all, and only then is each answered.
+//! A durable commit costs an fsync. Transactions that arrive while a commit is under way share the next
+//! one: each but the first runs as a savepoint, one COMMIT covers them all, and only then are the callers
+//! answered.
 
 mod checkpoints;
-mod connection;
+pub(crate) mod connection;
 
 use std::{
     io::Write as _,
@@ -22,80 +23,56 @@ use futures_util::FutureExt as _;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use connection::connect;
+use connection::{ConnectionPool, PooledConnection, connect};
 
 use crate::{
-    db::{Boxed, On, Tx},
     error::{Error, Result},
     migrations,
+    transaction::{BoxFuture, Tx, TxConnection},
 };
 
-/// Transactions per commit, at most.
-const MOST_PER_COMMIT: usize = 128;
-/// Time spent gathering transactions for one commit, at most.
-const LONGEST_GATHER: Duration = Duration::from_millis(2);
-/// How long to wait for stragglers when the last commit carried more.
-const STRAGGLERS: Duration = Duration::from_micros(150);
-/// Transactions waiting, at most; one more is refused as overload.
-const QUEUE: usize = 1024;
-/// The first version without the WAL-reset corruption (sqlite.org, 2026-03-13).
+/// Maximum number of transactions per commit.
+const MAX_PER_COMMIT: usize = 128;
+/// Maximum time spent gathering transactions for one commit.
+const MAX_GATHER: Duration = Duration::from_millis(2);
+/// Time to wait for further transactions when the last commit carried more.
+const STRAGGLER_WAIT: Duration = Duration::from_micros(150);
+/// Maximum number of waiting transactions; one more is refused as overload.
+const MAX_QUEUED: usize = 1024;
+/// First SQLite version without the WAL-reset corruption (sqlite.org, 2026-03-13).
 const OLDEST_SAFE: i32 = 3_051_003;
 const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
 
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     path: PathBuf,
-    readers: Arc<Mutex<Vec<Connection>>>,
+    readers: ConnectionPool,
     queue: Mutex<Option<SyncSender<Work>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     broken: Arc<AtomicBool>,
 }
 
-/// A connection that goes back to the pool when dropped.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    connection: Option<Connection>,
-    home: Option<Arc<Mutex<Vec<Connection>>>>,
-}
-
-impl Reader {
-    pub(crate) fn get(&self) -> Result<&Connection> {
-        self.connection
-            .as_ref()
-            .ok_or_else(|| Error::Defect("the connection has been given back".to_owned()))
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        if let (Some(connection), Some(home)) = (self.connection.take(), &self.home) {
-            home.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(connection);
-        }
-    }
-}
-
-/// Runs inside the commit under way; what it returns is called with the outcome of that commit.
-/// Without a transaction, because none could begin, it does not run.
+/// A transaction of a caller. It runs inside the commit under way, and returns a closure that is called with
+/// the outcome of that commit. It gets `None`, and does not run, when no transaction could begin.
 type Work = Box<dyn FnOnce(Option<(&mut Tx, Undo)>) -> Answer + Send>;
 type Answer = Box<dyn FnOnce(Result<(), CommitFailed>) + Send>;
 
-/// How work that fails is taken back.
+/// The means by which work that fails is rolled back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Undo {
-    /// Nothing else is in the transaction: it begins anew. A savepoint would keep a copy of every page it changes.
+    /// Rolls the transaction back and begins another: nothing else is in it. A savepoint would keep a copy of
+    /// every page that is changed.
     Transaction,
-    /// To the savepoint before it.
+    /// Rolls back to the savepoint before the work.
     Savepoint,
 }
 
-/// Why a commit failed, for each of those it carried.
+/// Reason why a commit failed, told to each transaction it carried.
 #[derive(Clone, Debug)]
 enum CommitFailed {
     Full,
-    /// A neighbour's failure took the whole transaction along.
-    Cut,
+    /// Another transaction of the group failed in a way that ended the whole SQLite transaction.
+    Aborted,
     Unavailable(String),
 }
 
@@ -103,7 +80,7 @@ impl From<CommitFailed> for Error {
     fn from(failed: CommitFailed) -> Self {
         match failed {
             CommitFailed::Full => Self::Full,
-            CommitFailed::Cut => Self::Overloaded,
+            CommitFailed::Aborted => Self::Overloaded,
             CommitFailed::Unavailable(why) => Self::Unavailable(why),
         }
     }
@@ -129,8 +106,8 @@ impl Sqlite {
             }
             writer.pragma_update(None, "application_id", APPLICATION_ID)?;
         }
-        checkpoints::beside(&mut writer, path, checkpoints::LIMITS)?;
-        let (sender, receiver) = sync_channel(QUEUE);
+        checkpoints::start(&mut writer, path, checkpoints::LIMITS)?;
+        let (sender, receiver) = sync_channel(MAX_QUEUED);
         let broken = Arc::new(AtomicBool::new(false));
         let thread = {
             let broken = broken.clone();
@@ -141,23 +118,15 @@ impl Sqlite {
         };
         Ok(Self {
             path: path.to_owned(),
-            readers: Arc::default(),
+            readers: ConnectionPool::default(),
             queue: Mutex::new(Some(sender)),
             writer: Mutex::new(Some(thread)),
             broken,
         })
     }
 
-    pub(crate) fn reader(&self) -> Result<Reader> {
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => connect(&self.path, false)?,
-        };
-        Ok(Reader {
-            connection: Some(connection),
-            home: Some(self.readers.clone()),
-        })
+    pub(crate) fn reader(&self) -> Result<PooledConnection> {
+        self.readers.get(&self.path)
     }
 
     pub(crate) fn migrate(&self) -> Result<Vec<u32>> {
@@ -172,11 +141,11 @@ impl Sqlite {
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'a> FnOnce(&'a mut Tx) -> Boxed<'a, Result<T, E>> + Send + 'static,
+        F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, E>> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
         let boxed: Work = Box::new(move |tx| {
-            let done = tx.map(|(tx, undo)| attempt(tx, undo, work));
+            let done = tx.map(|(tx, undo)| run_work(tx, undo, work));
             Box::new(move |commit| {
                 let _ = answer.send(match (done, commit) {
                     (Some(Ok(value)), Ok(())) => Ok(value),
@@ -211,8 +180,8 @@ impl Sqlite {
         Ok(())
     }
 
-    /// The length of a file beside the database: one byte per change. A `stat` costs a tenth of a look at the
-    /// key, and sees what the operator's commands in other processes did.
+    /// Length of a file beside the database that grows by one byte per change. A `stat` costs a tenth of
+    /// reading the key, and sees the changes that the operator's commands made in other processes.
     pub(crate) fn key_generation(&self) -> u64 {
         std::fs::metadata(self.path.with_extension("keys")).map_or(0, |file| file.len())
     }
@@ -234,13 +203,13 @@ impl Sqlite {
     }
 }
 
-fn attempt<T, E, F>(tx: &mut Tx, undo: Undo, work: F) -> Result<T, E>
+fn run_work<T, E, F>(tx: &mut Tx, undo: Undo, work: F) -> Result<T, E>
 where
     E: From<Error>,
-    F: for<'a> FnOnce(&'a mut Tx) -> Boxed<'a, Result<T, E>>,
+    F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, E>>,
 {
     if undo == Undo::Savepoint {
-        step(tx, "SAVEPOINT work").map_err(E::from)?;
+        execute(tx, "SAVEPOINT work").map_err(E::from)?;
     }
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(tx).now_or_never()));
     let done = match done {
@@ -250,27 +219,27 @@ where
         ))),
         Err(_) => Err(E::from(Error::Defect("a write transaction panicked".to_owned()))),
     };
-    if done.is_err() && is_cut(tx) {
+    if done.is_err() && is_aborted(tx) {
         return done;
     }
     match (undo, done.is_err()) {
         (Undo::Transaction, false) => {}
         (Undo::Transaction, true) => {
-            step(tx, "ROLLBACK").map_err(E::from)?;
-            step(tx, "BEGIN IMMEDIATE").map_err(E::from)?;
+            execute(tx, "ROLLBACK").map_err(E::from)?;
+            execute(tx, "BEGIN IMMEDIATE").map_err(E::from)?;
         }
         (Undo::Savepoint, failed) => {
             if failed {
-                step(tx, "ROLLBACK TO work").map_err(E::from)?;
+                execute(tx, "ROLLBACK TO work").map_err(E::from)?;
             }
-            step(tx, "RELEASE work").map_err(E::from)?;
+            execute(tx, "RELEASE work").map_err(E::from)?;
         }
     }
     done
 }
 
-fn step(tx: &Tx, text: &'static str) -> Result<()> {
-    let On::Sqlite(connection) = &tx.on else {
+fn execute(tx: &Tx, text: &'static str) -> Result<()> {
+    let TxConnection::Sqlite(connection) = &tx.connection else {
         return Ok(());
     };
     connection.get()?.prepare_cached(text)?.raw_execute()?;
@@ -278,41 +247,38 @@ fn step(tx: &Tx, text: &'static str) -> Result<()> {
 }
 
 /// A full disk or a failed read ends the whole transaction, not only the statement (sqlite.org/lang_transaction).
-fn is_cut(tx: &Tx) -> bool {
-    match &tx.on {
-        On::Sqlite(connection) => connection.get().is_ok_and(Connection::is_autocommit),
-        On::Postgres(_) => false,
+fn is_aborted(tx: &Tx) -> bool {
+    match &tx.connection {
+        TxConnection::Sqlite(connection) => connection.get().is_ok_and(Connection::is_autocommit),
+        TxConnection::Postgres(_) => false,
     }
 }
 
 fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &AtomicBool) {
     let mut tx = Tx {
-        on: On::Sqlite(Reader {
-            connection: Some(connection),
-            home: None,
-        }),
+        connection: TxConnection::Sqlite(PooledConnection::unpooled(connection)),
     };
-    let mut answers = Vec::with_capacity(MOST_PER_COMMIT);
+    let mut answers = Vec::with_capacity(MAX_PER_COMMIT);
     let mut last = 1;
     while let Ok(first) = queue.recv() {
         let begun = Instant::now();
-        let outcome = match step(&tx, "BEGIN IMMEDIATE") {
+        let outcome = match execute(&tx, "BEGIN IMMEDIATE") {
             Ok(()) => {
                 answers.push(first(Some((&mut tx, Undo::Transaction))));
-                gather(&mut tx, queue, &mut answers, begun, last);
+                gather_group(&mut tx, queue, &mut answers, begun, last);
                 last = answers.len();
                 commit(&tx, broken)
             }
             Err(error) => {
                 answers.push(first(None));
-                Err(failed(&error))
+                Err(commit_failure(&error))
             }
         };
         for answer in answers.drain(..) {
             answer(outcome.clone());
         }
     }
-    if let On::Sqlite(connection) = &tx.on
+    if let TxConnection::Sqlite(connection) = &tx.connection
         && let Ok(connection) = connection.get()
     {
         let _ = connection.pragma_update(None, "wal_checkpoint", "truncate");
@@ -320,14 +286,14 @@ fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &Ato
     }
 }
 
-fn gather(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, begun: Instant, last: usize) {
-    // Work after a cut would begin a transaction of its own, and be durable before anybody decided so.
-    while answers.len() < MOST_PER_COMMIT && begun.elapsed() < LONGEST_GATHER && !is_cut(tx) {
+fn gather_group(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, begun: Instant, last: usize) {
+    // Work after an abort would begin a transaction of its own, and be durable before the group commits.
+    while answers.len() < MAX_PER_COMMIT && begun.elapsed() < MAX_GATHER && !is_aborted(tx) {
         let next = match queue.try_recv() {
             Ok(next) => next,
             Err(TryRecvError::Disconnected) => return,
-            // Those answered by the last commit are about to come back: a commit for each alone would cost an fsync each.
-            Err(TryRecvError::Empty) if answers.len() < last => match queue.recv_timeout(STRAGGLERS) {
+            // Callers answered by the last commit are about to write again: a commit for each would cost an fsync each.
+            Err(TryRecvError::Empty) if answers.len() < last => match queue.recv_timeout(STRAGGLER_WAIT) {
                 Ok(next) => next,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
             },
@@ -338,22 +304,22 @@ fn gather(tx: &mut Tx, queue: &Receiver<Work>, answers: &mut Vec<Answer>, begun:
 }
 
 fn commit(tx: &Tx, broken: &AtomicBool) -> Result<(), CommitFailed> {
-    if is_cut(tx) {
-        return Err(CommitFailed::Cut);
+    if is_aborted(tx) {
+        return Err(CommitFailed::Aborted);
     }
-    let Err(error) = step(tx, "COMMIT") else {
+    let Err(error) = execute(tx, "COMMIT") else {
         return Ok(());
     };
-    let _ = step(tx, "ROLLBACK");
+    let _ = execute(tx, "ROLLBACK");
     if matches!(error, Error::Unavailable(_)) {
-        // After a failed fsync nothing is known of what reached the disk.
+        // After a failed fsync it is unknown which pages reached the disk.
         broken.store(true, Ordering::Release);
     }
     tracing::error!(%error, "commit failed");
-    Err(failed(&error))
+    Err(commit_failure(&error))
 }
 
-fn failed(error: &Error) -> CommitFailed {
+fn commit_failure(error: &Error) -> CommitFailed {
     match error {
         Error::Full => CommitFailed::Full,
         other => CommitFailed::Unavailable(other.to_string()),

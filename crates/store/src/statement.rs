@@ -1,17 +1,18 @@
-//! One SQL text with its parameters. The branch between the two databases is here and nowhere else.
+//! One SQL text with its parameters, run on either database.
+//!
+//! The few statements that the two databases spell differently ask [`Tx::is_postgres`].
 
-mod several;
+mod multi_row_insert;
 
 use futures_util::future::try_join_all;
-use tokio_postgres::types::ToSql;
 
 use crate::{
-    db::{On, Tx},
     error::{Error, Result},
-    value::{Column, Param},
+    transaction::{Tx, TxConnection},
+    value::{Column, Param, postgres_params},
 };
 
-/// A statement to be run. See [`sql`].
+/// A statement to be run; see [`sql`].
 #[must_use]
 #[derive(Debug)]
 pub struct Statement {
@@ -19,7 +20,7 @@ pub struct Statement {
     params: Vec<Param>,
 }
 
-/// Begins a statement. The text is the same for SQLite and PostgreSQL, with `$1`, `$2`, … for parameters.
+/// Creates a statement. The text is the same for SQLite and PostgreSQL, with `$1`, `$2`, … for parameters.
 pub fn sql(text: &'static str) -> Statement {
     Statement {
         text,
@@ -27,7 +28,7 @@ pub fn sql(text: &'static str) -> Statement {
     }
 }
 
-/// The columns of one row, taken in order.
+/// The columns of a row, read in order.
 #[derive(Debug)]
 pub struct Cells<'a> {
     row: Row<'a>,
@@ -41,7 +42,7 @@ enum Row<'a> {
 }
 
 impl Cells<'_> {
-    /// The next column.
+    /// Reads the next column.
     pub fn take<T: Column>(&mut self) -> Result<T> {
         let index = self.at;
         self.at += 1;
@@ -52,16 +53,16 @@ impl Cells<'_> {
         .map_err(|e| Error::Column(index, e))
     }
 
-    /// The next column, a word of a fixed set.
-    pub fn word<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<T> {
+    /// Reads the next column and parses its text.
+    pub fn parse<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<T> {
         let index = self.at;
         let text: String = self.take()?;
         text.parse()
             .map_err(|e: T::Err| Error::Column(index, e.to_string()))
     }
 
-    /// The next column, a word of a fixed set or NULL.
-    pub fn word_or_null<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<Option<T>> {
+    /// Reads the next column and parses its text, if it is not NULL.
+    pub fn parse_optional<T: std::str::FromStr<Err: ToString>>(&mut self) -> Result<Option<T>> {
         let index = self.at;
         let text: Option<String> = self.take()?;
         text.map(|t| t.parse().map_err(|e: T::Err| Error::Column(index, e.to_string())))
@@ -76,10 +77,14 @@ impl Statement {
         self
     }
 
-    /// Every row.
-    pub async fn all<T>(self, tx: &mut Tx, read: impl Fn(&mut Cells<'_>) -> Result<T>) -> Result<Vec<T>> {
+    /// Returns all rows.
+    pub async fn fetch_all<T>(
+        self,
+        tx: &mut Tx,
+        read: impl Fn(&mut Cells<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut out = Vec::new();
-        self.each(tx, |cells| {
+        self.for_each(tx, |cells| {
             out.push(read(cells)?);
             Ok(())
         })
@@ -87,14 +92,14 @@ impl Statement {
         Ok(out)
     }
 
-    /// The first row, if there is one.
-    pub async fn optional<T>(
+    /// Returns the first row, if there is one.
+    pub async fn fetch_optional<T>(
         self,
         tx: &mut Tx,
         read: impl Fn(&mut Cells<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let mut out = None;
-        self.each(tx, |cells| {
+        self.for_each(tx, |cells| {
             if out.is_none() {
                 out = Some(read(cells)?);
             }
@@ -104,15 +109,19 @@ impl Statement {
         Ok(out)
     }
 
-    /// The first row; [`Error::Missing`] without one.
-    pub async fn one<T>(self, tx: &mut Tx, read: impl Fn(&mut Cells<'_>) -> Result<T>) -> Result<T> {
-        self.optional(tx, read).await?.ok_or(Error::Missing)
+    /// Returns the first row; [`Error::Missing`] if there is none.
+    pub async fn fetch_one<T>(self, tx: &mut Tx, read: impl Fn(&mut Cells<'_>) -> Result<T>) -> Result<T> {
+        self.fetch_optional(tx, read).await?.ok_or(Error::Missing)
     }
 
-    /// Calls back for each row.
-    pub async fn each(self, tx: &mut Tx, mut read: impl FnMut(&mut Cells<'_>) -> Result<()>) -> Result<()> {
-        match &mut tx.on {
-            On::Sqlite(connection) => {
+    /// Calls `read` for each row.
+    pub async fn for_each(
+        self,
+        tx: &mut Tx,
+        mut read: impl FnMut(&mut Cells<'_>) -> Result<()>,
+    ) -> Result<()> {
+        match &mut tx.connection {
+            TxConnection::Sqlite(connection) => {
                 let connection = connection.get()?;
                 let mut statement = connection.prepare_cached(self.text)?;
                 bind_sqlite(&mut statement, &self.params)?;
@@ -124,10 +133,10 @@ impl Statement {
                     })?;
                 }
             }
-            On::Postgres(client) => {
+            TxConnection::Postgres(client) => {
                 let connection = client.get()?;
                 let statement = client.prepare(self.text).await?;
-                let params = refs(&self.params);
+                let params = postgres_params(&self.params);
                 for row in client.run(connection.query(&statement, &params)).await? {
                     read(&mut Cells {
                         row: Row::Postgres(&row),
@@ -139,84 +148,84 @@ impl Statement {
         Ok(())
     }
 
-    /// Runs it for its effect; the number of rows it touched.
-    pub async fn run(self, tx: &mut Tx) -> Result<u64> {
-        match &mut tx.on {
-            On::Sqlite(connection) => {
+    /// Runs the statement and returns the number of affected rows.
+    pub async fn execute(self, tx: &mut Tx) -> Result<u64> {
+        match &mut tx.connection {
+            TxConnection::Sqlite(connection) => {
                 let mut statement = connection.get()?.prepare_cached(self.text)?;
                 bind_sqlite(&mut statement, &self.params)?;
                 Ok(statement.raw_execute()? as u64)
             }
-            On::Postgres(client) => {
+            TxConnection::Postgres(client) => {
                 let connection = client.get()?;
                 let statement = client.prepare(self.text).await?;
-                let params = refs(&self.params);
+                let params = postgres_params(&self.params);
                 client.run(connection.execute(&statement, &params)).await
             }
         }
     }
 
-    /// Runs it for its effect at the end of a transaction that commits: PostgreSQL gets it together with COMMIT.
-    /// For what no later statement of the transaction looks at.
-    pub async fn run_last(self, tx: &mut Tx) -> Result<()> {
-        if let On::Postgres(client) = &mut tx.on {
-            return client.run_last(self.text, self.params).await;
+    /// Runs the statement at the end of the transaction: PostgreSQL gets it together with COMMIT. No later statement of the
+    /// transaction may depend on it.
+    pub async fn execute_at_commit(self, tx: &mut Tx) -> Result<()> {
+        if let TxConnection::Postgres(client) = &mut tx.connection {
+            return client.defer(self.text, self.params).await;
         }
-        self.run(tx).await.map(drop)
+        self.execute(tx).await.map(drop)
     }
 
-    /// The first row, if there is one, for each row of parameters (which follow those already bound);
-    /// PostgreSQL gets them in one pipeline.
-    pub async fn optional_each<T>(
+    /// Runs the statement once per row of parameters, which follow those already bound, and returns the first result of each.
+    /// PostgreSQL gets all of them in one pipeline.
+    pub async fn fetch_optional_each<T>(
         self,
         tx: &mut Tx,
         rows: Vec<Vec<Param>>,
         read: impl Fn(&mut Cells<'_>) -> Result<T>,
     ) -> Result<Vec<Option<T>>> {
-        let found = self.all_each(tx, rows, read).await?;
+        let found = self.fetch_all_each(tx, rows, read).await?;
         Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
     }
 
-    /// Every row for each row of parameters (which follow those already bound); PostgreSQL gets them in one pipeline.
-    pub async fn all_each<T>(
+    /// The same as [`Statement::fetch_optional_each`] with all results of each.
+    pub async fn fetch_all_each<T>(
         self,
         tx: &mut Tx,
         rows: Vec<Vec<Param>>,
         read: impl Fn(&mut Cells<'_>) -> Result<T>,
     ) -> Result<Vec<Vec<T>>> {
-        match &mut tx.on {
-            On::Sqlite(connection) => {
+        match &mut tx.connection {
+            TxConnection::Sqlite(connection) => {
                 let mut statement = connection.get()?.prepare_cached(self.text)?;
                 bind_sqlite(&mut statement, &self.params)?;
-                let places = places(&statement, &self.params, &rows)?;
+                let indexes = row_indexes(&statement, &self.params, &rows)?;
                 let mut found = Vec::with_capacity(rows.len());
                 for params in &rows {
-                    bind_row(&mut statement, &places, params.iter())?;
-                    let (mut answers, mut of) = (statement.raw_query(), Vec::new());
-                    while let Some(row) = answers.next()? {
-                        of.push(read(&mut Cells {
+                    bind_row(&mut statement, &indexes, params.iter())?;
+                    let (mut results, mut of_row) = (statement.raw_query(), Vec::new());
+                    while let Some(row) = results.next()? {
+                        of_row.push(read(&mut Cells {
                             row: Row::Sqlite(row),
                             at: 0,
                         })?);
                     }
-                    found.push(of);
+                    found.push(of_row);
                 }
                 Ok(found)
             }
-            On::Postgres(client) => {
+            TxConnection::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.prepare_for(self.text, rows.len()).await?;
+                let statement = client.prepare_for_pipeline(self.text, rows.len()).await?;
                 let (statement, fixed) = (&statement, &self.params);
                 let runs = rows.iter().map(|row| async move {
-                    let params = refs(fixed.iter().chain(row));
+                    let params = postgres_params(fixed.iter().chain(row));
                     connection.query(statement, &params).await
                 });
-                let answers = client.run(try_join_all(runs)).await?;
+                let results = client.run(try_join_all(runs)).await?;
                 let cells = |row| Cells {
                     row: Row::Postgres(row),
                     at: 0,
                 };
-                answers
+                results
                     .iter()
                     .map(|rows| rows.iter().map(|row| read(&mut cells(row))).collect())
                     .collect()
@@ -224,17 +233,19 @@ impl Statement {
         }
     }
 
-    /// Runs the same text once per row of parameters (which follow those already bound); PostgreSQL
-    /// gets them in one pipeline.
-    pub async fn run_each(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
-        match &mut tx.on {
-            On::Sqlite(connection) => run_rows(connection.get()?, self.text, &self.params, &rows),
-            On::Postgres(client) => {
+    /// Runs the statement once per row of parameters, which follow those already bound, and returns the number of affected
+    /// rows. PostgreSQL gets all of them in one pipeline.
+    pub async fn execute_each(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
+        match &mut tx.connection {
+            TxConnection::Sqlite(connection) => {
+                execute_rows(connection.get()?, self.text, &self.params, &rows)
+            }
+            TxConnection::Postgres(client) => {
                 let connection = client.get()?;
-                let statement = client.prepare_for(self.text, rows.len()).await?;
+                let statement = client.prepare_for_pipeline(self.text, rows.len()).await?;
                 let (statement, fixed) = (&statement, &self.params);
                 let runs = rows.iter().map(|row| async move {
-                    let params = refs(fixed.iter().chain(row));
+                    let params = postgres_params(fixed.iter().chain(row));
                     connection.execute(statement, &params).await
                 });
                 Ok(client.run(try_join_all(runs)).await?.into_iter().sum())
@@ -242,26 +253,23 @@ impl Statement {
         }
     }
 
-    /// The same for an insert of many rows in the order of their key into a table whose indexes leave them out: SQLite gets
-    /// several at once. Where rows go to many places it would take longer, as it keeps what each of its pages was.
-    pub async fn run_each_in_order(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
-        if let On::Sqlite(connection) = &tx.on
-            && let Some(text) = several::insert(self.text, self.params.len(), &rows)
+    /// The same as [`Statement::execute_each`] for an insert of many rows in the order of their primary key, into a table
+    /// without another index. SQLite gets several rows per statement. Rows in another order would take longer that way: a
+    /// statement of several rows keeps the former content of each page that it changes.
+    pub async fn execute_each_in_key_order(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
+        if let TxConnection::Sqlite(connection) = &tx.connection
+            && let Some(text) = multi_row_insert::build(self.text, self.params.len(), &rows)
         {
             let connection = connection.get()?;
-            let (together, rest) = rows.split_at(rows.len() - rows.len() % several::ROWS);
-            let touched = run_several(connection, &text, &self.params, together)?;
-            return Ok(touched + run_rows(connection, self.text, &self.params, rest)?);
+            let (together, rest) = rows.split_at(rows.len() - rows.len() % multi_row_insert::ROWS);
+            let touched = execute_multi_row(connection, &text, &self.params, together)?;
+            return Ok(touched + execute_rows(connection, self.text, &self.params, rest)?);
         }
-        self.run_each(tx, rows).await
+        self.execute_each(tx, rows).await
     }
 }
 
-pub(crate) fn refs<'p>(params: impl IntoIterator<Item = &'p Param>) -> Vec<&'p (dyn ToSql + Sync)> {
-    params.into_iter().map(|p| p as &(dyn ToSql + Sync)).collect()
-}
-
-fn run_rows(
+fn execute_rows(
     connection: &rusqlite::Connection,
     text: &str,
     fixed: &[Param],
@@ -269,22 +277,22 @@ fn run_rows(
 ) -> Result<u64> {
     let mut statement = connection.prepare_cached(text)?;
     bind_sqlite(&mut statement, fixed)?;
-    let places = places(&statement, fixed, rows)?;
-    execute(&mut statement, &places, rows.iter().map(|row| row.iter()))
+    let indexes = row_indexes(&statement, fixed, rows)?;
+    execute(&mut statement, &indexes, rows.iter().map(|row| row.iter()))
 }
 
-/// Runs a text that [`several::insert`] made, whose parameters are numbered.
-fn run_several(
+/// Runs a text of [`multi_row_insert::build`], whose parameters are numbered.
+fn execute_multi_row(
     connection: &rusqlite::Connection,
     text: &str,
     fixed: &[Param],
     rows: &[Vec<Param>],
 ) -> Result<u64> {
     let mut statement = connection.prepare_cached(text)?;
-    let places: Vec<usize> = (1..=statement.parameter_count()).collect();
-    let (of_fixed, of_rows) = places.split_at(fixed.len());
+    let indexes: Vec<usize> = (1..=statement.parameter_count()).collect();
+    let (of_fixed, of_rows) = indexes.split_at(fixed.len());
     bind_row(&mut statement, of_fixed, fixed.iter())?;
-    let portions = rows.chunks(several::ROWS);
+    let portions = rows.chunks(multi_row_insert::ROWS);
     execute(
         &mut statement,
         of_rows,
@@ -294,32 +302,38 @@ fn run_several(
 
 fn execute<'p>(
     statement: &mut rusqlite::Statement<'_>,
-    places: &[usize],
+    indexes: &[usize],
     runs: impl Iterator<Item = impl Iterator<Item = &'p Param>>,
 ) -> Result<u64> {
     let mut touched = 0;
     for params in runs {
-        bind_row(statement, places, params)?;
+        bind_row(statement, indexes, params)?;
         touched += statement.raw_execute()? as u64;
     }
     Ok(touched)
 }
 
-/// Where the parameters of each row go. What is bound before stays bound from row to row, and names are
-/// looked up once.
-fn places(statement: &rusqlite::Statement<'_>, fixed: &[Param], rows: &[Vec<Param>]) -> Result<Vec<usize>> {
+/// Indexes of the parameters of a row. Names are looked up once, and the parameters before them stay bound
+/// from row to row.
+fn row_indexes(
+    statement: &rusqlite::Statement<'_>,
+    fixed: &[Param],
+    rows: &[Vec<Param>],
+) -> Result<Vec<usize>> {
     let width = rows.first().map_or(0, Vec::len);
-    (0..width).map(|i| place(statement, fixed.len() + i)).collect()
+    (0..width)
+        .map(|i| parameter_index(statement, fixed.len() + i))
+        .collect()
 }
 
 fn bind_row<'p>(
     statement: &mut rusqlite::Statement<'_>,
-    places: &[usize],
+    indexes: &[usize],
     mut row: impl Iterator<Item = &'p Param>,
 ) -> Result<()> {
     let uneven = || Error::Defect("rows of different lengths".to_owned());
-    for place in places {
-        statement.raw_bind_parameter(*place, row.next().ok_or_else(uneven)?)?;
+    for index in indexes {
+        statement.raw_bind_parameter(*index, row.next().ok_or_else(uneven)?)?;
     }
     match row.next() {
         Some(_) => Err(uneven()),
@@ -329,14 +343,14 @@ fn bind_row<'p>(
 
 fn bind_sqlite(statement: &mut rusqlite::Statement<'_>, params: &[Param]) -> Result<()> {
     for (i, param) in params.iter().enumerate() {
-        let place = place(statement, i)?;
-        statement.raw_bind_parameter(place, param)?;
+        let index = parameter_index(statement, i)?;
+        statement.raw_bind_parameter(index, param)?;
     }
     Ok(())
 }
 
-/// `$2` is a name to SQLite, numbered by where it first appears: bind by name.
-fn place(statement: &rusqlite::Statement<'_>, i: usize) -> Result<usize> {
+/// Index of the parameter `$(i + 1)`. To SQLite it is a name, numbered by its first appearance, and so looked up.
+fn parameter_index(statement: &rusqlite::Statement<'_>, i: usize) -> Result<usize> {
     const NAMES: [&str; 32] = [
         "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15",
         "$16", "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27", "$28", "$29",

@@ -29,7 +29,7 @@ pub async fn get(
     .bind(&place.country)
     .bind(&place.text)
     .bind(since)
-    .optional(tx, |c| c.take())
+    .fetch_optional(tx, |c| c.take())
     .await?;
     found
         .map(|Json(texts)| serde_json::from_value(texts).map_err(|e| Error::Defect(e.to_string())))
@@ -48,7 +48,7 @@ pub async fn keep(
     sql("DELETE FROM suggestions WHERE project_id = $1 AND asked_at < $2")
         .bind(scope.project())
         .bind(since)
-        .run(tx)
+        .execute(tx)
         .await?;
     sql(
         "INSERT INTO suggestions (project_id, language, country, typed, texts, asked_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -60,7 +60,7 @@ pub async fn keep(
     .bind(place.text)
     .bind(Json(texts.into()))
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }

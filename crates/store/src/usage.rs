@@ -92,7 +92,7 @@ pub async fn take(
         .bind(scope.project())
         .bind(month.start)
         .bind(metric.as_str())
-        .run(tx)
+        .execute(tx)
         .await?;
     // A second transaction waits here for the first, and then sees what that one counted.
     let taken = sql(
@@ -104,7 +104,7 @@ pub async fn take(
     .bind(month.start)
     .bind(metric.as_str())
     .bind(n)
-    .run(tx)
+    .execute(tx)
     .await?;
     if taken == 1 {
         return Ok(Ok(()));
@@ -114,7 +114,7 @@ pub async fn take(
     .bind(scope.project())
     .bind(month.start)
     .bind(metric.as_str())
-    .one(tx, |c| Ok(Exceeded { metric, limit: c.take()?, used: c.take()?, resets_at: month.end }))
+    .fetch_one(tx, |c| Ok(Exceeded { metric, limit: c.take()?, used: c.take()?, resets_at: month.end }))
     .await
     .map(Err)
 }
@@ -136,7 +136,7 @@ pub async fn give_back(
     .bind(Month::of(taken_at).start)
     .bind(metric.as_str())
     .bind(n)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -151,7 +151,7 @@ pub async fn counts(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Ve
     )
     .bind(scope.project())
     .bind(Month::of(now).start)
-    .all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
+    .fetch_all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
     .await?;
     let count = |metric: &Metric| {
         let (limit, used) = known
@@ -182,7 +182,7 @@ pub async fn set_quota(tx: &mut Tx, project: Uuid, metric: Metric, limit: Option
 async fn set(tx: &mut Tx, text: &'static str, project: Uuid, name: &str, limit: Option<i64>) -> Result<()> {
     let known = sql("SELECT 1 FROM projects WHERE id = $1")
         .bind(project)
-        .optional(tx, |_| Ok(()))
+        .fetch_optional(tx, |_| Ok(()))
         .await?;
     known.ok_or(Error::Dangling)?;
     let statement = sql(text).bind(project).bind(name);
@@ -193,7 +193,7 @@ async fn set(tx: &mut Tx, text: &'static str, project: Uuid, name: &str, limit: 
         }
         None => statement,
     }
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }

@@ -1,11 +1,14 @@
-//! Values on their way in and out: native types on both sides.
+//! Parameters and columns, as native types of both databases.
 
 use postgres_types::{IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use searchwright_contract::Instant;
+use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-/// A bound parameter.
+use crate::error::{Error, error_chain};
+
+/// A parameter of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Param {
     /// NULL.
@@ -28,9 +31,28 @@ pub enum Param {
     Bytes(Vec<u8>),
 }
 
-/// A JSON column.
+/// A value of a JSON column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Json(pub serde_json::Value);
+
+impl Json {
+    /// Serializes a value for storage.
+    pub(crate) fn encode(value: &impl Serialize) -> Result<Self, Error> {
+        serde_json::to_value(value).map(Self).map_err(Error::defect)
+    }
+
+    /// Deserializes a stored value; [`Error::Defect`] if it is not of this type.
+    pub(crate) fn decode<T: DeserializeOwned>(self) -> Result<T, Error> {
+        serde_json::from_value(self.0).map_err(Error::defect)
+    }
+}
+
+/// Parameters as tokio-postgres takes them.
+pub(crate) fn postgres_params<'p>(
+    params: impl IntoIterator<Item = &'p Param>,
+) -> Vec<&'p (dyn ToSql + Sync)> {
+    params.into_iter().map(|p| p as &(dyn ToSql + Sync)).collect()
+}
 
 macro_rules! params {
     ($($type:ty => |$value:ident| $param:expr;)*) => {
@@ -116,11 +138,11 @@ impl ToSql for Param {
     to_sql_checked!();
 }
 
-/// A type that a column can be read as.
+/// A type that a column can be read as. Errors are messages for [`Error::Column`].
 pub trait Column: Sized {
-    /// From SQLite.
+    /// Reads a value of SQLite.
     fn from_sqlite(value: ValueRef<'_>) -> Result<Self, String>;
-    /// From PostgreSQL.
+    /// Reads a column of a PostgreSQL row.
     fn from_postgres(row: &tokio_postgres::Row, index: usize) -> Result<Self, String>;
 }
 
@@ -135,7 +157,7 @@ macro_rules! columns {
             }
 
             fn from_postgres(row: &tokio_postgres::Row, index: usize) -> Result<Self, String> {
-                row.try_get(index).map_err(|e| crate::error::chain(&e))
+                row.try_get(index).map_err(|e| error_chain(&e))
             }
         })*
     };
@@ -156,7 +178,7 @@ impl Column for Instant {
     }
 
     fn from_postgres(row: &tokio_postgres::Row, index: usize) -> Result<Self, String> {
-        let at: jiff::Timestamp = row.try_get(index).map_err(|e| crate::error::chain(&e))?;
+        let at: jiff::Timestamp = row.try_get(index).map_err(|e| error_chain(&e))?;
         Ok(Self::from_millis(at.as_millisecond()))
     }
 }
@@ -168,14 +190,14 @@ impl Column for Json {
     }
 
     fn from_postgres(row: &tokio_postgres::Row, index: usize) -> Result<Self, String> {
-        row.try_get(index).map(Self).map_err(|e| crate::error::chain(&e))
+        row.try_get(index).map(Self).map_err(|e| error_chain(&e))
     }
 }
 
-/// Accepts any type and keeps only whether it was NULL.
-struct Present(bool);
+/// Accepts any type and keeps only whether the value is not NULL.
+struct NotNull(bool);
 
-impl<'a> postgres_types::FromSql<'a> for Present {
+impl<'a> postgres_types::FromSql<'a> for NotNull {
     fn from_sql(_: &Type, _: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
         Ok(Self(true))
     }
@@ -198,8 +220,8 @@ impl<T: Column> Column for Option<T> {
     }
 
     fn from_postgres(row: &tokio_postgres::Row, index: usize) -> Result<Self, String> {
-        let Present(present) = row.try_get(index).map_err(|e| crate::error::chain(&e))?;
-        if present {
+        let NotNull(is_present) = row.try_get(index).map_err(|e| error_chain(&e))?;
+        if is_present {
             T::from_postgres(row, index).map(Some)
         } else {
             Ok(None)
@@ -207,7 +229,7 @@ impl<T: Column> Column for Option<T> {
     }
 }
 
-macro_rules! narrowed {
+macro_rules! unsigned {
     ($($type:ty)*) => {
         $(impl Column for $type {
             fn from_sqlite(value: ValueRef<'_>) -> Result<Self, String> {
@@ -220,4 +242,4 @@ macro_rules! narrowed {
         })*
     };
 }
-narrowed! { u8 u16 u32 u64 }
+unsigned! { u8 u16 u32 u64 }

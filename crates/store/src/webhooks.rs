@@ -54,9 +54,9 @@ fn webhook(c: &mut Cells<'_>) -> Result<Webhook> {
     Ok(Webhook {
         id: c.take::<Uuid>()?.to_string(),
         target_url: c.take()?,
-        event: c.word()?,
-        status: c.word()?,
-        disabled_reason: c.word_or_null()?,
+        event: c.parse()?,
+        status: c.parse()?,
+        disabled_reason: c.parse_optional()?,
         disabled_at: c.take()?,
         failing_since: c.take()?,
         last_attempt_at: c.take()?,
@@ -85,7 +85,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
         .bind(new.target_url)
         .bind(new.event.as_str())
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -103,7 +103,7 @@ pub async fn add_secret(
         .bind(scope.project())
         .bind(webhook)
         .bind(now.plus_millis(OVERLAP_HOURS * 3_600_000))
-        .run(tx)
+        .execute(tx)
         .await?;
     sql("DELETE FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2 AND (retires_at <= $3 OR id NOT IN
            (SELECT id FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2 ORDER BY id DESC LIMIT $4))")
@@ -111,7 +111,7 @@ pub async fn add_secret(
     .bind(webhook)
     .bind(now)
     .bind(MOST_OLD)
-    .run(tx)
+    .execute(tx)
     .await?;
     let sealed = keyring.seal(place(scope, new.id), new.secret.expose_secret().as_bytes())?;
     sql("INSERT INTO webhook_secrets (project_id, webhook_id, id, secret) VALUES ($1, $2, $3, $4)")
@@ -119,7 +119,7 @@ pub async fn add_secret(
         .bind(webhook)
         .bind(new.id)
         .bind(sealed)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -137,7 +137,7 @@ pub async fn secrets(
     .bind(scope.project())
     .bind(webhook)
     .bind(now)
-    .all(tx, |c| Ok((c.take()?, c.take()?)))
+    .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
     .await?;
     let open = |(id, sealed): (Uuid, Vec<u8>)| {
         let text = String::from_utf8(keyring.open(place(scope, id), &sealed)?);
@@ -159,7 +159,7 @@ pub async fn list(
         .bind(scope.project())
         .bind(before.unwrap_or(Uuid::max()))
         .bind(limit)
-        .all(tx, webhook)
+        .fetch_all(tx, webhook)
         .await
 }
 
@@ -168,7 +168,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Webhook> 
     sql(columns!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .one(tx, webhook)
+        .fetch_one(tx, webhook)
         .await
 }
 
@@ -177,7 +177,7 @@ pub async fn touch(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     sql("UPDATE webhooks SET version = version + 1 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -189,7 +189,7 @@ pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
         "DELETE FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2",
         "DELETE FROM webhooks WHERE project_id = $1 AND id = $2",
     ] {
-        sql(text).bind(scope.project()).bind(id).run(tx).await?;
+        sql(text).bind(scope.project()).bind(id).execute(tx).await?;
     }
     Ok(())
 }

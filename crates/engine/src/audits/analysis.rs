@@ -31,7 +31,7 @@ use searchwright_site::{
 };
 use searchwright_store::{
     audits, crawls, events,
-    issues::{self, Newest},
+    issues::{self, EvidenceCutoff},
     keywords, occurrences,
     snapshots::{self, Mark},
 };
@@ -303,7 +303,15 @@ async fn finish(
     };
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            issues::record(tx, scope, audit, site_findings, Newest::before(began), now).await?;
+            issues::record(
+                tx,
+                scope,
+                audit,
+                site_findings,
+                EvidenceCutoff::from_start(began),
+                now,
+            )
+            .await?;
             issues::announce(tx, scope, summaries, now).await?;
             issues::grade(tx, scope, others).await
         })

@@ -257,7 +257,7 @@ async fn finish(
     }
     let known = issues::ids(&mut db.read().await?, scope).await?;
     let mut events: Vec<Uuid> = Vec::new();
-    let claims: HashSet<occurrences::Pair> = found.iter().map(|f| f.of).collect();
+    let claims: HashSet<occurrences::OccurrenceKey> = found.iter().map(|f| f.of).collect();
     let mut summaries = BTreeMap::new();
     for (check, finding, rank) in &pages.findings {
         if !known.contains(&finding.issue) {
@@ -292,7 +292,7 @@ async fn finish(
             rechecks::settle(tx, scope, id, found, now).await?;
             issues::announce(tx, scope, summaries.into_values().collect(), now).await?;
             issues::seen(tx, scope, &seen, now).await?;
-            let pairs: Vec<occurrences::Pair> = findings.iter().map(|f| (f.issue, f.page)).collect();
+            let pairs: Vec<occurrences::OccurrenceKey> = findings.iter().map(|f| (f.issue, f.page)).collect();
             let states = occurrences::states(tx, scope, &pairs).await?;
             let opened = |state: &&Option<_>| {
                 matches!(
@@ -302,7 +302,7 @@ async fn finish(
             };
             let new = states.iter().filter(opened).count();
             // Claims about other checks of these pages are not looked at: they are newer than the beginning of time.
-            let newest = issues::Newest {
+            let newest = issues::EvidenceCutoff {
                 claim: Instant::default(),
                 proof: now,
             };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use searchwright_contract::Problem;
 use searchwright_store::{
-    Boxed, Error, Tx,
+    BoxFuture, Error, Tx,
     access::ProjectScope,
     jobs::{self, Beat, Leased},
 };
@@ -46,7 +46,7 @@ impl JobContext {
     pub(crate) async fn write_fenced<T, F>(&self, work: F) -> Result<T, JobError>
     where
         T: Send + 'static,
-        F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> Boxed<'a, Result<T, Error>> + Send + 'static,
+        F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> BoxFuture<'a, Result<T, Error>> + Send + 'static,
     {
         let leased = self.leased.clone();
         let done: Result<Option<T>, Error> = self
@@ -68,7 +68,7 @@ impl JobContext {
     /// asked for cancellation. A cancellation that comes later finds the work ended.
     pub(crate) async fn write_unless_canceled<F>(&self, work: F) -> Result<(), JobError>
     where
-        F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> Boxed<'a, Result<(), Error>> + Send + 'static,
+        F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> BoxFuture<'a, Result<(), Error>> + Send + 'static,
     {
         let leased = self.leased.clone();
         let status: Result<Beat, Error> = self

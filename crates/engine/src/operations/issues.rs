@@ -121,7 +121,7 @@ impl Handle<ListOccurrences> for Engine {
 
 /// What became of each occurrence of an issue, and who did it.
 async fn tell_histories(tx: &mut Tx, scope: ProjectScope, issue: Uuid, of: &mut [Occurrence]) -> Result<()> {
-    let pairs: Vec<occurrences::Pair> = of
+    let pairs: Vec<occurrences::OccurrenceKey> = of
         .iter()
         .map(|occurrence| (issue, Uuid::try_parse(&occurrence.page_id).unwrap_or_default()))
         .collect();

@@ -263,7 +263,7 @@ impl Engine {
         permit: F,
     ) -> Result<Connected>
     where
-        F: for<'a> FnOnce(&'a mut Tx, Instant) -> searchwright_store::Boxed<'a, Result<bool>>
+        F: for<'a> FnOnce(&'a mut Tx, Instant) -> searchwright_store::BoxFuture<'a, Result<bool>>
             + Send
             + 'static,
     {

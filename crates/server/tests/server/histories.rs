@@ -99,7 +99,7 @@ async fn stopped(database: &str, waits: bool) {
         page: id(&title["page_id"]),
         evidence: "{}".to_owned(),
     }];
-    let newest = issues::Newest::before(now);
+    let newest = issues::EvidenceCutoff::from_start(now);
     // of two pages it wrote what they are now, and one of them is new
     let read = bench.get("P/pages?limit=100").await.json();
     let of = read["data"].as_array().unwrap().iter();

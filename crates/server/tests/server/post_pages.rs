@@ -20,7 +20,7 @@ async fn publish(bench: &Bench, post: &str, url: &str) {
                 .bind(project)
                 .bind(post)
                 .bind(url)
-                .run(tx)
+                .execute(tx)
                 .await
         })
     });

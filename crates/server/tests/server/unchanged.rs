@@ -185,7 +185,7 @@ async fn audits_of_what_has_not_changed(database: &str) {
         .app
         .engine
         .db
-        .write(|tx| Box::pin(async move { sql("DELETE FROM crawl_validators").run(tx).await }));
+        .write(|tx| Box::pin(async move { sql("DELETE FROM crawl_validators").execute(tx).await }));
     assert!(forgotten.await.unwrap() > 0);
     audit(&bench).await;
     assert_same(&everything(&bench).await, &second);

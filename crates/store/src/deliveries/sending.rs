@@ -46,7 +46,7 @@ pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
         ")"
     ))
     .bind(now)
-    .one(tx, |c| c.take())
+    .fetch_one(tx, |c| c.take())
     .await
 }
 
@@ -73,7 +73,7 @@ pub async fn lease(tx: &mut Tx, now: Instant, most: u32) -> Result<Vec<Endpoint>
         .bind(now)
         .bind(now.plus_millis(LEASE_MILLIS))
         .bind(most)
-        .all(tx, |c| {
+        .fetch_all(tx, |c| {
             Ok(Endpoint {
                 scope: ProjectScope::proven(c.take()?),
                 id: c.take()?,
@@ -121,13 +121,13 @@ pub async fn due(
     .bind(at)
     .bind(id)
     .bind(limit)
-    .all(tx, |c| {
+    .fetch_all(tx, |c| {
         Ok(Due {
             id: c.take()?,
             next_at: c.take()?,
             attempts: c.take()?,
             tries: c.take()?,
-            is_test: c.word::<EventType>()? == EventType::WebhookTest,
+            is_test: c.parse::<EventType>()? == EventType::WebhookTest,
             body: c.take::<Option<String>>()?.unwrap_or_default(),
         })
     })
@@ -183,7 +183,7 @@ pub async fn record(
     .bind(succeeded)
     .bind(success.is_some())
     .bind(failure.map(|outcome| outcome.attempt.at))
-    .optional(tx, |c| c.take())
+    .fetch_optional(tx, |c| c.take())
     .await?;
     if failing_since.is_none() {
         return Ok(None);
@@ -196,7 +196,7 @@ pub async fn record(
              WHERE project_id = $1 AND id = $2 AND status = 'disabled'")
         .bind(endpoint.scope.project())
         .bind(endpoint.id)
-        .run(tx)
+        .execute(tx)
         .await?;
     }
     let row = |outcome: &Outcome| {
@@ -221,7 +221,7 @@ pub async fn record(
     )
     .bind(endpoint.scope.project())
     .bind(endpoint.id)
-    .run_each(tx, outcomes.iter().map(row).collect())
+    .execute_each(tx, outcomes.iter().map(row).collect())
     .await?;
     let row = |outcome: Outcome| {
         let attempt = outcome.attempt;
@@ -239,7 +239,7 @@ pub async fn record(
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING")
     .bind(endpoint.scope.project())
     .bind(endpoint.id)
-    .run_each(tx, outcomes.into_iter().map(row).collect())
+    .execute_each(tx, outcomes.into_iter().map(row).collect())
     .await?;
     Ok(failing_since)
 }
@@ -253,7 +253,7 @@ pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, n
     .bind(endpoint.fence)
     .bind(reason.as_str())
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     if disabled > 0 {
         sql(
@@ -263,7 +263,7 @@ pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, n
         .bind(endpoint.scope.project())
         .bind(endpoint.id)
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     }
     Ok(disabled > 0)
@@ -275,7 +275,7 @@ pub async fn release(tx: &mut Tx, endpoint: &Endpoint) -> Result<()> {
         .bind(endpoint.scope.project())
         .bind(endpoint.id)
         .bind(endpoint.fence)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -283,7 +283,7 @@ pub async fn release(tx: &mut Tx, endpoint: &Endpoint) -> Result<()> {
 /// Gives every webhook back, for the only process of an installation when it starts.
 pub async fn reclaim(tx: &mut Tx) -> Result<()> {
     sql("UPDATE webhooks SET lease_until = NULL WHERE lease_until IS NOT NULL")
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }

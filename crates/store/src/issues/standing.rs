@@ -37,7 +37,7 @@ pub async fn weigh(tx: &mut Tx, scope: ProjectScope, weights: Vec<Weight>) -> Re
     let rows = rows.map(|of| vec![of.issue.into(), of.impact.into(), of.severity.into()]);
     sql("UPDATE issues SET impact = coalesce(CAST($3 AS DOUBLE PRECISION), impact), severity = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
-        .run_each(tx, rows.collect())
+        .execute_each(tx, rows.collect())
         .await?;
     Ok(())
 }
@@ -62,7 +62,7 @@ pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now
     .bind(scope.project())
     .bind(Json(serde_json::json!({})))
     .bind(now)
-    .run_each(tx, rows)
+    .execute_each(tx, rows)
     .await?;
     Ok(())
 }
@@ -73,7 +73,7 @@ pub async fn seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid], now: Instan
     sql("UPDATE issues SET last_seen_at = $2 WHERE project_id = $1 AND id = $3 AND last_seen_at < $2")
         .bind(scope.project())
         .bind(now)
-        .run_each(tx, rows.collect())
+        .execute_each(tx, rows.collect())
         .await?;
     Ok(())
 }
@@ -86,7 +86,7 @@ pub async fn grade(tx: &mut Tx, scope: ProjectScope, severities: Vec<(Uuid, Stri
         .collect();
     sql("UPDATE issues SET severity = $3 WHERE project_id = $1 AND id = $2 AND severity <> $3")
         .bind(scope.project())
-        .run_each(tx, rows)
+        .execute_each(tx, rows)
         .await?;
     Ok(())
 }

@@ -60,7 +60,7 @@ pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<Leas
         .bind(now.plus_millis(LEASE_MILLIS))
         .bind(now)
         .bind(MOST_RUNNING)
-        .optional(tx, leased)
+        .fetch_optional(tx, leased)
         .await
 }
 
@@ -82,7 +82,7 @@ pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
              OR EXISTS (SELECT 1 FROM jobs WHERE status = 'running' AND lease_until < $1)",
     )
     .bind(now)
-    .one(tx, |c| c.take())
+    .fetch_one(tx, |c| c.take())
     .await
 }
 
@@ -94,7 +94,7 @@ pub async fn note(tx: &mut Tx, job: &Leased, done: serde_json::Value) -> Result<
     .bind(job.scope.project())
     .bind(job.id)
     .bind(job.fence)
-    .one(tx, |c| c.take())
+    .fetch_one(tx, |c| c.take())
     .await?;
     if let Some(Json(noted)) = noted {
         return Ok(Some(noted));
@@ -103,7 +103,7 @@ pub async fn note(tx: &mut Tx, job: &Leased, done: serde_json::Value) -> Result<
         .bind(job.scope.project())
         .bind(job.id)
         .bind(Json(done))
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(None)
 }
@@ -146,7 +146,7 @@ pub async fn beat(
     .bind(job.fence)
     .bind(now.plus_millis(LEASE_MILLIS))
     .bind(progress.map(Json))
-    .optional(tx, |c| c.take())
+    .fetch_optional(tx, |c| c.take())
     .await?;
     Ok(Beat::of(heard))
 }
@@ -158,7 +158,7 @@ pub async fn listen(tx: &mut Tx, job: &Leased) -> Result<Beat> {
     .bind(job.scope.project())
     .bind(job.id)
     .bind(job.fence)
-    .optional(tx, |c| c.take())
+    .fetch_optional(tx, |c| c.take())
     .await?;
     Ok(Beat::of(heard))
 }
@@ -171,7 +171,7 @@ pub async fn decide(tx: &mut Tx, job: &Leased) -> Result<Beat> {
     .bind(job.scope.project())
     .bind(job.id)
     .bind(job.fence)
-    .optional(tx, |c| c.take())
+    .fetch_optional(tx, |c| c.take())
     .await?;
     Ok(Beat::of(heard))
 }
@@ -246,7 +246,7 @@ pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result
     .bind(problem)
     .bind(finished)
     .bind(attempts)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(touched == 1)
 }
@@ -257,7 +257,7 @@ pub async fn holds(tx: &mut Tx, job: &Leased) -> Result<bool> {
         .bind(job.scope.project())
         .bind(job.id)
         .bind(job.fence)
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await
 }
 
@@ -267,7 +267,7 @@ pub async fn rescue(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<Leased
          WHERE status = 'running' AND lease_until < $1 AND crashes + 1 < $2")
     .bind(now)
     .bind(MOST_CRASHES)
-    .run(tx)
+    .execute(tx)
     .await?;
     sql(
         "UPDATE jobs SET crashes = crashes + 1, fence = fence + 1, lease_owner = $3, lease_until = $4
@@ -278,14 +278,14 @@ pub async fn rescue(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<Leased
     .bind(MOST_CRASHES)
     .bind(owner)
     .bind(now.plus_millis(LEASE_MILLIS))
-    .all(tx, leased)
+    .fetch_all(tx, leased)
     .await
 }
 
 /// Whether any job is in a worker's hands.
 pub async fn any_running(tx: &mut Tx) -> Result<bool> {
     sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'running')")
-        .one(tx, |c| c.take())
+        .fetch_one(tx, |c| c.take())
         .await
 }
 
@@ -294,6 +294,6 @@ pub async fn any_running(tx: &mut Tx) -> Result<bool> {
 pub async fn reclaim(tx: &mut Tx, now: Instant) -> Result<u64> {
     sql("UPDATE jobs SET lease_until = $1 WHERE status = 'running' AND lease_until > $1")
         .bind(now.plus_millis(-1))
-        .run(tx)
+        .execute(tx)
         .await
 }

@@ -41,11 +41,11 @@ pub async fn in_language(
     .bind(scope.project())
     .bind(language)
     .bind(most)
-    .all(tx, |c| {
+    .fetch_all(tx, |c| {
         Ok(InCluster {
             id: c.take()?,
             keyword: c.take()?,
-            intent: c.word_or_null()?,
+            intent: c.parse_optional()?,
             search_volume: c.take()?,
             place: Place {
                 cluster: c.take()?,
@@ -73,7 +73,7 @@ pub async fn set_clusters(
     )
     .bind(scope.project())
     .bind(now)
-    .run_each(tx, rows)
+    .execute_each(tx, rows)
     .await?;
     Ok(())
 }

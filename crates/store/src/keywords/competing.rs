@@ -51,7 +51,7 @@ pub(super) fn known(
 pub async fn languages(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<String>> {
     sql("SELECT DISTINCT language FROM keywords WHERE project_id = $1 ORDER BY language")
         .bind(scope.project())
-        .all(tx, |c| c.take())
+        .fetch_all(tx, |c| c.take())
         .await
 }
 
@@ -64,7 +64,7 @@ pub async fn with_pages(
     let all = sql("SELECT id, cannibalisation FROM keywords WHERE project_id = $1 AND language = $2 AND cannibalisation IS NOT NULL")
         .bind(scope.project())
         .bind(language)
-        .all(tx, |c| {
+        .fetch_all(tx, |c| {
             let (id, Json(urls)) = (c.take()?, c.take::<Json>()?);
             Ok((id, serde_json::from_value(urls).map_err(|e| Error::Defect(e.to_string()))?))
         })
@@ -89,7 +89,7 @@ pub async fn set_competing(
     sql("UPDATE keywords SET cannibalisation = $4, version = version + 1, updated_at = $2 WHERE project_id = $1 AND id = $3")
         .bind(scope.project())
         .bind(now)
-        .run_each(tx, rows)
+        .execute_each(tx, rows)
         .await?;
     Ok(())
 }

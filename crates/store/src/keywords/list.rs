@@ -127,7 +127,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
             .bind(scope.project())
             .bind(id)
             .bind(query.limit)
-            .all(tx, keyword)
+            .fetch_all(tx, keyword)
             .await;
         }
         return read(tx, scope, &query, Part::Known, (value, id), query.limit).await;
@@ -161,7 +161,7 @@ async fn read(
         .bind(query.intent.map(Intent::as_str))
         .bind(query.contains.as_deref().map(contains))
         .bind(query.cluster)
-        .all(tx, keyword)
+        .fetch_all(tx, keyword)
         .await
 }
 

@@ -36,7 +36,7 @@ pub async fn follow(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instan
     let known = sql("SELECT status, post_ids FROM keywords WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(keyword)
-        .optional(tx, |c| Ok((c.word::<KeywordStatus>()?, post_ids(c)?)))
+        .fetch_optional(tx, |c| Ok((c.parse::<KeywordStatus>()?, post_ids(c)?)))
         .await?;
     let Some((status, had)) = known else {
         return Ok(());
@@ -47,9 +47,9 @@ pub async fn follow(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instan
     )
     .bind(scope.project())
     .bind(keyword)
-    .all(tx, |c| {
+    .fetch_all(tx, |c| {
         let id = c.take::<Uuid>()?.to_string();
-        Ok((id, stage(c.word()?, c.take()?, c.take()?)))
+        Ok((id, stage(c.parse()?, c.take()?, c.take()?)))
     })
     .await?;
     let farthest = posts
@@ -72,7 +72,7 @@ pub async fn follow(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instan
         .bind(next.as_str())
         .bind(Some(has).filter(|has| !has.is_empty()).map(|has| Json(has.into())))
         .bind(now)
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -85,6 +85,6 @@ pub async fn published_twice(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uu
            (SELECT keyword_id FROM posts WHERE project_id = $1 AND keyword_id IS NOT NULL GROUP BY keyword_id HAVING count(*) > 1)
          ORDER BY k.id, p.id")
     .bind(scope.project())
-    .all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
+    .fetch_all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
     .await
 }

@@ -1,27 +1,62 @@
-//! What the ledger knows of an issue on a page, and how it changes: the state machine, in one place.
+//! An entry of the ledger, and the state machine of occurrences.
 
 use searchwright_contract::{Instant, issues::OccurrenceState, rechecks::RecheckOutcome};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::leaf::defect;
-use crate::{
-    Result,
-    issues::Newest,
-    occurrences::{Actor, short_hash},
-};
+use super::defect;
+use crate::Result;
 
-/// An issue on a page. Stored by place: a new member comes last and needs a new form of the leaf.
+/// Instants after which claims and proofs are newer than the findings, and so are not overruled by them.
+#[derive(Clone, Copy, Debug)]
+pub struct EvidenceCutoff {
+    /// For claims that an occurrence is done.
+    pub claim: Instant,
+    /// For proofs that it is resolved.
+    pub proof: Instant,
+}
+
+impl EvidenceCutoff {
+    /// Creates the cutoff of findings that rest on pages fetched since `began`.
+    pub fn from_start(began: Instant) -> Self {
+        Self {
+            claim: began,
+            proof: began,
+        }
+    }
+}
+
+/// Originator of changes of state.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    /// Identifier in the ledger: `key:`, `audit:` or `recheck:` and an id, or `system`.
+    pub id: String,
+    /// Name for people.
+    pub name: String,
+    /// Note to the change.
+    pub note: Option<String>,
+    /// Time of the change.
+    pub at: Instant,
+}
+
+/// Returns the first 8 bytes of a SHA-256 as hexadecimal digits.
+pub(crate) fn short_hash(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An occurrence: an issue on a page. Postcard stores fields by position, so a change of the fields needs a new form of the leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) state: OccurrenceState,
-    /// What was seen, JSON text.
+    /// Evidence, JSON text.
     pub(crate) evidence: String,
     pub(crate) first_seen: Uuid,
     pub(crate) last_seen: Uuid,
     #[serde(with = "millis")]
     pub(crate) checked_at: Instant,
-    /// Nothing could be told of it last time.
+    /// The last audit could not tell whether it is still there.
     pub(crate) stale: bool,
     pub(crate) reopen_count: u32,
     pub(crate) reopen_reason: Option<String>,
@@ -31,7 +66,7 @@ pub(crate) struct Entry {
     #[serde(with = "optional_millis")]
     pub(crate) done_at: Option<Instant>,
     pub(crate) done_by: Option<String>,
-    /// What who marked it said.
+    /// Note of the person who marked it.
     pub(crate) note: Option<String>,
     #[serde(with = "optional_millis")]
     pub(crate) ignored_until: Option<Instant>,
@@ -39,7 +74,7 @@ pub(crate) struct Entry {
     pub(crate) recheck_outcome: Option<RecheckOutcome>,
     #[serde(with = "optional_millis")]
     pub(crate) rechecked_at: Option<Instant>,
-    /// The state before the last change by an audit.
+    /// State before the last change by an audit.
     pub(crate) was: Option<OccurrenceState>,
     #[serde(with = "optional_millis")]
     pub(crate) changed_at: Option<Instant>,
@@ -98,22 +133,22 @@ impl Entry {
         }
     }
 
-    /// Another one for whatever is another.
+    /// Hash of all fields, for conditional changes.
     pub(crate) fn version(&self) -> Result<String> {
         Ok(short_hash(&postcard::to_stdvec(self).map_err(defect)?))
     }
 
-    /// Neither over nor lived with.
+    /// Whether it is neither resolved nor ignored.
     pub(crate) const fn is_active(&self) -> bool {
         !matches!(self.state, OccurrenceState::Resolved | OccurrenceState::Ignored)
     }
 
-    /// Whether an audit has yet to say what became of it. One that is lived with stays what it is, whatever that is.
+    /// Whether it is not resolved, and `audit` has not seen it.
     pub(crate) fn is_unseen(&self, audit: Uuid) -> bool {
         self.state != OccurrenceState::Resolved && self.last_seen != audit
     }
 
-    /// Somebody says something of it. Whether it was in the state they took it for.
+    /// Changes the state on behalf of a person. Returns `false`, and changes nothing, if it is not in the state `from`.
     pub(crate) fn mark(
         &mut self,
         from: OccurrenceState,
@@ -125,18 +160,18 @@ impl Entry {
             return false;
         }
         let is_done = to == OccurrenceState::Done;
-        let is_said = is_done || to == OccurrenceState::Ignored;
+        let has_note = is_done || to == OccurrenceState::Ignored;
         self.done_at = is_done.then_some(actor.at);
         self.done_by = is_done.then(|| actor.name.clone());
-        self.note = actor.note.clone().filter(|_| is_said);
+        self.note = actor.note.clone().filter(|_| has_note);
         self.ignored_until = until;
         self.was = None;
         self.state = to;
         true
     }
 
-    /// A recheck is to prove it. Whether there is a claim to prove.
-    pub(crate) fn await_proof(&mut self) -> bool {
+    /// Marks it as being rechecked. Returns `false` if it is not done.
+    pub(crate) fn begin_recheck(&mut self) -> bool {
         let is_claimed = self.state == OccurrenceState::Done;
         if is_claimed {
             self.state = OccurrenceState::RecheckPending;
@@ -144,8 +179,8 @@ impl Entry {
         is_claimed
     }
 
-    /// What a recheck found out.
-    pub(crate) fn prove(&mut self, proof: Proof) -> bool {
+    /// Applies the outcome of a recheck. Returns `false` if none is pending.
+    pub(crate) fn apply_proof(&mut self, proof: RecheckProof) -> bool {
         if self.state != OccurrenceState::RecheckPending {
             return false;
         }
@@ -165,48 +200,51 @@ impl Entry {
         true
     }
 
-    /// Looked for by an audit and over.
-    pub(crate) fn resolve(&mut self, why: &str, now: Instant) {
+    /// Marks it as resolved by an audit.
+    pub(crate) fn resolve(&mut self, resolution: &str, now: Instant) {
         self.was = Some(self.state);
         self.changed_at = Some(now);
         self.state = OccurrenceState::Resolved;
         self.resolved_at = Some(now);
-        self.resolution = Some(why.to_owned());
+        self.resolution = Some(resolution.to_owned());
         self.checked_at = now;
         self.stale = false;
     }
 
-    /// Opens it if it was ignored until then.
-    pub(crate) fn wake(&mut self, now: Instant) -> bool {
-        let wakes = self.state == OccurrenceState::Ignored && self.ignored_until.is_some_and(|at| at <= now);
-        if wakes {
+    /// Opens it if it was ignored until `now` or earlier. Returns whether it was.
+    pub(crate) fn unsnooze(&mut self, now: Instant) -> bool {
+        let is_over =
+            self.state == OccurrenceState::Ignored && self.ignored_until.is_some_and(|at| at <= now);
+        if is_over {
             self.state = OccurrenceState::Open;
             self.note = None;
             self.ignored_until = None;
         }
-        wakes
+        is_over
     }
 }
 
-/// What a recheck found out of a claim.
+/// Outcome of a recheck of an occurrence.
 #[derive(Clone, Debug)]
-pub(crate) struct Proof {
+pub(crate) struct RecheckProof {
     pub(crate) recheck: Uuid,
     pub(crate) to: OccurrenceState,
     pub(crate) outcome: RecheckOutcome,
     pub(crate) resolution: Option<&'static str>,
-    /// JSON text.
+    /// New evidence, JSON text.
     pub(crate) evidence: Option<String>,
     pub(crate) at: Instant,
 }
 
-/// An audit finds it, or a recheck of its page does. Whether that changes anything: what was proven later than what was seen
-/// stays proven. It is open again where it was resolved, or marked as done before what was seen was.
-pub(crate) fn find(
+/// Applies a finding of an audit, or of a recheck of the page, and returns whether anything changed.
+///
+/// An occurrence that was resolved, or marked as done before the page was fetched, is reopened. One that was resolved after
+/// that stays resolved.
+pub(crate) fn apply_finding(
     known: &mut Option<Entry>,
     evidence: String,
     audit: Uuid,
-    newest: Newest,
+    cutoff: EvidenceCutoff,
     now: Instant,
 ) -> bool {
     let Some(entry) = known else {
@@ -214,16 +252,16 @@ pub(crate) fn find(
         return true;
     };
     let is_resolved = entry.state == OccurrenceState::Resolved;
-    if is_resolved && entry.resolved_at.is_some_and(|at| at > newest.proof) {
+    if is_resolved && entry.resolved_at.is_some_and(|at| at > cutoff.proof) {
         return false;
     }
     let is_claimed = matches!(
         entry.state,
         OccurrenceState::Done | OccurrenceState::RecheckPending
     );
-    if is_resolved || is_claimed && entry.done_at.is_none_or(|at| at <= newest.claim) {
-        let why = if is_resolved { "recurred" } else { "still_present" };
-        entry.reopen_reason = Some(why.to_owned());
+    if is_resolved || is_claimed && entry.done_at.is_none_or(|at| at <= cutoff.claim) {
+        let reason = if is_resolved { "recurred" } else { "still_present" };
+        entry.reopen_reason = Some(reason.to_owned());
         entry.reopen_count += u32::from(is_resolved);
         entry.was = Some(entry.state);
         entry.changed_at = Some(now);

@@ -1,4 +1,4 @@
-//! Leaves through their codec, and what many changes make of many leaves.
+//! The codec of leaves, and sequences of changes against a map as the model.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use searchwright_contract::{Instant, issues::OccurrenceState, rechecks::RecheckOutcome};
 use uuid::Uuid;
 
-use super::{Entry, find, leaf, merge, split};
-use crate::{Param, issues::Newest};
+use super::{Entry, EvidenceCutoff, apply_finding, leaf, merge, split};
+use crate::Param;
 
 fn at(millis: i64) -> Instant {
     Instant::from_millis(millis)
@@ -17,7 +17,7 @@ fn page(number: u32) -> Uuid {
     Uuid::from_u128(u128::from(number) << 96 | 7)
 }
 
-/// With everything that an entry can have.
+/// An entry with all optional fields.
 fn full() -> Entry {
     Entry {
         state: OccurrenceState::Ignored,
@@ -43,13 +43,13 @@ fn full() -> Entry {
 }
 
 fn new(evidence: &str) -> Entry {
-    let newest = Newest::before(at(0));
+    let cutoff = EvidenceCutoff::from_start(at(0));
     let mut entry = None;
-    assert!(find(
+    assert!(apply_finding(
         &mut entry,
         evidence.to_owned(),
         Uuid::from_u128(1),
-        newest,
+        cutoff,
         at(1)
     ));
     entry.unwrap()
@@ -74,13 +74,13 @@ fn counts(row: &[Param]) -> Vec<i64> {
 #[test]
 fn written_leaf_reads_back() {
     let entries = vec![(page(1), new("{}")), (page(2), full()), (page(4), new("[1]"))];
-    let row = leaf::row(Uuid::nil(), &entries).unwrap();
-    assert_eq!(leaf::read(data(&row)).unwrap(), entries);
+    let row = leaf::encode_row(Uuid::nil(), &entries).unwrap();
+    assert_eq!(leaf::decode(data(&row)).unwrap(), entries);
     for (page, entry) in &entries {
-        assert_eq!(leaf::find(data(&row), *page).unwrap().as_ref(), Some(entry));
+        assert_eq!(leaf::find_entry(data(&row), *page).unwrap().as_ref(), Some(entry));
     }
     for other in [page(0), page(3), page(5)] {
-        assert_eq!(leaf::find(data(&row), other).unwrap(), None);
+        assert_eq!(leaf::find_entry(data(&row), other).unwrap(), None);
     }
     assert_eq!(counts(&row), [2, 0, 0, 0, 0, 0, 1]);
     let (wakes_at, changed_at, seen_by) = (&row[8], &row[9], &row[10]);
@@ -92,7 +92,7 @@ fn written_leaf_reads_back() {
 /// The stored form changes only together with the byte that begins a leaf.
 #[test]
 fn stored_form_is_fixed() {
-    let row = leaf::row(Uuid::nil(), &[(page(1), full()), (page(2), new("{}"))]).unwrap();
+    let row = leaf::encode_row(Uuid::nil(), &[(page(1), full()), (page(2), new("{}"))]).unwrap();
     let (head, packed) = data(&row).split_at(3 + 2 * 16);
     assert_eq!(&head[..3], [1, 2, 0]);
     let plain = lz4_flex::decompress_size_prepended(packed).unwrap();
@@ -110,7 +110,7 @@ fn stored_form_is_fixed() {
 
 #[test]
 fn broken_leaf_is_a_defect() {
-    let row = leaf::row(Uuid::nil(), &[(page(1), full())]).unwrap();
+    let row = leaf::encode_row(Uuid::nil(), &[(page(1), full())]).unwrap();
     let whole = data(&row);
     let mut other = whole.to_vec();
     other[0] = 9;
@@ -122,27 +122,27 @@ fn broken_leaf_is_a_defect() {
         b"[1]",
         &other,
     ] {
-        assert!(leaf::read(broken).is_err());
-        assert!(leaf::find(broken, page(1)).is_err());
+        assert!(leaf::decode(broken).is_err());
+        assert!(leaf::find_entry(broken, page(1)).is_err());
     }
 }
 
 proptest! {
     #[test]
-    fn a_leaf_of_new_entries_is_made_as_any_other(seen in prop::collection::vec(0_usize..200, 1..200)) {
+    fn new_entries_are_encoded_like_others(seen in prop::collection::vec(0_usize..200, 1..200)) {
         let seen = seen.into_iter().map(|length| "é".repeat(length));
         let pages: Vec<(Uuid, String)> = (0..).map(page).zip(seen).collect();
         let entry = |(page, evidence): &(Uuid, String)| (*page, new(evidence));
         let entries: Vec<(Uuid, Entry)> = pages.iter().map(entry).collect();
         let borrowed: Vec<(Uuid, &str)> = pages.iter().map(|(page, evidence)| (*page, evidence.as_str())).collect();
         prop_assert_eq!(
-            leaf::row_of_new(&borrowed, Uuid::from_u128(1), at(1)).unwrap(),
-            leaf::row(pages[0].0, &entries).unwrap()
+            leaf::encode_new_row(&borrowed, Uuid::from_u128(1), at(1)).unwrap(),
+            leaf::encode_row(pages[0].0, &entries).unwrap()
         );
     }
 
     #[test]
-    fn leaves_hold_what_a_map_would(turns in prop::collection::vec(prop::collection::vec((0_u32..3_000, any::<bool>()), 0..700), 1..5)) {
+    fn leaves_equal_a_map(turns in prop::collection::vec(prop::collection::vec((0_u32..3_000, any::<bool>()), 0..700), 1..5)) {
         let mut map: BTreeMap<Uuid, Entry> = BTreeMap::new();
         let mut leaves: BTreeMap<Uuid, Vec<u8>> = BTreeMap::new();
         for (turn, mut changes) in turns.into_iter().enumerate() {
@@ -150,7 +150,7 @@ proptest! {
             let apply = |known: &mut Option<Entry>, is_found: bool| {
                 if is_found {
                     let (audit, now) = (Uuid::from_u128(turn as u128), at(turn as i64));
-                    return find(known, turn.to_string(), audit, Newest::before(now), now);
+                    return apply_finding(known, turn.to_string(), audit, EvidenceCutoff::from_start(now), now);
                 }
                 known.as_mut().is_some_and(|entry| {
                     entry.resolve("fixed", at(turn as i64));
@@ -167,15 +167,15 @@ proptest! {
                 map.extend(known.map(|entry| (page, entry)));
             }
             for (key, changes) in by_leaf {
-                let known = leaves.get(&key).map_or(Vec::new(), |data| leaf::read(data).unwrap());
+                let known = leaves.get(&key).map_or(Vec::new(), |data| leaf::decode(data).unwrap());
                 for row in merge(known, changes, apply).map_or(Vec::new(), |entries| split(key, &entries).unwrap()) {
                     let Param::Uuid(key) = row[0] else { panic!("{:?}", row[0]) };
                     leaves.insert(key, data(&row).to_vec());
                 }
             }
         }
-        let all: Vec<(Uuid, Entry)> = leaves.values().flat_map(|data| leaf::read(data).unwrap()).collect();
+        let all: Vec<(Uuid, Entry)> = leaves.values().flat_map(|data| leaf::decode(data).unwrap()).collect();
         prop_assert!(all.iter().map(|(page, entry)| (page, entry)).eq(&map));
-        prop_assert!(leaves.iter().all(|(key, data)| leaf::read(data).unwrap().first().is_none_or(|(page, _)| page >= key)));
+        prop_assert!(leaves.iter().all(|(key, data)| leaf::decode(data).unwrap().first().is_none_or(|(page, _)| page >= key)));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::Pair;
+use super::OccurrenceKey;
 use crate::{Result, Tx, access::ProjectScope, ledger, snapshots, sql};
 
 /// The pages of an audit and how they count, by their ids: a large site has millions.
@@ -20,14 +20,14 @@ impl Counted {
         let count = sql("SELECT count(*) FROM pages WHERE project_id = $1 AND audit_id >= $2")
             .bind(scope.project())
             .bind(audit)
-            .one(tx, |c| c.take::<u64>())
+            .fetch_one(tx, |c| c.take::<u64>())
             .await?;
         let mut pages = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
         let mut since: Vec<Uuid> = Vec::new();
         sql("SELECT audit_id, id, rank, scored FROM pages WHERE project_id = $1 AND audit_id >= $2")
             .bind(scope.project())
             .bind(audit)
-            .each(tx, |c| {
+            .for_each(tx, |c| {
                 let (seen_by, page, rank): (Uuid, Uuid, Option<f64>) = (c.take()?, c.take()?, c.take()?);
                 if seen_by > audit {
                     since.push(page);
@@ -80,14 +80,14 @@ pub async fn active(
     tx: &mut Tx,
     scope: ProjectScope,
     pages: &Counted,
-    mut each: impl FnMut(Pair, usize, &str),
+    mut each: impl FnMut(OccurrenceKey, usize, &str),
 ) -> Result<()> {
     let leaves = sql(
         "SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1
            AND open + done + recheck_pending + still_present + reopened > 0",
     )
     .bind(scope.project());
-    ledger::each(tx, leaves, |of, entry| {
+    ledger::for_each_entry(tx, leaves, |of, entry| {
         if let Some(place) = pages.place(of.1)
             && entry.is_active()
         {

@@ -6,7 +6,7 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
-use super::{Actor, Change, Pair, rows};
+use super::{Actor, Change, OccurrenceKey};
 use crate::{Error, Param, Result, Tx, access::ProjectScope, ledger, sql};
 
 /// Writes changes to the ledger.
@@ -17,7 +17,7 @@ pub async fn log(tx: &mut Tx, scope: ProjectScope, changes: &[Change], actor: &A
     .bind(actor.at)
     .bind(actor.id.clone())
     .bind(actor.note.clone())
-    .run_each(tx, changes.iter().map(Change::row).collect())
+    .execute_each(tx, changes.iter().map(Change::row).collect())
     .await?;
     Ok(())
 }
@@ -36,7 +36,7 @@ pub async fn log_audit(
         .bind(issue)
         .bind(began);
     let mut rows: Vec<Vec<Param>> = Vec::new();
-    ledger::each(tx, leaves, |(_, page), entry| {
+    ledger::for_each_entry(tx, leaves, |(_, page), entry| {
         if let (Some(was), Some(at)) = (entry.was, entry.changed_at)
             && at >= began
         {
@@ -54,7 +54,7 @@ pub async fn log_audit(
     .bind(scope.project())
     .bind(issue)
     .bind(actor.id.clone())
-    .optional_each(tx, rows, |c| c.word::<OccurrenceState>())
+    .fetch_optional_each(tx, rows, |c| c.parse::<OccurrenceState>())
     .await?;
     let resolved = from
         .iter()
@@ -66,7 +66,7 @@ pub async fn log_audit(
 pub async fn histories(
     tx: &mut Tx,
     scope: ProjectScope,
-    pairs: &[Pair],
+    pairs: &[OccurrenceKey],
     limit: u32,
 ) -> Result<Vec<Vec<OccurrenceChange>>> {
     sql(
@@ -75,11 +75,11 @@ pub async fn histories(
     )
     .bind(scope.project())
     .bind(limit)
-    .all_each(tx, rows(pairs), |c| {
+    .fetch_all_each(tx, ledger::key_rows(pairs), |c| {
         Ok(OccurrenceChange {
             at: c.take()?,
-            from: c.word()?,
-            to: c.word()?,
+            from: c.parse()?,
+            to: c.parse()?,
             by: by(&c.take::<String>()?)?,
             note: c.take()?,
         })

@@ -15,7 +15,7 @@ pub async fn sources(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Opt
     sql("SELECT sources FROM post_sources WHERE project_id = $1 AND post_id = $2")
         .bind(scope.project())
         .bind(post)
-        .optional(tx, |c| Ok(c.take::<Json>()?.0))
+        .fetch_optional(tx, |c| Ok(c.take::<Json>()?.0))
         .await
 }
 
@@ -28,7 +28,7 @@ pub async fn save_sources(tx: &mut Tx, scope: ProjectScope, post: Uuid, sources:
     .bind(scope.project())
     .bind(post)
     .bind(sources)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -38,7 +38,7 @@ pub async fn mark(tx: &mut Tx, scope: ProjectScope, post: Uuid, marks: &[i64]) -
     sql("DELETE FROM post_marks WHERE project_id = $1 AND post_id = $2")
         .bind(scope.project())
         .bind(post)
-        .run(tx)
+        .execute(tx)
         .await?;
     if marks.is_empty() {
         return Ok(());
@@ -46,7 +46,7 @@ pub async fn mark(tx: &mut Tx, scope: ProjectScope, post: Uuid, marks: &[i64]) -
     sql("INSERT INTO post_marks (project_id, post_id, mark) VALUES ($1, $2, $3)")
         .bind(scope.project())
         .bind(post)
-        .run_each(tx, marks.iter().map(|mark| vec![Param::from(*mark)]).collect())
+        .execute_each(tx, marks.iter().map(|mark| vec![Param::from(*mark)]).collect())
         .await?;
     Ok(())
 }
@@ -73,5 +73,5 @@ pub async fn alike(
     for at in 0..MARKS {
         statement = statement.bind(marks.get(at).copied());
     }
-    statement.all(tx, |c| Ok((c.take()?, c.take()?))).await
+    statement.fetch_all(tx, |c| Ok((c.take()?, c.take()?))).await
 }

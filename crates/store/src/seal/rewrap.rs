@@ -25,7 +25,7 @@ pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<Rewrapped> {
     let mut done = Rewrapped::default();
     for (table, column, read, write) in TABLES {
         let rows: Vec<Sealed> = sql(read)
-            .all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
+            .fetch_all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
             .await?;
         for (project, row, sealed) in rows {
             let place = Place {
@@ -44,7 +44,7 @@ pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<Rewrapped> {
                     .bind(row)
                     .bind(sealed)
                     .bind(again)
-                    .run(tx)
+                    .execute(tx)
                     .await?;
             }
         }
@@ -56,7 +56,7 @@ pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<Rewrapped> {
         sql("UPDATE meta SET value = $2 WHERE name = $1")
             .bind(CANARY)
             .bind(fresh)
-            .run(tx)
+            .execute(tx)
             .await?;
     }
     Ok(done)

@@ -1,8 +1,8 @@
-//! Checkpoints: a thread of its own copies the log into the database, while the writer goes on.
+//! Checkpoints: a thread copies the write-ahead log into the database while the writer goes on.
 //!
-//! As SQLite does it, the commit that fills the log copies all of it, and who waits for that commit waits for the copying.
-//! Here the thread copies what is there, and once more what came meanwhile, until little is left: that the writer copies
-//! itself, so that nothing is left and its next write begins the log anew.
+//! By default the commit that fills the log copies all of it, and every caller of that commit waits for 64 MiB. Here a thread
+//! copies the log, and again the pages that were added meanwhile, until few are left. The writer copies those itself, so
+//! that the log is empty and its next write starts at the beginning of the file.
 
 use std::{
     path::Path,
@@ -18,34 +18,34 @@ use rusqlite::{Connection, MAIN_DB, hooks::Wal, wal::CheckpointMode};
 use super::connect;
 use crate::error::{Error, Result};
 
-/// Pages of the log; a page has 4 KiB.
+/// Lengths of the log in pages of 4 KiB.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// From here on the thread copies. A page that many transactions touch is copied once.
-    pub(super) long: u32,
-    /// So many the writer copies itself.
+    /// Length from which the thread copies. A page that many transactions change is copied once.
+    pub(super) background: u32,
+    /// Uncopied pages that the writer copies itself.
     pub(super) few: u32,
-    /// From here on the writer copies whatever is left: it writes faster than the thread copies.
-    pub(super) too_long: u32,
+    /// Length from which the writer copies all that is left: it writes faster than the thread copies.
+    pub(super) forced: u32,
 }
 
 pub(super) const LIMITS: Limits = Limits {
-    long: 16_384,
+    background: 16_384,
     few: 2_048,
-    too_long: 4 * 16_384,
+    forced: 4 * 16_384,
 };
 
-/// What the writer and the thread know of each other.
+/// State shared by the writer and the thread.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Pages at the beginning of the log that are copied.
+    /// Number of pages at the beginning of the log that are copied.
     copied: AtomicU32,
     /// Held while the thread copies.
     copying: Mutex<()>,
 }
 
-/// Takes checkpoints off a connection, until it is closed.
-pub(super) fn beside(writer: &mut Connection, path: &Path, limits: Limits) -> Result<()> {
+/// Starts the thread for a writer. It ends when the connection is closed.
+pub(super) fn start(writer: &mut Connection, path: &Path, limits: Limits) -> Result<()> {
     let connection = connect(path, true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     let shared = Arc::new(Shared::default());
@@ -57,28 +57,29 @@ pub(super) fn beside(writer: &mut Connection, path: &Path, limits: Limits) -> Re
         .map_err(|e| Error::Unavailable(e.to_string()))?;
     writer.wal_hook(Some(move |log: &mut Wal, pages| {
         let pages = u32::try_from(pages).unwrap_or_default();
-        if pages < limits.long {
-            // perhaps another log than that which was copied
+        if pages < limits.background {
+            // The log may have started again since it was copied.
             shared.copied.store(0, Ordering::Relaxed);
             return Ok(());
         }
-        let idle = if pages < limits.too_long {
+        let idle = if pages < limits.forced {
             shared.copying.try_lock().ok()
         } else {
             Some(shared.copying.lock().unwrap_or_else(PoisonError::into_inner))
         };
         let Some(idle) = idle else { return Ok(()) };
         let left = pages.saturating_sub(shared.copied.load(Ordering::Relaxed));
-        if left <= limits.few || pages >= limits.too_long {
-            // What a reader still needs stays for the next time. An error would be that of the commit, which is done.
+        if left <= limits.few || pages >= limits.forced {
+            // Pages that a reader still needs stay for the next time. An error must not become that of the commit,
+            // which is done.
             if let Err(error) = log.checkpoint() {
-                warn(&error);
+                log_failure(&error);
             }
             return Ok(());
         }
         drop(idle);
         match wake.try_send(()) {
-            // it is awake, or has ended, and then the log gets too long
+            // The thread is awake already, or has ended; then the writer copies once the log is too long.
             Ok(()) | Err(TrySendError::Full(()) | TrySendError::Disconnected(())) => Ok(()),
         }
     }))?;
@@ -93,12 +94,12 @@ fn copy_when_woken(connection: &Connection, woken: &Receiver<()>, shared: &Share
                 let copied = u32::try_from(copied).unwrap_or_default();
                 shared.copied.store(copied, Ordering::Relaxed);
             }
-            Err(error) => warn(&error),
+            Err(error) => log_failure(&error),
         }
     }
 }
 
-fn warn(error: &rusqlite::Error) {
+fn log_failure(error: &rusqlite::Error) {
     tracing::warn!(%error, "the log could not be copied into the database");
 }
 
@@ -107,12 +108,12 @@ mod tests {
     use super::*;
 
     const LIMITS: Limits = Limits {
-        long: 64,
+        background: 64,
         few: 16,
-        too_long: 256,
+        forced: 256,
     };
-    /// Pages that a transaction below writes, at most: a row of two pages, what leads there and what counts them.
-    const MOST: u64 = 8;
+    /// Maximum number of pages that a transaction below writes: a row of two pages, inner pages, and counters.
+    const MAX_PER_WRITE: u64 = 8;
 
     struct Log {
         folder: tempfile::TempDir,
@@ -123,7 +124,7 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let mut writer = connect(&folder.path().join("db"), true).unwrap();
-            beside(&mut writer, &folder.path().join("db"), LIMITS).unwrap();
+            start(&mut writer, &folder.path().join("db"), LIMITS).unwrap();
             writer.execute_batch("CREATE TABLE t (data BLOB)").unwrap();
             Self { folder, writer }
         }
@@ -144,11 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn a_log_does_not_get_too_long() {
+    fn log_length_is_bounded() {
         let log = Log::new();
         log.write(1_000);
         assert!(
-            log.pages() <= u64::from(LIMITS.too_long) + MOST,
+            log.pages() <= u64::from(LIMITS.forced) + MAX_PER_WRITE,
             "{}",
             log.pages()
         );
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_only_puts_it_off() {
+    fn open_reader_only_delays_the_copy() {
         let log = Log::new();
         log.write(10);
         let reader = connect(&log.folder.path().join("db"), false).unwrap();
@@ -177,7 +178,7 @@ mod tests {
         assert!(long > 1_000, "{long}");
         reader.execute_batch("COMMIT").unwrap();
         log.write(1_000);
-        assert!(log.pages() <= long + MOST, "{}", log.pages());
+        assert!(log.pages() <= long + MAX_PER_WRITE, "{}", log.pages());
         assert_eq!(rows(), 1_510);
     }
 }

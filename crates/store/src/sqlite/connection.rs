@@ -1,16 +1,75 @@
-//! A connection as the program uses it.
+//! Connections to SQLite, with the settings that the program needs, and a pool of readers.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use crate::error::{Error, Result};
 
-/// How long another process is waited for.
-const BUSY: Duration = Duration::from_secs(5);
-/// How long until the mode of the journal is tried again.
-const WAL_PAUSE: Duration = Duration::from_millis(10);
+/// Time to wait for the lock of another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Pause between attempts to set the journal mode.
+const WAL_RETRY: Duration = Duration::from_millis(10);
 
+/// Idle connections for reading.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ConnectionPool {
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl ConnectionPool {
+    /// Returns an idle connection, or opens another.
+    pub(super) fn get(&self, path: &Path) -> Result<PooledConnection> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => connect(path, false)?,
+        };
+        Ok(PooledConnection {
+            connection: Some(connection),
+            pool: Some(self.clone()),
+        })
+    }
+}
+
+/// A connection that returns to its pool, if it has one, when it is dropped.
+#[derive(Debug)]
+pub(crate) struct PooledConnection {
+    connection: Option<Connection>,
+    pool: Option<ConnectionPool>,
+}
+
+impl PooledConnection {
+    pub(super) const fn unpooled(connection: Connection) -> Self {
+        Self {
+            connection: Some(connection),
+            pool: None,
+        }
+    }
+
+    pub(crate) fn get(&self) -> Result<&Connection> {
+        self.connection
+            .as_ref()
+            .ok_or_else(|| Error::Defect("the connection has been given back".to_owned()))
+    }
+}
+
+impl Drop for PooledConnection {
+    fn drop(&mut self) {
+        if let (Some(connection), Some(pool)) = (self.connection.take(), &self.pool) {
+            pool.idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(connection);
+        }
+    }
+}
+
+/// Opens a connection. `write` opens it for writing, creates the file, and sets the journal mode.
 pub(super) fn connect(path: &Path, write: bool) -> Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     flags |= if write {
@@ -20,13 +79,13 @@ pub(super) fn connect(path: &Path, write: bool) -> Result<Connection> {
     };
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_prepared_statement_cache_capacity(256);
-    // Plans that do not depend on bound values: without this, binding a value plans the statement anew.
+    // Plans do not depend on bound values: without this, binding a value plans the statement again.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     if write {
-        to_wal(&connection)?;
+        set_wal_mode(&connection)?;
         connection.pragma_update(None, "synchronous", "full")?;
-        // 64 MiB: a page that many transactions touch is folded in once, not every 4 MiB.
+        // 64 MiB: a page that many transactions change is copied once, not every 4 MiB.
         connection.pragma_update(None, "wal_autocheckpoint", 16_384)?;
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     }
@@ -37,13 +96,13 @@ pub(super) fn connect(path: &Path, write: bool) -> Result<Connection> {
     Ok(connection)
 }
 
-/// SQLite does not wait for others that change the journal's mode at the same moment: programs that open a new
-/// database together would be refused.
-fn to_wal(connection: &Connection) -> Result<()> {
-    for _ in 0..BUSY.as_millis() / WAL_PAUSE.as_millis() {
+/// Sets the journal mode, with retries: SQLite does not wait for another process that changes it at the same
+/// moment, and processes that open a new database together would be refused.
+fn set_wal_mode(connection: &Connection) -> Result<()> {
+    for _ in 0..BUSY_TIMEOUT.as_millis() / WAL_RETRY.as_millis() {
         match connection.pragma_update(None, "journal_mode", "wal") {
             Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                std::thread::sleep(WAL_PAUSE);
+                std::thread::sleep(WAL_RETRY);
             }
             done => return Ok(done?),
         }

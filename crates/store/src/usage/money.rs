@@ -91,14 +91,14 @@ pub async fn intend(
     .bind(&new.step)
     .bind(new.estimate)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     if added == 0 {
         return sql("SELECT id, ended_at IS NULL, actual FROM charges WHERE project_id = $1 AND job_id = $2 AND step = $3")
             .bind(scope.project())
             .bind(new.job)
             .bind(new.step)
-            .one(tx, |c| {
+            .fetch_one(tx, |c| {
                 let (id, open): (Uuid, bool) = (c.take()?, c.take()?);
                 let actual = c.take()?;
                 let standing = if open { Standing::Uncertain } else { Standing::Ended(actual) };
@@ -124,7 +124,7 @@ pub async fn intend(
     sql("DELETE FROM charges WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(new.id)
-        .run(tx)
+        .execute(tx)
         .await?;
     let limit = budget(tx, scope, &new.provider).await?.unwrap_or(0);
     Ok(Err(OverBudget {
@@ -153,7 +153,7 @@ pub async fn settle(
     .bind(intent)
     .bind(actual)
     .bind(now)
-    .optional(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
+    .fetch_optional(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
     .await?;
     let Some((begun, provider, estimate)) = settled else {
         return Ok(false);
@@ -172,7 +172,7 @@ pub async fn withdraw(tx: &mut Tx, scope: ProjectScope, intent: Uuid) -> Result<
     )
     .bind(scope.project())
     .bind(intent)
-    .optional(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
+    .fetch_optional(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
     .await?;
     match withdrawn {
         Some((begun, provider, estimate)) => add(tx, scope, Month::of(begun), &provider, 0, -estimate).await,
@@ -208,7 +208,7 @@ pub async fn spend(tx: &mut Tx, scope: ProjectScope, charge: Charge, now: Instan
     .bind(charge.what)
     .bind(charge.actual)
     .bind(now)
-    .run(tx)
+    .execute(tx)
     .await?;
     add(tx, scope, month, &charge.provider, charge.actual.unwrap_or(0), 0).await
 }
@@ -231,7 +231,7 @@ async fn add(
     .bind(provider)
     .bind(settled)
     .bind(uncertain)
-    .run(tx)
+    .execute(tx)
     .await?;
     Ok(())
 }
@@ -240,7 +240,7 @@ async fn budget(tx: &mut Tx, scope: ProjectScope, provider: &str) -> Result<Opti
     sql("SELECT most FROM budgets WHERE project_id = $1 AND provider = $2")
         .bind(scope.project())
         .bind(provider)
-        .optional(tx, |c| c.take())
+        .fetch_optional(tx, |c| c.take())
         .await
 }
 
@@ -259,7 +259,7 @@ pub async fn budget_left(
     .bind(scope.project())
     .bind(provider)
     .bind(Month::of(now).start)
-    .optional(tx, |c| c.take())
+    .fetch_optional(tx, |c| c.take())
     .await
 }
 
@@ -288,7 +288,7 @@ pub async fn spent(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Vec
          GROUP BY m.provider ORDER BY m.provider")
     .bind(scope.project())
     .bind(Month::of(now).start)
-    .all(tx, |c| {
+    .fetch_all(tx, |c| {
         Ok(Spent {
             provider: c.take()?,
             budget: c.take()?,

@@ -27,7 +27,7 @@ async fn projects_share_the_first_workspace(place: &Place) {
     let (first, second) = (store.project().await.project(), store.project().await.project());
     let mut tx = store.read().await;
     let workspaces: i64 = sql("SELECT count(*) FROM workspaces")
-        .one(&mut tx, |c| c.take())
+        .fetch_one(&mut tx, |c| c.take())
         .await
         .unwrap();
     assert_eq!(workspaces, 1);

@@ -77,7 +77,7 @@ async fn killed(place: &Place) {
     assert!(acknowledged >= (0..ROUNDS).map(|round| 5 + 9 * round).sum());
     if let Settings::Sqlite(_) = place.settings {
         let whole: String = sql("PRAGMA integrity_check")
-            .one(&mut store.read().await, |c| c.take())
+            .fetch_one(&mut store.read().await, |c| c.take())
             .await
             .unwrap();
         assert_eq!(whole, "ok");

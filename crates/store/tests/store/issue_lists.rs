@@ -2,7 +2,7 @@
 
 use searchwright_contract::issues::{OccurrenceState, Severity};
 use searchwright_store::{
-    issues::{self, IssueRow, Newest, Query, Summary},
+    issues::{self, EvidenceCutoff, IssueRow, Query, Summary},
     occurrences, pages,
 };
 use uuid::Uuid;
@@ -37,7 +37,7 @@ async fn lists_by_impact(place: &Place) {
             .filter(|w| w.4)
             .map(|w| finding(w.0, page))
             .collect();
-        issues::record(tx, scope, audit, found, Newest::before(now()), now()).await?;
+        issues::record(tx, scope, audit, found, EvidenceCutoff::from_start(now()), now()).await?;
         let summaries = wanted.iter().map(|w| Summary {
             category: w.1.into(),
             severity: w.2.into(),

@@ -10,7 +10,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
-    issues::{self, Finding, Newest, Query, Settled, Summary, Turned},
+    issues::{self, EvidenceCutoff, Finding, Query, Settled, Summary, Turned},
     occurrences::{self, Actor, Change},
     pages::{self, Seen},
     sql,
@@ -103,7 +103,15 @@ pub async fn audit_pages(
         issues.dedup();
         let proofs = proofs(&seen);
         pages::record(tx, scope, audit, seen).await?;
-        issues::record(tx, scope, audit, found, Newest::before(later(99)), now()).await?;
+        issues::record(
+            tx,
+            scope,
+            audit,
+            found,
+            EvidenceCutoff::from_start(later(99)),
+            now(),
+        )
+        .await?;
         let summaries = issues.into_iter().map(|i| summary(i, 1.0)).collect();
         settle_all(tx, scope, audit, &proofs, summaries, later(9)).await
     })
@@ -183,7 +191,7 @@ pub async fn set_state(
     };
     let all = sql("SELECT DISTINCT issue_id FROM occurrence_leaves WHERE project_id = $1")
         .bind(scope.project())
-        .all(tx, |c| c.take::<Uuid>())
+        .fetch_all(tx, |c| c.take::<Uuid>())
         .await?;
     let pairs: Vec<_> = all.into_iter().map(|issue| (issue, page)).collect();
     let states = occurrences::states(tx, scope, &pairs).await?;
@@ -393,7 +401,7 @@ async fn what_is_newer_stays(place: &Place) {
     let audit = id();
     // resolved at nine; what an audit saw that began before is older
     for (began, expected) in [(8, OccurrenceState::Resolved), (9, OccurrenceState::Reopened)] {
-        let newest = Newest::before(later(began));
+        let newest = EvidenceCutoff::from_start(later(began));
         commit!(store.db, |tx| issues::record(
             tx,
             scope,
@@ -412,7 +420,7 @@ async fn what_is_newer_stays(place: &Place) {
     }
     // an older audit does not become the last one that saw it
     commit!(store.db, |tx| {
-        let newest = Newest::before(later(99));
+        let newest = EvidenceCutoff::from_start(later(99));
         issues::record(tx, scope, Uuid::nil(), found(), newest, later(30)).await
     })
     .unwrap();

@@ -223,7 +223,7 @@ async fn eight_workers_take_four_hundred_jobs_once_each(place: &Place) {
             }
         }
         // PostgreSQL's plan depends on what it knows of the table; no plan may take more than one job.
-        sql("ANALYZE jobs").run(tx).await
+        sql("ANALYZE jobs").execute(tx).await
     })
     .unwrap();
     let workers: Vec<_> = (0..8)

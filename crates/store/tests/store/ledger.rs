@@ -4,7 +4,7 @@ use searchwright_contract::{Instant, issues::OccurrenceState};
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    issues::{self, Finding, Newest, Ready},
+    issues::{self, EvidenceCutoff, Finding, Ready},
     occurrences::{self, Actor, Change},
 };
 use uuid::Uuid;
@@ -35,7 +35,7 @@ async fn mark(
     store: &Store,
     scope: ProjectScope,
     (from, to): (OccurrenceState, OccurrenceState),
-    of: occurrences::Pair,
+    of: occurrences::OccurrenceKey,
     until: Option<Instant>,
 ) -> Result<(), Error> {
     commit!(store.db, |tx| {
@@ -43,7 +43,11 @@ async fn mark(
     })
 }
 
-async fn state(store: &Store, scope: ProjectScope, of: occurrences::Pair) -> Option<OccurrenceState> {
+async fn state(
+    store: &Store,
+    scope: ProjectScope,
+    of: occurrences::OccurrenceKey,
+) -> Option<OccurrenceState> {
     let states = occurrences::states(&mut store.read().await, scope, &[of])
         .await
         .unwrap();
@@ -169,7 +173,7 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
                 scope,
                 audit,
                 vec![finding(issue, page)],
-                Newest::before(began),
+                EvidenceCutoff::from_start(began),
                 later(20),
             )
             .await?;
@@ -253,7 +257,7 @@ async fn the_newest_changes_come_first(place: &Place) {
 /// Leaves that were made before, whatever is known by then.
 async fn what_is_made_ready_is_recorded_the_same(place: &Place) {
     let store = place.store().await;
-    let newest = Newest::before(later(1));
+    let newest = EvidenceCutoff::from_start(later(1));
     let (issue, other) = (id(), id());
     let page = |number: u128| Uuid::from_u128(number << 100);
     let found = |pages: std::ops::Range<u128>, word: &str| -> Vec<Finding> {

@@ -14,7 +14,7 @@ use searchwright_contract::issues::OccurrenceState::{
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    issues::{self, Newest, Turned},
+    issues::{self, EvidenceCutoff, Turned},
     occurrences, pages,
 };
 use uuid::Uuid;
@@ -176,7 +176,15 @@ async fn apply(
         }
         let proofs = proofs(&looked);
         pages::record(tx, scope, audit, looked).await?;
-        issues::record(tx, scope, audit, found.clone(), Newest::before(later(99)), now()).await?;
+        issues::record(
+            tx,
+            scope,
+            audit,
+            found.clone(),
+            EvidenceCutoff::from_start(later(99)),
+            now(),
+        )
+        .await?;
         let summaries = all
             .iter()
             .filter(|i| found.iter().any(|f| f.issue == **i))

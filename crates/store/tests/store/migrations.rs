@@ -73,7 +73,7 @@ async fn schema_newer_than_the_program_is_refused(place: &Place) {
     commit!(db, |tx| sql(
         "INSERT INTO schema_migrations (number, name, checksum) VALUES (9999, '9999_future', 'x')"
     )
-    .run(tx)
+    .execute(tx)
     .await)
     .unwrap();
     assert_refused(place, "9999").await;
@@ -84,7 +84,7 @@ async fn altered_migration_is_refused(place: &Place) {
     commit!(db, |tx| sql(
         "UPDATE schema_migrations SET checksum = 'x' WHERE number = 1"
     )
-    .run(tx)
+    .execute(tx)
     .await)
     .unwrap();
     assert_refused(place, "0001_schema").await;

@@ -73,7 +73,7 @@ async fn an_account_is_set_opened_and_removed(place: &Place) {
     );
     let sealed: Vec<u8> = sql("SELECT secret FROM providers WHERE name = $1")
         .bind("openai")
-        .one(&mut tx, |c| c.take())
+        .fetch_one(&mut tx, |c| c.take())
         .await
         .unwrap();
     assert!(!sealed.windows(SECRET.len()).any(|w| w == SECRET.as_bytes()));
@@ -125,7 +125,7 @@ async fn a_secret_opens_in_its_own_row_only(place: &Place) {
         )
         .bind(scope.project())
         .bind(thief.project())
-        .run(tx)
+        .execute(tx)
         .await
     )
     .unwrap();

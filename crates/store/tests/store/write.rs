@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use futures_util::{FutureExt as _, future::join_all};
-use searchwright_store::{Boxed, Db, Error, Result, Settings, Tx, admin, sql};
+use searchwright_store::{BoxFuture, Db, Error, Result, Settings, Tx, admin, sql};
 
 use crate::harness::{Place, now, on_postgres, on_sqlite};
 
@@ -20,7 +20,7 @@ async fn put(tx: &mut Tx, name: String) -> Result<()> {
     sql("INSERT INTO meta (name, value) VALUES ($1, $2)")
         .bind(name)
         .bind(b"x".as_slice())
-        .run(tx)
+        .execute(tx)
         .await?;
     Ok(())
 }
@@ -28,7 +28,7 @@ async fn put(tx: &mut Tx, name: String) -> Result<()> {
 async fn names(db: &Db) -> Vec<String> {
     let mut tx = db.read().await.unwrap();
     let mut names = sql("SELECT name FROM meta")
-        .all(&mut tx, |c| c.take::<String>())
+        .fetch_all(&mut tx, |c| c.take::<String>())
         .await
         .unwrap();
     names.sort();
@@ -136,7 +136,7 @@ async fn readers_see_only_what_is_committed(place: &Place) {
     assert_eq!(names(&db).await, ["one"]);
 }
 
-type Work = for<'a> fn(&'a mut Tx) -> Boxed<'a, Result<()>>;
+type Work = for<'a> fn(&'a mut Tx) -> BoxFuture<'a, Result<()>>;
 
 #[test]
 fn a_full_queue_refuses_at_once() {
@@ -187,12 +187,12 @@ fn a_full_disk_refuses_writes_and_goes_on_reading() {
         let db = place.store().await.db;
         commit!(db, |tx| put(tx, "one".to_owned()).await).unwrap();
         let pages = commit!(db, |tx| sql("PRAGMA page_count")
-            .one(tx, |c| c.take::<i64>())
+            .fetch_one(tx, |c| c.take::<i64>())
             .await)
         .unwrap();
         // The limit is the connection's: nothing but the writer feels it.
         let limited: i64 = commit!(db, |tx| sql("PRAGMA max_page_count = 1")
-            .one(tx, |c| c.take())
+            .fetch_one(tx, |c| c.take())
             .await)
         .unwrap();
         assert_eq!(limited, pages);
@@ -204,7 +204,7 @@ fn a_full_disk_refuses_writes_and_goes_on_reading() {
         assert!(matches!(refused, Err(Error::Full)), "{refused:?}");
         assert_eq!(names(&db).await, ["one"]);
         let unlimited: i64 = commit!(db, |tx| sql("PRAGMA max_page_count = 1000000")
-            .one(tx, |c| c.take())
+            .fetch_one(tx, |c| c.take())
             .await)
         .unwrap();
         assert_eq!(unlimited, 1_000_000);
@@ -221,7 +221,7 @@ fn a_full_disk_lies_to_no_neighbour() {
     on_sqlite(async |place| {
         let db = place.store().await.db;
         commit!(db, |tx| sql("PRAGMA max_page_count = 1")
-            .one(tx, |c| c.take::<i64>())
+            .fetch_one(tx, |c| c.take::<i64>())
             .await)
         .unwrap();
         let (started, wait_started) = mpsc::channel();
@@ -288,7 +288,7 @@ fn a_dropped_write_leaves_no_transaction_open() {
         commit!(db, |tx| put(tx, "two".to_owned()).await).unwrap();
         assert_eq!(names(&db).await, ["two"]);
         let open: i64 = sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction' AND pid <> pg_backend_pid() AND xact_start < now() - interval '5 seconds'")
-            .one(&mut db.read().await.unwrap(), |c| c.take())
+            .fetch_one(&mut db.read().await.unwrap(), |c| c.take())
             .await
             .unwrap();
         assert_eq!(open, 0);

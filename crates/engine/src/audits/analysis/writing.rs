@@ -5,7 +5,7 @@ use std::sync::Arc;
 use searchwright_contract::Instant;
 use searchwright_site::graph::Index;
 use searchwright_store::{
-    issues::{self, Newest, Ready},
+    issues::{self, EvidenceCutoff, Ready},
     page_names, pages,
 };
 use uuid::Uuid;
@@ -75,7 +75,7 @@ pub(super) async fn findings(
     now: Instant,
 ) -> Result<(), JobError> {
     let db = &job.engine.db;
-    let (shared, newest) = (shared.clone(), Newest::before(audit.began));
+    let (shared, newest) = (shared.clone(), EvidenceCutoff::from_start(audit.began));
     let before = issues::ids(&mut db.read().await?, job.leased.scope).await?;
     let is_new = move |issue: Uuid| before.binary_search(&issue).is_err();
     let written = pack_ahead(

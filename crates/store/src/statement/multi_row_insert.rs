@@ -1,26 +1,27 @@
-//! An insert of several rows at once, made of the text of one. SQLite opens a table anew for each run of a statement, and
-//! finds the place of a row that follows the one before only while it is open.
+//! An insert of several rows per statement, built from the text for one row.
+//!
+//! SQLite opens a table for each run of a statement, and appends a row next to the one before without a search only while the
+//! table is open.
 
 use crate::value::Param;
 
-/// Rows of one run.
+/// Number of rows per statement.
 pub(super) const ROWS: usize = 32;
 
-/// `INSERT … VALUES (…)` with a group for each of [`ROWS`] rows, whose parameters follow `fixed` ones. Parameters are
-/// numbered as SQLite numbers them (`?1`): first the fixed, then row after row. `None` where there are fewer rows, or not
-/// all of one length, or where the text is no such insert or needs a row's parameters elsewhere: there it has to say
-/// `excluded.column`.
-pub(super) fn insert(text: &str, fixed: usize, rows: &[Vec<Param>]) -> Option<String> {
+/// Returns `INSERT … VALUES (…), (…)` for [`ROWS`] rows. Parameters are numbered as SQLite numbers them (`?1`): first the
+/// `fixed` ones, then row after row. `None` if there are fewer rows, if they differ in length, if the text is no such insert,
+/// or if it uses parameters of a row behind VALUES, where it has to say `excluded.column`.
+pub(super) fn build(text: &str, fixed: usize, rows: &[Vec<Param>]) -> Option<String> {
     let width = rows.first()?.len();
     let even = rows.len() >= ROWS && rows.iter().all(|row| row.len() == width);
     if even {
-        groups(text, fixed, width, ROWS)
+        repeat_values(text, fixed, width, ROWS)
     } else {
         None
     }
 }
 
-fn groups(text: &str, fixed: usize, width: usize, rows: usize) -> Option<String> {
+fn repeat_values(text: &str, fixed: usize, width: usize, rows: usize) -> Option<String> {
     let values = text
         .find("VALUES (")
         .filter(|_| text.starts_with("INSERT INTO "))?;
@@ -62,26 +63,26 @@ fn groups(text: &str, fixed: usize, width: usize, rows: usize) -> Option<String>
 
 #[cfg(test)]
 mod tests {
-    use super::groups;
+    use super::repeat_values;
 
     #[test]
-    fn a_group_for_each_row() {
+    fn values_are_repeated_per_row() {
         let text = "INSERT INTO t (a, b, c) VALUES ($1, max($3, 0), $2) ON CONFLICT (a) DO UPDATE SET b = $1, c = excluded.c";
         assert_eq!(
-            groups(text, 1, 2, 2).unwrap(),
+            repeat_values(text, 1, 2, 2).unwrap(),
             "INSERT INTO t (a, b, c) VALUES (?1, max(?3, 0), ?2), (?1, max(?5, 0), ?4) ON CONFLICT (a) DO UPDATE SET b = ?1, c = excluded.c"
         );
     }
 
     #[test]
-    fn what_is_no_insert_of_rows_stays_as_it_is() {
+    fn other_statements_are_left_alone() {
         for text in [
             "UPDATE t SET a = $2 WHERE b = $1",
             "INSERT INTO t (a) SELECT $2 FROM u",
             "INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT (a) DO UPDATE SET b = $2",
             "INSERT INTO t (a, b) VALUES ($1, $2",
         ] {
-            assert_eq!(groups(text, 1, 1, 2), None, "{text}");
+            assert_eq!(repeat_values(text, 1, 1, 2), None, "{text}");
         }
     }
 }
