@@ -1,11 +1,12 @@
 //! What the tests and benchmarks need around them: programs of the system, a private PostgreSQL,
 //! a generated website with known faults.
 //!
-//! Kept apart from the command line so that the benchmarks use the same pieces, and kept to few
-//! dependencies because everybody's first test run compiles it.
+//! Kept apart from the command line so that the benchmarks and the conformance program use the same pieces, and kept
+//! to few dependencies because everybody's first test run compiles it.
 
 pub mod bench;
 pub mod fuzz;
+pub mod libraries;
 pub mod lockfile;
 pub mod packages;
 pub mod peers;

@@ -45,9 +45,13 @@ enum Task {
         #[arg(long, default_value_t = 8099)]
         port: u16,
     },
-    /// Run the product against software and documents of others
-    #[command(subcommand)]
-    Peers(PeersTask),
+    /// Run the product against software and documents of others; `peers --help` lists them
+    #[command(disable_help_flag = true)]
+    Peers {
+        /// audit, browser, git, providers, publish, vendors or webhooks, and options of the conformance program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// A private PostgreSQL to look into
     #[command(subcommand)]
     Postgres(PostgresTask),
@@ -60,36 +64,6 @@ enum Task {
         #[arg(long)]
         version: String,
     },
-}
-
-#[derive(Debug, Subcommand)]
-enum PeersTask {
-    /// Requests to language models and sources of keyword data against the vendors' documents
-    Providers {
-        /// Folder with openai.json, anthropic.yaml, gemini.json and dataforseo.yaml
-        #[arg(long)]
-        documents: PathBuf,
-    },
-    /// Audits of websites that Debian packages, beside link checkers, parsers and validators of others
-    Audit {
-        /// Only this website, such as debian-policy; more than once for more. Checks that nothing there fails are then no fault
-        #[arg(long)]
-        website: Vec<String>,
-    },
-    /// What the sanitiser leaves of hostile texts, in Chromium
-    Browser,
-    /// Posts published to repositories behind a real sshd and a real smart HTTP server, with others who push, kills and impostors
-    Git,
-    /// Posts published to content management systems, also through a bad network and kills
-    Publish(peers::PublishOptions),
-    /// Requests to Webflow, Notion and Shopify against the vendors' documents
-    Vendors {
-        /// Folder with webflow.yaml and notion.json
-        #[arg(long)]
-        documents: PathBuf,
-    },
-    /// Signatures of webhooks by the official libraries of Python and JavaScript
-    Webhooks,
 }
 
 #[derive(Debug, Subcommand)]
@@ -135,16 +109,7 @@ fn run(task: Task) -> Result<()> {
             );
             Ok(())
         }
-        Task::Peers(PeersTask::Providers { documents }) => peers::providers(&documents),
-        Task::Peers(PeersTask::Audit { website }) => {
-            print!("{}", peers::audit(&website)?);
-            Ok(())
-        }
-        Task::Peers(PeersTask::Browser) => peers::browser(),
-        Task::Peers(PeersTask::Git) => peers::git(),
-        Task::Peers(PeersTask::Publish(options)) => peers::publish(&options),
-        Task::Peers(PeersTask::Vendors { documents }) => peers::vendors(&documents),
-        Task::Peers(PeersTask::Webhooks) => peers::webhooks(),
+        Task::Peers { arguments } => peers::run(&arguments),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);
             Ok(())

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use xtask::{
-    packages, peers,
+    libraries, packages,
     process::{program, quiet},
     website::{self, Expected},
 };
@@ -42,7 +42,7 @@ pub fn run(effort: &Effort, report: &mut Report) -> Result<()> {
     let folder = std::path::absolute(xtask::target().join("bench/crawl-peers"))?;
     fs::create_dir_all(&folder)?;
     let lychee = Lychee::find(&folder)?;
-    peers::install_python(&folder, REQUIREMENTS)?;
+    libraries::install_python(&folder, REQUIREMENTS)?;
     fs::write(folder.join("crawl.py"), SCRIPT)?;
     let (root, site) = site(effort.pages)?;
     let urls = pages(&root, &site, &folder)?;

@@ -14,9 +14,9 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use xtask::random::Random;
 
 use super::http::Message;
-use crate::random::Random;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const LONGEST_HEAD: usize = 64 * 1024;

@@ -74,8 +74,8 @@ const CODES: [(&str, &str); 7] = [
 type Step = (&'static str, fn(&mut Stage) -> Result<String>);
 
 /// Publishes over ssh and over https; fails where something is not as expected.
-pub fn git() -> Result<()> {
-    let folder = std::path::absolute(crate::target())?.join("peers/git");
+pub(crate) fn check() -> Result<()> {
+    let folder = std::path::absolute(xtask::target())?.join("peers/git");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -108,7 +108,7 @@ pub fn git() -> Result<()> {
 impl Stage {
     fn new(folder: &Path) -> Result<Self> {
         // More than git sends in one piece, and nothing that it can make smaller.
-        let mut random = crate::random::Random::new(1, 1);
+        let mut random = xtask::random::Random::new(1, 1);
         let noise = (0..2 << 20).map(|_| random.below(256) as u8);
         let picture = Arc::new(gif(noise));
         let pictures = Strange::start(Way::Giving(Arc::clone(&picture)))?;

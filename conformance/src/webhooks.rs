@@ -11,8 +11,12 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::{Peer, install_packages, start};
-use crate::process::{Running, free_port, program};
+use xtask::{
+    libraries,
+    process::{Running, free_port, program},
+};
+
+use crate::{peer::Peer, product};
 
 /// Longest a delivery may take.
 const DELIVERED: Duration = Duration::from_secs(60);
@@ -20,19 +24,15 @@ const DELIVERED: Duration = Duration::from_secs(60);
 const LINES: usize = 4;
 
 /// Sends tests to both receivers; fails if a library refuses one, or takes one that was changed.
-pub fn webhooks() -> Result<()> {
-    let folder = crate::target().join("peers/webhooks");
+pub(crate) fn check() -> Result<()> {
+    let folder = xtask::target().join("peers/webhooks");
     fs::create_dir_all(&folder)?;
-    install_packages(
+    libraries::install(
         &folder,
         include_str!("webhooks/package.json"),
         include_str!("webhooks/requirements.txt"),
     )?;
-    let build = Command::new(crate::cargo())
-        .args(["build", "--quiet", "--package", "searchwright"])
-        .current_dir(crate::workspace())
-        .status()?;
-    ensure!(build.success(), "the program does not build");
+    let binary = product::build()?;
     let mut receivers = Vec::new();
     for (name, text) in [
         ("receiver.py", include_str!("webhooks/receiver.py")),
@@ -40,7 +40,7 @@ pub fn webhooks() -> Result<()> {
     ] {
         receivers.push(Receiver::start(&folder, name, text)?);
     }
-    let product = Product::start(&folder.join("data"), &receivers)?;
+    let product = Product::start(binary, &folder.join("data"), &receivers)?;
     for receiver in &mut receivers {
         let made = product.run(&[
             "webhooks",
@@ -86,7 +86,7 @@ impl Receiver {
         command.arg(file).arg(port.to_string());
         Ok(Self {
             port,
-            peer: start(name, &folder, command)?,
+            peer: Peer::start(name, &folder, command)?,
             folder,
             messages: 0,
         })
@@ -127,11 +127,10 @@ struct Product {
 }
 
 impl Product {
-    fn start(data: &Path, receivers: &[Receiver]) -> Result<Self> {
+    fn start(binary: PathBuf, data: &Path, receivers: &[Receiver]) -> Result<Self> {
         if data.exists() {
             fs::remove_dir_all(data)?;
         }
-        let binary = crate::target().join("debug/searchwright");
         let (port, mcp) = (free_port()?, free_port()?);
         let mut command = program(&binary, None);
         command.arg("serve").arg("--data-dir").arg(data);

@@ -9,8 +9,12 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Peer, once, start};
-use crate::process::{free_port, program, quiet};
+use xtask::{
+    libraries::install_once,
+    process::{free_port, program, quiet},
+};
+
+use crate::peer::Peer;
 
 /// The engine's test that asks a vendor everything it is ever asked, and the variable that tells it where.
 const TEST: &str = "publishing::vendors::documents::requests_are_as_the_vendors_have_them";
@@ -77,9 +81,9 @@ const VENDORS: [Vendor; 3] = [
 ///
 /// `documents` has the OpenAPI documents of Webflow and Notion, which are not ours to pass on. Node is the machine's; packages are
 /// installed below the target folder, and so is what Shopify publishes of its interface.
-pub fn vendors(documents: &Path) -> Result<()> {
+pub(crate) fn check(documents: &Path) -> Result<()> {
     let documents = std::path::absolute(documents)?;
-    let folder = crate::target().join("peers/vendors");
+    let folder = xtask::target().join("peers/vendors");
     install(&folder)?;
     ensure!(
         test(&["--no-run"]).status()?.success(),
@@ -118,16 +122,16 @@ fn serve(name: &str, folder: &Path, document: &Path) -> Result<(Peer, u16)> {
         .args(["serve.mjs", name])
         .arg(document)
         .arg(port.to_string());
-    Ok((start(name, folder, command)?, port))
+    Ok((Peer::start(name, folder, command)?, port))
 }
 
 /// A command for the engine's test.
 fn test(arguments: &[&str]) -> Command {
-    let mut command = Command::new(crate::cargo());
+    let mut command = Command::new(xtask::cargo());
     command
         .args(["test", "--quiet", "--package", "searchwright-engine", "--lib"])
         .args(arguments)
-        .current_dir(crate::workspace());
+        .current_dir(xtask::workspace());
     command
 }
 
@@ -197,7 +201,7 @@ fn install(folder: &Path) -> Result<()> {
     ] {
         fs::write(folder.join(name), text)?;
     }
-    once(
+    install_once(
         folder,
         "package.json",
         include_str!("vendors/package.json"),
@@ -207,7 +211,7 @@ fn install(folder: &Path) -> Result<()> {
             quiet("npm install", npm.current_dir(folder))
         },
     )?;
-    once(folder, "shopify", SHOPIFY, || unpack(folder))
+    install_once(folder, "shopify", SHOPIFY, || unpack(folder))
 }
 
 /// One file of Shopify's package, which needs hundreds of others to be installed.

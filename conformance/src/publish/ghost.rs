@@ -5,15 +5,15 @@ use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use xtask::{
+    libraries::install_once,
+    process::{Running, free_port, quiet},
+};
 
 use super::{
     cms::{ADDED, Cms, Item, Status, list, loose, text},
     http::Site,
     install::{Node, fetch, folder, fresh, start},
-};
-use crate::{
-    peers::once,
-    process::{Running, free_port, quiet},
 };
 
 const PACKAGE: (&str, &str) = ("ghost@6.65.0", "program");
@@ -208,7 +208,7 @@ impl Cms for Ghost {
 fn install(node: &Node) -> Result<PathBuf> {
     let folder = folder("ghost")?;
     let root = folder.join(PACKAGE.1);
-    once(&folder, "packages.txt", PACKAGE.0, || {
+    install_once(&folder, "packages.txt", PACKAGE.0, || {
         fetch(&folder, &[PACKAGE])?;
         let arguments = ["install", "--prod", "--frozen-lockfile", "--child-concurrency=1"];
         node.run(&root, "pnpm", &arguments)

@@ -11,16 +11,16 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
+use xtask::{
+    libraries::install_once,
+    packages,
+    process::{Running, free_port, program, quiet},
+};
 
 use super::{
     cms::{ADDED, Cms, Item, Status, list, loose, text},
     http::Site,
     install::{fetch, folder, fresh, start},
-};
-use crate::{
-    packages,
-    peers::once,
-    process::{Running, free_port, program, quiet},
 };
 
 const PACKAGES: [(&str, &str); 2] = [
@@ -225,7 +225,7 @@ fn install() -> Result<PathBuf> {
     let folder = folder("wordpress")?;
     let root = folder.join("program");
     let wanted = PACKAGES.map(|(package, _)| package).join("\n");
-    once(&folder, "packages.txt", &wanted, || {
+    install_once(&folder, "packages.txt", &wanted, || {
         fetch(&folder, &PACKAGES)?;
         fresh(root.clone())?;
         unpack(&folder.join("builds/src/wordpress/wp-6.5.zip"), &root)?;

@@ -70,7 +70,7 @@ const KINDS: [Kind; 5] = [
 ];
 
 /// Tries everything with each; fails where something is not as expected.
-pub fn publish(options: &Options) -> Result<()> {
+pub(crate) fn check(options: &Options) -> Result<()> {
     for name in &options.only {
         ensure!(
             KINDS.iter().any(|(kind, _)| kind == name),

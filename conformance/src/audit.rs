@@ -8,17 +8,18 @@ mod table;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
-
-use crate::{
-    packages,
+use xtask::{
+    libraries, packages,
     process::{program, quiet},
 };
+
+use crate::product;
 use sites::Site;
 use table::{Said, Table};
 
@@ -69,10 +70,10 @@ struct Occurrence {
 
 /// Audits every website, or those of these names, asks every peer, and shows where they differ; fails where no reason is known, where a check was not put to
 /// the test, or where SARIF is not valid.
-pub fn audit(only: &[String]) -> Result<String> {
-    let folder = crate::target().join("peers/audit");
+pub(crate) fn compare(only: &[String]) -> Result<String> {
+    let folder = xtask::target().join("peers/audit");
     install(&folder)?;
-    let product = build()?;
+    let product = product::build()?;
     let sites = sites::serve(&folder, only)?;
     let mut table = Table::default();
     let mut wanted = SAMPLED.to_vec();
@@ -92,17 +93,6 @@ pub fn audit(only: &[String]) -> Result<String> {
     let shown = format!("{table}{sarif}");
     table.judge(only.is_empty()).with_context(|| shown.clone())?;
     Ok(shown)
-}
-
-fn build() -> Result<PathBuf> {
-    let mut cargo = Command::new(crate::cargo());
-    quiet(
-        "cargo build",
-        cargo
-            .args(["build", "--quiet", "--package", "searchwright"])
-            .current_dir(crate::workspace()),
-    )?;
-    Ok(crate::target().join("debug/searchwright"))
 }
 
 /// The pages that fail, by check.
@@ -235,7 +225,7 @@ fn install(folder: &Path) -> Result<()> {
     if !Path::new("/usr/share/fonts/truetype/liberation").exists() {
         packages::install("fonts-liberation")?;
     }
-    super::install_packages(
+    libraries::install(
         folder,
         include_str!("audit/package.json"),
         include_str!("audit/requirements.txt"),

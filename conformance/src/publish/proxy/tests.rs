@@ -12,9 +12,10 @@ use std::{
 };
 
 use serde_json::json;
+use xtask::random::Random;
 
 use super::{Fault, Message, Proxy, receive};
-use crate::{peers::publish::http::Site, random::Random};
+use crate::publish::http::Site;
 
 /// A server that counts what it does, and says the count in some thousand bytes.
 fn server() -> (String, Arc<AtomicU64>) {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::json;
 
 use super::{Stage, TEXT, TITLE};
-use crate::peers::publish::{
+use crate::publish::{
     cms::{ADDED, Status, list, loose},
     product::Ended,
     proxy::Fault,

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::{packages, process::program};
+use xtask::{packages, process::program};
 
 /// Longest wait for any one message.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -15,16 +15,17 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
+use xtask::{
+    postgres::{Binaries, Postgres},
+    process::{Running, free_port, program},
+};
 
 use super::{
     cms::{Cms, list, loose, text},
     http::{Message, Site},
     install::{folder, fresh},
 };
-use crate::{
-    postgres::{Binaries, Postgres},
-    process::{Running, free_port, program},
-};
+use crate::product;
 
 /// Longest it may take to answer after it was started, and a caller waits for it to be back.
 const BACK: Duration = Duration::from_secs(60);
@@ -90,7 +91,7 @@ impl Product {
     ) -> Result<Self> {
         let binary = match binary {
             Some(binary) => binary.to_owned(),
-            None => build()?,
+            None => product::build()?,
         };
         let data = fresh(folder("product")?.join(name))?;
         let database = match replicas {
@@ -365,13 +366,4 @@ impl Product {
             path = format!("/events?limit=100&event={kind}&cursor={cursor}");
         }
     }
-}
-
-fn build() -> Result<PathBuf> {
-    let build = Command::new(crate::cargo())
-        .args(["build", "--quiet", "--package", "searchwright"])
-        .current_dir(crate::workspace())
-        .status()?;
-    ensure!(build.success(), "the program does not build");
-    Ok(crate::target().join("debug/searchwright"))
 }

@@ -8,15 +8,15 @@ use std::{
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use xtask::{
+    libraries::install_once,
+    process::{Running, free_port},
+};
 
 use super::{
     cms::{ADDED, Cms, Item, Status, list, loose, text},
     http::Site,
     install::{Node, folder, fresh, start},
-};
-use crate::{
-    peers::once,
-    process::{Running, free_port},
 };
 
 /// Where its files go below the program.
@@ -257,7 +257,7 @@ fn install(node: &Node) -> Result<PathBuf> {
     let folder = folder("strapi")?;
     let root = folder.join("program");
     fs::create_dir_all(&root)?;
-    once(&root, "package.json", include_str!("strapi/package.json"), || {
+    install_once(&root, "package.json", include_str!("strapi/package.json"), || {
         node.run(&root, "npm", &["install", "--no-audit", "--no-fund"])
     })?;
     for (name, text) in FILES {

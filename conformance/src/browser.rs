@@ -13,9 +13,9 @@ use anyhow::{Result, anyhow, bail, ensure};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use xtask::packages;
 
 use super::chromium::{Chromium, Tab};
-use crate::packages;
 
 /// Address that every text is shown at; nobody serves it.
 const PAGE: &str = "http://page.test/";
@@ -43,8 +43,8 @@ enum Way {
 }
 
 /// Shows every vector with and without the sanitiser; fails if one does anything, or if too few would.
-pub fn browser() -> Result<()> {
-    let folder = crate::target().join("peers/browser");
+pub(crate) fn check() -> Result<()> {
+    let folder = xtask::target().join("peers/browser");
     fs::create_dir_all(&folder)?;
     packages::ensure("chromium", "chromium")?;
     let texts = texts()?;
@@ -129,11 +129,11 @@ fn shared<T: Sync>(
 
 /// The vectors and what the product makes of them.
 fn texts() -> Result<Vec<Text>> {
-    let mut command = Command::new(crate::cargo());
+    let mut command = Command::new(xtask::cargo());
     command
         .args(["run", "--quiet", "--package", "searchwright-engine"])
         .args(["--example", "sanitised_vectors"])
-        .current_dir(crate::workspace());
+        .current_dir(xtask::workspace());
     let output = command.stderr(Stdio::inherit()).output()?;
     ensure!(
         output.status.success(),

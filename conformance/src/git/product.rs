@@ -13,7 +13,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::process::{Running, free_port, program};
+use xtask::process::{Running, free_port, program};
+
+use crate::product;
 
 /// Longest it may take to listen after it was started.
 const BACK: Duration = Duration::from_secs(60);
@@ -50,14 +52,9 @@ pub(super) fn text(value: &Value, pointer: &str) -> Result<String> {
 impl Product {
     /// Builds it and starts it in an empty folder; it may reach these hosts and ports.
     pub(super) fn start(data: PathBuf, authority: PathBuf, allowed: &[String]) -> Result<Self> {
-        let build = Command::new(crate::cargo())
-            .args(["build", "--quiet", "--package", "searchwright"])
-            .current_dir(crate::workspace())
-            .status()?;
-        ensure!(build.success(), "the program does not build");
         fs::create_dir_all(&data)?;
         let mut product = Self {
-            binary: std::path::absolute(crate::target().join("debug/searchwright"))?,
+            binary: product::build()?,
             data,
             authority,
             allowed: allowed.iter().map(|at| format!("publish={at}")).collect(),

@@ -5,15 +5,15 @@ use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use xtask::{
+    libraries::install_once,
+    process::{Running, free_port, quiet},
+};
 
 use super::{
     cms::{ADDED, Cms, Item, Status, list, loose, text},
     http::Site,
     install::{Node, folder, fresh, start},
-};
-use crate::{
-    peers::once,
-    process::{Running, free_port, quiet},
 };
 
 const ADMIN: &str = "peer-static-token-0123456789";
@@ -268,7 +268,7 @@ impl Cms for Directus {
 fn install(node: &Node) -> Result<PathBuf> {
     let root = folder("directus")?.join("program");
     fs::create_dir_all(&root)?;
-    once(
+    install_once(
         &root,
         "package.json",
         include_str!("directus/package.json"),

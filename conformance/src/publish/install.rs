@@ -9,19 +9,19 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-
-use super::http::Site;
-use crate::{
-    peers::once,
+use xtask::{
+    libraries::install_once,
     process::{Running, program, quiet},
 };
+
+use super::http::Site;
 
 /// Longest a CMS may take from its start to its first answer.
 const READY: Duration = Duration::from_secs(180);
 
 /// Folder of a peer, made if it is not there.
 pub(super) fn folder(name: &str) -> Result<PathBuf> {
-    let folder = std::path::absolute(crate::target())?
+    let folder = std::path::absolute(xtask::target())?
         .join("peers/publish")
         .join(name);
     fs::create_dir_all(&folder)?;
@@ -46,7 +46,7 @@ impl Node {
     /// Installs it, once.
     pub(super) fn ready() -> Result<Self> {
         let own = folder("node")?;
-        once(&own, "package.json", include_str!("node.json"), || {
+        install_once(&own, "package.json", include_str!("node.json"), || {
             let mut npm = Command::new("npm");
             npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]);
             quiet("npm install", npm.current_dir(&own))

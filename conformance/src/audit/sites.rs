@@ -9,13 +9,13 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-
-use super::planted;
-use crate::{
+use xtask::{
     packages,
     process::{Running, free_port, program},
     website,
 };
+
+use super::planted;
 
 /// Package, folder that is served, what robots.txt forbids, and whether a sitemap lists every page.
 const PACKAGED: [(&str, &str, &str, bool); 4] = [

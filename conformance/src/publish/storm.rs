@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
+use xtask::random::Random;
 
 use super::{
     cms::{Cms, Item, Status, list, loose},
@@ -16,7 +17,6 @@ use super::{
     proxy::{Fault, Proxy},
     table::Table,
 };
-use crate::random::Random;
 
 /// Callers at once.
 const CALLERS: usize = 3;
@@ -303,7 +303,7 @@ mod tests {
     use serde_json::json;
 
     use super::judge;
-    use crate::peers::publish::cms::{Item, Status};
+    use crate::publish::cms::{Item, Status};
 
     fn item(status: Status) -> Item {
         Item {

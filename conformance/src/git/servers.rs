@@ -10,12 +10,12 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-
-use super::repository::script;
-use crate::{
+use xtask::{
     packages,
     process::{Running, free_port, program, quiet},
 };
+
+use super::repository::script;
 
 /// Longest a server may take to listen.
 const READY: Duration = Duration::from_secs(30);

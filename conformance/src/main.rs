@@ -1,0 +1,88 @@
+//! `cargo xtask peers …`: the product against software it was not made with, and against the documents of
+//! vendors that cannot be installed.
+#![expect(
+    clippy::print_stdout,
+    reason = "a command line program answers on its standard output"
+)]
+
+mod audit;
+mod browser;
+mod chromium;
+mod git;
+mod peer;
+mod product;
+mod providers;
+mod publish;
+mod vendors;
+mod webhooks;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(
+    bin_name = "cargo xtask peers",
+    about = "Run Searchwright against software and documents of others"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    comparison: Comparison,
+}
+
+#[derive(Debug, Subcommand)]
+enum Comparison {
+    /// Requests to language models and sources of keyword data against the vendors' documents
+    Providers {
+        /// Folder with openai.json, anthropic.yaml, gemini.json and dataforseo.yaml
+        #[arg(long)]
+        documents: PathBuf,
+    },
+    /// Audits of websites that Debian packages, beside link checkers, parsers and validators of others
+    Audit {
+        /// Only this website, such as debian-policy; more than once for more. Checks that nothing there fails are then no fault
+        #[arg(long)]
+        website: Vec<String>,
+    },
+    /// What the sanitiser leaves of hostile texts, in Chromium
+    Browser,
+    /// Posts published to repositories behind a real sshd and a real smart HTTP server, with others who push, kills and impostors
+    Git,
+    /// Posts published to content management systems, also through a bad network and kills
+    Publish(publish::Options),
+    /// Requests to Webflow, Notion and Shopify against the vendors' documents
+    Vendors {
+        /// Folder with webflow.yaml and notion.json
+        #[arg(long)]
+        documents: PathBuf,
+    },
+    /// Signatures of webhooks by the official libraries of Python and JavaScript
+    Webhooks,
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().comparison) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // written here, because a result of `main` would be shown with a backtrace
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(comparison: Comparison) -> Result<()> {
+    match comparison {
+        Comparison::Providers { documents } => providers::check(&documents),
+        Comparison::Audit { website } => {
+            print!("{}", audit::compare(&website)?);
+            Ok(())
+        }
+        Comparison::Browser => browser::check(),
+        Comparison::Git => git::check(),
+        Comparison::Publish(options) => publish::check(&options),
+        Comparison::Vendors { documents } => vendors::check(&documents),
+        Comparison::Webhooks => webhooks::check(),
+    }
+}
