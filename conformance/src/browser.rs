@@ -20,26 +20,26 @@ use super::chromium::{Chromium, Tab};
 /// Address that every text is shown at; nobody serves it.
 const PAGE: &str = "http://page.test/";
 
-const BROWSERS: usize = 4;
+const BROWSER_COUNT: usize = 4;
 
 /// Part of the vectors that has to do something without the sanitiser, in percent. Many were made for browsers of
 /// long ago.
-const ENOUGH: usize = 60;
+const MIN_ACTIVE_PERCENT: usize = 60;
 
 #[derive(Deserialize)]
-struct Text {
+struct SanitisedVector {
     vector: String,
     raw: BTreeSet<String>,
     clean: BTreeSet<String>,
 }
 
-/// How a text comes into a page.
+/// Way in which a text comes into a page.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum RenderMode {
     /// As the document.
-    Loaded,
+    Document,
     /// By `innerHTML`.
-    Inserted,
+    InnerHtml,
 }
 
 /// Shows every vector with and without the sanitiser; fails if one does anything, or if too few would.
@@ -47,7 +47,7 @@ pub(crate) fn check() -> Result<()> {
     let folder = xtask::target().join("peers/browser");
     fs::create_dir_all(&folder)?;
     packages::ensure("chromium", "chromium")?;
-    let texts = texts()?;
+    let texts = load_vectors()?;
     let clean: BTreeSet<&str> = texts
         .iter()
         .flat_map(|text| text.clean.iter().map(String::as_str))
@@ -55,19 +55,19 @@ pub(crate) fn check() -> Result<()> {
         .filter(|html| html.contains('<'))
         .collect();
     let clean: Vec<_> = clean.into_iter().collect();
-    let faults: Vec<String> = shared(&clean, &folder, |chromium, html| {
+    let faults: Vec<String> = run_in_parallel(&clean, &folder, |chromium, html| {
         let seen = [
-            show(chromium, html, Way::Loaded)?,
-            show(chromium, html, Way::Inserted)?,
+            render(chromium, html, RenderMode::Document)?,
+            render(chromium, html, RenderMode::InnerHtml)?,
         ]
         .concat();
         Ok((!seen.is_empty()).then(|| format!("{html:?}: {}", seen.join(", "))))
     })?;
-    let vectors: Vec<&Text> = texts.iter().filter(|text| !text.raw.is_empty()).collect();
-    let silent: Vec<String> = shared(&vectors, &folder, |chromium, text| {
+    let vectors: Vec<&SanitisedVector> = texts.iter().filter(|text| !text.raw.is_empty()).collect();
+    let silent: Vec<String> = run_in_parallel(&vectors, &folder, |chromium, text| {
         for html in &text.raw {
-            for way in [Way::Loaded, Way::Inserted] {
-                if !show(chromium, html, way)?.is_empty() {
+            for mode in [RenderMode::Document, RenderMode::InnerHtml] {
+                if !render(chromium, html, mode)?.is_empty() {
                     return Ok(None);
                 }
             }
@@ -88,21 +88,22 @@ pub(crate) fn check() -> Result<()> {
     );
     ensure!(faults.is_empty(), "{}", faults.join("\n"));
     ensure!(
-        acted * 100 >= vectors.len() * ENOUGH,
+        acted * 100 >= vectors.len() * MIN_ACTIVE_PERCENT,
         "too few vectors do something without the sanitiser to trust this"
     );
     Ok(())
 }
 
-/// What `judge` says of each, asked in a few browsers at once: most of the time is spent waiting for frames.
-fn shared<T: Sync>(
+/// Calls `judge` for every item in a few browsers at once, because most of the time is spent waiting for frames, and returns
+/// the faults.
+fn run_in_parallel<T: Sync>(
     items: &[T],
     folder: &Path,
     judge: impl Fn(&mut Chromium, &T) -> Result<Option<String>> + Sync,
 ) -> Result<Vec<String>> {
     let judge = &judge;
     thread::scope(|scope| {
-        let part = items.len().div_ceil(BROWSERS).max(1);
+        let part = items.len().div_ceil(BROWSER_COUNT).max(1);
         let workers: Vec<_> = items
             .chunks(part)
             .enumerate()
@@ -128,7 +129,7 @@ fn shared<T: Sync>(
 }
 
 /// The vectors and what the product makes of them.
-fn texts() -> Result<Vec<Text>> {
+fn load_vectors() -> Result<Vec<SanitisedVector>> {
     let mut command = Command::new(xtask::cargo());
     command
         .args(["run", "--quiet", "--package", "searchwright-engine"])
@@ -146,13 +147,13 @@ fn texts() -> Result<Vec<Text>> {
         .collect()
 }
 
-/// What a text does. A page that stayed quiet shows the next one too; making a page takes as long as showing one.
-fn show(chromium: &mut Chromium, html: &str, way: Way) -> Result<Vec<String>> {
+/// Renders a text and returns the actions of the page. A page that stayed quiet shows the next one too; making a page takes as long as showing one.
+fn render(chromium: &mut Chromium, html: &str, mode: RenderMode) -> Result<Vec<String>> {
     let tab = match chromium.tab.take() {
         Some(tab) => tab,
         None => chromium.open()?,
     };
-    let mut page = Page {
+    let mut page = PageObserver {
         tab,
         chromium,
         document: None,
@@ -161,17 +162,17 @@ fn show(chromium: &mut Chromium, html: &str, way: Way) -> Result<Vec<String>> {
         journeys: Vec::new(),
         seen: BTreeSet::new(),
     };
-    page.visit(html, way)?;
+    page.visit(html, mode)?;
     let (tab, seen) = (page.tab, page.seen);
     if seen.is_empty() {
         chromium.tab = Some(tab);
     } else {
-        chromium.ask(None, "Target.closeTarget", &json!({ "targetId": tab.target }))?;
+        chromium.call(None, "Target.closeTarget", &json!({ "targetId": tab.target }))?;
     }
     Ok(seen.into_iter().collect())
 }
 
-struct Page<'c> {
+struct PageObserver<'c> {
     chromium: &'c mut Chromium,
     tab: Tab,
     document: Option<String>,
@@ -181,11 +182,11 @@ struct Page<'c> {
     seen: BTreeSet<String>,
 }
 
-impl Page<'_> {
-    fn visit(&mut self, html: &str, way: Way) -> Result<()> {
-        let document = match way {
-            Way::Loaded => html,
-            Way::Inserted => "",
+impl PageObserver<'_> {
+    fn visit(&mut self, html: &str, mode: RenderMode) -> Result<()> {
+        let document = match mode {
+            RenderMode::Document => html,
+            RenderMode::InnerHtml => "",
         };
         self.document = Some(format!(
             "<!doctype html><meta charset=utf-8><link rel=icon href=data:,><body>{document}"
@@ -193,9 +194,9 @@ impl Page<'_> {
         self.call("Page.navigate", &json!({ "url": PAGE })).map(drop)?;
         while !self.loaded {
             let message = self.chromium.receive()?;
-            self.notice(&message)?;
+            self.handle_event(&message)?;
         }
-        let touched = self.touch(html, way)?;
+        let touched = self.interact(html, mode)?;
         let named = |kind: &str, address: &str| {
             touched
                 .as_ref()
@@ -228,12 +229,12 @@ impl Page<'_> {
     }
 
     /// Does what a reader could; what the page names, or none if it went away meanwhile.
-    fn touch(&mut self, html: &str, way: Way) -> Result<Option<Value>> {
+    fn interact(&mut self, html: &str, mode: RenderMode) -> Result<Option<Value>> {
         let frame = json!({ "frameId": self.tab.target });
         let world = self.call("Page.createIsolatedWorld", &frame)?;
         let Ok(world) = world else { return Ok(None) };
         let context = world["executionContextId"].clone();
-        if matches!(way, Way::Inserted) {
+        if matches!(mode, RenderMode::InnerHtml) {
             let insert = format!(
                 "document.body.appendChild(document.createElement('div')).innerHTML = {}; new Promise((done) => setTimeout(done, 10))",
                 serde_json::to_string(html)?
@@ -242,13 +243,13 @@ impl Page<'_> {
                 return Ok(None);
             }
         }
-        let touch = format!("({})()", include_str!("touch.js").trim_end());
+        let touch = format!("({})()", include_str!("browser/interaction.js").trim_end());
         let Some(touched) = self.evaluate(&context, &touch)? else {
             return Ok(None);
         };
         for (number, middle) in touched["middles"].as_array().into_iter().flatten().enumerate() {
             for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
-                // a click of `touch.js` is as good, a pointer that moves is not
+                // a click of `browser/interaction.js` is as good, a pointer that moves is not
                 if kind == "mouseMoved" || number == 0 {
                     let mouse = json!({
                         "type": kind, "x": middle["x"], "y": middle["y"], "button": "left", "clickCount": 1,
@@ -276,7 +277,7 @@ impl Page<'_> {
         Ok(Some(answer["result"]["value"].take()))
     }
 
-    /// The page's answer, or its refusal; notices what happens meanwhile.
+    /// The page's answer, or its refusal; handles the events before it.
     fn call(&mut self, method: &str, parameters: &Value) -> Result<Result<Value, Value>> {
         let id = self.chromium.send(Some(&self.tab.session), method, parameters)?;
         loop {
@@ -287,24 +288,24 @@ impl Page<'_> {
                     None => Ok(message["result"].take()),
                 });
             }
-            self.notice(&message)?;
+            self.handle_event(&message)?;
         }
     }
 
-    fn notice(&mut self, message: &Value) -> Result<()> {
-        let of = &message["params"];
+    fn handle_event(&mut self, message: &Value) -> Result<()> {
+        let parameters = &message["params"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         match message["method"].as_str().unwrap_or_default() {
-            "Target.targetCreated" if of["targetInfo"]["openerId"].is_string() => {
+            "Target.targetCreated" if parameters["targetInfo"]["openerId"].is_string() => {
                 self.seen.insert("opens a window".to_owned());
-                let target = json!({ "targetId": of["targetInfo"]["targetId"] });
+                let target = json!({ "targetId": parameters["targetInfo"]["targetId"] });
                 self.chromium.send(None, "Target.closeTarget", &target)?;
             }
             _ if message["sessionId"] != self.tab.session.as_str() => {}
-            "Fetch.requestPaused" => self.answer(of)?,
+            "Fetch.requestPaused" => self.answer_request(parameters)?,
             // every script of the page is parsed before it runs: elements, handlers and addresses alike
             "Debugger.scriptParsed" | "Debugger.scriptFailedToParse"
-                if of["executionContextAuxData"]["isDefault"] == true =>
+                if parameters["executionContextAuxData"]["isDefault"] == true =>
             {
                 self.seen.insert("runs a script".to_owned());
             }
@@ -317,7 +318,9 @@ impl Page<'_> {
             "Page.frameAttached" => {
                 self.seen.insert("has a frame".to_owned());
             }
-            "Page.frameRequestedNavigation" => self.journeys.push((text(&of["reason"]), text(&of["url"]))),
+            "Page.frameRequestedNavigation" => self
+                .journeys
+                .push((text(&parameters["reason"]), text(&parameters["url"]))),
             "Page.loadEventFired" => self.loaded = true,
             "Inspector.targetCrashed" => bail!("the page crashed"),
             _ => {}
@@ -326,7 +329,7 @@ impl Page<'_> {
     }
 
     /// Gives the page its document, and nothing to anybody after that.
-    fn answer(&mut self, paused: &Value) -> Result<()> {
+    fn answer_request(&mut self, paused: &Value) -> Result<()> {
         let (id, address) = (&paused["requestId"], paused["request"]["url"].as_str());
         let kind = paused["resourceType"].as_str().unwrap_or_default();
         if address == Some(PAGE)

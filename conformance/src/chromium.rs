@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use xtask::{packages, process::program};
 
-/// Longest wait for any one message.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time until the next message.
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Nothing it does by itself may look like the doing of a page, and nothing leaves this machine.
 const OPTIONS: [&str; 14] = [
@@ -45,7 +45,7 @@ pub(super) struct Tab {
 
 /// A running browser; dropping it ends it.
 pub(super) struct Chromium {
-    /// One to be used again.
+    /// A tab for the next page.
     pub(super) tab: Option<Tab>,
     child: Child,
     input: ChildStdin,
@@ -99,12 +99,12 @@ impl Chromium {
         })
     }
 
-    /// Opens a page.
+    /// Opens a tab.
     pub(super) fn open(&mut self) -> Result<Tab> {
-        let made = self.ask(None, "Target.createTarget", &json!({ "url": "about:blank" }))?;
+        let made = self.call(None, "Target.createTarget", &json!({ "url": "about:blank" }))?;
         let target = made["targetId"].as_str().context("no page")?.to_owned();
         let attach = json!({ "targetId": target, "flatten": true });
-        let attached = self.ask(None, "Target.attachToTarget", &attach)?;
+        let attached = self.call(None, "Target.attachToTarget", &attach)?;
         let session = attached["sessionId"].as_str().context("no session")?.to_owned();
         for (method, parameters) in [
             ("Page.enable", json!({})),
@@ -112,7 +112,7 @@ impl Chromium {
             ("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })),
             ("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })),
         ] {
-            self.ask(Some(&session), method, &parameters)?;
+            self.call(Some(&session), method, &parameters)?;
         }
         Ok(Tab { target, session })
     }
@@ -134,12 +134,12 @@ impl Chromium {
     /// The next answer or event.
     pub(super) fn receive(&self) -> Result<Value> {
         self.messages
-            .recv_timeout(PATIENCE)
+            .recv_timeout(MESSAGE_TIMEOUT)
             .context("chromium says nothing more; see chromium.log")
     }
 
-    /// What the browser answers; events that come before are left out.
-    pub(super) fn ask(&mut self, session: Option<&str>, method: &str, parameters: &Value) -> Result<Value> {
+    /// Sends a command and returns its answer; drops the events before it.
+    pub(super) fn call(&mut self, session: Option<&str>, method: &str, parameters: &Value) -> Result<Value> {
         let id = self.send(session, method, parameters)?;
         loop {
             let mut message = self.receive()?;

@@ -1,13 +1,13 @@
-//! Posts published to repositories behind a real sshd and a real smart HTTP server with TLS; what is there is then read by git, not by
-//! the product.
+//! Posts published to repositories behind a real sshd and a real smart HTTP server with TLS. The result is read by git, not by the
+//! product.
 
-mod hostile;
-mod posts;
+mod fake_server;
+mod post_lifecycle;
+mod process_monitor;
 mod product;
+mod rejections;
 mod repository;
 mod servers;
-mod strange;
-mod watch;
 
 use std::{
     fs,
@@ -21,47 +21,47 @@ use anyhow::{Context, Result, bail, ensure};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
-use product::{Product, Project, text};
-use repository::Bare;
+use fake_server::{Behavior, FakeServer};
+use process_monitor::ProcessMonitor;
+use product::{GitProduct, GitProject, text};
+use repository::BareRepository;
 use servers::{ACCOUNT, Servers};
-use strange::{Strange, Way};
-use watch::Watch;
 
-/// How a repository is reached.
+/// Protocol by which a repository is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Over {
+enum Transport {
     Ssh,
     Https,
 }
 
 /// Everything a step needs.
-struct Stage {
-    over: Over,
-    product: Product,
-    project: Project,
+struct GitFixture {
+    transport: Transport,
+    product: GitProduct,
+    project: GitProject,
     servers: Servers,
-    repository: Bare,
-    /// The secret that is let in, as it is typed in.
+    repository: BareRepository,
+    /// The secret that the servers accept, in the form of the connect command.
     secret: Value,
-    watch: Watch,
+    process_monitor: ProcessMonitor,
     /// Pictures.
-    pictures: Strange,
+    pictures: FakeServer,
     picture: Arc<Vec<u8>>,
-    /// Where redirects lead to.
-    elsewhere: Strange,
-    silent: Strange,
-    trickling: Strange,
+    /// Target of redirects.
+    elsewhere: FakeServer,
+    silent: FakeServer,
+    trickling: FakeServer,
     /// A port that the product may not reach, where somebody would answer.
-    denied: Strange,
+    denied: FakeServer,
     /// Keys and tokens so far.
     count: usize,
 }
 
-/// Longest until nothing is left of what was done.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time until the product has removed its processes and folders.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the operator's commands say for a code, in part.
-const CODES: [(&str, &str); 7] = [
+/// Error codes, and a part of the text with which the operator's commands report each.
+const ERROR_TEXTS: [(&str, &str); 7] = [
     ("credential_refused", "no longer accepts the credentials"),
     ("permission_refused", "may not do this at the provider"),
     ("remote_missing", "it is not there at the provider"),
@@ -71,9 +71,9 @@ const CODES: [(&str, &str); 7] = [
     ("connect", "the provider does not"),
 ];
 
-type Step = (&'static str, fn(&mut Stage) -> Result<String>);
+type GitStep = (&'static str, fn(&mut GitFixture) -> Result<String>);
 
-/// Publishes over ssh and over https; fails where something is not as expected.
+/// Publishes over ssh and over https; fails if a step is not as expected.
 pub(crate) fn check() -> Result<()> {
     let folder = std::path::absolute(xtask::target())?.join("peers/git");
     if folder.exists() {
@@ -82,12 +82,12 @@ pub(crate) fn check() -> Result<()> {
     fs::create_dir_all(&folder)?;
     let mut faults = 0;
     let mut count = 0;
-    let mut stage = Stage::new(&folder)?;
-    for over in [Over::Ssh, Over::Https] {
-        stage.enter(over)?;
-        for (what, step) in posts::STEPS.into_iter().chain(hostile::STEPS) {
-            let outcome = step(&mut stage).and_then(|said| {
-                stage.nothing_is_left()?;
+    let mut fixture = GitFixture::new(&folder)?;
+    for transport in [Transport::Ssh, Transport::Https] {
+        fixture.select_transport(transport)?;
+        for (what, step) in post_lifecycle::STEPS.into_iter().chain(rejections::STEPS) {
+            let outcome = step(&mut fixture).and_then(|said| {
+                fixture.check_leftovers()?;
                 Ok(said)
             });
             let (word, said) = match &outcome {
@@ -96,7 +96,7 @@ pub(crate) fn check() -> Result<()> {
             };
             eprintln!(
                 "{:<6} {what:<46} {word:<7}{said}",
-                format!("{over:?}").to_lowercase()
+                format!("{transport:?}").to_lowercase()
             );
             (faults, count) = (faults + usize::from(outcome.is_err()), count + 1);
         }
@@ -105,31 +105,37 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-impl Stage {
+impl GitFixture {
     fn new(folder: &Path) -> Result<Self> {
         // More than git sends in one piece, and nothing that it can make smaller.
         let mut random = xtask::random::Random::new(1, 1);
         let noise = (0..2 << 20).map(|_| random.below(256) as u8);
         let picture = Arc::new(gif(noise));
-        let pictures = Strange::start(Way::Giving(Arc::clone(&picture)))?;
-        let (elsewhere, denied) = (Strange::start(Way::Refusing)?, Strange::start(Way::Refusing)?);
-        let (silent, trickling) = (Strange::start(Way::Silent)?, Strange::start(Way::Trickling)?);
+        let pictures = FakeServer::start(Behavior::Serving(Arc::clone(&picture)))?;
+        let (elsewhere, denied) = (
+            FakeServer::start(Behavior::Refusing)?,
+            FakeServer::start(Behavior::Refusing)?,
+        );
+        let (silent, trickling) = (
+            FakeServer::start(Behavior::Silent)?,
+            FakeServer::start(Behavior::Trickling)?,
+        );
         let servers = Servers::start(folder, elsewhere.port)?;
-        let strange = [&pictures, &elsewhere, &silent, &trickling].map(|one| one.port);
+        let fake_server = [&pictures, &elsewhere, &silent, &trickling].map(|one| one.port);
         let mut allowed = Vec::new();
         for port in [servers.ssh, servers.http, servers.https] {
             allowed.extend(["127.0.0.1", "[::1]", "localhost"].map(|host| format!("{host}:{port}")));
         }
-        allowed.extend(strange.map(|port| format!("127.0.0.1:{port}")));
-        let product = Product::start(folder.join("data"), folder.join("tls.pem"), &allowed)?;
+        allowed.extend(fake_server.map(|port| format!("127.0.0.1:{port}")));
+        let product = GitProduct::start(folder.join("data"), folder.join("tls.pem"), &allowed)?;
         Ok(Self {
-            over: Over::Ssh,
+            transport: Transport::Ssh,
             project: product.project("Peers")?,
             product,
-            repository: Bare::make(folder, "none.git")?,
+            repository: BareRepository::create(folder, "none.git")?,
             servers,
             secret: Value::Null,
-            watch: Watch::start(),
+            process_monitor: ProcessMonitor::start(),
             pictures,
             picture,
             elsewhere,
@@ -140,49 +146,49 @@ impl Stage {
         })
     }
 
-    /// Goes on with an empty project, an empty repository and a new secret, reached like this.
-    fn enter(&mut self, over: Over) -> Result<()> {
-        self.over = over;
-        let name = format!("{over:?}").to_lowercase();
+    /// Replaces project, repository and secret by new ones, reached by this transport.
+    fn select_transport(&mut self, transport: Transport) -> Result<()> {
+        self.transport = transport;
+        let name = format!("{transport:?}").to_lowercase();
         self.project = self.product.project(&name)?;
-        self.repository = Bare::make(&self.servers.folder, &format!("{name}.git"))?;
-        self.new_secret()
+        self.repository = BareRepository::create(&self.servers.folder, &format!("{name}.git"))?;
+        self.rotate_secret()
     }
 
-    /// Makes another secret the one that is let in.
-    fn new_secret(&mut self) -> Result<()> {
+    /// Replaces the secret that the servers accept.
+    fn rotate_secret(&mut self) -> Result<()> {
         self.count += 1;
-        self.secret = match self.over {
-            Over::Ssh => {
+        self.secret = match self.transport {
+            Transport::Ssh => {
                 let key = self.servers.new_key()?;
                 let middle = key.lines().nth(2).context("a short key")?.to_owned();
-                self.watch.look_for(middle);
+                self.process_monitor.look_for(middle);
                 json!({ "privateKey": key })
             }
-            Over::Https => {
+            Transport::Https => {
                 let token = format!("ghp-token-{}-{}", self.count, std::process::id());
                 self.servers.set_token(&token)?;
-                self.watch
+                self.process_monitor
                     .look_for(BASE64_STANDARD.encode(format!("{ACCOUNT}:{token}")));
-                self.watch.look_for(token.clone());
+                self.process_monitor.look_for(token.clone());
                 json!({ "token": token })
             }
         };
         Ok(())
     }
 
-    /// A secret of the same form that is not let in.
+    /// A secret of the same form that the servers refuse.
     fn wrong_secret(&self) -> Result<Value> {
-        Ok(match self.over {
-            Over::Ssh => {
-                json!({ "privateKey": servers::private_key(&self.servers.folder.join("stranger"))? })
+        Ok(match self.transport {
+            Transport::Ssh => {
+                json!({ "privateKey": servers::create_key(&self.servers.folder.join("stranger"))? })
             }
-            Over::Https => json!({ "token": "ghp-token-of-nobody" }),
+            Transport::Https => json!({ "token": "ghp-token-of-nobody" }),
         })
     }
 
-    /// The address of a repository by its name, at a host of loopback.
-    fn address(&self, host: &str, name: &str) -> String {
+    /// URL of a repository by its name, at a host of loopback.
+    fn url_for(&self, host: &str, name: &str) -> String {
         let Servers {
             folder,
             ssh,
@@ -190,19 +196,19 @@ impl Stage {
             user,
             ..
         } = &self.servers;
-        match self.over {
-            Over::Ssh => format!("ssh://{user}@{host}:{ssh}{}/{name}", folder.display()),
-            Over::Https => format!("https://{host}:{https}/git/{name}"),
+        match self.transport {
+            Transport::Ssh => format!("ssh://{user}@{host}:{ssh}{}/{name}", folder.display()),
+            Transport::Https => format!("https://{host}:{https}/git/{name}"),
         }
     }
 
-    /// The address of the repository.
-    fn own(&self) -> String {
+    /// URL of the repository.
+    fn repository_url(&self) -> String {
         let name = self.repository.path.file_name().unwrap_or_default();
-        self.address("127.0.0.1", &name.to_string_lossy())
+        self.url_for("127.0.0.1", &name.to_string_lossy())
     }
 
-    /// What is entered beside a secret.
+    /// Settings that are entered beside the secret.
     fn settings(&self, repository: String) -> Result<Vec<(&'static str, String)>> {
         let mut settings = vec![
             ("repository", repository),
@@ -211,9 +217,9 @@ impl Stage {
             ("imagesPath", "/images".to_owned()),
             ("baseUrl", "https://example.com/posts".to_owned()),
         ];
-        match self.over {
-            Over::Ssh => settings.push(("hostKey", self.servers.host_key()?)),
-            Over::Https => settings.push(("username", ACCOUNT.to_owned())),
+        match self.transport {
+            Transport::Ssh => settings.push(("hostKey", self.servers.host_key()?)),
+            Transport::Https => settings.push(("username", ACCOUNT.to_owned())),
         }
         Ok(settings)
     }
@@ -225,22 +231,22 @@ impl Stage {
 
     /// Connects the repository, which has to go well.
     fn connect(&self) -> Result<String> {
-        match self.connect_to(self.own(), &self.secret)? {
+        match self.connect_to(self.repository_url(), &self.secret)? {
             Ok(_) => text(&self.product.integration(&self.project)?, "/status"),
             Err(said) => bail!("{said}"),
         }
     }
 
-    /// Saves where posts go.
-    fn map(&self) -> Result<()> {
+    /// Saves the mapping of fields.
+    fn save_mapping(&self) -> Result<()> {
         let map =
             r#"{"title":"title","content":"content","tags":"tags","featuredImage":"image","slug":"slug"}"#;
         let arguments = ["integrations", "map", "git", map];
-        self.product.ask(&self.project, &arguments).map(drop)
+        self.product.call(&self.project, &arguments).map(drop)
     }
 
-    /// Does something in a project of its own: another address is another connection.
-    fn aside(&mut self, work: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
+    /// Does `work` in a new project, because another address is another connection.
+    fn with_new_project(&mut self, work: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let other = self.product.project("Aside")?;
         let own = std::mem::replace(&mut self.project, other);
         let outcome = work(self);
@@ -248,13 +254,13 @@ impl Stage {
         outcome
     }
 
-    /// Tries to connect, which has to fail with the text of a code; what was said, and how long it took.
-    fn refused(&self, repository: String, secret: &Value, code: &str) -> Result<(String, Duration)> {
+    /// Tries to connect, which has to fail with the text of a code. Returns the message and the time it took.
+    fn expect_refusal(&self, repository: String, secret: &Value, code: &str) -> Result<(String, Duration)> {
         let begun = Instant::now();
         match self.connect_to(repository, secret)? {
             Ok(connected) => bail!("it connects: {connected}"),
             Err(said) => {
-                let known = CODES.iter().find(|(known, _)| *known == code);
+                let known = ERROR_TEXTS.iter().find(|(known, _)| *known == code);
                 let (_, words) = known.context("no text of the code")?;
                 ensure!(said.contains(words), "not {code}: {said}");
                 Ok((said, begun.elapsed()))
@@ -262,8 +268,8 @@ impl Stage {
         }
     }
 
-    /// A new post; its id.
-    fn write(&self, title: &str, slug: &str) -> Result<String> {
+    /// Creates a post and returns its id.
+    fn create_post(&self, title: &str, slug: &str) -> Result<String> {
         let content = format!("The text of {title}.\n\nEdition 1.\n");
         let create = [
             "posts",
@@ -275,25 +281,25 @@ impl Stage {
             "--content",
             &content,
         ];
-        text(&self.product.ask(&self.project, &create)?, "/id")
+        text(&self.product.call(&self.project, &create)?, "/id")
     }
 
-    /// Another edition of a post.
-    fn edit(&self, id: &str, edition: &str) -> Result<()> {
+    /// Replaces the text of a post by another edition.
+    fn edit_post(&self, id: &str, edition: &str) -> Result<()> {
         let content = format!("Another text.\n\nEdition {edition}.\n");
         self.product.change(&self.project, id, &["--content", &content])
     }
 
-    /// Publishes a post; what went wrong, `null` where nothing did.
+    /// Publishes a post and returns its error, `null` on success.
     fn publish(&self, id: &str, more: &[&str]) -> Result<Value> {
         let mut arguments = vec!["publish", id];
         arguments.extend(more);
-        let job = self.product.begin_publish(&self.project, &arguments)?;
-        self.product.follow(&self.project, id, &job)
+        let job = self.product.start_publishing(&self.project, &arguments)?;
+        self.product.wait_for_job(&self.project, id, &job)
     }
 
     /// Publishes a post live, which has to go well.
-    fn live(&self, id: &str) -> Result<()> {
+    fn publish_live(&self, id: &str) -> Result<()> {
         let error = self.publish(id, &[])?;
         ensure!(error.is_null(), "{error}");
         let post = self.product.post(&self.project, id)?;
@@ -301,15 +307,15 @@ impl Stage {
         Ok(())
     }
 
-    /// Publishes a post, which has to fail with this code; what the other side said.
-    fn fails(&self, id: &str, code: &str) -> Result<String> {
+    /// Publishes a post, which has to fail with this code. Returns the message of the other side.
+    fn expect_failure(&self, id: &str, code: &str) -> Result<String> {
         let error = self.publish(id, &[])?;
         ensure!(error["code"] == code, "not {code}: {error}");
         Ok(error["providerMessage"].as_str().unwrap_or_default().to_owned())
     }
 
     /// The file of a post, which must be the only one with its slug or its id.
-    fn only(&self, id: &str, slug: &str) -> Result<String> {
+    fn find_only_file(&self, id: &str, slug: &str) -> Result<String> {
         let name = format!("content/posts/{slug}.md");
         let mut found = Vec::new();
         for file in self.repository.files()? {
@@ -328,26 +334,30 @@ impl Stage {
         text(&self.product.integration(&self.project)?, "/status")
     }
 
-    /// No secret was said or shown, and no folder of work stays.
-    fn nothing_is_left(&self) -> Result<()> {
-        self.watch.judge()?;
-        let said = self.product.said()?;
+    /// Fails if a secret was logged or shown, or if a process or a folder of the work is still there.
+    fn check_leftovers(&self) -> Result<()> {
+        self.process_monitor.check()?;
+        let said = self.product.transcript()?;
         ensure!(
-            self.watch.find(&said).is_none(),
+            self.process_monitor.find(&said).is_none(),
             "a secret stands in the log or in an answer"
         );
         let begun = Instant::now();
         while !self.product.scratch().is_empty() {
             let left = self.product.scratch();
-            ensure!(begun.elapsed() < PATIENCE, "{left:?} is left");
+            ensure!(begun.elapsed() < CLEANUP_TIMEOUT, "{left:?} is left");
             thread::sleep(Duration::from_millis(100));
         }
         loop {
-            let left = watch::children_of(self.product.data());
+            let left = process_monitor::children_of(self.product.data());
             if left.is_empty() {
                 break;
             }
-            ensure!(begun.elapsed() < PATIENCE, "still running: {}", left.join("; "));
+            ensure!(
+                begun.elapsed() < CLEANUP_TIMEOUT,
+                "still running: {}",
+                left.join("; ")
+            );
             thread::sleep(Duration::from_millis(100));
         }
         Ok(())

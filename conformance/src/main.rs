@@ -45,7 +45,7 @@ enum Comparison {
         #[arg(long)]
         website: Vec<String>,
     },
-    /// What the sanitiser leaves of hostile texts, in Chromium
+    /// Hostile texts after the sanitiser, rendered by Chromium
     Browser,
     /// Posts published to repositories behind a real sshd and a real smart HTTP server, with others who push, kills and impostors
     Git,

@@ -50,7 +50,7 @@ pub(crate) fn check(documents: &Path) -> Result<()> {
         calls.push(format!("{provider}=http://127.0.0.1:{port}"));
     }
     // Models answer with a stream, which the validator has not: their requests count here, their answers below.
-    report(&call(&calls)?, "ROWS", 9)?;
+    check_answers(&call_providers(&calls)?, "ROWS", 9)?;
     let mut refused = Vec::new();
     for (provider, peer) in &peers {
         let said = fs::read_to_string(&peer.log)?;
@@ -74,11 +74,11 @@ pub(crate) fn check(documents: &Path) -> Result<()> {
         "not as the vendor has it: {}",
         refused.join(", ")
     );
-    stream(&folder)
+    check_streams(&folder)
 }
 
 /// The three dialects from a server that streams.
-fn stream(folder: &Path) -> Result<()> {
+fn check_streams(folder: &Path) -> Result<()> {
     let port = free_port()?;
     let mut command = program("node", None);
     command.arg("node_modules/@copilotkit/aimock/dist/cli.js").args([
@@ -95,18 +95,18 @@ fn stream(folder: &Path) -> Result<()> {
         format!("anthropic={root}"),
         format!("gemini={root}/v1beta"),
     ];
-    report(&call(&calls)?, "WHOLE", 3)
+    check_answers(&call_providers(&calls)?, "WHOLE", 3)
 }
 
-/// Shows what came of the calls; fails unless so many went well.
-fn report(said: &str, good: &str, expected: usize) -> Result<()> {
+/// Prints the answers; fails unless `expected` of them begin with `good`.
+fn check_answers(said: &str, good: &str, expected: usize) -> Result<()> {
     eprint!("{said}");
     let count = said.lines().filter(|l| l.starts_with(good)).count();
     ensure!(count == expected, "{count} of {expected} calls were answered");
     Ok(())
 }
 
-fn call(calls: &[String]) -> Result<String> {
+fn call_providers(calls: &[String]) -> Result<String> {
     let output = Command::new(xtask::cargo())
         .args([
             "run",

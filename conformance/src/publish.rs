@@ -2,17 +2,17 @@
 
 mod cms;
 mod directus;
+mod fault_load;
 mod ghost;
 mod http;
-mod images;
-mod install;
-mod itself;
+mod image_server;
+mod installation;
 mod product;
 mod proxy;
 mod scenario;
-mod storm;
+mod self_test;
+mod step_results;
 mod strapi;
-mod table;
 mod wordpress;
 
 use std::{fs, io, path::PathBuf};
@@ -22,16 +22,16 @@ use clap::Args;
 
 use cms::Cms;
 use directus::Directus;
+use fault_load::FaultLoad;
 use ghost::Ghost;
-use product::Product;
+use product::CmsProduct;
 use proxy::Proxy;
-use scenario::Stage;
-use storm::Storm;
+use scenario::CmsFixture;
+use step_results::StepResults;
 use strapi::Strapi;
-use table::Table;
 use wordpress::WordPress;
 
-/// What a run can be narrowed to.
+/// Options of a run.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Only these: wordpress, wordpress-marker (with a meta field for marks), ghost, strapi, directus
@@ -54,10 +54,10 @@ pub struct Options {
     serve: bool,
 }
 
-/// Name, and what starts it.
-type Kind = (&'static str, fn() -> Result<Box<dyn Cms>>);
+/// Name and start function of a CMS.
+type CmsKind = (&'static str, fn() -> Result<Box<dyn Cms>>);
 
-const KINDS: [Kind; 5] = [
+const CMS_KINDS: [CmsKind; 5] = [
     ("wordpress", || {
         Ok(Box::new(WordPress::start("wordpress", false)?))
     }),
@@ -69,28 +69,28 @@ const KINDS: [Kind; 5] = [
     ("directus", || Ok(Box::new(Directus::start()?))),
 ];
 
-/// Tries everything with each; fails where something is not as expected.
+/// Runs every step with each CMS; fails if one is not as expected.
 pub(crate) fn check(options: &Options) -> Result<()> {
     for name in &options.only {
         ensure!(
-            KINDS.iter().any(|(kind, _)| kind == name),
+            CMS_KINDS.iter().any(|(kind, _)| kind == name),
             "there is no {name} here"
         );
     }
-    let chosen = KINDS
+    let chosen = CMS_KINDS
         .iter()
         .filter(|(name, _)| options.only.is_empty() || options.only.iter().any(|only| only == name))
         .map(|(name, start)| start().with_context(|| format!("cannot start {name}")));
     if options.serve {
         return serve(&chosen.collect::<Result<Vec<_>>>()?);
     }
-    let images = images::serve()?;
-    let mut table = Table::default();
+    let images = image_server::serve()?;
+    let mut table = StepResults::default();
     for cms in chosen {
-        try_out(&mut *cms?, &images, options, &mut table)?;
+        compare(&mut *cms?, &images, options, &mut table)?;
     }
     eprintln!("\n{table}");
-    table.judge()
+    table.check()
 }
 
 fn serve(all: &[Box<dyn Cms>]) -> Result<()> {
@@ -102,37 +102,37 @@ fn serve(all: &[Box<dyn Cms>]) -> Result<()> {
     Ok(())
 }
 
-fn try_out(cms: &mut dyn Cms, images: &str, options: &Options, table: &mut Table) -> Result<()> {
-    table.add(cms.name(), "by itself", itself::check(cms));
+fn compare(cms: &mut dyn Cms, images: &str, options: &Options, table: &mut StepResults) -> Result<()> {
+    table.add(cms.name(), "by itself", self_test::check(cms));
     let proxy = Proxy::start(cms.address(), options.seed)?;
     let allowed = [proxy.address(), cms.address(), images].map(str::to_owned);
-    let product = Product::start(
+    let product = CmsProduct::start(
         cms.name(),
         options.program.as_deref(),
         options.replicas,
         allowed.to_vec(),
     )?;
-    let mut stage = Stage {
+    let mut fixture = CmsFixture {
         product: &product,
         cms,
         proxy: &proxy,
         images,
     };
-    if !scenario::play(&mut stage, table) {
+    if !scenario::run_steps(&mut fixture, table) {
         return Ok(());
     }
     if options.publishes > 0 {
-        let storm = Storm {
+        let load = FaultLoad {
             product: &product,
-            cms: &*stage.cms,
+            cms: &*fixture.cms,
             proxy: &proxy,
             publishes: options.publishes,
             seed: options.seed,
         };
-        storm.rage(table);
-        scenario::wait(&mut stage, table);
+        load.run(table);
+        scenario::run_slow_step(&mut fixture, table);
     }
-    scenario::end(&mut stage, table);
+    scenario::run_destructive_steps(&mut fixture, table);
     let log: String = proxy.log().iter().map(|entry| format!("{entry}\n")).collect();
     fs::write(product.folder().join("requests.log"), log)?;
     Ok(())

@@ -16,11 +16,11 @@ use xtask::{
 
 use crate::peer::Peer;
 
-/// The engine's test that asks a vendor everything it is ever asked, and the variable that tells it where.
+/// The engine's test that sends a vendor every kind of request, and the variable with the vendors' addresses.
 const TEST: &str = "publishing::vendors::documents::requests_are_as_the_vendors_have_them";
-const PLACES: &str = "SEARCHWRIGHT_VENDORS";
+const ADDRESSES_VARIABLE: &str = "SEARCHWRIGHT_VENDORS";
 
-/// Where Shopify publishes its introspection.
+/// Package with Shopify's introspection, and its path there.
 const SHOPIFY: &str = "@shopify/dev-mcp@1.16.0";
 const INTROSPECTION: &str = "package/dist/data/admin_2026-10.json.gz";
 
@@ -86,11 +86,11 @@ pub(crate) fn check(documents: &Path) -> Result<()> {
     let folder = xtask::target().join("peers/vendors");
     install(&folder)?;
     ensure!(
-        test(&["--no-run"]).status()?.success(),
+        test_command(&["--no-run"]).status()?.success(),
         "the engine's tests do not compile"
     );
     let mut peers = Vec::new();
-    let mut places = Vec::new();
+    let mut addresses = Vec::new();
     for vendor in &VENDORS {
         let document = match vendor.name {
             "webflow" => documents.join("webflow.yaml"),
@@ -98,14 +98,14 @@ pub(crate) fn check(documents: &Path) -> Result<()> {
             _ => std::path::absolute(folder.join(INTROSPECTION))?,
         };
         ensure!(document.is_file(), "{} is not there", document.display());
-        let (peer, port) = serve(vendor.name, &folder, &document)?;
-        places.push(format!("{}=http://127.0.0.1:{port}", vendor.name));
+        let (peer, port) = start_server(vendor.name, &folder, &document)?;
+        addresses.push(format!("{}=http://127.0.0.1:{port}", vendor.name));
         peers.push((vendor, peer));
     }
-    let asked = ask(&places.join(" "));
+    let asked = run_test(&addresses.join(" "));
     let mut faults = Vec::new();
     for (vendor, peer) in &peers {
-        faults.extend(judge(vendor, &fs::read_to_string(&peer.log)?));
+        faults.extend(find_faults(vendor, &fs::read_to_string(&peer.log)?));
     }
     ensure!(
         faults.is_empty(),
@@ -115,18 +115,18 @@ pub(crate) fn check(documents: &Path) -> Result<()> {
     asked
 }
 
-fn serve(name: &str, folder: &Path, document: &Path) -> Result<(Peer, u16)> {
+fn start_server(name: &str, folder: &Path, document: &Path) -> Result<(Peer, u16)> {
     let port = free_port()?;
     let mut command = program("node", None);
     command
-        .args(["serve.mjs", name])
+        .args(["server.mjs", name])
         .arg(document)
         .arg(port.to_string());
     Ok((Peer::start(name, folder, command)?, port))
 }
 
 /// A command for the engine's test.
-fn test(arguments: &[&str]) -> Command {
+fn test_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(xtask::cargo());
     command
         .args(["test", "--quiet", "--package", "searchwright-engine", "--lib"])
@@ -135,18 +135,18 @@ fn test(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it.
-fn ask(places: &str) -> Result<()> {
-    let mut command = test(&["--", "--ignored", "--exact", TEST]);
-    let status = command.env(PLACES, places).status()?;
+/// Runs the engine's test.
+fn run_test(addresses: &str) -> Result<()> {
+    let mut command = test_command(&["--", "--ignored", "--exact", TEST]);
+    let status = command.env(ADDRESSES_VARIABLE, addresses).status()?;
     if !status.success() {
         bail!("the vendors' answers were not understood: {status}");
     }
     Ok(())
 }
 
-/// Shows what a server said, and returns what is wrong with it.
-fn judge(vendor: &Vendor, said: &str) -> Vec<String> {
+/// Prints the log of a server and returns the faults in it.
+fn find_faults(vendor: &Vendor, said: &str) -> Vec<String> {
     let name = vendor.name;
     let mut faults = Vec::new();
     let mut wrong = 0;
@@ -192,8 +192,8 @@ fn judge(vendor: &Vendor, said: &str) -> Vec<String> {
 fn install(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in [
-        ("serve.mjs", include_str!("vendors/serve.mjs")),
-        ("spoil.mjs", include_str!("vendors/spoil.mjs")),
+        ("server.mjs", include_str!("vendors/server.mjs")),
+        ("mutations.mjs", include_str!("vendors/mutations.mjs")),
         ("openapi.mjs", include_str!("vendors/openapi.mjs")),
         ("webflow.mjs", include_str!("vendors/webflow.mjs")),
         ("notion.mjs", include_str!("vendors/notion.mjs")),
@@ -211,11 +211,11 @@ fn install(folder: &Path) -> Result<()> {
             quiet("npm install", npm.current_dir(folder))
         },
     )?;
-    install_once(folder, "shopify", SHOPIFY, || unpack(folder))
+    install_once(folder, "shopify", SHOPIFY, || unpack_introspection(folder))
 }
 
 /// One file of Shopify's package, which needs hundreds of others to be installed.
-fn unpack(folder: &Path) -> Result<()> {
+fn unpack_introspection(folder: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
     quiet(
         "npm pack",

@@ -18,10 +18,10 @@ use xtask::{
 
 use crate::{peer::Peer, product};
 
-/// Longest a delivery may take.
-const DELIVERED: Duration = Duration::from_secs(60);
+/// Time until a delivery.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Lines that a receiver writes for each message: two libraries, a good and a bad body.
-const LINES: usize = 4;
+const LINES_PER_MESSAGE: usize = 4;
 
 /// Sends tests to both receivers; fails if a library refuses one, or takes one that was changed.
 pub(crate) fn check() -> Result<()> {
@@ -40,25 +40,25 @@ pub(crate) fn check() -> Result<()> {
     ] {
         receivers.push(Receiver::start(&folder, name, text)?);
     }
-    let product = Product::start(binary, &folder.join("data"), &receivers)?;
+    let product = WebhookProduct::start(binary, &folder.join("data"), &receivers)?;
     for receiver in &mut receivers {
-        let made = product.run(&[
+        let made = product.run_command(&[
             "webhooks",
             "create",
             &format!("http://127.0.0.1:{}/", receiver.port),
             "post.published",
         ])?;
-        let (id, old) = (word(&made, "id")?, word(&made, "secret")?);
-        receiver.message(&product, &id, &old)?;
-        let rotated = product.run(&["webhooks", "rotate", &id])?;
-        receiver.message(&product, &id, &old)?;
-        receiver.message(&product, &id, &word(&rotated, "secret")?)?;
+        let (id, old) = (text_member(&made, "id")?, text_member(&made, "secret")?);
+        receiver.check_message(&product, &id, &old)?;
+        let rotated = product.run_command(&["webhooks", "rotate", &id])?;
+        receiver.check_message(&product, &id, &old)?;
+        receiver.check_message(&product, &id, &text_member(&rotated, "secret")?)?;
     }
     eprintln!("every message was verified by four libraries, and none that was changed");
     Ok(())
 }
 
-fn word(record: &Value, name: &str) -> Result<String> {
+fn text_member(record: &Value, name: &str) -> Result<String> {
     let word = record.get(name).and_then(Value::as_str);
     Ok(word.with_context(|| format!("no {name} in {record}"))?.to_owned())
 }
@@ -92,22 +92,22 @@ impl Receiver {
         })
     }
 
-    /// Has a test sent and reads what the libraries say of it with this secret.
-    fn message(&mut self, product: &Product, webhook: &str, secret: &str) -> Result<()> {
+    /// Sends a test and checks the verdicts of the libraries with this secret.
+    fn check_message(&mut self, product: &WebhookProduct, webhook: &str, secret: &str) -> Result<()> {
         fs::write(self.folder.join("secret"), secret)?;
-        product.run(&["webhooks", "test", webhook])?;
+        product.run_command(&["webhooks", "test", webhook])?;
         self.messages += 1;
-        let expected = 1 + LINES * self.messages;
+        let expected = 1 + LINES_PER_MESSAGE * self.messages;
         let begun = std::time::Instant::now();
         let said = loop {
             let said = fs::read_to_string(&self.peer.log)?;
             if said.lines().count() >= expected {
                 break said;
             }
-            ensure!(begun.elapsed() < DELIVERED, "no message came: {said}");
+            ensure!(begun.elapsed() < DELIVERY_TIMEOUT, "no message came: {said}");
             std::thread::sleep(Duration::from_millis(20));
         };
-        let new: Vec<&str> = said.lines().skip(expected - LINES).collect();
+        let new: Vec<&str> = said.lines().skip(expected - LINES_PER_MESSAGE).collect();
         eprintln!("{}: {}", self.folder.display(), new.join(", "));
         let valid = new.iter().filter(|line| line.starts_with("VALID "));
         let refused = new.iter().filter(|line| line.starts_with("REFUSED "));
@@ -120,13 +120,13 @@ impl Receiver {
 }
 
 /// A server with an empty database, driven by its own command line.
-struct Product {
+struct WebhookProduct {
     binary: PathBuf,
     settings: Vec<(&'static str, String)>,
     _running: Running,
 }
 
-impl Product {
+impl WebhookProduct {
     fn start(binary: PathBuf, data: &Path, receivers: &[Receiver]) -> Result<Self> {
         if data.exists() {
             fs::remove_dir_all(data)?;
@@ -143,7 +143,7 @@ impl Product {
         }
         command.stderr(Stdio::null());
         let mut running = Running::start("searchwright serve", &mut command)?;
-        running.wait_until(DELIVERED, || {
+        running.wait_until(DELIVERY_TIMEOUT, || {
             std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
         })?;
         let mut product = Self {
@@ -151,7 +151,7 @@ impl Product {
             settings: vec![("SEARCHWRIGHT_DATA_DIR", data.display().to_string())],
             _running: running,
         };
-        let project = product.run(&[
+        let project = product.run_command(&[
             "admin",
             "project",
             "create",
@@ -160,17 +160,17 @@ impl Product {
             "--domain",
             "example.com",
         ])?;
-        let id = word(&project, "id")?;
-        let key = product.run(&["admin", "key", "create", "--project", &id, "--name", "peers"])?;
+        let id = text_member(&project, "id")?;
+        let key = product.run_command(&["admin", "key", "create", "--project", &id, "--name", "peers"])?;
         product.settings.extend([
             ("SEARCHWRIGHT_URL", format!("http://127.0.0.1:{port}/v1")),
-            ("SEARCHWRIGHT_KEY", word(&key, "key")?),
+            ("SEARCHWRIGHT_KEY", text_member(&key, "key")?),
             ("SEARCHWRIGHT_PROJECT", id),
         ]);
         Ok(product)
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<Value> {
+    fn run_command(&self, arguments: &[&str]) -> Result<Value> {
         let mut command = Command::new(&self.binary);
         command
             .args(arguments)

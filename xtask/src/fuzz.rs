@@ -20,13 +20,13 @@ use clap::Args;
 use crate::{process, target, workspace};
 
 /// Memory of a target, in MiB.
-const MEMORY: u32 = 512;
+const MAX_MEMORY_MIB: u32 = 512;
 /// Seconds that one input may take.
-const PATIENCE: u32 = 10;
+const MAX_INPUT_SECONDS: u32 = 10;
 /// Bytes of the longest input.
-const LONGEST: u32 = 32 * 1024;
+const MAX_INPUT_BYTES: u32 = 32 * 1024;
 
-/// What to run and how long.
+/// Targets to run and the time for each.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Seconds for each target
@@ -88,11 +88,15 @@ fn one(name: &str, seconds: u32) -> Result<bool> {
         command.arg(workspace().join("crates/engine/tests/data/keywords"));
     }
     command.args(["--", &format!("-max_total_time={seconds}")]);
-    command.arg(format!("-rss_limit_mb={MEMORY}"));
+    command.arg(format!("-rss_limit_mb={MAX_MEMORY_MIB}"));
     // it reads long inputs again and again, on purpose
-    let patience = if name == "growth" { 10 * PATIENCE } else { PATIENCE };
+    let patience = if name == "growth" {
+        10 * MAX_INPUT_SECONDS
+    } else {
+        MAX_INPUT_SECONDS
+    };
     command.arg(format!("-timeout={patience}"));
-    command.arg(format!("-max_len={LONGEST}"));
+    command.arg(format!("-max_len={MAX_INPUT_BYTES}"));
     command.args(["-print_final_stats=1", "-reload=0"]);
     if let Some(words) = dictionary(&own, name) {
         command.arg(format!("-dict={}", words.display()));

@@ -1,5 +1,5 @@
-//! What the tests and benchmarks need around them: programs of the system, a private PostgreSQL,
-//! a generated website with known faults.
+//! Surroundings of the tests and benchmarks: programs of the system, a private PostgreSQL, a generated website with
+//! known faults.
 //!
 //! Kept apart from the command line so that the benchmarks and the conformance program use the same pieces, and kept
 //! to few dependencies because everybody's first test run compiles it.

@@ -1,4 +1,4 @@
-//! What must never be in `Cargo.lock`, read without any tool: the part of `deny.toml` that decides
+//! Packages that must never be in `Cargo.lock`, found without any tool: the part of `deny.toml` that decides
 //! what the program links, checked in every test run because cargo-deny is not on every machine.
 
 use std::collections::BTreeMap;

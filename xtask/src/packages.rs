@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::quiet;
 
-/// Where Debian keeps servers, which is not always in a person's `PATH`.
+/// Folders of Debian's servers, which are not always in a person's `PATH`.
 const SYSTEM_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 /// Full path of a program, if it is installed.

@@ -21,12 +21,12 @@ use crate::{
 };
 
 /// Oldest major version the product supports.
-const OLDEST: u32 = 15;
+const MIN_VERSION: u32 = 15;
 
 /// User that owns the cluster when we are root, because the server refuses to run as root.
 const SERVER_USER: &str = "postgres";
 
-/// Where PostgreSQL's programs are.
+/// Folder of PostgreSQL's programs.
 #[derive(Debug)]
 pub struct Binaries(PathBuf);
 
@@ -98,7 +98,7 @@ pub fn start_kept() -> Result<String> {
 
 /// Stops and removes the cluster of [`start_kept`]; says no when there is none.
 pub fn stop_kept() -> Result<()> {
-    let Some(folder) = places()
+    let Some(folder) = parent_folders()
         .into_iter()
         .map(|place| place.join("postgres-kept"))
         .find(|folder| folder.is_dir())
@@ -148,7 +148,7 @@ impl Cluster {
         drop(fs::remove_dir_all(self.data()));
         let secret = self.folder.join("password");
         fs::write(&secret, &self.password)?;
-        give(&secret)?;
+        change_owner(&secret)?;
         let mut command = program(self.program("initdb"), user());
         command
             .arg("-D")
@@ -222,7 +222,8 @@ impl Binaries {
             return Ok(binaries);
         }
         packages::install("postgresql")?;
-        Self::find().with_context(|| format!("the system's packages gave no PostgreSQL {OLDEST} or newer"))
+        Self::find()
+            .with_context(|| format!("the system's packages gave no PostgreSQL {MIN_VERSION} or newer"))
     }
 
     /// The newest installed version that is new enough.
@@ -243,7 +244,7 @@ impl Binaries {
             .chain(in_path)
             .filter(whole)
             .filter_map(|folder| Some((major(&folder)?, folder)))
-            .filter(|(major, _)| *major >= OLDEST)
+            .filter(|(major, _)| *major >= MIN_VERSION)
             .max()
             .map(|(_, folder)| Self(folder))
     }
@@ -264,15 +265,15 @@ fn major(binaries: &Path) -> Option<u32> {
         .ok()
 }
 
-/// Where clusters may lie: in `target/`, or in the system's temporary folder when the server's user
+/// Possible folders of clusters: in `target/`, or in the system's temporary folder when the server's user
 /// cannot reach `target/` (a checkout below /root).
-fn places() -> [PathBuf; 2] {
+fn parent_folders() -> [PathBuf; 2] {
     [crate::target(), std::env::temp_dir().join("searchwright")]
 }
 
 /// A new empty folder that the server's user owns and nobody else can read.
 fn owned_folder(name: &str) -> Result<PathBuf> {
-    for place in places() {
+    for place in parent_folders() {
         fs::create_dir_all(&place)?;
         remove_left_over(&place);
         let folder = place.join(name);
@@ -286,7 +287,7 @@ fn owned_folder(name: &str) -> Result<PathBuf> {
             other => other.with_context(|| format!("cannot make {}", folder.display()))?,
         }
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
-        give(&folder)?;
+        change_owner(&folder)?;
         let reached = program("test", user())
             .arg("-w")
             .arg(&folder)
@@ -320,7 +321,7 @@ fn remove_left_over(place: &Path) {
 }
 
 /// Makes the server's user the owner of a path, when that is another user.
-fn give(path: &Path) -> Result<()> {
+fn change_owner(path: &Path) -> Result<()> {
     let Some(user) = user() else { return Ok(()) };
     let id = |flag: &str| -> Result<u32> {
         let output = Command::new("id").args([flag, user]).output()?;

@@ -9,11 +9,11 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 
-/// Where the names go, from the root of the repository.
+/// File of the names, from the root of the repository.
 pub const FILE: &str = "crates/site/data/schema-org.txt";
-/// Where those of organisations go.
+/// File of the names of organisations.
 pub const ORGANIZATIONS: &str = "crates/site/data/organizations.txt";
-/// What values are and no thing has.
+/// Types of values, which no thing has.
 const DATA_TYPES: [&str; 9] = [
     "Boolean", "Date", "DateTime", "Float", "Integer", "Number", "Text", "Time", "URL",
 ];

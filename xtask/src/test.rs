@@ -21,7 +21,7 @@ pub const POSTGRES_VARIABLE: &str = "SEARCHWRIGHT_TEST_POSTGRES";
 /// The cargo-deny that continuous integration installs, where nothing may be skipped.
 const DENY: &str = "cargo-deny@0.20.2";
 
-/// What one run can be narrowed to.
+/// Options of a run.
 #[derive(Args, Debug, Default)]
 pub struct Options {
     /// Run only this step; may be repeated

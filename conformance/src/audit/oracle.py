@@ -4,7 +4,7 @@ import json
 import pathlib
 import sys
 
-import judge
+import verdicts
 import web
 
 start, folder = sys.argv[1:]
@@ -18,5 +18,5 @@ for number, (url, page) in enumerate(site.pages.items()):
     file.write_bytes(page.answer.body)
     files[url] = str(file)
 (folder / "files.json").write_text(json.dumps(files))
-verdicts, signs = judge.everything(site)
-json.dump({"pages": sorted(site.pages), "verdicts": verdicts, "signs": signs}, sys.stdout)
+found, signs = verdicts.collect(site)
+json.dump({"pages": sorted(site.pages), "verdicts": found, "signs": signs}, sys.stdout)

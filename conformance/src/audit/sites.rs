@@ -15,7 +15,7 @@ use xtask::{
     website,
 };
 
-use super::planted;
+use super::fault_pages;
 
 /// Package, folder that is served, what robots.txt forbids, and whether a sitemap lists every page.
 const PACKAGED: [(&str, &str, &str, bool); 4] = [
@@ -48,20 +48,20 @@ const PACKAGED: [(&str, &str, &str, bool); 4] = [
 const GENERATED_PAGES: u32 = 300;
 
 /// A website that is being served.
-pub(super) struct Site {
+pub(super) struct ServedSite {
     pub(super) name: &'static str,
     /// Its home page.
     pub(super) url: String,
 }
 
 /// All of them, until the value is dropped.
-pub(super) struct Sites {
-    pub(super) all: Vec<Site>,
+pub(super) struct ServedSites {
+    pub(super) all: Vec<ServedSite>,
     _servers: [Running; 2],
 }
 
 /// Installs what is missing and serves everything on ports of its own; those to be audited are all, or some by name.
-pub(super) fn serve(folder: &Path, only: &[String]) -> Result<Sites> {
+pub(super) fn serve(folder: &Path, only: &[String]) -> Result<ServedSites> {
     let mut all = Vec::new();
     let mut servers = String::new();
     for (package, root, forbidden, listed) in PACKAGED {
@@ -77,15 +77,15 @@ pub(super) fn serve(folder: &Path, only: &[String]) -> Result<Sites> {
             writeln!(robots, "Sitemap: {url}sitemap.xml")?;
         }
         fs::write(own.join("robots.txt"), robots)?;
-        add(&mut servers, &url, Path::new(root), &own)?;
-        all.push(Site { name: package, url });
+        write_server(&mut servers, &url, Path::new(root), &own)?;
+        all.push(ServedSite { name: package, url });
     }
     let url = format!("http://127.0.0.1:{}/", free_port()?);
     let own = folder.join("planted");
-    planted::write(&own.join("root"), &url)?;
-    add(&mut servers, &url, &own.join("root"), &own)?;
-    all.push(Site { name: "planted", url });
-    let packaged = start(folder, &servers, &all)?;
+    fault_pages::write(&own.join("root"), &url)?;
+    write_server(&mut servers, &url, &own.join("root"), &own)?;
+    all.push(ServedSite { name: "planted", url });
+    let packaged = start_nginx(folder, &servers, &all)?;
     let order = website::Order {
         pages: GENERATED_PAGES,
         seed: 1,
@@ -95,7 +95,7 @@ pub(super) fn serve(folder: &Path, only: &[String]) -> Result<Sites> {
     fs::create_dir_all(&own)?;
     let expected = website::generate(&order, &own)?;
     let generated = website::serve(&expected, &own)?;
-    all.push(Site {
+    all.push(ServedSite {
         name: "generated",
         url: format!("{}/", expected.origin),
     });
@@ -106,14 +106,14 @@ pub(super) fn serve(folder: &Path, only: &[String]) -> Result<Sites> {
         !all.is_empty(),
         "there is no such website: python3-doc, apache2-doc, debian-handbook, debian-policy, planted, generated"
     );
-    Ok(Sites {
+    Ok(ServedSites {
         all,
         _servers: [packaged, generated],
     })
 }
 
 /// One more server, with robots.txt and sitemap of our own.
-fn add(servers: &mut String, url: &str, root: &Path, own: &Path) -> Result<()> {
+fn write_server(servers: &mut String, url: &str, root: &Path, own: &Path) -> Result<()> {
     write!(
         servers,
         "server {{\n listen {};\n root {};\n index index.html;\n autoindex on;\n absolute_redirect off;\n \
@@ -130,7 +130,7 @@ fn address(url: &str) -> &str {
     url.trim_start_matches("http://").trim_end_matches('/')
 }
 
-fn start(folder: &Path, servers: &str, sites: &[Site]) -> Result<Running> {
+fn start_nginx(folder: &Path, servers: &str, sites: &[ServedSite]) -> Result<Running> {
     let nginx = packages::ensure("nginx", "nginx")?;
     // started by root, the worker would become nobody, who may not reach the folder
     let user = if packages::root() { "user root;\n" } else { "" };
@@ -154,7 +154,7 @@ fn start(folder: &Path, servers: &str, sites: &[Site]) -> Result<Running> {
         .args(["-g", "daemon off;", "-e", "stderr"]);
     command.stdout(log.try_clone()?).stderr(log);
     let mut running = Running::start("nginx", &mut command)?;
-    let listens = |site: &Site| TcpStream::connect(address(&site.url)).is_ok();
+    let listens = |site: &ServedSite| TcpStream::connect(address(&site.url)).is_ok();
     running
         .wait_until(Duration::from_secs(10), || sites.iter().all(listens))
         .with_context(|| format!("see {at}/nginx.log"))?;

@@ -17,26 +17,26 @@ use xtask::process::{Running, free_port, program};
 
 use crate::product;
 
-/// Longest it may take to listen after it was started.
-const BACK: Duration = Duration::from_secs(60);
-/// Longest a publication may take: four tries of one that cannot be carried out take 70 seconds and what the servers take.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// Time until it listens.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time for a publication: four tries of one that cannot be carried out take 70 seconds and what the servers take.
+const PUBLISH_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// A server with an empty database.
-pub(super) struct Product {
+pub(super) struct GitProduct {
     binary: PathBuf,
     data: PathBuf,
-    /// What it trusts over TLS, beside nothing else.
+    /// File with the only certificate that it trusts.
     authority: PathBuf,
     allowed: Vec<String>,
     ports: (u16, u16),
     running: Option<Running>,
-    /// All that its commands ever answered.
+    /// Output of all its commands.
     answers: Mutex<String>,
 }
 
 /// A project of it, as its key sees it.
-pub(super) struct Project {
+pub(super) struct GitProject {
     id: String,
     key: String,
 }
@@ -49,7 +49,7 @@ pub(super) fn text(value: &Value, pointer: &str) -> Result<String> {
         .to_owned())
 }
 
-impl Product {
+impl GitProduct {
     /// Builds it and starts it in an empty folder; it may reach these hosts and ports.
     pub(super) fn start(data: PathBuf, authority: PathBuf, allowed: &[String]) -> Result<Self> {
         fs::create_dir_all(&data)?;
@@ -66,7 +66,7 @@ impl Product {
         Ok(product)
     }
 
-    /// Starts it.
+    /// Starts the server.
     pub(super) fn begin(&mut self) -> Result<()> {
         let log = File::options()
             .create(true)
@@ -85,17 +85,19 @@ impl Product {
         command.stdout(log.try_clone()?).stderr(log);
         let mut running = Running::start("searchwright serve", &mut command)?;
         let port = self.ports.0;
-        running.wait_until(BACK, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok())?;
+        running.wait_until(START_TIMEOUT, || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        })?;
         self.running = Some(running);
         Ok(())
     }
 
-    /// Kills it where it stands.
+    /// Kills the server with SIGKILL.
     pub(super) fn kill(&mut self) -> Result<()> {
         self.running.take().context("it does not run")?.kill()
     }
 
-    /// Asks it to end; how long that took.
+    /// Asks it to end and returns the time that took.
     pub(super) fn stop(&mut self) -> Result<Duration> {
         let begun = Instant::now();
         self.running.take().context("it does not run")?.stop();
@@ -103,13 +105,13 @@ impl Product {
     }
 
     /// A new project with a key.
-    pub(super) fn project(&self, name: &str) -> Result<Project> {
+    pub(super) fn project(&self, name: &str) -> Result<GitProject> {
         let domain = "example.com";
         let create = ["admin", "project", "create", "--name", name, "--domain", domain];
-        let id = text(&self.done(self.command(&create), None)?, "/id")?;
+        let id = text(&self.run(self.command(&create), None)?, "/id")?;
         let create = ["admin", "key", "create", "--project", &id, "--name", "peers"];
-        let key = text(&self.done(self.command(&create), None)?, "/key")?;
-        Ok(Project { id, key })
+        let key = text(&self.run(self.command(&create), None)?, "/key")?;
+        Ok(GitProject { id, key })
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -144,7 +146,7 @@ impl Product {
         Ok(output)
     }
 
-    fn done(&self, command: Command, input: Option<&Value>) -> Result<Value> {
+    fn run(&self, command: Command, input: Option<&Value>) -> Result<Value> {
         let shown = format!("{:?}", command.get_args().collect::<Vec<_>>());
         let output = self.output(command, input)?;
         let said = String::from_utf8_lossy(&output.stderr);
@@ -157,10 +159,10 @@ impl Product {
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
-    /// Connects a repository as the operator does; what it says where it does not go well.
+    /// Connects a repository as the operator does; the inner error is the output of a command that failed.
     pub(super) fn connect(
         &self,
-        project: &Project,
+        project: &GitProject,
         settings: &[(&str, String)],
         secret: &Value,
         trusts: bool,
@@ -185,18 +187,18 @@ impl Product {
         )))
     }
 
-    /// A command with the key of a project, which has to go well.
-    pub(super) fn ask(&self, project: &Project, arguments: &[&str]) -> Result<Value> {
+    /// Runs a command with the key of a project, which has to succeed.
+    pub(super) fn call(&self, project: &GitProject, arguments: &[&str]) -> Result<Value> {
         let mut command = self.command(arguments);
         command
             .env("SEARCHWRIGHT_KEY", &project.key)
             .env("SEARCHWRIGHT_PROJECT", &project.id);
-        self.done(command, None)
+        self.run(command, None)
     }
 
     /// The integration `git` of a project.
-    pub(super) fn integration(&self, project: &Project) -> Result<Value> {
-        let all = self.ask(project, &["integrations", "list"])?;
+    pub(super) fn integration(&self, project: &GitProject) -> Result<Value> {
+        let all = self.call(project, &["integrations", "list"])?;
         let all = all
             .pointer("/data")
             .and_then(Value::as_array)
@@ -206,31 +208,31 @@ impl Product {
     }
 
     /// A post as it is now.
-    pub(super) fn post(&self, project: &Project, id: &str) -> Result<Value> {
-        self.ask(project, &["posts", "get", id])
+    pub(super) fn post(&self, project: &GitProject, id: &str) -> Result<Value> {
+        self.call(project, &["posts", "get", id])
     }
 
     /// Changes members of a post.
-    pub(super) fn change(&self, project: &Project, id: &str, members: &[&str]) -> Result<()> {
+    pub(super) fn change(&self, project: &GitProject, id: &str, members: &[&str]) -> Result<()> {
         let version = self.post(project, id)?["version"].to_string();
         let mut arguments = vec!["posts", "update", id, "--if-version", &version];
         arguments.extend(members);
-        self.ask(project, &arguments).map(drop)
+        self.call(project, &arguments).map(drop)
     }
 
-    /// Asks for a publication or for its end; the id of the job.
-    pub(super) fn begin_publish(&self, project: &Project, arguments: &[&str]) -> Result<String> {
+    /// Starts a publication or its withdrawal and returns the id of the job.
+    pub(super) fn start_publishing(&self, project: &GitProject, arguments: &[&str]) -> Result<String> {
         let mut all = vec!["posts"];
         all.extend(arguments);
         all.push("--yes");
-        text(&self.ask(project, &all)?, "/job/id")
+        text(&self.call(project, &all)?, "/job/id")
     }
 
-    /// Waits for the end of a job; what the post then says went wrong, `null` where nothing did.
-    pub(super) fn follow(&self, project: &Project, id: &str, job: &str) -> Result<Value> {
+    /// Waits for the end of a job and returns the error of the post, `null` on success.
+    pub(super) fn wait_for_job(&self, project: &GitProject, id: &str, job: &str) -> Result<Value> {
         let begun = Instant::now();
         loop {
-            let now = self.ask(project, &["jobs", "get", job])?;
+            let now = self.call(project, &["jobs", "get", job])?;
             match now["status"].as_str() {
                 Some("succeeded") => return Ok(Value::Null),
                 Some("failed" | "canceled") => {
@@ -240,7 +242,7 @@ impl Product {
                 }
                 _ => {}
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > PUBLISH_TIMEOUT {
                 return Ok(json!({ "code": "no end", "post": self.post(project, id)? }));
             }
             thread::sleep(Duration::from_millis(200));
@@ -252,7 +254,7 @@ impl Product {
         &self.data
     }
 
-    /// What lies in the folder of its work under way.
+    /// Entries of its scratch folder.
     pub(super) fn scratch(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.data.join("scratch"))
             .into_iter()
@@ -261,8 +263,8 @@ impl Product {
         entries.map(|entry| entry.path()).collect()
     }
 
-    /// Everything it ever said: its log, and what its commands answered.
-    pub(super) fn said(&self) -> Result<String> {
+    /// Its log and the output of its commands.
+    pub(super) fn transcript(&self) -> Result<String> {
         let log = fs::read(self.data.join("server.log"))?;
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(format!("{}{answers}", String::from_utf8_lossy(&log)))

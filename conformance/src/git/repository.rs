@@ -10,13 +10,13 @@ use std::{
 use anyhow::{Result, ensure};
 
 /// A bare repository, read and written without the product.
-pub(super) struct Bare {
+pub(super) struct BareRepository {
     pub(super) path: PathBuf,
     work: PathBuf,
 }
 
-/// Git as somebody else has it: no configuration of this machine, no hooks of theirs.
-pub(super) fn git(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
+/// Runs git as somebody else has it: no configuration of this machine, no hooks of theirs.
+pub(super) fn run_git(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let output = Command::new("git")
         .args(["-c", "safe.directory=*"])
         .args(arguments)
@@ -36,50 +36,50 @@ pub(super) fn git(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Writes a script that can be run.
-pub(super) fn script(path: &Path, text: &str) -> Result<()> {
+/// Writes an executable script.
+pub(super) fn write_script(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text)?;
     Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
 }
 
-impl Bare {
+impl BareRepository {
     /// An empty one below `folder`, which may be pushed to over HTTP.
-    pub(super) fn make(folder: &Path, name: &str) -> Result<Self> {
-        git(
+    pub(super) fn create(folder: &Path, name: &str) -> Result<Self> {
+        run_git(
             folder,
             &["init", "--quiet", "--bare", "--initial-branch=main", name],
         )?;
         let path = folder.join(name);
-        git(&path, &["config", "http.receivepack", "true"])?;
+        run_git(&path, &["config", "http.receivepack", "true"])?;
         let work = folder.join(format!("{name}.work"));
         Ok(Self { path, work })
     }
 
     /// Names of all files of the branch.
     pub(super) fn files(&self) -> Result<Vec<String>> {
-        let listed = git(&self.path, &["ls-tree", "-r", "-z", "--name-only", "main"])?;
+        let listed = run_git(&self.path, &["ls-tree", "-r", "-z", "--name-only", "main"])?;
         let listed = String::from_utf8(listed)?;
         Ok(listed.split_terminator('\0').map(str::to_owned).collect())
     }
 
     /// A file of the branch.
     pub(super) fn read(&self, file: &str) -> Result<Vec<u8>> {
-        git(&self.path, &["cat-file", "blob", &format!("main:{file}")])
+        run_git(&self.path, &["cat-file", "blob", &format!("main:{file}")])
     }
 
     /// First lines of messages, newest first.
     pub(super) fn log(&self) -> Result<Vec<String>> {
-        let listed = git(&self.path, &["log", "--format=%s", "main", "--"])?;
+        let listed = run_git(&self.path, &["log", "--format=%s", "main", "--"])?;
         Ok(String::from_utf8(listed)?.lines().map(str::to_owned).collect())
     }
 
     /// Commits a file as somebody else, at once.
     pub(super) fn commit(&self, file: &str, text: &str, message: &str) -> Result<()> {
         self.prepare(file, text, message)?;
-        git(&self.work, &["push", "--quiet", "origin", "HEAD:main"]).map(drop)
+        run_git(&self.work, &["push", "--quiet", "origin", "HEAD:main"]).map(drop)
     }
 
-    /// The same as a shell script that does it later. A hook may run it: what git tells its hooks is not for it.
+    /// Prepares the same commit and returns a shell script that pushes it. A hook may run it: what git tells its hooks is not for it.
     pub(super) fn prepare_script(&self, file: &str, text: &str, message: &str) -> Result<String> {
         self.prepare(file, text, message)?;
         Ok(format!(
@@ -89,32 +89,32 @@ impl Bare {
         ))
     }
 
-    /// A commit on top of the branch as it is now, in a folder of somebody else.
+    /// Commits on top of the branch as it is now, in a clone of somebody else.
     fn prepare(&self, file: &str, text: &str, message: &str) -> Result<()> {
         if self.work.exists() {
             fs::remove_dir_all(&self.work)?;
         }
         let (from, to) = (self.path.display().to_string(), self.work.display().to_string());
-        git(&self.path, &["clone", "--quiet", &from, &to])?;
+        run_git(&self.path, &["clone", "--quiet", &from, &to])?;
         let path = self.work.join(file);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
         fs::write(path, text)?;
-        git(&self.work, &["add", "--all"])?;
-        git(&self.work, &["commit", "--quiet", "--message", message]).map(drop)
+        run_git(&self.work, &["add", "--all"])?;
+        run_git(&self.work, &["commit", "--quiet", "--message", message]).map(drop)
     }
 
-    /// Puts a hook in place.
-    pub(super) fn hook(&self, name: &str, text: &str) -> Result<()> {
-        script(
+    /// Installs a hook.
+    pub(super) fn install_hook(&self, name: &str, text: &str) -> Result<()> {
+        write_script(
             &self.path.join("hooks").join(name),
             &format!("#!/bin/sh\n{text}\n"),
         )
     }
 
-    /// Takes it away.
-    pub(super) fn unhook(&self, name: &str) -> Result<()> {
+    /// Removes a hook.
+    pub(super) fn remove_hook(&self, name: &str) -> Result<()> {
         Ok(fs::remove_file(self.path.join("hooks").join(name))?)
     }
 }

@@ -15,17 +15,17 @@ use xtask::{
     process::{Running, free_port, program, quiet},
 };
 
-use super::repository::script;
+use super::repository::write_script;
 
-/// Longest a server may take to listen.
-const READY: Duration = Duration::from_secs(30);
+/// Time until a server listens.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// The account that has the token.
 pub(super) const ACCOUNT: &str = "searchwright";
 
-/// How many requests over HTTP can be under way: one program for each, because children of one outlive it.
-const GITS: usize = 6;
+/// Concurrent requests over HTTP; one fcgiwrap for each, because its children outlive it.
+const MAX_HTTP_REQUESTS: usize = 6;
 
-/// What runs for every request before git does: what a step left to be run, once, after as many requests as it said.
+/// Shell code that runs before git for every request: it denies the request or runs, once, the script that a step has prepared.
 const GATE: &str = r#"
 if [ -e "$folder/deny-$what" ]; then cat "$folder/deny-$what" >&2; exit 1; fi
 if [ -e "$folder/before-$what" ]; then
@@ -54,8 +54,8 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Installs what is missing and starts both below `folder`. `elsewhere` is where redirects lead to.
-    pub(super) fn start(folder: &Path, elsewhere: u16) -> Result<Self> {
+    /// Installs what is missing and starts both below `folder`. Redirects lead to the port `redirect_target`.
+    pub(super) fn start(folder: &Path, redirect_target: u16) -> Result<Self> {
         let sshd = packages::ensure("sshd", "openssh-server")?;
         let nginx = packages::ensure("nginx", "nginx")?;
         let fcgiwrap = packages::ensure("fcgiwrap", "fcgiwrap")?;
@@ -63,7 +63,12 @@ impl Servers {
         let whoami = Command::new("id").arg("-un").output()?;
         let has_ipv6 = TcpListener::bind("[::1]:0").is_ok();
         let (ssh, http, https) = (free_port()?, free_port()?, free_port()?);
-        let others = start_http(folder, (http, https, elsewhere), has_ipv6, &nginx, &fcgiwrap)?;
+        let ports = HttpPorts {
+            http,
+            https,
+            redirect_target,
+        };
+        let others = start_http(folder, ports, has_ipv6, &nginx, &fcgiwrap)?;
         Ok(Self {
             sshd: start_ssh(folder, ssh, has_ipv6, &sshd)?,
             folder: folder.to_owned(),
@@ -76,7 +81,7 @@ impl Servers {
         })
     }
 
-    /// What a person would enter as the host key.
+    /// Host keys in the form that a person enters.
     pub(super) fn host_key(&self) -> Result<String> {
         let mut scan = Command::new("ssh-keyscan");
         scan.args(["-p", &self.ssh.to_string(), "127.0.0.1", "localhost"]);
@@ -88,10 +93,10 @@ impl Servers {
         Ok(said)
     }
 
-    /// Gives the host another key, for those who come from now on.
+    /// Replaces the host key for new connections.
     pub(super) fn new_host_key(&self) -> Result<()> {
         let old = self.host_key()?;
-        make_key(&self.folder.join("host"))?;
+        generate_key(&self.folder.join("host"))?;
         self.sshd.signal("HUP");
         for _ in 0..50 {
             if self.host_key().is_ok_and(|new| new != old) {
@@ -102,9 +107,9 @@ impl Servers {
         anyhow::bail!("the host keeps its key")
     }
 
-    /// Makes a new key that may come in, and no other; the private one.
+    /// Replaces the client key that sshd accepts and returns the private key.
     pub(super) fn new_key(&self) -> Result<String> {
-        let key = private_key(&self.folder.join("client"))?;
+        let key = create_key(&self.folder.join("client"))?;
         let public = fs::read_to_string(self.folder.join("client.pub"))?;
         let line = format!(
             "restrict,command=\"{}\" {public}",
@@ -114,7 +119,7 @@ impl Servers {
         Ok(key)
     }
 
-    /// Makes this token the one that may come in.
+    /// Replaces the token that nginx accepts.
     pub(super) fn set_token(&self, token: &str) -> Result<()> {
         Ok(fs::write(
             self.folder.join("users"),
@@ -122,14 +127,14 @@ impl Servers {
         )?)
     }
 
-    /// Has a script run once before a `fetch` or a `push`, after so many of the same.
-    pub(super) fn before(&self, what: &str, skip: usize, text: &str) -> Result<()> {
+    /// Runs a script once before a `fetch` or a `push`, after `skip` others of the same kind.
+    pub(super) fn run_before(&self, what: &str, skip: usize, text: &str) -> Result<()> {
         fs::write(self.folder.join("skip"), skip.to_string())?;
         Ok(fs::write(self.folder.join(format!("before-{what}")), text)?)
     }
 
-    /// Whether what was to be run has run.
-    pub(super) fn has_run(&self, what: &str) -> Result<()> {
+    /// Fails unless the script of [`Self::run_before`] has run without output.
+    pub(super) fn check_script_ran(&self, what: &str) -> Result<()> {
         let log = fs::read_to_string(self.folder.join("now.log")).unwrap_or_default();
         let left = self.folder.join(format!("before-{what}")).exists();
         ensure!(
@@ -139,7 +144,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Turns a `fetch` or a `push` over ssh away with these words, or lets it in again.
+    /// Denies `fetch` or `push` over ssh with these words, or allows it again.
     pub(super) fn deny(&self, what: &str, words: Option<&str>) -> Result<()> {
         let path = self.folder.join(format!("deny-{what}"));
         match words {
@@ -150,13 +155,13 @@ impl Servers {
     }
 }
 
-/// A new pair of keys at a path; the private one.
-pub(super) fn private_key(path: &Path) -> Result<String> {
-    make_key(path)?;
+/// Generates a pair of keys at a path and returns the private one.
+pub(super) fn create_key(path: &Path) -> Result<String> {
+    generate_key(path)?;
     Ok(fs::read_to_string(path)?)
 }
 
-fn make_key(path: &Path) -> Result<()> {
+fn generate_key(path: &Path) -> Result<()> {
     drop(fs::remove_file(path));
     let mut make = Command::new("ssh-keygen");
     make.args(["-q", "-t", "ed25519", "-N", "", "-C", "peers", "-f"])
@@ -164,9 +169,9 @@ fn make_key(path: &Path) -> Result<()> {
     quiet("ssh-keygen", &mut make)
 }
 
-fn gate(folder: &Path, name: &str, begin: &str, end: &str) -> Result<()> {
+fn write_gate(folder: &Path, name: &str, begin: &str, end: &str) -> Result<()> {
     let text = format!("#!/bin/sh\nfolder='{}'\n{begin}{GATE}{end}\n", folder.display());
-    script(&folder.join(name), &text)
+    write_script(&folder.join(name), &text)
 }
 
 fn start_ssh(folder: &Path, port: u16, has_ipv6: bool, sshd: &Path) -> Result<Running> {
@@ -175,9 +180,9 @@ fn start_ssh(folder: &Path, port: u16, has_ipv6: bool, sshd: &Path) -> Result<Ru
         fs::create_dir("/run/sshd")?;
         fs::set_permissions("/run/sshd", fs::Permissions::from_mode(0o755))?;
     }
-    make_key(&folder.join("host"))?;
-    let which = "case \"$SSH_ORIGINAL_COMMAND\" in\ngit-upload-pack*) what=fetch ;;\ngit-receive-pack*) what=push ;;\n*) exit 1 ;;\nesac";
-    gate(folder, "gate-ssh", which, "eval \"$SSH_ORIGINAL_COMMAND\"")?;
+    generate_key(&folder.join("host"))?;
+    let classify = "case \"$SSH_ORIGINAL_COMMAND\" in\ngit-upload-pack*) what=fetch ;;\ngit-receive-pack*) what=push ;;\n*) exit 1 ;;\nesac";
+    write_gate(folder, "gate-ssh", classify, "eval \"$SSH_ORIGINAL_COMMAND\"")?;
     let at = folder.display();
     let ipv6 = if has_ipv6 {
         format!("ListenAddress [::1]:{port}\n")
@@ -205,26 +210,39 @@ fn start_ssh(folder: &Path, port: u16, has_ipv6: bool, sshd: &Path) -> Result<Ru
     }
     let mut running = Running::start("sshd", command.stdout(log.try_clone()?).stderr(log))?;
     running
-        .wait_until(READY, || listens(port))
+        .wait_until(START_TIMEOUT, || is_listening(port))
         .with_context(|| format!("see {at}/sshd.log"))?;
     Ok(running)
 }
 
-fn listens(port: u16) -> bool {
+fn is_listening(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).is_ok()
 }
 
-/// nginx asks who comes and speaks TLS; fcgiwrap starts git. The sockets have short names, as seen from the folder: long ones are cut.
+/// Ports of nginx, and the one that its redirects lead to.
+#[derive(Clone, Copy)]
+struct HttpPorts {
+    http: u16,
+    https: u16,
+    redirect_target: u16,
+}
+
+/// nginx authenticates and speaks TLS; fcgiwrap starts git. The sockets have short names, as seen from the folder: long ones are cut.
 fn start_http(
     folder: &Path,
-    (http, https, elsewhere): (u16, u16, u16),
+    ports: HttpPorts,
     has_ipv6: bool,
     nginx: &Path,
     fcgiwrap: &Path,
 ) -> Result<Vec<Running>> {
-    let which = "case \"$REQUEST_METHOD $QUERY_STRING\" in\n'GET service=git-upload-pack') what=fetch ;;\n\
+    let HttpPorts {
+        http,
+        https,
+        redirect_target,
+    } = ports;
+    let classify = "case \"$REQUEST_METHOD $QUERY_STRING\" in\n'GET service=git-upload-pack') what=fetch ;;\n\
                  'GET service=git-receive-pack') what=push ;;\n*) what=other ;;\nesac";
-    gate(folder, "gate-http", which, "exec git http-backend")?;
+    write_gate(folder, "gate-http", classify, "exec git http-backend")?;
     let mut make = Command::new("openssl");
     make.args([
         "req",
@@ -243,7 +261,7 @@ fn start_http(
     let log = File::create(folder.join("fcgiwrap.log"))?;
     let mut started = Vec::new();
     let mut sockets = String::new();
-    for number in 0..GITS {
+    for number in 0..MAX_HTTP_REQUESTS {
         let socket = format!("fcgi{number}");
         let mut command = program(fcgiwrap, None);
         command
@@ -251,7 +269,7 @@ fn start_http(
             .current_dir(folder);
         let log = log.try_clone()?;
         let mut wrap = Running::start("fcgiwrap", command.stdout(log.try_clone()?).stderr(log))?;
-        wrap.wait_until(READY, || folder.join(&socket).exists())?;
+        wrap.wait_until(START_TIMEOUT, || folder.join(&socket).exists())?;
         sockets.push_str(&format!("server unix:{socket};\n"));
         started.push(wrap);
     }
@@ -277,8 +295,8 @@ fn start_http(
             "{user}worker_processes 1;\npid \"{at}/nginx.pid\";\nerror_log stderr warn;\nevents {{ worker_connections 256; }}\nhttp {{\n\
              access_log \"{at}/access.log\";\n{temporary}upstream git {{\nleast_conn;\n{sockets}}}\nserver {{\n{listen}ssl_certificate \"{at}/tls.pem\";\nssl_certificate_key \"{at}/tls.key\";\n\
              client_max_body_size 0;\n\
-             location ~ ^/moved(/.*)$ {{ return 302 http://127.0.0.1:{elsewhere}$1$is_args$args; }}\n\
-             location ~ ^/half(/.*/git-receive-pack)$ {{ return 307 http://127.0.0.1:{elsewhere}$1; }}\n\
+             location ~ ^/moved(/.*)$ {{ return 302 http://127.0.0.1:{redirect_target}$1$is_args$args; }}\n\
+             location ~ ^/half(/.*/git-receive-pack)$ {{ return 307 http://127.0.0.1:{redirect_target}$1; }}\n\
              location ~ ^/half(/.*)$ {{\n{git}}}\nlocation ~ ^/git(/.*)$ {{\n{git}}}\n\
              location ~ ^/page/ {{ default_type text/html; return 200 '<!doctype html><title>Log in</title>'; }}\n}}\n}}\n"
         ),
@@ -292,7 +310,7 @@ fn start_http(
     command.stdout(log.try_clone()?).stderr(log).current_dir(folder);
     let mut running = Running::start("nginx", &mut command)?;
     running
-        .wait_until(READY, || listens(http) && listens(https))
+        .wait_until(START_TIMEOUT, || is_listening(http) && is_listening(https))
         .with_context(|| format!("see {at}/nginx.log"))?;
     started.push(running);
     Ok(started)

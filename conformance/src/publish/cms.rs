@@ -1,11 +1,11 @@
-//! What is asked of every CMS by its own interface, beside the product.
+//! The interface of every CMS to the comparison, beside the product.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Where an item stands.
+/// Status of an item at the CMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
+pub(super) enum ItemStatus {
     Draft,
     Live,
     /// In the bin, or anything else.
@@ -18,7 +18,7 @@ pub(super) struct Item {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) slug: String,
-    pub(super) status: Status,
+    pub(super) status: ItemStatus,
     /// As it is stored: HTML or Markdown.
     pub(super) content: String,
     pub(super) excerpt: String,
@@ -27,11 +27,11 @@ pub(super) struct Item {
     pub(super) tags: Vec<String>,
 }
 
-/// A CMS that runs until the value is dropped, with nothing in it that an earlier run left.
+/// A CMS that runs until the value is dropped and is empty at its start.
 pub(super) trait Cms: Sync {
-    /// What it is called in the table.
+    /// Name in the table of results.
     fn name(&self) -> &'static str;
-    /// What the product calls it.
+    /// Name of the provider in the product's interface.
     fn provider(&self) -> &'static str;
     /// Host and port.
     fn address(&self) -> &str;
@@ -40,25 +40,25 @@ pub(super) trait Cms: Sync {
     /// Body of the mapping, without the connection.
     fn mapping(&self) -> Value;
     /// All posts of every status.
-    fn items(&self) -> Result<Vec<Item>>;
-    /// How many files it keeps.
-    fn files(&self) -> Result<usize>;
-    /// A post by somebody else, live; its id.
-    fn add(&self, title: &str, slug: &str) -> Result<String>;
+    fn list_items(&self) -> Result<Vec<Item>>;
+    /// Number of uploaded files.
+    fn count_files(&self) -> Result<usize>;
+    /// Adds a live post by somebody else and returns its id.
+    fn add_post(&self, title: &str, slug: &str) -> Result<String>;
     /// Adds a sentence to the text of a post, as a person would.
-    fn edit(&self, item: &Item) -> Result<()>;
+    fn edit_post(&self, item: &Item) -> Result<()>;
     /// Removes a post for ever.
-    fn delete(&self, id: &str) -> Result<()>;
-    /// Makes the product's secret worthless.
-    fn revoke(&mut self) -> Result<()>;
+    fn delete_post(&self, id: &str) -> Result<()>;
+    /// Revokes the product's secret.
+    fn revoke_secret(&mut self) -> Result<()>;
     /// Gives the product a new secret.
-    fn renew(&mut self) -> Result<()>;
+    fn renew_secret(&mut self) -> Result<()>;
     /// Leaves the product's secret valid but not allowed to write; false where the CMS has no such thing.
-    fn lower(&self) -> Result<bool> {
+    fn forbid_writing(&self) -> Result<bool> {
         Ok(false)
     }
-    /// Takes back what `lower` did.
-    fn restore(&self) -> Result<()> {
+    /// Reverts [`Self::forbid_writing`].
+    fn allow_writing(&self) -> Result<()> {
         Ok(())
     }
     /// Removes the field of the excerpt for ever; false where the CMS has no such thing.
@@ -71,8 +71,8 @@ pub(super) trait Cms: Sync {
     }
 
     /// The post of this title, which must be there once.
-    fn only(&self, title: &str) -> Result<Item> {
-        let mut found: Vec<Item> = self.items()?;
+    fn find_only_post(&self, title: &str) -> Result<Item> {
+        let mut found: Vec<Item> = self.list_items()?;
         found.retain(|item| item.title == title);
         match found.len() {
             1 => found.pop().context("nothing"),
@@ -93,7 +93,7 @@ pub(super) fn text(value: &Value, pointer: &str) -> Result<String> {
 }
 
 /// A member that is text, or a number as text; empty where it is neither.
-pub(super) fn loose(value: &Value, pointer: &str) -> String {
+pub(super) fn scalar(value: &Value, pointer: &str) -> String {
     match value.pointer(pointer) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Number(number)) => number.to_string(),

@@ -11,9 +11,9 @@ use xtask::{
 };
 
 use super::{
-    cms::{ADDED, Cms, Item, Status, list, loose, text},
-    http::Site,
-    install::{Node, folder, fresh, start},
+    cms::{ADDED, Cms, Item, ItemStatus, list, scalar, text},
+    http::HttpClient,
+    installation::{Node, empty_folder, peer_folder, start_cms},
 };
 
 const ADMIN: &str = "peer-static-token-0123456789";
@@ -26,7 +26,7 @@ const NEEDS: [(&str, &[&str]); 3] = [
 const WRITES: [&str; 2] = ["create", "update"];
 
 pub(super) struct Directus {
-    site: Site,
+    site: HttpClient,
     policy: String,
     user: String,
     token: String,
@@ -37,7 +37,7 @@ impl Directus {
     pub(super) fn start() -> Result<Self> {
         let node = Node::ready()?;
         let root = install(&node)?;
-        let own = fresh(folder("directus")?.join("site"))?;
+        let own = empty_folder(peer_folder("directus")?.join("site"))?;
         fs::create_dir(own.join("uploads"))?;
         let port = free_port()?;
         let url = format!("http://127.0.0.1:{port}");
@@ -66,8 +66,8 @@ impl Directus {
         quiet("directus bootstrap", &mut bootstrap)?;
         let mut command = node.program(&root, script)?;
         set(&mut command, "start");
-        let site = Site::new(&url).with("Authorization", format!("Bearer {ADMIN}"));
-        let running = start(
+        let site = HttpClient::new(&url).with("Authorization", format!("Bearer {ADMIN}"));
+        let running = start_cms(
             "directus",
             &mut command,
             &own.join("server.log"),
@@ -127,7 +127,7 @@ impl Directus {
             }
         }
         self.permit("posts", "read")?;
-        self.restore()?;
+        self.allow_writing()?;
         let role = json!({ "name": "Product", "policies": { "create": [{ "policy": self.policy }] } });
         let role = text(&self.site.post("/roles", &role)?, "/data/id")?;
         let user = json!({ "first_name": "Product", "role": role, "token": self.token, "status": "active" });
@@ -176,56 +176,56 @@ impl Cms for Directus {
         })
     }
 
-    fn items(&self) -> Result<Vec<Item>> {
+    fn list_items(&self) -> Result<Vec<Item>> {
         let found = self.site.get("/items/posts?limit=-1&sort=id")?;
         let item = |entry: &Value| Item {
-            id: loose(entry, "/id"),
-            title: loose(entry, "/title"),
-            slug: loose(entry, "/slug"),
+            id: scalar(entry, "/id"),
+            title: scalar(entry, "/title"),
+            slug: scalar(entry, "/slug"),
             status: match entry["status"].as_str() {
-                Some("published") => Status::Live,
-                Some("draft") => Status::Draft,
-                _ => Status::Other,
+                Some("published") => ItemStatus::Live,
+                Some("draft") => ItemStatus::Draft,
+                _ => ItemStatus::Other,
             },
-            content: loose(entry, "/content"),
-            excerpt: loose(entry, "/excerpt"),
-            image: Some(loose(entry, "/image")).filter(|id| !id.is_empty()),
-            tags: list(entry, "/tags").iter().map(|tag| loose(tag, "")).collect(),
+            content: scalar(entry, "/content"),
+            excerpt: scalar(entry, "/excerpt"),
+            image: Some(scalar(entry, "/image")).filter(|id| !id.is_empty()),
+            tags: list(entry, "/tags").iter().map(|tag| scalar(tag, "")).collect(),
         };
         Ok(list(&found, "/data").iter().map(item).collect())
     }
 
-    fn files(&self) -> Result<usize> {
+    fn count_files(&self) -> Result<usize> {
         Ok(list(&self.site.get("/files?limit=-1&fields=id")?, "/data").len())
     }
 
-    fn add(&self, title: &str, slug: &str) -> Result<String> {
+    fn add_post(&self, title: &str, slug: &str) -> Result<String> {
         let entry = json!({ "title": title, "slug": slug, "status": "published", "content": "<p>By somebody else.</p>" });
-        Ok(loose(&self.site.post("/items/posts", &entry)?, "/data/id"))
+        Ok(scalar(&self.site.post("/items/posts", &entry)?, "/data/id"))
     }
 
-    fn edit(&self, item: &Item) -> Result<()> {
+    fn edit_post(&self, item: &Item) -> Result<()> {
         let path = format!("/items/posts/{}", item.id);
         let entry = json!({ "content": format!("{}<p>{ADDED}</p>", item.content) });
         self.site.json("PATCH", &path, Some(&entry)).map(drop)
     }
 
-    fn delete(&self, id: &str) -> Result<()> {
+    fn delete_post(&self, id: &str) -> Result<()> {
         self.site
             .json("DELETE", &format!("/items/posts/{id}"), None)
             .map(drop)
     }
 
-    fn revoke(&mut self) -> Result<()> {
+    fn revoke_secret(&mut self) -> Result<()> {
         self.set_token(None)
     }
 
-    fn renew(&mut self) -> Result<()> {
+    fn renew_secret(&mut self) -> Result<()> {
         self.token.push('+');
         self.set_token(Some(&self.token))
     }
 
-    fn lower(&self) -> Result<bool> {
+    fn forbid_writing(&self) -> Result<bool> {
         let path = format!(
             "/permissions?limit=-1&filter%5Bpolicy%5D%5B_eq%5D={}",
             self.policy
@@ -236,14 +236,14 @@ impl Cms for Directus {
                 .as_str()
                 .context("a permission without action")?;
             if permission["collection"] == "posts" && WRITES.contains(&action) {
-                let path = format!("/permissions/{}", loose(permission, "/id"));
+                let path = format!("/permissions/{}", scalar(permission, "/id"));
                 self.site.json("DELETE", &path, None)?;
             }
         }
         Ok(true)
     }
 
-    fn restore(&self) -> Result<()> {
+    fn allow_writing(&self) -> Result<()> {
         WRITES.iter().try_for_each(|action| self.permit("posts", action))
     }
 
@@ -266,7 +266,7 @@ impl Cms for Directus {
 }
 
 fn install(node: &Node) -> Result<PathBuf> {
-    let root = folder("directus")?.join("program");
+    let root = peer_folder("directus")?.join("program");
     fs::create_dir_all(&root)?;
     install_once(
         &root,

@@ -11,9 +11,9 @@ use xtask::{
 };
 
 use super::{
-    cms::{ADDED, Cms, Item, Status, list, loose, text},
-    http::Site,
-    install::{Node, fetch, folder, fresh, start},
+    cms::{ADDED, Cms, Item, ItemStatus, list, scalar, text},
+    http::HttpClient,
+    installation::{Node, empty_folder, peer_folder, start_cms, unpack_npm_packages},
 };
 
 const PACKAGE: (&str, &str) = ("ghost@6.65.0", "program");
@@ -21,7 +21,7 @@ const API: &str = "/ghost/api/admin";
 const PASSWORD: &str = "Zq7-plum-Harbor-91";
 
 pub(super) struct Ghost {
-    site: Site,
+    site: HttpClient,
     content: PathBuf,
     integration: String,
     key: String,
@@ -32,7 +32,7 @@ impl Ghost {
     pub(super) fn start() -> Result<Self> {
         let node = Node::ready()?;
         let root = install(&node)?;
-        let own = fresh(folder("ghost")?.join("site"))?;
+        let own = empty_folder(peer_folder("ghost")?.join("site"))?;
         for name in ["data", "images", "files", "media", "logs", "settings", "public"] {
             fs::create_dir(own.join(name))?;
         }
@@ -57,17 +57,17 @@ impl Ghost {
             .env("privacy__useRpcPing", "false")
             .env("mail__transport", "stub")
             .env("logging__transports", r#"["stdout"]"#);
-        let site = Site::new(&url)
+        let site = HttpClient::new(&url)
             .with("Origin", &url)
             .with("Accept-Version", "v6.0");
         let ready = format!("{API}/site/");
-        let running = start("ghost", &mut command, &own.join("server.log"), &site, &ready)?;
+        let running = start_cms("ghost", &mut command, &own.join("server.log"), &site, &ready)?;
         let owner = json!({ "setup": [{
             "name": "Owner", "email": "owner@example.com", "password": PASSWORD, "blogTitle": "Peer",
         }] });
         site.post(&format!("{API}/authentication/setup/"), &owner)?;
         let login = json!({ "username": "owner@example.com", "password": PASSWORD });
-        let session = site.ask("POST", &format!("{API}/session/"), Some(&login))?;
+        let session = site.request("POST", &format!("{API}/session/"), Some(&login))?;
         let cookie = session.header("set-cookie").context("no session at Ghost")?;
         let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
         let mut ghost = Self {
@@ -77,7 +77,7 @@ impl Ghost {
             key: String::new(),
             _running: running,
         };
-        ghost.renew()?;
+        ghost.renew_secret()?;
         Ok(ghost)
     }
 }
@@ -107,7 +107,7 @@ impl Cms for Ghost {
         } })
     }
 
-    fn items(&self) -> Result<Vec<Item>> {
+    fn list_items(&self) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         for page in 1.. {
             let path = format!(
@@ -117,20 +117,20 @@ impl Cms for Ghost {
             let posts = list(&found, "/posts");
             items.extend(posts.iter().map(|post| {
                 Item {
-                    id: loose(post, "/id"),
-                    title: loose(post, "/title"),
-                    slug: loose(post, "/slug"),
+                    id: scalar(post, "/id"),
+                    title: scalar(post, "/title"),
+                    slug: scalar(post, "/slug"),
                     status: match post["status"].as_str() {
-                        Some("published") => Status::Live,
-                        Some("draft") => Status::Draft,
-                        _ => Status::Other,
+                        Some("published") => ItemStatus::Live,
+                        Some("draft") => ItemStatus::Draft,
+                        _ => ItemStatus::Other,
                     },
-                    content: loose(post, "/html"),
-                    excerpt: loose(post, "/custom_excerpt"),
-                    image: Some(loose(post, "/feature_image")).filter(|url| !url.is_empty()),
+                    content: scalar(post, "/html"),
+                    excerpt: scalar(post, "/custom_excerpt"),
+                    image: Some(scalar(post, "/feature_image")).filter(|url| !url.is_empty()),
                     tags: list(post, "/tags")
                         .iter()
-                        .map(|tag| loose(tag, "/name"))
+                        .map(|tag| scalar(tag, "/name"))
                         .collect(),
                 }
             }));
@@ -141,7 +141,7 @@ impl Cms for Ghost {
         Ok(items)
     }
 
-    fn files(&self) -> Result<usize> {
+    fn count_files(&self) -> Result<usize> {
         let mut count = 0;
         let mut folders = vec![self.content.join("images")];
         while let Some(folder) = folders.pop() {
@@ -158,7 +158,7 @@ impl Cms for Ghost {
         Ok(count)
     }
 
-    fn add(&self, title: &str, slug: &str) -> Result<String> {
+    fn add_post(&self, title: &str, slug: &str) -> Result<String> {
         let post = json!({ "title": title, "slug": slug, "html": "<p>By somebody else.</p>", "status": "published" });
         let made = self
             .site
@@ -166,7 +166,7 @@ impl Cms for Ghost {
         text(&made, "/posts/0/id")
     }
 
-    fn edit(&self, item: &Item) -> Result<()> {
+    fn edit_post(&self, item: &Item) -> Result<()> {
         let path = format!("{API}/posts/{}/", item.id);
         let read = self.site.get(&path)?;
         let post = json!({
@@ -179,18 +179,18 @@ impl Cms for Ghost {
             .map(drop)
     }
 
-    fn delete(&self, id: &str) -> Result<()> {
+    fn delete_post(&self, id: &str) -> Result<()> {
         self.site
             .json("DELETE", &format!("{API}/posts/{id}/"), None)
             .map(drop)
     }
 
-    fn revoke(&mut self) -> Result<()> {
+    fn revoke_secret(&mut self) -> Result<()> {
         let path = format!("{API}/integrations/{}/", self.integration);
         self.site.json("DELETE", &path, None).map(drop)
     }
 
-    fn renew(&mut self) -> Result<()> {
+    fn renew_secret(&mut self) -> Result<()> {
         let name = format!("Product {}", self.integration);
         let made = self.site.post(
             &format!("{API}/integrations/?include=api_keys"),
@@ -206,10 +206,10 @@ impl Cms for Ghost {
 
 /// Folder of the program. The package brings parts of itself as archives, which npm cannot install from within another.
 fn install(node: &Node) -> Result<PathBuf> {
-    let folder = folder("ghost")?;
+    let folder = peer_folder("ghost")?;
     let root = folder.join(PACKAGE.1);
     install_once(&folder, "packages.txt", PACKAGE.0, || {
-        fetch(&folder, &[PACKAGE])?;
+        unpack_npm_packages(&folder, &[PACKAGE])?;
         let arguments = ["install", "--prod", "--frozen-lockfile", "--child-concurrency=1"];
         node.run(&root, "pnpm", &arguments)
     })?;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 /// Longest wait for any one piece of an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request or an answer.
 #[derive(Clone, Debug, Default)]
@@ -25,18 +25,18 @@ impl Message {
     /// Reads an answer; `None` where the other side closed without one.
     pub(super) fn answer(stream: impl Read) -> Result<Option<Self>> {
         let mut reader = BufReader::new(stream);
-        let Some(mut message) = head(&mut reader)? else {
+        let Some(mut message) = read_head(&mut reader)? else {
             return Ok(None);
         };
         if !matches!(message.status(), 204 | 304) {
-            message.body = body(&message, &mut reader)?;
+            message.body = read_body(&message, &mut reader)?;
         }
         Ok(Some(message))
     }
 
-    /// Reads head only, from bytes that hold all of it.
+    /// Reads the head only, from bytes that hold all of it.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
-        head(&mut &*bytes)?.context("an empty head")
+        read_head(&mut &*bytes)?.context("an empty head")
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
@@ -77,22 +77,22 @@ impl Message {
     pub(super) fn send(&self, address: &str) -> Result<Self> {
         let mut stream =
             TcpStream::connect(address).with_context(|| format!("cannot connect to {address}"))?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
         stream.write_all(&self.bytes())?;
         Self::answer(stream)?.with_context(|| format!("{address} closes without an answer to {}", self.start))
     }
 }
 
-fn head(reader: &mut impl BufRead) -> Result<Option<Message>> {
+fn read_head(reader: &mut impl BufRead) -> Result<Option<Message>> {
     let mut message = Message {
-        start: line(reader)?,
+        start: read_line(reader)?,
         ..Message::default()
     };
     if message.start.is_empty() {
         return Ok(None);
     }
     loop {
-        let line = line(reader)?;
+        let line = read_line(reader)?;
         if line.is_empty() {
             return Ok(Some(message));
         }
@@ -103,25 +103,25 @@ fn head(reader: &mut impl BufRead) -> Result<Option<Message>> {
     }
 }
 
-fn line(reader: &mut impl BufRead) -> Result<String> {
+fn read_line(reader: &mut impl BufRead) -> Result<String> {
     let mut line = String::new();
     reader.read_line(&mut line)?;
     Ok(line.trim_end().to_owned())
 }
 
-fn body(message: &Message, reader: &mut impl BufRead) -> Result<Vec<u8>> {
+fn read_body(message: &Message, reader: &mut impl BufRead) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     if message
         .header("transfer-encoding")
         .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"))
     {
         loop {
-            let size = line(reader)?;
+            let size = read_line(reader)?;
             let size = size.split(';').next().unwrap_or_default().trim();
             let size = u64::from_str_radix(size, 16).with_context(|| format!("no chunk: {size:?}"))?;
             let read = reader.by_ref().take(size).read_to_end(&mut body)?;
             ensure!(read as u64 == size, "a chunk ends early");
-            line(reader)?;
+            read_line(reader)?;
             if size == 0 {
                 return Ok(body);
             }
@@ -142,13 +142,13 @@ fn body(message: &Message, reader: &mut impl BufRead) -> Result<Vec<u8>> {
 
 /// A server with the headers that every request to it carries.
 #[derive(Clone, Debug)]
-pub(super) struct Site {
+pub(super) struct HttpClient {
     /// `http://host:port`, without a slash at its end.
     pub(super) url: String,
     pub(super) headers: Vec<(String, String)>,
 }
 
-impl Site {
+impl HttpClient {
     pub(super) fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -166,8 +166,8 @@ impl Site {
         self.url.trim_start_matches("http://")
     }
 
-    /// Any answer, also one that refuses.
-    pub(super) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Message> {
+    /// Sends a request and returns any answer.
+    pub(super) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Message> {
         let mut message = Message {
             start: format!("{method} {path} HTTP/1.1"),
             headers: self.headers.clone(),
@@ -185,9 +185,9 @@ impl Site {
         message.send(self.address())
     }
 
-    /// What is answered with 2xx.
+    /// Sends a request and returns the body of a 2xx answer.
     pub(super) fn json(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
-        let answer = self.ask(method, path, body)?;
+        let answer = self.request(method, path, body)?;
         if !(200..300).contains(&answer.status()) {
             let said = String::from_utf8_lossy(&answer.body);
             bail!(

@@ -21,39 +21,39 @@ use xtask::{
 };
 
 use super::{
-    cms::{Cms, list, loose, text},
-    http::{Message, Site},
-    install::{folder, fresh},
+    cms::{Cms, list, scalar, text},
+    http::{HttpClient, Message},
+    installation::{empty_folder, peer_folder},
 };
 use crate::product;
 
-/// Longest it may take to answer after it was started, and a caller waits for it to be back.
-const BACK: Duration = Duration::from_secs(60);
-/// Longest a caller waits for a publication: a lost answer is looked for after 5 and after 30 seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time until it answers after a start, and a caller waits for it to be back.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time that a caller waits for a publication: a lost answer is looked for after 5 and after 30 seconds.
+const PUBLISH_TIMEOUT: Duration = Duration::from_secs(60);
 
-pub(super) struct Product {
+pub(super) struct CmsProduct {
     binary: PathBuf,
     /// Hosts and ports that posts are published to and images come from.
     allowed: Vec<String>,
     /// Several share a PostgreSQL.
-    servers: Vec<Server>,
+    servers: Vec<Replica>,
     project: String,
-    /// What callers send with each request.
+    /// Key that callers send with each request.
     key: String,
     /// Requests so far: they take turns among the servers.
     turn: AtomicUsize,
     database: Option<Postgres>,
 }
 
-struct Server {
+struct Replica {
     data: PathBuf,
     ports: (u16, u16),
     running: Mutex<Option<Running>>,
     frozen: AtomicBool,
 }
 
-impl Server {
+impl Replica {
     fn new(data: PathBuf) -> Result<Self> {
         Ok(Self {
             data,
@@ -63,8 +63,8 @@ impl Server {
         })
     }
 
-    fn site(&self) -> Site {
-        Site::new(format!("http://127.0.0.1:{}", self.ports.0))
+    fn site(&self) -> HttpClient {
+        HttpClient::new(format!("http://127.0.0.1:{}", self.ports.0))
     }
 
     fn running(&self) -> MutexGuard<'_, Option<Running>> {
@@ -72,16 +72,16 @@ impl Server {
     }
 }
 
-/// How a publication ended.
+/// Outcome of a publication.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    Done,
+pub(super) enum PublishOutcome {
+    Published,
     /// With this code.
     Failed(String),
     Uncertain,
 }
 
-impl Product {
+impl CmsProduct {
     /// Starts it, built first unless `binary` is one, with a project and a key.
     pub(super) fn start(
         name: &str,
@@ -93,7 +93,7 @@ impl Product {
             Some(binary) => binary.to_owned(),
             None => product::build()?,
         };
-        let data = fresh(folder("product")?.join(name))?;
+        let data = empty_folder(peer_folder("product")?.join(name))?;
         let database = match replicas {
             0 | 1 => None,
             _ => Some(Postgres::start(Binaries::find_or_install()?)?),
@@ -101,7 +101,7 @@ impl Product {
         let mut product = Self {
             binary: std::path::absolute(binary)?,
             allowed,
-            servers: vec![Server::new(data.clone())?],
+            servers: vec![Replica::new(data.clone())?],
             project: String::new(),
             key: String::new(),
             turn: AtomicUsize::new(0),
@@ -112,7 +112,7 @@ impl Product {
             let own = data.join(format!("replica-{number}"));
             fs::create_dir(&own)?;
             fs::copy(data.join("sealing.key"), own.join("sealing.key"))?;
-            product.servers.push(Server::new(own)?);
+            product.servers.push(Replica::new(own)?);
             product.begin(number)?;
         }
         let create = [
@@ -155,20 +155,20 @@ impl Product {
         command.stdout(Stdio::null()).stderr(log);
         let mut running = Running::start("searchwright serve", &mut command)?;
         let ready = || {
-            let answer = server.site().ask("GET", "/readyz", None);
+            let answer = server.site().request("GET", "/readyz", None);
             answer.is_ok_and(|answer| answer.status() == 200)
         };
-        running.wait_until(BACK, ready)?;
+        running.wait_until(RESTART_TIMEOUT, ready)?;
         *server.running() = Some(running);
         Ok(())
     }
 
-    /// Its data, and what it wrote.
+    /// Folder with its data and its log.
     pub(super) fn folder(&self) -> &Path {
         &self.servers[0].data
     }
 
-    /// How many processes there are.
+    /// Number of processes.
     pub(super) fn replicas(&self) -> usize {
         self.servers.len()
     }
@@ -180,8 +180,8 @@ impl Product {
         self.begin(number)
     }
 
-    /// Stops a process where it stands, or lets it go on as if nothing had been.
-    pub(super) fn freeze(&self, number: usize, frozen: bool) {
+    /// Suspends a process (SIGSTOP) or resumes it.
+    pub(super) fn set_frozen(&self, number: usize, frozen: bool) {
         let server = &self.servers[number];
         server.frozen.store(frozen, Ordering::Relaxed);
         if let Some(running) = &*server.running() {
@@ -232,8 +232,8 @@ impl Product {
         self.run(&arguments, Some(secret)).map(drop)
     }
 
-    /// Any answer, asked for again while it is not back from a kill or has too much to do.
-    pub(super) fn ask(
+    /// Sends a request, again while the server restarts or answers 429 or 503, and returns any other answer.
+    pub(super) fn request(
         &self,
         method: &str,
         path: &str,
@@ -254,30 +254,30 @@ impl Product {
             for (name, value) in headers {
                 site = site.with(name, value);
             }
-            let answer = site.ask(method, &path, body);
+            let answer = site.request(method, &path, body);
             let busy = |answer: &Message| matches!(answer.status(), 429 | 503);
-            if answer.as_ref().is_ok_and(|answer| !busy(answer)) || begun.elapsed() > BACK {
+            if answer.as_ref().is_ok_and(|answer| !busy(answer)) || begun.elapsed() > RESTART_TIMEOUT {
                 return answer;
             }
             thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// What is answered with 2xx. A POST carries a key, so that it is done once however often it is sent.
+    /// Sends a request and returns the body of a 2xx answer. A POST carries a key, so that it is done once however often it is sent.
     pub(super) fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
         let mut headers = Vec::new();
         if method == "POST" {
             let number = self.turn.fetch_add(1, Ordering::Relaxed);
             headers.push(("Idempotency-Key", format!("peer-{number}")));
         }
-        let answer = self.ask(method, path, &headers, body)?;
+        let answer = self.request(method, path, &headers, body)?;
         if !(200..300).contains(&answer.status()) {
             let problem = answer.json();
             bail!(
                 "{method} {path}: {} {}: {}",
                 answer.status(),
-                loose(&problem, "/code"),
-                loose(&problem, "/detail")
+                scalar(&problem, "/code"),
+                scalar(&problem, "/detail")
             );
         }
         Ok(answer.json())
@@ -300,54 +300,59 @@ impl Product {
         Ok(found.context("the provider is not listed")?.clone())
     }
 
-    /// A new post; its id.
-    pub(super) fn write(&self, post: &Value) -> Result<String> {
+    /// Creates a post and returns its id.
+    pub(super) fn create_post(&self, post: &Value) -> Result<String> {
         text(&self.post("/posts", post)?, "/id")
     }
 
     /// Changes a post as it is now.
-    pub(super) fn change(&self, id: &str, mut members: Value) -> Result<()> {
+    pub(super) fn change_post(&self, id: &str, mut members: Value) -> Result<()> {
         let path = format!("/posts/{id}");
         members["ifVersion"] = self.get(&path)?["version"].clone();
         self.call("PATCH", &path, Some(&members)).map(drop)
     }
 
-    /// Asks for a publication; the id of its job.
-    pub(super) fn begin_publish(&self, id: &str, body: &Value) -> Result<String> {
+    /// Starts a publication and returns the id of its job.
+    pub(super) fn start_publishing(&self, id: &str, body: &Value) -> Result<String> {
         text(&self.post(&format!("/posts/{id}/publish"), body)?, "/job/id")
     }
 
-    /// Publishes a post and waits for what comes of it.
-    pub(super) fn publish(&self, id: &str, body: &Value) -> Result<Ended> {
-        let job = self.begin_publish(id, body)?;
-        self.outcome(id, &job)
+    /// Publishes a post and waits for the outcome.
+    pub(super) fn publish(&self, id: &str, body: &Value) -> Result<PublishOutcome> {
+        let job = self.start_publishing(id, body)?;
+        self.wait_for_outcome(id, &job)
     }
 
-    /// Takes a post back.
-    pub(super) fn unpublish(&self, id: &str) -> Result<Ended> {
+    /// Unpublishes a post and waits for the outcome.
+    pub(super) fn unpublish(&self, id: &str) -> Result<PublishOutcome> {
         let started = self.post(&format!("/posts/{id}/unpublish"), &json!({}))?;
-        self.outcome(id, &text(&started, "/job/id")?)
+        self.wait_for_outcome(id, &text(&started, "/job/id")?)
     }
 
-    /// The end of a job, with what the post says of it.
-    fn outcome(&self, id: &str, job: &str) -> Result<Ended> {
-        let ended = self.follow(job, PATIENCE)?;
-        if !matches!(ended, Ended::Failed(_)) {
+    /// Outcome of a job, with the error code of the post.
+    fn wait_for_outcome(&self, id: &str, job: &str) -> Result<PublishOutcome> {
+        let ended = self.wait_for_job(job, PUBLISH_TIMEOUT)?;
+        if !matches!(ended, PublishOutcome::Failed(_)) {
             return Ok(ended);
         }
         let post = self.get(&format!("/posts/{id}"))?;
-        Ok(Ended::Failed(text(&post, "/publications/0/lastError/code")?))
+        Ok(PublishOutcome::Failed(text(
+            &post,
+            "/publications/0/lastError/code",
+        )?))
     }
 
     /// Waits for the end of a job; what is uncertain may still become certain in this time.
-    pub(super) fn follow(&self, job: &str, limit: Duration) -> Result<Ended> {
+    pub(super) fn wait_for_job(&self, job: &str, limit: Duration) -> Result<PublishOutcome> {
         let begun = Instant::now();
         loop {
             let now = self.get(&format!("/jobs/{job}"))?;
             match now["status"].as_str() {
-                Some("succeeded") => return Ok(Ended::Done),
-                Some("failed" | "canceled") => return Ok(Ended::Failed(loose(&now, "/problem/code"))),
-                _ if begun.elapsed() > limit => return Ok(Ended::Uncertain),
+                Some("succeeded") => return Ok(PublishOutcome::Published),
+                Some("failed" | "canceled") => {
+                    return Ok(PublishOutcome::Failed(scalar(&now, "/problem/code")));
+                }
+                _ if begun.elapsed() > limit => return Ok(PublishOutcome::Uncertain),
                 _ => thread::sleep(Duration::from_millis(100)),
             }
         }

@@ -1,4 +1,4 @@
-//! Stands before a server and spoils what passes, as networks and busy servers do: by a plan that a seed fixes, a fault for each request.
+//! A proxy that injects faults as networks and busy servers do: one for each request, by a plan that a seed fixes.
 
 use std::{
     collections::VecDeque,
@@ -18,12 +18,12 @@ use xtask::random::Random;
 
 use super::http::Message;
 
-const PATIENCE: Duration = Duration::from_secs(60);
-const LONGEST_HEAD: usize = 64 * 1024;
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// An answer that trickles comes in so many pieces.
 const PIECES: usize = 20;
 
-/// What becomes of a request.
+/// Fault that the proxy adds to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Nothing.
@@ -82,7 +82,7 @@ impl Fault {
     }
 }
 
-/// What became of one request.
+/// Log entry of one request.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) request: String,
@@ -106,10 +106,10 @@ impl fmt::Display for Entry {
 /// A proxy that listens until the value is dropped.
 pub(super) struct Proxy {
     address: String,
-    state: Arc<State>,
+    state: Arc<ProxyState>,
 }
 
-struct State {
+struct ProxyState {
     server: String,
     seed: u64,
     requests: AtomicU64,
@@ -124,7 +124,7 @@ impl Proxy {
     pub(super) fn start(server: &str, seed: u64) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?.to_string();
-        let state = Arc::new(State {
+        let state = Arc::new(ProxyState {
             server: server.to_owned(),
             seed,
             requests: AtomicU64::new(0),
@@ -149,7 +149,7 @@ impl Proxy {
         Ok(Self { address, state })
     }
 
-    /// Where it listens.
+    /// Host and port on which it listens.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
@@ -164,7 +164,7 @@ impl Proxy {
         lock(&self.state.forced).push_back(fault);
     }
 
-    /// What was done so far, in the order in which requests came.
+    /// Log so far, in the order in which requests came.
     pub(super) fn log(&self) -> Vec<Entry> {
         lock(&self.state.log).clone()
     }
@@ -177,14 +177,14 @@ impl Drop for Proxy {
     }
 }
 
-impl State {
+impl ProxyState {
     fn serve(&self, mut client: TcpStream) -> Result<()> {
-        client.set_read_timeout(Some(PATIENCE))?;
+        client.set_read_timeout(Some(READ_TIMEOUT))?;
         let Some(request) = receive(&mut client)? else {
             return Ok(());
         };
         let mut random = Random::new(self.seed, self.requests.fetch_add(1, Ordering::Relaxed));
-        let fault = self.fault(&request, &mut random);
+        let fault = self.choose_fault(&request, &mut random);
         let entry = {
             let mut log = lock(&self.log);
             log.push(Entry {
@@ -239,7 +239,7 @@ impl State {
         Ok(())
     }
 
-    fn fault(&self, request: &Message, random: &mut Random) -> Fault {
+    fn choose_fault(&self, request: &Message, random: &mut Random) -> Fault {
         let reads = ["GET ", "HEAD ", "OPTIONS "];
         if !reads.iter().any(|method| request.start.starts_with(method))
             && let Some(fault) = lock(&self.forced).pop_front()
@@ -281,7 +281,7 @@ fn page() -> Message {
 
 /// Reads a request but leaves its last byte where it is; `None` where there is none.
 fn receive(client: &mut TcpStream) -> Result<Option<Message>> {
-    let mut buffer = vec![0; LONGEST_HEAD];
+    let mut buffer = vec![0; MAX_HEAD_BYTES];
     let head = loop {
         let seen = client.peek(&mut buffer)?;
         let end = buffer[..seen].windows(4).position(|four| four == b"\r\n\r\n");
@@ -291,8 +291,8 @@ fn receive(client: &mut TcpStream) -> Result<Option<Message>> {
         if seen == 0 {
             return Ok(None);
         }
-        if seen == LONGEST_HEAD {
-            bail!("a head of more than {LONGEST_HEAD} bytes");
+        if seen == MAX_HEAD_BYTES {
+            bail!("a head of more than {MAX_HEAD_BYTES} bytes");
         }
         thread::sleep(Duration::from_millis(1));
     };

@@ -1,16 +1,16 @@
-//! The life of a few posts at one CMS, step by step; after each step the CMS is asked, not the product.
+//! A few posts at one CMS, step by step. After each step the CMS is asked, not the product.
 
-mod trouble;
+mod failures;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    cms::{Cms, Item, Status, list, loose, text},
-    http::Site,
-    product::{Ended, Product},
+    cms::{Cms, Item, ItemStatus, list, scalar, text},
+    http::HttpClient,
+    product::{CmsProduct, PublishOutcome},
     proxy::Proxy,
-    table::Table,
+    step_results::StepResults,
 };
 
 const TITLE: &str = "Desks & chairs: “how high?” für Anfänger";
@@ -18,47 +18,47 @@ const TEXT: &str = "A desk should *fit* you.\n\n## How high?\n\n- elbows\n- eyes
                     [More](https://example.com/more?a=1&b=2)\n";
 
 /// Everything a step needs.
-pub(super) struct Stage<'a> {
-    pub(super) product: &'a Product,
+pub(super) struct CmsFixture<'a> {
+    pub(super) product: &'a CmsProduct,
     pub(super) cms: &'a mut dyn Cms,
     pub(super) proxy: &'a Proxy,
     /// Host and port of a server of pictures.
     pub(super) images: &'a str,
 }
 
-type Step = (&'static str, fn(&mut Stage<'_>) -> Result<String>);
+type CmsStep = (&'static str, fn(&mut CmsFixture<'_>) -> Result<String>);
 
-/// In this order; what one leaves behind the next may use.
-const STEPS: [Step; 21] = [
-    ("connect", connect),
-    ("fields", fields),
-    ("mapping of an unknown field", wrong_mapping),
-    ("mapping", mapping),
-    ("draft", draft),
-    ("live", live),
-    ("again without a change", unchanged),
-    ("update in place", update),
-    ("image and tags", image),
-    ("unpublish and publish again", unpublish),
-    ("asked twice at once", trouble::twice),
-    ("changed by somebody else", trouble::remote_edit),
-    ("deleted by somebody else", trouble::remote_delete),
-    ("slug of somebody else's post", trouble::slug_conflict),
-    ("new post that never arrives", trouble::never_arrived),
-    ("new post that arrives late", trouble::late),
-    ("lost answer to a new post", trouble::lost_answers),
-    ("500 after an update", trouble::lost_update),
-    ("permissions lowered", trouble::lowered),
-    ("credentials revoked", trouble::revoked),
-    ("events", events),
+/// Steps in their order; a step may use the posts of earlier ones.
+const STEPS: [CmsStep; 21] = [
+    ("connect", connect_cms),
+    ("fields", list_fields),
+    ("mapping of an unknown field", reject_unknown_field),
+    ("mapping", save_mapping),
+    ("draft", publish_draft),
+    ("live", publish_live),
+    ("again without a change", publish_unchanged_post),
+    ("update in place", update_post),
+    ("image and tags", publish_image_and_tags),
+    ("unpublish and publish again", unpublish_post),
+    ("asked twice at once", failures::publish_twice),
+    ("changed by somebody else", failures::detect_remote_edit),
+    ("deleted by somebody else", failures::detect_remote_deletion),
+    ("slug of somebody else's post", failures::report_slug_conflict),
+    ("new post that never arrives", failures::lose_request),
+    ("new post that arrives late", failures::find_late_post),
+    ("lost answer to a new post", failures::lose_answers),
+    ("500 after an update", failures::lose_answer_to_update),
+    ("permissions lowered", failures::report_missing_permission),
+    ("credentials revoked", failures::report_revoked_secret),
+    ("events", count_events),
 ];
 
-/// Does every step, and notes what came of each; false where nothing could be connected.
-pub(super) fn play(stage: &mut Stage<'_>, table: &mut Table) -> bool {
+/// Runs every step and adds its result to the table. Returns false if the CMS could not be connected.
+pub(super) fn run_steps(fixture: &mut CmsFixture<'_>, table: &mut StepResults) -> bool {
     for (what, step) in STEPS {
-        let outcome = step(stage);
+        let outcome = step(fixture);
         let lost = outcome.is_err() && what == "connect";
-        table.add(stage.cms.name(), what, outcome);
+        table.add(fixture.cms.name(), what, outcome);
         if lost {
             return false;
         }
@@ -66,25 +66,25 @@ pub(super) fn play(stage: &mut Stage<'_>, table: &mut Table) -> bool {
     true
 }
 
-/// What takes ten minutes.
-pub(super) fn wait(stage: &mut Stage<'_>, table: &mut Table) {
-    let outcome = trouble::given_up(stage);
-    table.add(stage.cms.name(), "new post that never arrived", outcome);
+/// Runs the step that takes ten minutes.
+pub(super) fn run_slow_step(fixture: &mut CmsFixture<'_>, table: &mut StepResults) {
+    let outcome = failures::give_up_lost_request(fixture);
+    table.add(fixture.cms.name(), "new post that never arrived", outcome);
 }
 
-/// What changes a CMS for ever; after the last of it nothing can be published there any more.
-pub(super) fn end(stage: &mut Stage<'_>, table: &mut Table) {
-    let steps: [Step; 2] = [
-        ("a mapped field is removed", trouble::removed_field),
-        ("a field that must be filled", trouble::required_field),
+/// Runs the steps that change a CMS for ever; after the last one nothing can be published there any more.
+pub(super) fn run_destructive_steps(fixture: &mut CmsFixture<'_>, table: &mut StepResults) {
+    let steps: [CmsStep; 2] = [
+        ("a mapped field is removed", failures::report_removed_field),
+        ("a field that must be filled", failures::report_required_field),
     ];
     for (what, step) in steps {
-        let outcome = step(stage);
-        table.add(stage.cms.name(), what, outcome);
+        let outcome = step(fixture);
+        table.add(fixture.cms.name(), what, outcome);
     }
 }
 
-impl Stage<'_> {
+impl CmsFixture<'_> {
     fn url(&self) -> String {
         format!("http://{}", self.proxy.address())
     }
@@ -93,26 +93,30 @@ impl Stage<'_> {
         text(&self.product.integration(self.cms.provider())?, "/status")
     }
 
-    fn path(&self, what: &str) -> String {
+    fn integration_path(&self, what: &str) -> String {
         format!("/integrations/{}/{what}", self.cms.provider())
     }
 
-    /// A new post with a text.
-    fn write(&self, title: &str, slug: &str) -> Result<String> {
+    /// Creates a post with a text and returns its id.
+    fn create_post(&self, title: &str, slug: &str) -> Result<String> {
         self.product
-            .write(&json!({ "title": title, "slug": slug, "content": TEXT }))
+            .create_post(&json!({ "title": title, "slug": slug, "content": TEXT }))
     }
 
     /// Publishes a post live, which has to go well.
-    fn live(&self, id: &str) -> Result<()> {
-        self.ends(id, json!({ "mode": "live" }), &Ended::Done)
+    fn publish_live(&self, id: &str) -> Result<()> {
+        self.expect_outcome(id, json!({ "mode": "live" }), &PublishOutcome::Published)
     }
 
-    fn fails(&self, id: &str, code: &str) -> Result<()> {
-        self.ends(id, json!({ "mode": "live" }), &Ended::Failed(code.to_owned()))
+    fn expect_failure(&self, id: &str, code: &str) -> Result<()> {
+        self.expect_outcome(
+            id,
+            json!({ "mode": "live" }),
+            &PublishOutcome::Failed(code.to_owned()),
+        )
     }
 
-    fn ends(&self, id: &str, body: Value, expected: &Ended) -> Result<()> {
+    fn expect_outcome(&self, id: &str, body: Value, expected: &PublishOutcome) -> Result<()> {
         let ended = self.product.publish(id, &body)?;
         if ended != *expected {
             let post = self.product.get(&format!("/posts/{id}"))?;
@@ -122,7 +126,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    fn post(&self, title: &str) -> Result<String> {
+    fn post_id(&self, title: &str) -> Result<String> {
         // After a storm there are more posts than a page holds. Percent-encoding of every byte is right for any title.
         let q: String = title.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let all = self.product.get(&format!("/posts?limit=100&q={q}"))?;
@@ -133,15 +137,15 @@ impl Stage<'_> {
         )
     }
 
-    /// Whether the product says that it can take a post back there.
-    fn takes_back(&self) -> Result<bool> {
+    /// True if the product has the capability to unpublish there.
+    fn can_unpublish(&self) -> Result<bool> {
         let integration = self.product.integration(self.cms.provider())?;
         let can = integration.pointer("/capabilities/unpublish");
         can.and_then(Value::as_bool).context("no capability unpublish")
     }
 
-    /// Requests that wrote, so far.
-    fn writes(&self) -> usize {
+    /// Number of requests so far that wrote.
+    fn count_writes(&self) -> usize {
         let log = self.proxy.log();
         let reads = ["GET ", "HEAD ", "OPTIONS "];
         log.iter()
@@ -150,31 +154,34 @@ impl Stage<'_> {
     }
 }
 
-fn connect(stage: &mut Stage<'_>) -> Result<String> {
+fn connect_cms(fixture: &mut CmsFixture<'_>) -> Result<String> {
     ensure!(
-        stage.status()? == "not_connected",
+        fixture.status()? == "not_connected",
         "it is {} before",
-        stage.status()?
+        fixture.status()?
     );
-    let link = stage
-        .product
-        .post(&stage.path("connect-url"), &json!({ "siteUrl": stage.url() }))?;
+    let link = fixture.product.post(
+        &fixture.integration_path("connect-url"),
+        &json!({ "siteUrl": fixture.url() }),
+    )?;
     text(&link, "/url")?;
-    let refused = stage
-        .product
-        .connect_with(stage.cms.provider(), &wrong(stage.cms.secret())?, &stage.url());
+    let refused = fixture.product.connect_with(
+        fixture.cms.provider(),
+        &spoil_secret(fixture.cms.secret())?,
+        &fixture.url(),
+    );
     ensure!(refused.is_err(), "a wrong secret connects it");
-    let status = stage.status()?;
+    let status = fixture.status()?;
     ensure!(
         status != "ready" && status != "needs_mapping",
         "it is {status} with a wrong secret"
     );
-    stage.product.connect(&*stage.cms, &stage.url())?;
-    Ok(format!("{}, by {}", stage.status()?, loose(&link, "/kind")))
+    fixture.product.connect(&*fixture.cms, &fixture.url())?;
+    Ok(format!("{}, by {}", fixture.status()?, scalar(&link, "/kind")))
 }
 
-/// A secret of the same form that is not it.
-fn wrong(mut secret: Value) -> Result<Value> {
+/// Returns a secret of the same form that is wrong.
+fn spoil_secret(mut secret: Value) -> Result<Value> {
     for (name, value) in secret.as_object_mut().context("no secret")? {
         if name != "username" {
             let mut word = value.as_str().context("no text")?.to_owned();
@@ -186,17 +193,17 @@ fn wrong(mut secret: Value) -> Result<Value> {
     Ok(secret)
 }
 
-fn fields(stage: &mut Stage<'_>) -> Result<String> {
-    let mapping = stage.cms.mapping();
-    let collection = loose(&mapping, "/collectionId");
-    let mut path = stage.path("fields");
+fn list_fields(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let mapping = fixture.cms.mapping();
+    let collection = scalar(&mapping, "/collectionId");
+    let mut path = fixture.integration_path("fields");
     if !collection.is_empty() {
         path.push_str(&format!("?collectionId={collection}"));
     }
-    let found = stage.product.get(&path)?;
+    let found = fixture.product.get(&path)?;
     let ids: Vec<String> = list(&found, "/data")
         .iter()
-        .map(|field| loose(field, "/id"))
+        .map(|field| scalar(field, "/id"))
         .collect();
     let wanted = mapping["fieldMap"].as_object().context("no field map")?;
     for field in wanted.values() {
@@ -205,40 +212,43 @@ fn fields(stage: &mut Stage<'_>) -> Result<String> {
     Ok(format!("{} fields", ids.len()))
 }
 
-fn wrong_mapping(stage: &mut Stage<'_>) -> Result<String> {
-    let mut mapping = stage.cms.mapping();
+fn reject_unknown_field(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let mut mapping = fixture.cms.mapping();
     mapping["fieldMap"]["excerpt"] = json!("no-such-field");
-    let answer = stage
-        .product
-        .ask("POST", &stage.path("mapping"), &[], Some(&mapping))?;
+    let answer =
+        fixture
+            .product
+            .request("POST", &fixture.integration_path("mapping"), &[], Some(&mapping))?;
     let problem = answer.json();
     ensure!(answer.status() == 422, "{} {problem}", answer.status());
-    let pointer = loose(&problem, "/errors/0/pointer");
+    let pointer = scalar(&problem, "/errors/0/pointer");
     ensure!(pointer == "/fieldMap/excerpt", "{problem}");
     Ok(pointer)
 }
 
-fn mapping(stage: &mut Stage<'_>) -> Result<String> {
-    stage.product.post(&stage.path("mapping"), &stage.cms.mapping())?;
-    let status = stage.status()?;
+fn save_mapping(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    fixture
+        .product
+        .post(&fixture.integration_path("mapping"), &fixture.cms.mapping())?;
+    let status = fixture.status()?;
     ensure!(status == "ready", "it is {status}");
     Ok(status)
 }
 
-fn draft(stage: &mut Stage<'_>) -> Result<String> {
+fn publish_draft(fixture: &mut CmsFixture<'_>) -> Result<String> {
     let post = json!({
         "title": TITLE, "slug": "desks-and-chairs", "content": TEXT, "excerpt": "What fits you.",
         "tags": ["Desks", "Chairs & more"],
     });
-    let id = stage.product.write(&post)?;
-    stage.ends(&id, json!({ "mode": "draft" }), &Ended::Done)?;
-    let item = stage.cms.only(TITLE)?;
-    as_written(&item, &stage.cms.mapping())?;
-    ensure!(item.status == Status::Draft, "it is {:?}", item.status);
+    let id = fixture.product.create_post(&post)?;
+    fixture.expect_outcome(&id, json!({ "mode": "draft" }), &PublishOutcome::Published)?;
+    let item = fixture.cms.find_only_post(TITLE)?;
+    check_content(&item, &fixture.cms.mapping())?;
+    ensure!(item.status == ItemStatus::Draft, "it is {:?}", item.status);
     Ok(item.id)
 }
 
-fn as_written(item: &Item, mapping: &Value) -> Result<()> {
+fn check_content(item: &Item, mapping: &Value) -> Result<()> {
     ensure!(item.slug == "desks-and-chairs", "its slug is {}", item.slug);
     ensure!(
         item.excerpt.contains("What fits you."),
@@ -260,15 +270,15 @@ fn as_written(item: &Item, mapping: &Value) -> Result<()> {
     Ok(())
 }
 
-fn live(stage: &mut Stage<'_>) -> Result<String> {
-    let before = stage.cms.only(TITLE)?;
-    let id = stage.post(TITLE)?;
-    stage.live(&id)?;
-    let item = stage.cms.only(TITLE)?;
-    as_written(&item, &stage.cms.mapping())?;
-    ensure!(item.status == Status::Live, "it is {:?}", item.status);
+fn publish_live(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let before = fixture.cms.find_only_post(TITLE)?;
+    let id = fixture.post_id(TITLE)?;
+    fixture.publish_live(&id)?;
+    let item = fixture.cms.find_only_post(TITLE)?;
+    check_content(&item, &fixture.cms.mapping())?;
+    ensure!(item.status == ItemStatus::Live, "it is {:?}", item.status);
     ensure!(item.id == before.id, "{} became {}", before.id, item.id);
-    let post = stage.product.get(&format!("/posts/{id}"))?;
+    let post = fixture.product.get(&format!("/posts/{id}"))?;
     ensure!(post["status"] == "published", "the post is {}", post["status"]);
     let Some(url) = post["publishedUrl"].as_str() else {
         return Ok("no page".to_owned());
@@ -277,31 +287,31 @@ fn live(stage: &mut Stage<'_>) -> Result<String> {
         .trim_start_matches("http://")
         .split_once('/')
         .with_context(|| format!("no address: {url}"))?;
-    let page = Site::new(format!("http://{host}")).ask("GET", &format!("/{path}"), None)?;
+    let page = HttpClient::new(format!("http://{host}")).request("GET", &format!("/{path}"), None)?;
     let says = String::from_utf8_lossy(&page.body).contains("How high?");
     ensure!(page.status() == 200 && says, "{url}: {}", page.start);
     Ok(format!("/{path}"))
 }
 
-fn unchanged(stage: &mut Stage<'_>) -> Result<String> {
-    let before = stage.writes();
-    stage.live(&stage.post(TITLE)?)?;
-    let wrote = stage.writes() - before;
+fn publish_unchanged_post(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let before = fixture.count_writes();
+    fixture.publish_live(&fixture.post_id(TITLE)?)?;
+    let wrote = fixture.count_writes() - before;
     ensure!(wrote == 0, "{wrote} requests wrote");
     Ok("nothing is sent".to_owned())
 }
 
-fn update(stage: &mut Stage<'_>) -> Result<String> {
-    let before = stage.cms.only(TITLE)?;
-    let id = stage.post(TITLE)?;
-    stage.product.change(
+fn update_post(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let before = fixture.cms.find_only_post(TITLE)?;
+    let id = fixture.post_id(TITLE)?;
+    fixture.product.change_post(
         &id,
         json!({ "content": format!("{TEXT}\nSecond edition.\n"), "slug": "desks-or-chairs" }),
     )?;
-    let post = stage.product.get(&format!("/posts/{id}"))?;
+    let post = fixture.product.get(&format!("/posts/{id}"))?;
     ensure!(post["hasUnpublishedChanges"] == true, "no change is known");
-    stage.live(&id)?;
-    let item = stage.cms.only(TITLE)?;
+    fixture.publish_live(&id)?;
+    let item = fixture.cms.find_only_post(TITLE)?;
     ensure!(item.id == before.id, "{} became {}", before.id, item.id);
     ensure!(item.slug == "desks-or-chairs", "its slug is {}", item.slug);
     ensure!(
@@ -312,27 +322,27 @@ fn update(stage: &mut Stage<'_>) -> Result<String> {
     Ok(item.id)
 }
 
-fn image(stage: &mut Stage<'_>) -> Result<String> {
-    let id = stage.post(TITLE)?;
-    let before = stage.cms.files()?;
-    let url = format!("http://{}/desk.png", stage.images);
+fn publish_image_and_tags(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let id = fixture.post_id(TITLE)?;
+    let before = fixture.cms.count_files()?;
+    let url = format!("http://{}/desk.png", fixture.images);
     let members = json!({ "featuredImage": { "url": url, "alt": "A desk" }, "tags": ["Desks", "Lamps"] });
-    stage.product.change(&id, members)?;
-    stage.live(&id)?;
-    let item = stage.cms.only(TITLE)?;
+    fixture.product.change_post(&id, members)?;
+    fixture.publish_live(&id)?;
+    let item = fixture.cms.find_only_post(TITLE)?;
     let image = item.image.context("it has no image")?;
-    if stage.cms.mapping().pointer("/fieldMap/tags").is_some() {
+    if fixture.cms.mapping().pointer("/fieldMap/tags").is_some() {
         ensure!(
             item.tags.len() == 2 && item.tags.iter().any(|tag| tag == "Lamps"),
             "tags are {:?}",
             item.tags
         );
     }
-    stage
+    fixture
         .product
-        .change(&id, json!({ "excerpt": "What fits you. Third edition." }))?;
-    stage.live(&id)?;
-    let item = stage.cms.only(TITLE)?;
+        .change_post(&id, json!({ "excerpt": "What fits you. Third edition." }))?;
+    fixture.publish_live(&id)?;
+    let item = fixture.cms.find_only_post(TITLE)?;
     ensure!(
         item.excerpt.contains("Third"),
         "its excerpt is {:?}",
@@ -343,41 +353,46 @@ fn image(stage: &mut Stage<'_>) -> Result<String> {
         "{image} became {:?}",
         item.image
     );
-    let files = stage.cms.files()? - before;
+    let files = fixture.cms.count_files()? - before;
     ensure!(files == 1, "it was uploaded {files} times");
-    stage.product.change(&id, json!({ "featuredImage": null }))?;
-    stage.live(&id)?;
-    let item = stage.cms.only(TITLE)?;
+    fixture
+        .product
+        .change_post(&id, json!({ "featuredImage": null }))?;
+    fixture.publish_live(&id)?;
+    let item = fixture.cms.find_only_post(TITLE)?;
     ensure!(item.image.is_none(), "it still has {:?}", item.image);
     Ok(image)
 }
 
-fn unpublish(stage: &mut Stage<'_>) -> Result<String> {
-    let before = stage.cms.only(TITLE)?;
-    let id = stage.post(TITLE)?;
-    if !stage.takes_back()? {
+fn unpublish_post(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let before = fixture.cms.find_only_post(TITLE)?;
+    let id = fixture.post_id(TITLE)?;
+    if !fixture.can_unpublish()? {
         let path = format!("/posts/{id}/unpublish");
-        let answer = stage.product.ask("POST", &path, &[], Some(&json!({})))?;
+        let answer = fixture.product.request("POST", &path, &[], Some(&json!({})))?;
         ensure!(answer.status() == 409, "{}", answer.start);
-        return Ok(format!("refused: {}", loose(&answer.json(), "/detail")));
+        return Ok(format!("refused: {}", scalar(&answer.json(), "/detail")));
     }
-    let ended = stage.product.unpublish(&id)?;
-    ensure!(ended == Ended::Done, "{ended:?}");
-    let item = stage.cms.only(TITLE)?;
-    ensure!(item.status == Status::Draft, "it is {:?}", item.status);
-    let post = stage.product.get(&format!("/posts/{id}"))?;
+    let ended = fixture.product.unpublish(&id)?;
+    ensure!(ended == PublishOutcome::Published, "{ended:?}");
+    let item = fixture.cms.find_only_post(TITLE)?;
+    ensure!(item.status == ItemStatus::Draft, "it is {:?}", item.status);
+    let post = fixture.product.get(&format!("/posts/{id}"))?;
     ensure!(post["status"] == "draft", "the post is {}", post["status"]);
-    stage.live(&id)?;
-    let item = stage.cms.only(TITLE)?;
-    ensure!(item.status == Status::Live && item.id == before.id, "{item:?}");
+    fixture.publish_live(&id)?;
+    let item = fixture.cms.find_only_post(TITLE)?;
+    ensure!(
+        item.status == ItemStatus::Live && item.id == before.id,
+        "{item:?}"
+    );
     Ok("same item".to_owned())
 }
 
-fn events(stage: &mut Stage<'_>) -> Result<String> {
-    let published = stage.product.events("post.published")?;
-    let all = stage.product.get("/posts?limit=100&status=published")?;
+fn count_events(fixture: &mut CmsFixture<'_>) -> Result<String> {
+    let published = fixture.product.events("post.published")?;
+    let all = fixture.product.get("/posts?limit=100&status=published")?;
     let posts = list(&all, "/data");
-    let takes_back = stage.takes_back()?;
+    let takes_back = fixture.can_unpublish()?;
     for post in posts {
         let own = |event: &&Value| event.pointer("/data/postId") == post.get("id");
         let count = published.iter().filter(own).count();

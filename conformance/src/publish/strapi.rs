@@ -14,12 +14,12 @@ use xtask::{
 };
 
 use super::{
-    cms::{ADDED, Cms, Item, Status, list, loose, text},
-    http::Site,
-    install::{Node, folder, fresh, start},
+    cms::{ADDED, Cms, Item, ItemStatus, list, scalar, text},
+    http::HttpClient,
+    installation::{Node, empty_folder, peer_folder, start_cms},
 };
 
-/// Where its files go below the program.
+/// Files below the folder of the program.
 const FILES: [(&str, &str); 6] = [
     ("config/server.js", include_str!("strapi/files/server.js")),
     ("config/admin.js", include_str!("strapi/files/admin.js")),
@@ -47,9 +47,9 @@ pub(super) struct Strapi {
     root: PathBuf,
     own: PathBuf,
     /// As a person who may do everything.
-    admin: Site,
+    admin: HttpClient,
     /// Entries, with a token of our own.
-    site: Site,
+    site: HttpClient,
     token: String,
     token_id: String,
     /// The type as it is now.
@@ -61,9 +61,9 @@ impl Strapi {
     pub(super) fn start() -> Result<Self> {
         let node = Node::ready()?;
         let root = install(&node)?;
-        let own = fresh(folder("strapi")?.join("site"))?;
-        fresh(root.join("public/uploads"))?;
-        let site = Site::new(format!("http://127.0.0.1:{}", free_port()?));
+        let own = empty_folder(peer_folder("strapi")?.join("site"))?;
+        empty_folder(root.join("public/uploads"))?;
+        let site = HttpClient::new(format!("http://127.0.0.1:{}", free_port()?));
         let mut strapi = Self {
             node,
             root,
@@ -83,7 +83,7 @@ impl Strapi {
         strapi.admin = strapi.admin.with("Authorization", bearer);
         let (token, _) = strapi.make_token("ours")?;
         strapi.site = strapi.site.with("Authorization", format!("Bearer {token}"));
-        strapi.renew()?;
+        strapi.renew_secret()?;
         Ok(strapi)
     }
 
@@ -104,17 +104,17 @@ impl Strapi {
             .env("STRAPI_TELEMETRY_DISABLED", "true")
             .env("STRAPI_DISABLE_UPDATE_NOTIFICATION", "true");
         let log = self.own.join("server.log");
-        self.running = Some(start("strapi", &mut command, &log, &self.site, "/_health")?);
+        self.running = Some(start_cms("strapi", &mut command, &log, &self.site, "/_health")?);
         Ok(())
     }
 
     fn make_token(&self, name: &str) -> Result<(String, String)> {
         let token = json!({ "name": name, "description": "", "type": "full-access", "lifespan": null });
         let made = self.admin.post(TOKENS, &token)?;
-        Ok((text(&made, "/data/accessKey")?, loose(&made, "/data/id")))
+        Ok((text(&made, "/data/accessKey")?, scalar(&made, "/data/id")))
     }
 
-    fn may(&self, kind: &str) -> Result<()> {
+    fn set_token_type(&self, kind: &str) -> Result<()> {
         let path = format!("{TOKENS}/{}", self.token_id);
         self.admin
             .json("PUT", &path, Some(&json!({ "type": kind })))
@@ -164,7 +164,7 @@ impl Cms for Strapi {
         })
     }
 
-    fn items(&self) -> Result<Vec<Item>> {
+    fn list_items(&self) -> Result<Vec<Item>> {
         let live = self.entries("published")?;
         let mut drafts = self.entries("draft")?;
         // every document has a draft; what readers see counts
@@ -174,27 +174,27 @@ impl Cms for Strapi {
             }
         }
         let item = |entry: &Value| Item {
-            id: loose(entry, "/documentId"),
-            title: loose(entry, "/title"),
-            slug: loose(entry, "/slug"),
+            id: scalar(entry, "/documentId"),
+            title: scalar(entry, "/title"),
+            slug: scalar(entry, "/slug"),
             status: if entry["publishedAt"].is_string() {
-                Status::Live
+                ItemStatus::Live
             } else {
-                Status::Draft
+                ItemStatus::Draft
             },
-            content: loose(entry, "/content"),
-            excerpt: loose(entry, "/excerpt"),
-            image: Some(loose(entry, "/cover/url")).filter(|url| !url.is_empty()),
+            content: scalar(entry, "/content"),
+            excerpt: scalar(entry, "/excerpt"),
+            image: Some(scalar(entry, "/cover/url")).filter(|url| !url.is_empty()),
             tags: Vec::new(),
         };
         Ok(drafts.iter().map(item).collect())
     }
 
-    fn files(&self) -> Result<usize> {
+    fn count_files(&self) -> Result<usize> {
         Ok(list(&self.site.get("/api/upload/files")?, "").len())
     }
 
-    fn add(&self, title: &str, slug: &str) -> Result<String> {
+    fn add_post(&self, title: &str, slug: &str) -> Result<String> {
         let data = json!({ "title": title, "slug": slug, "content": "By somebody else." });
         let path = format!("{ARTICLES}?status=published");
         text(
@@ -203,7 +203,7 @@ impl Cms for Strapi {
         )
     }
 
-    fn edit(&self, item: &Item) -> Result<()> {
+    fn edit_post(&self, item: &Item) -> Result<()> {
         let path = format!("{ARTICLES}/{}?status=published", item.id);
         let data = json!({ "content": format!("{}\n\n{ADDED}\n", item.content) });
         self.site
@@ -211,30 +211,30 @@ impl Cms for Strapi {
             .map(drop)
     }
 
-    fn delete(&self, id: &str) -> Result<()> {
+    fn delete_post(&self, id: &str) -> Result<()> {
         self.site
             .json("DELETE", &format!("{ARTICLES}/{id}"), None)
             .map(drop)
     }
 
-    fn revoke(&mut self) -> Result<()> {
+    fn revoke_secret(&mut self) -> Result<()> {
         let path = format!("{TOKENS}/{}", self.token_id);
         self.admin.json("DELETE", &path, None).map(drop)
     }
 
-    fn renew(&mut self) -> Result<()> {
+    fn renew_secret(&mut self) -> Result<()> {
         let name = format!("product after {}", self.token_id);
         (self.token, self.token_id) = self.make_token(&name)?;
         Ok(())
     }
 
-    fn lower(&self) -> Result<bool> {
-        self.may("read-only")?;
+    fn forbid_writing(&self) -> Result<bool> {
+        self.set_token_type("read-only")?;
         Ok(true)
     }
 
-    fn restore(&self) -> Result<()> {
-        self.may("full-access")
+    fn allow_writing(&self) -> Result<()> {
+        self.set_token_type("full-access")
     }
 
     fn remove_field(&mut self) -> Result<bool> {
@@ -254,7 +254,7 @@ impl Cms for Strapi {
 }
 
 fn install(node: &Node) -> Result<PathBuf> {
-    let folder = folder("strapi")?;
+    let folder = peer_folder("strapi")?;
     let root = folder.join("program");
     fs::create_dir_all(&root)?;
     install_once(&root, "package.json", include_str!("strapi/package.json"), || {

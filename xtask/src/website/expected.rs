@@ -1,4 +1,4 @@
-//! What an audit of the site must find: the planted faults by their URLs, and nothing else of these
+//! Findings that an audit of the site must have: the planted faults by their URLs, and nothing else of these
 //! kinds.
 
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub struct Expected {
 pub struct Planted {
     /// Page that carries the link.
     pub page: String,
-    /// Where the link leads.
+    /// Target of the link.
     pub target: String,
 }
 
@@ -61,7 +61,7 @@ pub struct Redirect {
     pub url: String,
     /// 301 or 302.
     pub status: u16,
-    /// Where to.
+    /// Target of the redirect.
     pub target: String,
     /// Pages that link to `url`; none for the later hops of chain and loop.
     pub linked_from: Option<String>,
@@ -104,7 +104,7 @@ impl Expected {
         }
     }
 
-    /// What was ordered.
+    /// The order of the site.
     pub fn order(&self) -> Order {
         Order {
             pages: self.pages,

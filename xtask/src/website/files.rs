@@ -1,4 +1,4 @@
-//! What a site has beside its pages: sitemaps, robots.txt, an icon; and the list of its URLs.
+//! Files of a site beside its pages: sitemaps, robots.txt, an icon; and the list of its URLs.
 
 use std::{fmt::Write, fs, path::Path};
 

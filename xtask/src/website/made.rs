@@ -12,7 +12,7 @@ pub struct Made {
     redirects: HashMap<String, (u16, String)>,
 }
 
-/// What is answered at a path.
+/// Answer at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// 200.
@@ -22,9 +22,9 @@ pub enum Answer {
         /// Content.
         body: String,
     },
-    /// 301 or 302.
+    /// A redirect.
     Redirect {
-        /// Which of them.
+        /// 301 or 302.
         status: u16,
         /// Absolute address.
         target: String,
@@ -53,7 +53,7 @@ impl Made {
         self.plan.origin()
     }
 
-    /// What is at a path with its leading slash.
+    /// Answers at a path, which begins with a slash.
     pub fn answer(&self, path: &str) -> Answer {
         if let Some(page) = self.plan.at(path) {
             let mut body = String::with_capacity(40_000);

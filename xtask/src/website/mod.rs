@@ -33,7 +33,7 @@ pub const LEAST_PAGES: i64 = 200;
 /// Raised whenever the same order gives other bytes, so that a site on disk can be known as old.
 pub const VERSION: u32 = 3;
 
-/// What to generate.
+/// Parameters of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// HTML pages, orphans included; at least [`LEAST_PAGES`].

@@ -1,4 +1,4 @@
-//! Which page is what, under which address, and who links to whom. Everything follows from the
+//! Kind and address of every page, and the links between them. Everything follows from the
 //! page's number, so nothing has to be remembered per page but its path.
 
 use crate::random::Random;
@@ -35,7 +35,7 @@ pub const CHAIN: [&str; 3] = ["/moved/first", "/moved/second", "/moved/third"];
 /// The one redirect loop.
 pub const LOOP: [&str; 2] = ["/circle/here", "/circle/there"];
 
-/// What is wrong with a page; a page has one fault at most.
+/// Fault of a page; a page has one at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A link in its text leads to a page that is not there.
@@ -116,7 +116,7 @@ impl Plan {
         format!("{}{}", self.origin(), self.paths[page])
     }
 
-    /// Where the page lies below the served folder.
+    /// File of the page below the served folder.
     pub fn file(&self, page: usize) -> &str {
         if page == 0 {
             "index.html"
@@ -135,7 +135,7 @@ impl Plan {
         Random::new(self.order.seed, (page as u64) << 3 | purpose)
     }
 
-    /// What the page is about, in three words; other pages use it as the text of their links.
+    /// Subject of the page in three words; other pages use it as the text of their links.
     pub fn name(&self, page: usize) -> String {
         prose::name(&mut self.random(page, 0))
     }

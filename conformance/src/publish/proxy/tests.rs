@@ -15,7 +15,7 @@ use serde_json::json;
 use xtask::random::Random;
 
 use super::{Fault, Message, Proxy, receive};
-use crate::publish::http::Site;
+use crate::publish::http::HttpClient;
 
 /// A server that counts what it does, and says the count in some thousand bytes.
 fn server() -> (String, Arc<AtomicU64>) {
@@ -49,11 +49,11 @@ fn reset(error: &anyhow::Error) -> bool {
 }
 
 #[test]
-fn each_fault_is_what_it_is_called() {
+fn each_fault_has_its_effect() {
     let (address, count) = server();
     let proxy = Proxy::start(&address, 1).unwrap();
-    let site = Site::new(format!("http://{}", proxy.address()));
-    let ask = || site.ask("POST", "/things", Some(&json!({ "title": "A" })));
+    let site = HttpClient::new(format!("http://{}", proxy.address()));
+    let ask = || site.request("POST", "/things", Some(&json!({ "title": "A" })));
     for (fault, status, done) in [
         (Fault::Pass, Some(201), true),
         (Fault::Delay, Some(201), true),
@@ -97,18 +97,18 @@ fn each_fault_is_what_it_is_called() {
     }
     // one that reads is not what a forced fault waits for
     proxy.force(Fault::BusyBefore);
-    assert_eq!(site.ask("GET", "/things", None).unwrap().status(), 201);
+    assert_eq!(site.request("GET", "/things", None).unwrap().status(), 201);
     assert_eq!(ask().unwrap().status(), 503);
 }
 
 #[test]
-fn what_comes_late_comes_after_the_reset() {
+fn late_request_arrives_after_the_reset() {
     let (address, count) = server();
     let proxy = Proxy::start(&address, 1).unwrap();
-    let site = Site::new(format!("http://{}", proxy.address()));
+    let site = HttpClient::new(format!("http://{}", proxy.address()));
     proxy.force(Fault::Late(300));
     let error = site
-        .ask("POST", "/things", Some(&json!({ "title": "A" })))
+        .request("POST", "/things", Some(&json!({ "title": "A" })))
         .unwrap_err();
     assert!(reset(&error), "{error:?}");
     let begun = Instant::now();
@@ -131,13 +131,13 @@ fn a_seed_fixes_the_plan() {
     assert_ne!(first, plan(8));
     let proxy = Proxy::start(&address, 7).unwrap();
     proxy.spoil(true);
-    let site = Site::new(format!("http://{}", proxy.address()));
+    let site = HttpClient::new(format!("http://{}", proxy.address()));
     for _ in &first {
-        drop(site.ask("GET", "/", None));
+        drop(site.request("GET", "/", None));
     }
     let done: Vec<_> = proxy.log().iter().map(|entry| entry.fault).collect();
     assert_eq!(first, done);
     proxy.spoil(false);
-    assert_eq!(site.ask("GET", "/", None).unwrap().status(), 201);
+    assert_eq!(site.request("GET", "/", None).unwrap().status(), 201);
     assert!(first.contains(&Fault::Pass) && first.iter().any(|fault| *fault != Fault::Pass));
 }

@@ -1,30 +1,31 @@
-//! What was tried with which CMS, and what came of it.
+//! Results of the steps by CMS.
 
 use std::fmt;
 
 use anyhow::{Result, ensure};
 
 #[derive(Debug)]
-struct Row {
+struct StepResult {
     cms: &'static str,
     what: String,
     fault: Option<String>,
     said: String,
 }
 
+/// The table of all results.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    rows: Vec<Row>,
+pub(super) struct StepResults {
+    rows: Vec<StepResult>,
 }
 
-impl Table {
-    /// Notes what came of one step; a fault does not keep the next from being tried.
+impl StepResults {
+    /// Adds and prints the result of one step.
     pub(super) fn add(&mut self, cms: &'static str, what: impl Into<String>, outcome: Result<String>) {
         let (said, fault) = match outcome {
             Ok(said) => (said, None),
             Err(error) => (String::new(), Some(format!("{error:#}"))),
         };
-        let row = Row {
+        let row = StepResult {
             cms,
             what: what.into(),
             fault,
@@ -34,8 +35,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Fails where something was not as expected.
-    pub(super) fn judge(&self) -> Result<()> {
+    /// Fails if a step failed.
+    pub(super) fn check(&self) -> Result<()> {
         let faults = self.rows.iter().filter(|row| row.fault.is_some()).count();
         ensure!(
             faults == 0,
@@ -46,7 +47,7 @@ impl Table {
     }
 }
 
-impl fmt::Display for Row {
+impl fmt::Display for StepResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, text) = match &self.fault {
             Some(fault) => ("FAILED", fault),
@@ -57,7 +58,7 @@ impl fmt::Display for Row {
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for StepResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.rows.iter().try_for_each(|row| row.fmt(f))
     }
@@ -67,15 +68,15 @@ impl fmt::Display for Table {
 mod tests {
     use anyhow::bail;
 
-    use super::Table;
+    use super::StepResults;
 
     #[test]
-    fn one_fault_is_enough() {
-        let mut table = Table::default();
+    fn one_failed_step_fails_the_run() {
+        let mut table = StepResults::default();
         table.add("ghost", "draft", Ok("1 item".to_owned()));
-        assert!(table.judge().is_ok());
+        assert!(table.check().is_ok());
         table.add("ghost", "update", (|| bail!("2 items"))());
-        assert!(table.judge().is_err());
+        assert!(table.check().is_err());
         let shown = table.to_string();
         assert!(
             shown.contains("ok     1 item") && shown.contains("FAILED 2 items"),

@@ -1,4 +1,4 @@
-//! What a check says of pages beside what others say of them, and why the two may differ.
+//! Comparison of the pages that fail a check with those that fail it according to peers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,12 +8,12 @@ use std::{
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
-use super::reasons::{REASONS, Side};
+use super::differences::{DIFFERENCES, Side};
 
-/// Pages shown of what nothing explains, for each check.
-const SHOWN: usize = 10;
+/// Unexplained differences shown for each check.
+const MAX_SHOWN: usize = 10;
 
-/// What one peer says of one check on one website.
+/// Verdict of one peer on one check and one website.
 #[derive(Debug, Deserialize)]
 pub(super) struct Verdict {
     pub(super) check: String,
@@ -23,9 +23,9 @@ pub(super) struct Verdict {
     pub(super) pages: Option<BTreeSet<String>>,
 }
 
-/// What peers say of a website.
+/// Verdicts of peers on a website.
 #[derive(Debug, Deserialize)]
-pub(super) struct Said {
+pub(super) struct PeerReport {
     /// Pages looked at.
     pub(super) pages: BTreeSet<String>,
     pub(super) verdicts: Vec<Verdict>,
@@ -35,7 +35,7 @@ pub(super) struct Said {
 }
 
 #[derive(Debug, Default)]
-struct Row {
+struct ComparisonRow {
     pages: usize,
     both: usize,
     ours: usize,
@@ -46,14 +46,14 @@ struct Row {
 
 /// All comparisons.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    rows: BTreeMap<(String, String), Row>,
+pub(super) struct ComparisonTable {
+    rows: BTreeMap<(String, String), ComparisonRow>,
     reasons: BTreeMap<usize, usize>,
 }
 
-impl Table {
+impl ComparisonTable {
     /// Compares pages that fail our checks with what peers say of the same website.
-    pub(super) fn add(&mut self, ours: &BTreeMap<String, BTreeSet<String>>, said: &Said) {
+    pub(super) fn add(&mut self, ours: &BTreeMap<String, BTreeSet<String>>, said: &PeerReport) {
         let none = BTreeSet::new();
         for verdict in &said.verdicts {
             let row = self
@@ -77,16 +77,16 @@ impl Table {
                     Side::Ours => row.ours += 1,
                     Side::Theirs => row.theirs += 1,
                 }
-                let explains = |reason: &super::reasons::Reason| {
-                    reason.check == verdict.check
-                        && reason.peer == verdict.peer
-                        && reason.side == side
+                let explains = |known: &super::differences::Difference| {
+                    known.check == verdict.check
+                        && known.peer == verdict.peer
+                        && known.side == side
                         && said
                             .signs
-                            .get(reason.sign)
+                            .get(known.sign)
                             .is_some_and(|pages| pages.contains(url))
                 };
-                if let Some(number) = REASONS.iter().position(explains) {
+                if let Some(number) = DIFFERENCES.iter().position(explains) {
                     row.explained += 1;
                     *self.reasons.entry(number).or_default() += 1;
                 } else {
@@ -97,7 +97,7 @@ impl Table {
     }
 
     /// Fails unless every difference has its reason and, where all websites were audited, everything was compared.
-    pub(super) fn judge(&self, all: bool) -> Result<()> {
+    pub(super) fn check_differences(&self, all: bool) -> Result<()> {
         let mut faults = Vec::new();
         for ((check, peer), row) in &self.rows {
             if all && row.both == 0 {
@@ -107,7 +107,7 @@ impl Table {
                 let shown = row
                     .unexplained
                     .iter()
-                    .take(SHOWN)
+                    .take(MAX_SHOWN)
                     .map(|page| format!("\n  {page}"));
                 faults.push(format!(
                     "{check}, {peer}: {} differences without a reason{}",
@@ -121,7 +121,7 @@ impl Table {
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for ComparisonTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
@@ -138,11 +138,11 @@ impl fmt::Display for Table {
         let checks: BTreeSet<&String> = self.rows.keys().map(|(check, _)| check).collect();
         writeln!(f, "{} checks", checks.len())?;
         for (number, count) in &self.reasons {
-            let reason = &REASONS[*number];
+            let known = &DIFFERENCES[*number];
             writeln!(
                 f,
                 "{} ({}), {}: {count} pages: {}",
-                reason.check, reason.peer, reason.side, reason.why
+                known.check, known.peer, known.side, known.reason
             )?;
         }
         Ok(())
@@ -153,7 +153,7 @@ impl fmt::Display for Table {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::{Said, Table, Verdict};
+    use super::{ComparisonTable, PeerReport, Verdict};
 
     fn set(urls: &[&str]) -> BTreeSet<String> {
         urls.iter().map(|url| (*url).to_owned()).collect()
@@ -161,7 +161,7 @@ mod tests {
 
     fn judged(ours: &[&str], theirs: &[&str], sign: Option<(&str, &str)>) -> Result<String, String> {
         let check = "og-incomplete".to_owned();
-        let said = Said {
+        let said = PeerReport {
             pages: set(&["/a", "/b", "/c"]),
             verdicts: vec![Verdict {
                 check: check.clone(),
@@ -174,14 +174,14 @@ mod tests {
                 .into_iter()
                 .collect(),
         };
-        let mut table = Table::default();
+        let mut table = ComparisonTable::default();
         table.add(&BTreeMap::from([(check, set(ours))]), &said);
-        table.judge(true).map_err(|e| e.to_string())?;
+        table.check_differences(true).map_err(|e| e.to_string())?;
         Ok(table.to_string())
     }
 
     #[test]
-    fn only_what_agrees_or_is_explained_passes() {
+    fn unexplained_difference_fails() {
         assert!(judged(&["/a"], &["/a"], None).unwrap().contains("1 checks"));
         assert!(
             judged(&["/a", "/b"], &["/a"], None)
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_is_nothing_compared() {
+    fn check_without_findings_fails() {
         assert!(
             judged(&[], &[], None)
                 .unwrap_err()

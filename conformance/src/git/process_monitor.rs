@@ -1,4 +1,4 @@
-//! Looks at the command lines of all processes, all the time, as anybody on the machine can.
+//! Reads the command lines of all processes, all the time, as anybody on the machine can.
 
 use std::{
     fs,
@@ -14,21 +14,21 @@ use std::{
 use anyhow::{Result, ensure};
 
 #[derive(Default)]
-struct State {
+struct MonitorState {
     secrets: Mutex<Vec<String>>,
     seen: Mutex<Vec<String>>,
     git: AtomicUsize,
 }
 
-/// A look that goes on until this program ends.
-pub(super) struct Watch(Arc<State>);
+/// A monitor that runs until this program ends.
+pub(super) struct ProcessMonitor(Arc<MonitorState>);
 
-fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Process ids and command lines of what runs now.
-fn lines() -> impl Iterator<Item = (String, String)> {
+fn command_lines() -> impl Iterator<Item = (String, String)> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(|process| {
         let line = fs::read(process.path().join("cmdline")).ok()?;
@@ -37,18 +37,18 @@ fn lines() -> impl Iterator<Item = (String, String)> {
     })
 }
 
-impl Watch {
+impl ProcessMonitor {
     pub(super) fn start() -> Self {
-        let state = Arc::new(State::default());
+        let state = Arc::new(MonitorState::default());
         let own = Arc::clone(&state);
         thread::spawn(move || {
             loop {
-                for (_, line) in lines() {
+                for (_, line) in command_lines() {
                     if line.starts_with("git ") {
                         own.git.fetch_add(1, Ordering::Relaxed);
                     }
-                    if hold(&own.secrets).iter().any(|secret| line.contains(secret)) {
-                        hold(&own.seen).push(line);
+                    if lock(&own.secrets).iter().any(|secret| line.contains(secret)) {
+                        lock(&own.seen).push(line);
                     }
                 }
                 thread::sleep(Duration::from_millis(5));
@@ -58,18 +58,18 @@ impl Watch {
     }
 
     pub(super) fn look_for(&self, secret: String) {
-        hold(&self.0.secrets).push(secret);
+        lock(&self.0.secrets).push(secret);
     }
 
-    /// Whether one of the secrets stands in a text.
+    /// The first secret that a text contains.
     pub(super) fn find(&self, text: &str) -> Option<String> {
-        let secrets = hold(&self.0.secrets);
+        let secrets = lock(&self.0.secrets);
         secrets.iter().find(|secret| text.contains(*secret)).cloned()
     }
 
     /// Fails where a command line had a secret, or where none was looked at.
-    pub(super) fn judge(&self) -> Result<()> {
-        let seen = hold(&self.0.seen);
+    pub(super) fn check(&self) -> Result<()> {
+        let seen = lock(&self.0.seen);
         ensure!(seen.is_empty(), "a secret stood in {} command lines", seen.len());
         ensure!(self.0.git.load(Ordering::Relaxed) > 0, "no git was seen at work");
         Ok(())
@@ -83,7 +83,7 @@ pub(super) fn children_of(folder: &Path) -> Vec<String> {
         let place = fs::read_link(format!("/proc/{id}/cwd"));
         place.is_ok_and(|place| place.starts_with(&folder))
     };
-    lines()
+    command_lines()
         .filter(|(id, _)| is_there(id))
         .map(|(_, line)| line)
         .collect()

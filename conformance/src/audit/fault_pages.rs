@@ -41,7 +41,7 @@ const PAGES: [(&str, &str, &str, &str); 8] = [
     ("titles", "en", "<title>Another title of this page</title>", ""),
 ];
 
-/// Writes them below `root`, each with links to all.
+/// Writes the pages below `root`, each with links to all.
 pub(super) fn write(root: &Path, origin: &str) -> Result<()> {
     fs::create_dir_all(root)?;
     let links = PAGES.map(|(name, ..)| format!("<li><a href={name}.html>The page about {name}</a></li>\n"));

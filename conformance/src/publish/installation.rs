@@ -1,4 +1,4 @@
-//! Where the peers live, and the Node that those in JavaScript were made for.
+//! Folders of the peers, and the Node that those in JavaScript need.
 
 use std::{
     env, fs,
@@ -14,13 +14,13 @@ use xtask::{
     process::{Running, program, quiet},
 };
 
-use super::http::Site;
+use super::http::HttpClient;
 
-/// Longest a CMS may take from its start to its first answer.
-const READY: Duration = Duration::from_secs(180);
+/// Time from the start of a CMS to its first answer.
+const START_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Folder of a peer, made if it is not there.
-pub(super) fn folder(name: &str) -> Result<PathBuf> {
+/// Creates the folder of a peer.
+pub(super) fn peer_folder(name: &str) -> Result<PathBuf> {
     let folder = std::path::absolute(xtask::target())?
         .join("peers/publish")
         .join(name);
@@ -28,8 +28,8 @@ pub(super) fn folder(name: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// An empty folder for what one run leaves behind.
-pub(super) fn fresh(folder: PathBuf) -> Result<PathBuf> {
+/// Creates a folder, or empties it.
+pub(super) fn empty_folder(folder: PathBuf) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -45,7 +45,7 @@ pub(super) struct Node {
 impl Node {
     /// Installs it, once.
     pub(super) fn ready() -> Result<Self> {
-        let own = folder("node")?;
+        let own = peer_folder("node")?;
         install_once(&own, "package.json", include_str!("node.json"), || {
             let mut npm = Command::new("npm");
             npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]);
@@ -83,9 +83,9 @@ impl Node {
 }
 
 /// Unpacks packages of npm below `folder` without what they depend on, each into a folder of its own.
-pub(super) fn fetch(folder: &Path, packages: &[(&str, &str)]) -> Result<()> {
+pub(super) fn unpack_npm_packages(folder: &Path, packages: &[(&str, &str)]) -> Result<()> {
     for (package, into) in packages {
-        let into = fresh(folder.join(into))?;
+        let into = empty_folder(folder.join(into))?;
         let mut npm = Command::new("npm");
         npm.args(["pack", "--silent", "--pack-destination"]);
         quiet("npm pack", npm.arg(&into).arg(package).current_dir(&into))?;
@@ -99,19 +99,19 @@ pub(super) fn fetch(folder: &Path, packages: &[(&str, &str)]) -> Result<()> {
 }
 
 /// Starts a CMS, which writes to `log`, and waits until it answers at `path`.
-pub(super) fn start(
+pub(super) fn start_cms(
     name: &str,
     command: &mut Command,
     log: &Path,
-    site: &Site,
+    site: &HttpClient,
     path: &str,
 ) -> Result<Running> {
     let file = File::create(log)?;
     command.stdout(file.try_clone()?).stderr(file);
     let mut running = Running::start(name, command)?;
     running
-        .wait_until(READY, || {
-            site.ask("GET", path, None)
+        .wait_until(START_TIMEOUT, || {
+            site.request("GET", path, None)
                 .is_ok_and(|answer| (200..400).contains(&answer.status()))
         })
         .with_context(|| format!("see {}", log.display()))?;

@@ -1,8 +1,8 @@
-//! Why a check and a peer may differ. The signs are found by rule in what the site serves (`judge.py`, `validate.mjs`).
+//! Known differences between checks and peers. The signs are found by rule in the pages of the site (`verdicts.py`, `validators.mjs`).
 
 use std::fmt;
 
-/// Who sees a fault that the other does not.
+/// The side that sees a fault that the other does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Ours,
@@ -18,34 +18,44 @@ impl fmt::Display for Side {
     }
 }
 
-/// Why pages with a sign are judged differently.
-pub(super) struct Reason {
+/// Pages with a sign, and the reason why the two sides differ there.
+pub(super) struct Difference {
     pub(super) check: &'static str,
     pub(super) peer: &'static str,
     pub(super) side: Side,
     pub(super) sign: &'static str,
-    pub(super) why: &'static str,
+    pub(super) reason: &'static str,
 }
 
-const fn ours(check: &'static str, peer: &'static str, sign: &'static str, why: &'static str) -> Reason {
-    Reason {
+const fn ours(
+    check: &'static str,
+    peer: &'static str,
+    sign: &'static str,
+    reason: &'static str,
+) -> Difference {
+    Difference {
         check,
         peer,
         side: Side::Ours,
         sign,
-        why,
+        reason,
     }
 }
 
-const fn theirs(check: &'static str, peer: &'static str, sign: &'static str, why: &'static str) -> Reason {
-    Reason {
+const fn theirs(
+    check: &'static str,
+    peer: &'static str,
+    sign: &'static str,
+    reason: &'static str,
+) -> Difference {
+    Difference {
         side: Side::Theirs,
-        ..ours(check, peer, sign, why)
+        ..ours(check, peer, sign, reason)
     }
 }
 
 /// Every known difference.
-pub(super) const REASONS: &[Reason] = &[
+pub(super) const DIFFERENCES: &[Difference] = &[
     theirs(
         "broken-fragment",
         "linkinator",

@@ -1,4 +1,4 @@
-"""Which pages of a website fail which check, worked out anew from what the site serves, and signs by which a difference is recognised."""
+"""Pages of a website that fail a check, worked out anew from the served files, and signs by which a difference is recognised."""
 
 import re
 import unicodedata
@@ -23,11 +23,11 @@ MISTYPED = re.compile(r"\s*https?(:/[^/]|//|://https?(:|//))", re.I)
 class Verdicts(list):
     """Pages that fail a check, and who says so."""
 
-    def note(self, check, peer, urls):
+    def add(self, check, peer, urls):
         self.append({"check": check, "peer": peer, "fails": sorted(set(urls))})
 
 
-def everything(site):
+def collect(site):
     verdicts, signs = Verdicts(), defaultdict(list)
     pages = site.pages.values()
     head(pages, verdicts, signs)
@@ -64,9 +64,9 @@ def head(pages, verdicts, signs):
     titles = [(page, page.title()) for page in pages]
     shown = [(page, title) for page, title in titles if title]
     eastern = lambda text: sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    verdicts.note("title-missing", peer, (p.url for p, title in titles if not title))
-    verdicts.note("title-short", peer, (p.url for p, t in shown if graphemes(t) + eastern(t) < 30))
-    verdicts.note(
+    verdicts.add("title-missing", peer, (p.url for p, title in titles if not title))
+    verdicts.add("title-short", peer, (p.url for p, t in shown if graphemes(t) + eastern(t) < 30))
+    verdicts.add(
         "title-long",
         "lexbor, fonttools",
         (
@@ -75,80 +75,80 @@ def head(pages, verdicts, signs):
             if (graphemes(t) > 30 if eastern(t) * 2 > len(t) else graphemes(t) > 60 and wide(t) > 561)
         ),
     )
-    verdicts.note("title-duplicate", peer, repeated(pages, lambda page: page.title()))
-    verdicts.note(
+    verdicts.add("title-duplicate", peer, repeated(pages, lambda page: page.title()))
+    verdicts.add(
         "title-same-as-h1", peer, (p.url for p, t in shown if p.h1s() and folded(p.h1s()[0]) == folded(t))
     )
     near = [(p.url, wide(t)) for p, t in shown if graphemes(t) > 60]
     signs["as wide as the limit but for a pixel"] += [url for url, width in near if 561 < width < 562]
     signs["letters that the font has not"] += [p.url for p, t in shown if any(ord(c) not in glyphs for c in t)]
     described = [(page, page.description()) for page in pages]
-    verdicts.note("description-missing", peer, (p.url for p, d in described if not d and p.indexable()))
-    verdicts.note("description-short", peer, (p.url for p, d in described if d and graphemes(d) + eastern(d) < 70))
-    verdicts.note("description-long", peer, (p.url for p, d in described if d and graphemes(d) > 155))
-    verdicts.note("description-duplicate", peer, repeated(pages, lambda page: page.description()))
-    verdicts.note("title-multiple", peer, (p.url for p in pages if len(p.titles()) > 1))
+    verdicts.add("description-missing", peer, (p.url for p, d in described if not d and p.indexable()))
+    verdicts.add("description-short", peer, (p.url for p, d in described if d and graphemes(d) + eastern(d) < 70))
+    verdicts.add("description-long", peer, (p.url for p, d in described if d and graphemes(d) > 155))
+    verdicts.add("description-duplicate", peer, repeated(pages, lambda page: page.description()))
+    verdicts.add("title-multiple", peer, (p.url for p in pages if len(p.titles()) > 1))
     relative = "link[rel~='alternate' i][hreflang]:not([href^='http:'], [href^='https:'])"
-    verdicts.note("hreflang-relative", peer, (p.url for p in pages if p.all(relative)))
-    verdicts.note("lang-missing", peer, (p.url for p in pages if not p.lang()))
+    verdicts.add("hreflang-relative", peer, (p.url for p in pages if p.all(relative)))
+    verdicts.add("lang-missing", peer, (p.url for p in pages if not p.lang()))
     views = [(page, next(iter(page.metas("viewport")), "")) for page in pages]
-    verdicts.note("viewport-missing", peer, (p.url for p, view in views if not view))
+    verdicts.add("viewport-missing", peer, (p.url for p, view in views if not view))
     canonicals = [(page, page.rels("canonical"), page.canonical()) for page in pages]
-    verdicts.note("canonical-missing", peer, (p.url for p, rels, _ in canonicals if not rels and p.indexable()))
-    verdicts.note("canonical-invalid", "lexbor, ada", (p.url for p, rels, url in canonicals if rels and not url))
-    verdicts.note(
+    verdicts.add("canonical-missing", peer, (p.url for p, rels, _ in canonicals if not rels and p.indexable()))
+    verdicts.add("canonical-invalid", "lexbor, ada", (p.url for p, rels, url in canonicals if rels and not url))
+    verdicts.add(
         "canonical-cross-domain",
         "lexbor, ada",
         (p.url for p, _, url in canonicals if url and ada_url.URL(url).hostname != ada_url.URL(p.url).hostname),
     )
-    verdicts.note("noindex", peer, (p.url for p in pages if p.noindex()))
+    verdicts.add("noindex", peer, (p.url for p in pages if p.noindex()))
     refresh = "meta[http-equiv='refresh' i][content*='url' i]"
-    verdicts.note("meta-refresh", peer, (p.url for p in pages if p.all(refresh)))
+    verdicts.add("meta-refresh", peer, (p.url for p in pages if p.all(refresh)))
     kinds = {"og:title", "og:type", "og:image", "og:url"}
     has = lambda page, names: names <= {
         (m.attributes.get("property") or m.attributes.get("name") or "").lower() for m in page.all("meta[content]")
     }
-    verdicts.note("og-incomplete", peer, (p.url for p in pages if not has(p, kinds)))
-    verdicts.note(
+    verdicts.add("og-incomplete", peer, (p.url for p in pages if not has(p, kinds)))
+    verdicts.add(
         "twitter-card-missing", peer, (p.url for p in pages if not has(p, kinds) and not has(p, {"twitter:card"}))
     )
     charset = re.compile(rb"<meta[^>]+charset", re.I)
     declared = lambda answer: "charset=" in answer.headers.get("content-type", "") or charset.search(answer.body[:1024])
-    verdicts.note("charset-missing", "bytes", (p.url for p in pages if not declared(p.answer)))
+    verdicts.add("charset-missing", "bytes", (p.url for p in pages if not declared(p.answer)))
 
 
 def headings(pages, verdicts, signs):
     peer = "lexbor"
     h1s = [(page, page.h1s()) for page in pages]
-    verdicts.note("h1-missing", peer, (p.url for p, found in h1s if not found))
-    verdicts.note("h1-multiple", peer, (p.url for p, found in h1s if len(found) > 1))
+    verdicts.add("h1-missing", peer, (p.url for p, found in h1s if not found))
+    verdicts.add("h1-multiple", peer, (p.url for p, found in h1s if len(found) > 1))
     signs["several h1"] += [page.url for page, found in h1s if len(found) > 1]
-    verdicts.note("h1-long", peer, (p.url for p, found in h1s if any(graphemes(t) > 70 for t in found)))
-    verdicts.note("h1-duplicate", peer, repeated(pages, lambda page: next(iter(page.h1s()), None)))
+    verdicts.add("h1-long", peer, (p.url for p, found in h1s if any(graphemes(t) > 70 for t in found)))
+    verdicts.add("h1-duplicate", peer, repeated(pages, lambda page: next(iter(page.h1s()), None)))
 
 
 def markup(pages, verdicts, signs):
     peer = "lexbor"
     sizes = [(page, len(page.all("*"))) for page in pages]
-    verdicts.note("dom-large", peer, (p.url for p, size in sizes if size > 1500))
+    verdicts.add("dom-large", peer, (p.url for p, size in sizes if size > 1500))
     signs["about as many elements as the limit"] += [p.url for p, size in sizes if abs(size - 1500) < 30]
-    verdicts.note("many-links", peer, (p.url for p in pages if len(p.links) > 1000))
+    verdicts.add("many-links", peer, (p.url for p in pages if len(p.links) > 1000))
     images = [(page, [i.attributes for i in page.all("img")]) for page in pages]
-    verdicts.note(
+    verdicts.add(
         "image-alt-long", peer, (p.url for p, found in images if any(graphemes(words_of(i.get("alt") or "")) > 100 for i in found))
     )
     sized = lambda i: "width" in i and "height" in i or "aspect-ratio" in (i.get("style") or "")
-    verdicts.note("image-dimensions-missing", peer, (p.url for p, found in images if not all(map(sized, found))))
+    verdicts.add("image-dimensions-missing", peer, (p.url for p, found in images if not all(map(sized, found))))
 
 
 def addresses(pages, verdicts, signs):
     paths = [(page, ada_url.URL(page.url)) for page in pages]
-    verdicts.note("url-underscore", "ada", (p.url for p, url in paths if "_" in url.pathname))
-    verdicts.note("url-uppercase", "ada", (p.url for p, url in paths if re.search("[A-Z]", re.sub("%..", "", url.pathname))))
-    verdicts.note("https-missing", "ada", (p.url for p, url in paths if url.protocol == "http:" and p.indexable()))
+    verdicts.add("url-underscore", "ada", (p.url for p, url in paths if "_" in url.pathname))
+    verdicts.add("url-uppercase", "ada", (p.url for p, url in paths if re.search("[A-Z]", re.sub("%..", "", url.pathname))))
+    verdicts.add("https-missing", "ada", (p.url for p, url in paths if url.protocol == "http:" and p.indexable()))
     sizes = [(page, len(page.answer.body)) for page in pages]
-    verdicts.note("html-large", "bytes", (p.url for p, size in sizes if size > 1 << 20))
-    verdicts.note("html-over-2mb", "bytes", (p.url for p, size in sizes if size > 2 << 20))
+    verdicts.add("html-large", "bytes", (p.url for p, size in sizes if size > 1 << 20))
+    verdicts.add("html-over-2mb", "bytes", (p.url for p, size in sizes if size > 2 << 20))
 
 
 def structure(pages, verdicts):
@@ -165,8 +165,8 @@ def structure(pages, verdicts):
         segments = [s for s in ada_url.URL(page.url).pathname.split("/") if s]
         if len(segments) >= 2 and page.indexable() and b"BreadcrumbList" not in body:
             trails.append(page.url)
-    verdicts.note("schema-missing", "extruct", missing)
-    verdicts.note("breadcrumb-missing", "extruct", trails)
+    verdicts.add("schema-missing", "extruct", missing)
+    verdicts.add("breadcrumb-missing", "extruct", trails)
 
 
 def links(site, verdicts, signs):
@@ -198,18 +198,18 @@ def links(site, verdicts, signs):
     peer = "networkx"
     depths = networkx.single_source_shortest_path_length(graph, site.final(site.start)[0])
     indexable = {url for url, page in site.pages.items() if page.indexable()}
-    verdicts.note("depth-high", peer, (url for url, depth in depths.items() if depth > 3 and url in indexable))
+    verdicts.add("depth-high", peer, (url for url, depth in depths.items() if depth > 3 and url in indexable))
     alone = {url: graph.in_degree(url) for url in indexable if url != site.start}
-    verdicts.note("single-inlink", peer, (url for url, count in alone.items() if count == 1))
-    verdicts.note("orphan-page", peer, (url for url, count in alone.items() if count == 0 and url in site.listed))
-    verdicts.note("dead-end-page", "lexbor, ada", dead)
-    verdicts.note("link-malformed", "ada", malformed)
-    verdicts.note("link-to-redirect", "lexbor, ada", redirecting)
+    verdicts.add("single-inlink", peer, (url for url, count in alone.items() if count == 1))
+    verdicts.add("orphan-page", peer, (url for url, count in alone.items() if count == 0 and url in site.listed))
+    verdicts.add("dead-end-page", "lexbor, ada", dead)
+    verdicts.add("link-malformed", "ada", malformed)
+    verdicts.add("link-to-redirect", "lexbor, ada", redirecting)
     ends = {url: site.final(url) for url, answer in site.answers.items() if answer.location}
-    verdicts.note("redirect-loop", "http.client", (url for url, (end, _) in ends.items() if end is None))
-    verdicts.note("redirect-chain", "http.client", (url for url, (end, hops) in ends.items() if end and len(hops) > 2))
+    verdicts.add("redirect-loop", "http.client", (url for url, (end, _) in ends.items() if end is None))
+    verdicts.add("redirect-chain", "http.client", (url for url, (end, hops) in ends.items() if end and len(hops) > 2))
     linked = {target for page in site.pages.values() for target, *_ in page.links}
-    verdicts.note("robots-blocked-page", "protego", site.blocked & linked)
+    verdicts.add("robots-blocked-page", "protego", site.blocked & linked)
 
 
 def texts(pages, verdicts, signs):
@@ -238,12 +238,12 @@ def texts(pages, verdicts, signs):
                 signs["about as little running text as can be judged"].append(page.url)
         if not page.lang().lower().startswith("en"):
             signs["not English"].append(page.url)
-    verdicts.note("thin-content", "lexbor, regex", thin)
-    verdicts.note("subheadings-missing", "lexbor, regex", divided)
-    verdicts.note("duplicate-exact", "lexbor", (url for urls in same.values() if len(urls) > 1 for url in urls))
-    verdicts.note("readability-very-hard", "syllapy", hard)
+    verdicts.add("thin-content", "lexbor, regex", thin)
+    verdicts.add("subheadings-missing", "lexbor, regex", divided)
+    verdicts.add("duplicate-exact", "lexbor", (url for urls in same.values() if len(urls) > 1 for url in urls))
+    verdicts.add("readability-very-hard", "syllapy", hard)
     near, close = alike(runs, [urls for urls in same.values() if urls[0] in runs])
-    verdicts.note("duplicate-near", "datasketch", near)
+    verdicts.add("duplicate-near", "datasketch", near)
     signs["nearly as alike as the limit"] += sorted(close)
 
 

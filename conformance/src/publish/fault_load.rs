@@ -12,47 +12,50 @@ use serde_json::{Value, json};
 use xtask::random::Random;
 
 use super::{
-    cms::{Cms, Item, Status, list, loose},
-    product::{Ended, Product},
+    cms::{Cms, Item, ItemStatus, list, scalar},
+    product::{CmsProduct, PublishOutcome},
     proxy::{Fault, Proxy},
-    table::Table,
+    step_results::StepResults,
 };
 
 /// Callers at once.
 const CALLERS: usize = 3;
-/// Of so many publications the last changes a post that was published before.
-const CHANGES: usize = 4;
-/// Longest a caller waits for one publication before it begins the next.
-const GLANCE: Duration = Duration::from_secs(4);
-/// Longest until everything is settled that can be: what never arrived is given up after ten minutes.
-const SETTLED: Duration = Duration::from_secs(15 * 60);
+/// One of so many publications changes a post that was published before.
+const CHANGE_INTERVAL: usize = 4;
+/// Time that a caller waits for one publication before it starts the next.
+const CALLER_TIMEOUT: Duration = Duration::from_secs(4);
+/// Time until every publication has an outcome: a lost request is given up after ten minutes.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// A lease is a minute.
-const FROZEN: Duration = Duration::from_secs(75);
+/// Time that a process stays frozen, longer than its lease of a minute.
+const FREEZE_TIME: Duration = Duration::from_secs(75);
 
-/// What is wrong is shown for so many posts.
-const SHOWN: usize = 8;
+/// Posts whose faults are shown.
+const MAX_SHOWN: usize = 8;
 
-pub(super) struct Storm<'a> {
-    pub(super) product: &'a Product,
+pub(super) struct FaultLoad<'a> {
+    pub(super) product: &'a CmsProduct,
     pub(super) cms: &'a dyn Cms,
     pub(super) proxy: &'a Proxy,
     pub(super) publishes: usize,
     pub(super) seed: u64,
 }
 
-/// A post of the storm: its title names it at the CMS.
-struct Post {
+/// A post of the load; the CMS knows it by its title.
+struct LoadPost {
     id: String,
     title: String,
 }
 
-impl Storm<'_> {
-    /// Publishes, waits until it is calm, and counts.
-    pub(super) fn rage(&self, table: &mut Table) {
+impl FaultLoad<'_> {
+    /// Publishes under faults, waits for the outcomes and compares both sides.
+    pub(super) fn run(&self, table: &mut StepResults) {
         let name = self.cms.name();
         let before = self.proxy.log().len();
-        let posts = match self.posts().and_then(|posts| Ok((self.blow(&posts)?, posts))) {
+        let posts = match self
+            .create_posts()
+            .and_then(|posts| Ok((self.publish_all(&posts)?, posts)))
+        {
             Ok((kills, posts)) => {
                 let log = self.proxy.log();
                 let spoiled = log[before..]
@@ -65,45 +68,45 @@ impl Storm<'_> {
                     posts.len(),
                     log.len() - before
                 );
-                table.add(name, "storm", Ok(said));
+                table.add(name, "load", Ok(said));
                 posts
             }
             Err(error) => {
                 self.proxy.spoil(false);
-                table.add(name, "storm", Err(error));
+                table.add(name, "load", Err(error));
                 return;
             }
         };
-        table.add(name, "storm: settled", self.settle(&posts));
-        table.add(name, "storm: one item each", self.count(&posts));
-        table.add(name, "storm: failed ones once more", self.repair(&posts));
-        table.add(name, "storm: one event each", self.events(&posts));
+        table.add(name, "load: settled", self.settle(&posts));
+        table.add(name, "load: one item each", self.check_items(&posts));
+        table.add(name, "load: failed ones once more", self.repair(&posts));
+        table.add(name, "load: one event each", self.check_events(&posts));
     }
 
-    fn posts(&self) -> Result<Vec<Post>> {
-        let count = self.publishes - self.publishes / CHANGES;
+    fn create_posts(&self) -> Result<Vec<LoadPost>> {
+        let count = self.publishes - self.publishes / CHANGE_INTERVAL;
         (0..count)
             .map(|number| {
-                let title = format!("Storm {number:04}");
+                let title = format!("Load {number:04}");
                 let post = json!({
-                    "title": title, "slug": format!("storm-{number:04}"), "content": "It blows.\n\nEdition 1.\n",
+                    "title": title, "slug": format!("load-{number:04}"), "content": "A text.\n\nEdition 1.\n",
                 });
-                let id = self.product.write(&post)?;
-                Ok(Post { id, title })
+                let id = self.product.create_post(&post)?;
+                Ok(LoadPost { id, title })
             })
             .collect()
     }
 
-    /// Begins all publications; how often the product was killed.
-    fn blow(&self, posts: &[Post]) -> Result<usize> {
+    /// Starts all publications and returns the number of kills.
+    fn publish_all(&self, posts: &[LoadPost]) -> Result<usize> {
         self.proxy.spoil(true);
         let next = AtomicUsize::new(0);
         let kills = thread::scope(|scope| {
             let callers: Vec<_> = (0..CALLERS)
-                .map(|_| scope.spawn(|| self.call(posts, &next)))
+                .map(|_| scope.spawn(|| self.run_caller(posts, &next)))
                 .collect();
             // not in a thread of its own: the product ends with the thread that started it
-            let kills = self.kill(|| callers.iter().all(thread::ScopedJoinHandle::is_finished));
+            let kills = self.kill_processes(|| callers.iter().all(thread::ScopedJoinHandle::is_finished));
             for caller in callers {
                 caller
                     .join()
@@ -115,18 +118,18 @@ impl Storm<'_> {
         kills
     }
 
-    fn call(&self, posts: &[Post], next: &AtomicUsize) -> Result<()> {
+    fn run_caller(&self, posts: &[LoadPost], next: &AtomicUsize) -> Result<()> {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= self.publishes {
                 return Ok(());
             }
-            self.publish(posts, number)?;
+            self.publish_one(posts, number)?;
         }
     }
 
     /// Kills one process after the other; where there are several, one is now and then frozen until its leases are over.
-    fn kill(&self, over: impl Fn() -> bool) -> Result<usize> {
+    fn kill_processes(&self, over: impl Fn() -> bool) -> Result<usize> {
         let mut random = Random::new(self.seed, u64::MAX);
         let count = self.product.replicas();
         let mut frozen: Option<(usize, Instant)> = None;
@@ -138,18 +141,18 @@ impl Storm<'_> {
             while Instant::now() < until {
                 if over() {
                     if let Some((number, _)) = frozen {
-                        self.product.freeze(number, false);
+                        self.product.set_frozen(number, false);
                     }
                     return Ok(kills);
                 }
                 thread::sleep(Duration::from_millis(5));
             }
-            if let Some((number, _)) = frozen.take_if(|(_, since)| since.elapsed() > FROZEN) {
-                self.product.freeze(number, false);
+            if let Some((number, _)) = frozen.take_if(|(_, since)| since.elapsed() > FREEZE_TIME) {
+                self.product.set_frozen(number, false);
             }
             let number = random.below(count);
             if count > 1 && frozen.is_none() {
-                self.product.freeze(number, true);
+                self.product.set_frozen(number, true);
                 frozen = Some((number, Instant::now()));
             } else if frozen.is_none_or(|(other, _)| other != number) {
                 self.product.kill(number)?;
@@ -159,45 +162,52 @@ impl Storm<'_> {
     }
 
     /// Publication `number`: of a new post, or of one from before that is changed first.
-    fn publish(&self, posts: &[Post], number: usize) -> Result<()> {
-        let begun = number - number / CHANGES;
-        let is_change = number % CHANGES == CHANGES - 1;
+    fn publish_one(&self, posts: &[LoadPost], number: usize) -> Result<()> {
+        let begun = number - number / CHANGE_INTERVAL;
+        let is_change = number % CHANGE_INTERVAL == CHANGE_INTERVAL - 1;
         let post = if is_change {
             &posts[Random::new(self.seed, number as u64).below(begun)]
         } else {
             &posts[begun]
         };
         if is_change {
-            let text = format!("It blows.\n\nEdition {}.\n", number + 2);
+            let text = format!("A text.\n\nEdition {}.\n", number + 2);
             // it may be on its way, and is then let alone
-            if self.product.change(&post.id, json!({ "content": text })).is_err() {
+            if self
+                .product
+                .change_post(&post.id, json!({ "content": text }))
+                .is_err()
+            {
                 return Ok(());
             }
         }
-        match self.product.begin_publish(&post.id, &json!({ "mode": "live" })) {
-            Ok(job) => self.product.follow(&job, self.glance()).map(drop),
+        match self
+            .product
+            .start_publishing(&post.id, &json!({ "mode": "live" }))
+        {
+            Ok(job) => self.product.wait_for_job(&job, self.caller_timeout()).map(drop),
             Err(error) if is_change && error.to_string().contains("invalid_state") => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    fn glance(&self) -> Duration {
+    fn caller_timeout(&self) -> Duration {
         match self.product.replicas() {
-            1 => GLANCE,
-            _ => GLANCE * 5,
+            1 => CALLER_TIMEOUT,
+            _ => CALLER_TIMEOUT * 5,
         }
     }
 
     /// The posts as the product has them now.
-    fn known(&self, posts: &[Post]) -> Result<Vec<Value>> {
-        let one = |post: &Post| self.product.get(&format!("/posts/{}", post.id));
+    fn load_posts(&self, posts: &[LoadPost]) -> Result<Vec<Value>> {
+        let one = |post: &LoadPost| self.product.get(&format!("/posts/{}", post.id));
         posts.iter().map(one).collect()
     }
 
-    fn settle(&self, posts: &[Post]) -> Result<String> {
+    fn settle(&self, posts: &[LoadPost]) -> Result<String> {
         let begun = Instant::now();
         loop {
-            let known = self.known(posts)?;
+            let known = self.load_posts(posts)?;
             let mut states: BTreeMap<String, usize> = BTreeMap::new();
             for post in &known {
                 *states.entry(state(post)).or_default() += 1;
@@ -205,54 +215,59 @@ impl Storm<'_> {
             let moving = ["pending", "sending"]
                 .iter()
                 .any(|word| states.contains_key(*word));
-            let over = begun.elapsed() > SETTLED;
+            let over = begun.elapsed() > SETTLE_TIMEOUT;
             if over || !moving && !states.contains_key("uncertain") {
-                ensure!(!moving, "after {} s: {states:?}", SETTLED.as_secs());
+                ensure!(!moving, "after {} s: {states:?}", SETTLE_TIMEOUT.as_secs());
                 return Ok(format!("after {} s: {states:?}", begun.elapsed().as_secs()));
             }
             thread::sleep(Duration::from_secs(2));
         }
     }
 
-    fn count(&self, posts: &[Post]) -> Result<String> {
-        let items = self.cms.items()?;
+    fn check_items(&self, posts: &[LoadPost]) -> Result<String> {
+        let items = self.cms.list_items()?;
         let mut faults = Vec::new();
         let mut there = 0;
-        for (post, known) in posts.iter().zip(self.known(posts)?) {
+        for (post, known) in posts.iter().zip(self.load_posts(posts)?) {
             let own: Vec<&Item> = items.iter().filter(|item| item.title == post.title).collect();
             there += own.len();
             let state = state(&known);
-            if let Some(fault) = judge(&state, &known, &own) {
+            if let Some(fault) = find_fault(&state, &known, &own) {
                 faults.push(format!("{}, {state}: {fault}", post.title));
             }
         }
-        let shown = faults.iter().take(SHOWN).cloned().collect::<Vec<_>>();
+        let shown = faults.iter().take(MAX_SHOWN).cloned().collect::<Vec<_>>();
         ensure!(faults.is_empty(), "{} posts: {}", faults.len(), shown.join("; "));
         Ok(format!("{there} items of {} posts", posts.len()))
     }
 
-    /// What failed is asked for again, as its author would; nobody spoils it now.
-    fn repair(&self, posts: &[Post]) -> Result<String> {
+    /// Publishes again, without faults, the posts that failed.
+    fn repair(&self, posts: &[LoadPost]) -> Result<String> {
         let mut count = 0;
-        for (post, known) in posts.iter().zip(self.known(posts)?) {
+        for (post, known) in posts.iter().zip(self.load_posts(posts)?) {
             if state(&known) == "failed" {
                 let ended = self.product.publish(&post.id, &json!({ "mode": "live" }))?;
-                ensure!(ended == Ended::Done, "{}: {ended:?}", post.title);
-                let item = self.cms.only(&post.title)?;
-                ensure!(item.status == Status::Live, "{}: {:?}", post.title, item.status);
+                ensure!(ended == PublishOutcome::Published, "{}: {ended:?}", post.title);
+                let item = self.cms.find_only_post(&post.title)?;
+                ensure!(
+                    item.status == ItemStatus::Live,
+                    "{}: {:?}",
+                    post.title,
+                    item.status
+                );
                 count += 1;
             }
         }
         Ok(format!("{count} posts"))
     }
 
-    fn events(&self, posts: &[Post]) -> Result<String> {
+    fn check_events(&self, posts: &[LoadPost]) -> Result<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for event in self.product.events("post.published")? {
-            *counts.entry(loose(&event, "/data/postId")).or_default() += 1;
+            *counts.entry(scalar(&event, "/data/postId")).or_default() += 1;
         }
         let mut published = 0;
-        for (post, known) in posts.iter().zip(self.known(posts)?) {
+        for (post, known) in posts.iter().zip(self.load_posts(posts)?) {
             let count = counts.get(&post.id).copied().unwrap_or(0);
             let expected = usize::from(known["publishedAt"].is_string());
             ensure!(
@@ -268,20 +283,22 @@ impl Storm<'_> {
 }
 
 fn state(post: &Value) -> String {
-    loose(post, "/publicationState")
+    scalar(post, "/publicationState")
 }
 
-/// What is wrong with the items of a post in this state.
-fn judge(state: &str, post: &Value, items: &[&Item]) -> Option<String> {
+/// Describes the fault of the items of a post in this state.
+fn find_fault(state: &str, post: &Value, items: &[&Item]) -> Option<String> {
     if items.len() > 1 {
         let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
         return Some(format!("{} items, {}", items.len(), ids.join(" and ")));
     }
     let was_live = post["publishedAt"].is_string();
     match (state, items.first()) {
-        ("published", Some(item)) if item.status != Status::Live => Some(format!("it is {:?}", item.status)),
+        ("published", Some(item)) if item.status != ItemStatus::Live => {
+            Some(format!("it is {:?}", item.status))
+        }
         ("published", Some(item)) => {
-            let edition = loose(post, "/content");
+            let edition = scalar(post, "/content");
             let edition = edition.trim().lines().last().unwrap_or_default().to_owned();
             let is_same = item.content.contains(&edition);
             (post["hasUnpublishedChanges"] == false && !is_same).then(|| format!("it is not {edition}"))
@@ -302,14 +319,14 @@ fn judge(state: &str, post: &Value, items: &[&Item]) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::judge;
-    use crate::publish::cms::{Item, Status};
+    use super::find_fault;
+    use crate::publish::cms::{Item, ItemStatus};
 
-    fn item(status: Status) -> Item {
+    fn item(status: ItemStatus) -> Item {
         Item {
             id: "7".to_owned(),
-            title: "Storm 0001".to_owned(),
-            slug: "storm-0001".to_owned(),
+            title: "Load 0001".to_owned(),
+            slug: "load-0001".to_owned(),
             status,
             content: "<p>Edition 2.</p>".to_owned(),
             excerpt: String::new(),
@@ -319,27 +336,27 @@ mod tests {
     }
 
     #[test]
-    fn doubles_and_losses_are_seen() {
-        let (live, draft) = (item(Status::Live), item(Status::Draft));
+    fn duplicates_and_losses_are_faults() {
+        let (live, draft) = (item(ItemStatus::Live), item(ItemStatus::Draft));
         let post = |edition: &str, published: bool| {
             json!({
-                "content": format!("It blows.\n\n{edition}\n"), "hasUnpublishedChanges": false,
+                "content": format!("A text.\n\n{edition}\n"), "hasUnpublishedChanges": false,
                 "publishedAt": published.then_some("2026-01-01T00:00:00.000Z"),
             })
         };
         let new = post("Edition 2.", true);
-        assert_eq!(judge("published", &new, &[&live]), None);
-        assert!(judge("published", &new, &[&live, &live]).is_some());
-        assert!(judge("uncertain", &new, &[&live, &draft]).is_some());
-        assert!(judge("published", &new, &[]).is_some());
-        assert!(judge("published", &new, &[&draft]).is_some());
-        assert!(judge("published", &post("Edition 3.", true), &[&live]).is_some());
-        assert!(judge("failed", &new, &[]).is_some());
-        assert_eq!(judge("failed", &post("Edition 2.", false), &[]), None);
-        assert!(judge("failed", &post("Edition 2.", false), &[&live]).is_some());
-        assert!(judge("pending", &new, &[&live]).is_some());
-        assert!(judge("uncertain", &new, &[]).is_some());
+        assert_eq!(find_fault("published", &new, &[&live]), None);
+        assert!(find_fault("published", &new, &[&live, &live]).is_some());
+        assert!(find_fault("uncertain", &new, &[&live, &draft]).is_some());
+        assert!(find_fault("published", &new, &[]).is_some());
+        assert!(find_fault("published", &new, &[&draft]).is_some());
+        assert!(find_fault("published", &post("Edition 3.", true), &[&live]).is_some());
+        assert!(find_fault("failed", &new, &[]).is_some());
+        assert_eq!(find_fault("failed", &post("Edition 2.", false), &[]), None);
+        assert!(find_fault("failed", &post("Edition 2.", false), &[&live]).is_some());
+        assert!(find_fault("pending", &new, &[&live]).is_some());
+        assert!(find_fault("uncertain", &new, &[]).is_some());
         let evidence = json!({ "publications": [{ "attempt": { "evidence": [{ "what": "unclear" }] } }] });
-        assert_eq!(judge("uncertain", &evidence, &[]), None);
+        assert_eq!(find_fault("uncertain", &evidence, &[]), None);
     }
 }

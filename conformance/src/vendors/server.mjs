@@ -1,4 +1,4 @@
-// node serve.mjs VENDOR DOCUMENT PORT: stands in for a vendor. Every request is held against the vendor's own document, and so is every
+// node server.mjs VENDOR DOCUMENT PORT: stands in for a vendor. Every request is held against the vendor's own document, and so is every
 // answer. A request that the document allows is then spoilt in one way after the other, and each of the spoilt ones has to be refused.
 //
 // Before it listens it sends itself requests that are wrong, which have to be refused as well.
