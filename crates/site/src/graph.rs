@@ -23,9 +23,10 @@ pub use alike::KnownRuns;
 pub use builder::{Ends, IndexBuilder};
 pub(crate) use edges::Kind;
 pub(crate) use fragments::{has_all_ids, named};
+use searchwright_text::minhash::Sketch;
 
 use self::inlinks::Inlinks;
-use crate::{page::UrlId, resources::Resources, sitemap::DAY_MS, text::sketch::Sketch, vitals::Vitals};
+use crate::{page::UrlId, resources::Resources, sitemap::DAY_MS, vitals::Vitals};
 
 /// What is known of a URL's fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,6 @@ pub mod resources;
 pub mod robots;
 pub mod score;
 pub mod sitemap;
-pub mod text;
 pub mod url_key;
 pub mod urls;
 pub mod vitals;

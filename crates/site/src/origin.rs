@@ -1,5 +1,6 @@
 //! What is known of the site as a whole, beside its pages: robots.txt, sitemaps, well-known files, host variants.
 
+use searchwright_text::minhash::Sketch;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,7 +9,6 @@ use crate::{
     page::UrlId,
     robots::Policy,
     sitemap::{self, URL_LIMIT},
-    text::sketch::Sketch,
 };
 
 /// Everything site-scope checks read. Gathered once per audit, stored with it.

@@ -6,12 +6,10 @@ pub mod dimensions;
 use std::collections::HashSet;
 
 use http::{HeaderMap, header};
+use searchwright_text::hash;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    fetch::{FetchError, Fetched},
-    text::hash,
-};
+use crate::fetch::{FetchError, Fetched};
 
 /// What a resource is needed for; bits of one byte.
 pub mod purpose {

@@ -13,12 +13,8 @@ use searchwright_engine::{
         sanitise::sanitise, slug::slugify, structured_data::faqs,
     },
 };
-use searchwright_site::{
-    robots::Robots,
-    sitemap,
-    text::{folded, readability, sketch::Sketch},
-    url_key::url_key,
-};
+use searchwright_site::{robots::Robots, sitemap, url_key::url_key};
+use searchwright_text::{folded, readability, minhash::Sketch};
 use url::Url;
 
 use crate::{NOW, answer, in_language, judge_page, page, policy};
@@ -112,7 +108,7 @@ fn read(reader: u8, input: &[u8]) {
             if let Some((language, text)) = in_language(text.as_bytes()) {
                 black_box((
                     readability::readability(text.lines(), language),
-                    Sketch::of(&folded(text)),
+                    Sketch::from_text(&folded(text)),
                 ));
             }
         }

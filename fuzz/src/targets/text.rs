@@ -1,8 +1,6 @@
 //! Text in a language: sentences, words, readability, sketches.
 
-use searchwright_site::text::{
-    cut, folded, folded_hash, length, readability, sentences, sketch::Sketch, squeeze, title_pixels, words,
-};
+use searchwright_text::{cut, folded, folded_hash, length, readability, sentences, squeeze, title_pixels, words, minhash::Sketch};
 
 use crate::in_language;
 
@@ -30,7 +28,7 @@ pub fn run(data: &[u8]) {
     if let Some(found) = readability::readability(text.lines(), language) {
         assert!(found.score.is_finite());
     }
-    if let Some(sketch) = Sketch::of(&folded(text)) {
+    if let Some(sketch) = Sketch::from_text(&folded(text)) {
         assert_eq!(sketch.similarity(&sketch), 1.0);
     }
 }

@@ -14,9 +14,9 @@ use searchwright_site::{
     origin::{self, Origin},
     page::{More, Objects, PageFacts, Strange, UrlId},
     resources::Resource,
-    text::{sketch::Sketch, tokens::Tokens},
 };
 use searchwright_store::crawls::Packed;
+use searchwright_text::{minhash::Sketch, shingles::Tokens};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::few::Few;

@@ -7,8 +7,8 @@ use searchwright_site::{
     graph::{Index, State, flag},
     origin::Origin,
     page::UrlId,
-    text::hash,
 };
+use searchwright_text::hash;
 use serde_json::Value;
 use uuid::Uuid;
 

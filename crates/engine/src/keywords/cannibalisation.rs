@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use searchwright_site::text::hash;
+use searchwright_text::hash;
 
 use super::{import::Row, normalize};
 

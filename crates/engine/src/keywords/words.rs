@@ -6,7 +6,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-pub(crate) use searchwright_site::text::primary;
+pub(crate) use searchwright_text::primary;
 
 /// Words of a text as UAX #29 finds them, in order.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {

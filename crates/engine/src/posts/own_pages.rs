@@ -1,12 +1,9 @@
 //! Pages of the site that a post is compared with while its writer waits: of the main text of each a sketch is kept beside
 //! the batch of its crawl, where the text is kept.
 
-use searchwright_site::{
-    crawl::Batch,
-    text::{folded, hash, sketch::Sketch},
-    url_key::url_key,
-};
+use searchwright_site::{crawl::Batch, url_key::url_key};
 use searchwright_store::{Tx, access::ProjectScope, crawls};
+use searchwright_text::{folded, hash, minhash::Sketch};
 use url::Url;
 
 use crate::failure::{Failure, Result, defect};
@@ -36,7 +33,7 @@ pub(super) async fn closest(
     text: &str,
     except: &[&str],
 ) -> Result<f64, Failure> {
-    let Some(sketch) = Sketch::of(&folded(text)) else {
+    let Some(sketch) = Sketch::from_text(&folded(text)) else {
         return Ok(0.0);
     };
     let except: Vec<u64> = except.iter().filter_map(|url| place(url)).collect();

@@ -4,11 +4,9 @@
 
 use bytes::Bytes;
 use http::{HeaderName, Method};
-use searchwright_site::{
-    text,
-    vitals::{Figure, Oversized, Source, Target, Vitals},
-};
+use searchwright_site::vitals::{Figure, Oversized, Source, Target, Vitals};
 use searchwright_store::providers::Opened;
+use searchwright_text as text;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 

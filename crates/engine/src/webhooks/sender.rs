@@ -13,10 +13,7 @@ use searchwright_contract::{
     activity::CredentialKind,
     webhooks::{Attempt, DeliveryError, DisabledReason},
 };
-use searchwright_site::{
-    fetch::{FetchError, Fetched},
-    text::hash,
-};
+use searchwright_site::fetch::{FetchError, Fetched};
 use searchwright_store::{
     activity::{self, New},
     deliveries::{
@@ -25,6 +22,7 @@ use searchwright_store::{
     },
     webhooks,
 };
+use searchwright_text::hash;
 use secrecy::SecretString;
 use tokio::{
     sync::{Semaphore, mpsc},

@@ -1,6 +1,6 @@
 //! Who a sentence says said it.
 
-use searchwright_site::text::squeeze;
+use searchwright_text::squeeze;
 
 use crate::keywords::words::primary;
 

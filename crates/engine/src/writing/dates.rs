@@ -67,9 +67,7 @@ fn tokens(text: &str) -> Vec<(Range<usize>, Token)> {
                 span.end = end;
             }
             (Some(value), _) => found.push((at..end, Token::Number(value, 1))),
-            (None, Some((span, Token::Word(word))))
-                if c.is_alphabetic() && !searchwright_site::text::is_cjk(c) =>
-            {
+            (None, Some((span, Token::Word(word)))) if c.is_alphabetic() && !searchwright_text::is_cjk(c) => {
                 word.extend(c.to_lowercase());
                 span.end = end;
             }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use searchwright_site::text::{cut, length, sentences, squeeze, words};
+use searchwright_text::{cut, length, sentences, squeeze, words};
 use serde::Serialize;
 
 use super::{

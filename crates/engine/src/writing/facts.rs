@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use searchwright_site::text::{folded, sentences};
+use searchwright_text::{folded, sentences};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 

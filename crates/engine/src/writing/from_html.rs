@@ -173,7 +173,7 @@ fn difference(wanted: &[Piece], back: &[Piece]) -> Option<String> {
         None => "the end".to_owned(),
         Some(Piece::Open { name, .. }) => format!("<{name}>"),
         Some(Piece::Close(name)) => format!("</{name}>"),
-        Some(Piece::Text(text)) => format!("\"{}\"", searchwright_site::text::cut(text, 40)),
+        Some(Piece::Text(text)) => format!("\"{}\"", searchwright_text::cut(text, 40)),
     };
     let at = wanted
         .iter()

@@ -140,7 +140,7 @@ pub(crate) fn amounts(text: &str) -> Vec<Amount> {
 }
 
 fn is_han(c: char) -> bool {
-    searchwright_site::text::is_cjk(c)
+    searchwright_text::is_cjk(c)
 }
 
 /// Runs of digits with the separator before each, and where the number ends.

@@ -1,7 +1,7 @@
 //! Readability of a document: its running text, without headings, cells and code.
 
-use searchwright_site::text::readability;
-pub use searchwright_site::text::readability::{Band, Counts, Formula, Readability};
+use searchwright_text::readability;
+pub use searchwright_text::readability::{Band, Counts, Formula, Readability};
 
 use super::document::Document;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use searchwright_contract::competitors::Competitor;
-use searchwright_site::text::folded;
+use searchwright_text::folded;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::brief::{Fact, Section, one_line};

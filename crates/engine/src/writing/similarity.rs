@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use searchwright_site::text::{folded, hash};
+use searchwright_text::{folded, hash};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Words of a shingle.

@@ -1,6 +1,7 @@
 //! How URLs are spelled, and where links lead that should lead nowhere.
 
 use percent_encoding::percent_decode_str;
+use searchwright_text as text;
 use serde_json::{Value, json};
 use url::{Host, Url};
 
@@ -14,7 +15,7 @@ use super::{
 use crate::{
     graph::{Same, flag},
     page::{HtmlFacts, Link},
-    text, url_key,
+    url_key,
 };
 
 const STRUCTURE: &str = "https://developers.google.com/search/docs/crawling-indexing/url-structure";

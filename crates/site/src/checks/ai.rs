@@ -1,5 +1,6 @@
 //! Answer engines: may they read the page, and does it answer.
 
+use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
@@ -11,10 +12,7 @@ use super::{
     schema,
     told::Rest,
 };
-use crate::{
-    page::{HtmlFacts, not_indexable},
-    text,
-};
+use crate::page::{HtmlFacts, not_indexable};
 
 const GUIDE: &str = "https://developers.google.com/search/docs/appearance/ai-features";
 const BOTS: &str = "https://github.com/ai-robots-txt/ai.robots.txt";

@@ -293,7 +293,7 @@ fn to_home(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             let words = [html.main_words, u32::from(index.home.words)].map(f64::from);
             let [less, more] = [words[0].min(words[1]), words[0].max(words[1])];
             let title = html.titles.iter().find(|title| !title.is_empty());
-            let title = title.map_or(0, |title| crate::text::folded_hash(title));
+            let title = title.map_or(0, |title| searchwright_text::folded_hash(title));
             less < more * same_content && html.main_words > 0 || title == 0 || title != there(&index.titles)
         }
     };

@@ -1,5 +1,6 @@
 //! What pages say, and whether others say the same.
 
+use searchwright_text::{CJK_CHARS_PER_WORD, is_mostly_cjk};
 use serde_json::{Value, json};
 
 use super::{
@@ -15,7 +16,6 @@ use crate::{
     graph::Same,
     json::Json,
     page::{FILLER, HtmlFacts},
-    text::{CJK_CHARS_PER_WORD, is_mostly_cjk},
 };
 
 const HELPFUL: &str = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content";

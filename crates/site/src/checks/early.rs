@@ -3,14 +3,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use searchwright_text as text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Answer, Check, RULESET_VERSION, Rules, TOGETHER, Test, registry};
-use crate::{
-    page::{PageFacts, UrlId, not_indexable},
-    text,
-};
+use crate::page::{PageFacts, UrlId, not_indexable};
 
 /// What the evaluation needs of what was found on a page while the crawl went on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -59,5 +59,5 @@ pub(super) fn none() -> Option<Value> {
 
 /// `{"value": …, "length": …}`.
 pub(super) fn text(value: &str) -> Option<Value> {
-    Some(json!({"value": value, "length": crate::text::length(value)}))
+    Some(json!({"value": value, "length": searchwright_text::length(value)}))
 }

@@ -1,5 +1,6 @@
 //! Headings.
 
+use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
 use crate::{
     graph::Same,
     page::{Heading, HtmlFacts},
-    text,
 };
 
 const STRUCTURE: &str = "https://www.w3.org/WAI/tutorials/page-structure/headings/";

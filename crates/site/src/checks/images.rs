@@ -1,5 +1,6 @@
 //! Images as the page's source tells of them; `resources` knows their files.
 
+use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
@@ -8,10 +9,7 @@ use super::{
     Check, Test,
     evidence::{list, with},
 };
-use crate::{
-    page::{HtmlFacts, Image},
-    text,
-};
+use crate::page::{HtmlFacts, Image};
 
 const GOOGLE: &str = "https://developers.google.com/search/docs/appearance/google-images";
 

@@ -3,12 +3,10 @@
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
+use searchwright_text as text;
 use serde_json::{Value, json};
 
-use crate::{
-    robots::{Agent, Robots},
-    text,
-};
+use crate::robots::{Agent, Robots};
 
 /// `group token` lines.
 const BOTS: &str = include_str!("../../data/bots.txt");
@@ -45,7 +43,7 @@ static SHAPES: LazyLock<[u64; 128]> = LazyLock::new(|| {
 /// The first letter or digit of a text in ASCII, and the bit of how many it has.
 fn shape(anchor: &str) -> (usize, u64) {
     let first = anchor.bytes().find(u8::is_ascii_alphanumeric);
-    let others = text::count(anchor.as_bytes(), |b| b.is_ascii_alphanumeric()).saturating_sub(1);
+    let others = text::simd::count(anchor.as_bytes(), |b| b.is_ascii_alphanumeric()).saturating_sub(1);
     (
         first.map_or(0, |b| usize::from(b.to_ascii_lowercase())),
         1 << others.min(63),

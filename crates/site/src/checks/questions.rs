@@ -1,6 +1,8 @@
 //! Headings that ask something.
 
-use crate::{page::Heading, text};
+use searchwright_text as text;
+
+use crate::page::Heading;
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// The form of a question that has more letters is looked for in vain.

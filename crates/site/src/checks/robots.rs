@@ -120,7 +120,7 @@ fn invalid(site: &Site<'_>) -> Option<Value> {
         .to_ascii_lowercase();
     if start.starts_with("<!doctype") || start.starts_with("<html") {
         return Some(
-            json!({"lines": [{"line": 1, "text": crate::text::cut(text.trim(), 80), "problem": "html"}], "total": 1}),
+            json!({"lines": [{"line": 1, "text": searchwright_text::cut(text.trim(), 80), "problem": "html"}], "total": 1}),
         );
     }
     let mut agent = false;
@@ -149,7 +149,7 @@ fn invalid(site: &Site<'_>) -> Option<Value> {
             (name, Some(_)) if !KNOWN.contains(&name) => "unknown directive",
             _ => return None,
         };
-        Some(json!({"line": i + 1, "text": crate::text::cut(line.trim(), 200), "problem": problem}))
+        Some(json!({"line": i + 1, "text": searchwright_text::cut(line.trim(), 200), "problem": problem}))
     });
     list("lines", problems)
 }

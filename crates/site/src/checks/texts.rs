@@ -1,5 +1,6 @@
 //! What a page's main text is like, and which other pages are like it.
 
+use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
@@ -9,7 +10,7 @@ use super::{
     evidence::{pages, with},
     parts::path_and_query,
 };
-use crate::{graph::Group, page::HtmlFacts, page::UrlId, text};
+use crate::{graph::Group, page::HtmlFacts, page::UrlId};
 
 /// Pages of a group that are looked at for one of them.
 const LOOKED_AT: usize = 200;

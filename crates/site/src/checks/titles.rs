@@ -1,5 +1,6 @@
 //! Titles and descriptions: what search results show.
 
+use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
     evidence::{list, none, text as evidence_text},
     parts::{host, registrable},
 };
-use crate::{graph::Same, page::HtmlFacts, text};
+use crate::{graph::Same, page::HtmlFacts};
 
 const TITLE: &str = "https://developers.google.com/search/docs/appearance/title-link";
 const SNIPPET: &str = "https://developers.google.com/search/docs/appearance/snippet";

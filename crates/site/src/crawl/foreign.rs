@@ -1,6 +1,8 @@
 //! What is kept of the answers of other sites: of a language alternate what tells whether it may stand for a page of this one,
 //! of everything else its status and its headers. Nothing is judged there, and no link is followed.
 
+use searchwright_text as text;
+
 use super::{
     readers::{Job, ReadPage, read},
     run::is_challenge,
@@ -8,7 +10,6 @@ use super::{
 use crate::{
     checks::Told,
     page::{HtmlFacts, Limits, LinkRel, Meta, PageFacts, UrlId, cut, directives},
-    text,
 };
 
 /// Its links and texts are of no interest.

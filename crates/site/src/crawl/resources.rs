@@ -8,6 +8,7 @@ use std::{
 };
 
 use futures_util::StreamExt;
+use searchwright_text as text;
 use tokio::time::Instant;
 use url::Url;
 
@@ -21,7 +22,6 @@ use crate::{
     page::{HtmlFacts, PageFacts},
     resources::{Resource, Resources, purpose},
     robots::Policy,
-    text,
     url_key::url_key,
 };
 

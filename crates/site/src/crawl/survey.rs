@@ -5,6 +5,7 @@ mod sitemaps;
 
 use std::{sync::Arc, time::Duration};
 
+use searchwright_text::folded_hash;
 use tokio::time::Instant;
 use url::Url;
 
@@ -19,7 +20,6 @@ use crate::{
     origin::{File, More, Origin, Probe, Variant},
     page::{self, At, Limits},
     robots::{self, Agent, Policy},
-    text::folded_hash,
     urls::UrlTable,
 };
 

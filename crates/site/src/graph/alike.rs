@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{
-    page::UrlId,
-    text::{
-        sketch::Sketch,
-        tokens::{RunSet, Tokens},
-    },
+use searchwright_text::{
+    minhash::Sketch,
+    shingles::{RunSet, Tokens},
 };
+
+use crate::page::UrlId;
 
 /// Others of a bucket that one is compared with; buckets of more come of templates that all pages share.
 const COMPARED: usize = 32;
@@ -206,7 +205,7 @@ pub(super) fn in_one_band(sketches: &HashMap<u32, Sketch>, text: impl Fn(u32) ->
     texts.dedup_by_key(|(text, _)| *text);
     let mut found: HashSet<u32> = HashSet::new();
     for band in 0..Sketch::BANDS {
-        let entries = texts.iter().map(|(_, id)| (sketches[id].0[band], *id));
+        let entries = texts.iter().map(|(_, id)| (sketches[id].bands()[band], *id));
         let mut entries: Vec<(u32, u32)> = entries.collect();
         entries.sort_unstable();
         found.extend(buckets(&entries).flatten().map(|(_, id)| *id));
@@ -249,7 +248,7 @@ pub(super) fn near(
     let mut entries: Vec<(u32, u32)> = Vec::new();
     for band in 0..Sketch::BANDS {
         entries.clear();
-        entries.extend((0..things.len()).map(|thing| (sketch(thing).0[band], thing as u32)));
+        entries.extend((0..things.len()).map(|thing| (sketch(thing).bands()[band], thing as u32)));
         entries.sort_unstable();
         for bucket in buckets(&entries) {
             pairs.compare(bucket, |a, b| {
@@ -282,12 +281,14 @@ mod tests {
     }
 
     fn tokens(text: &str) -> Tokens {
-        Sketch::read(text, true).tokens.unwrap()
+        Sketch::scan(text, true).tokens.unwrap()
     }
 
     /// How alike the second page is to the first, percent, and whether that was counted.
     fn found(texts: &[String; 2], kept: usize) -> Option<(u8, bool)> {
-        let sketches = (0..).zip(texts).map(|(id, text)| (id, Sketch::of(text).unwrap()));
+        let sketches = (0..)
+            .zip(texts)
+            .map(|(id, text)| (id, Sketch::from_text(text).unwrap()));
         let mut runs = KnownRuns::default();
         for (id, text) in (0..).zip(&texts[..kept]) {
             runs.add(UrlId(id), &tokens(text));
@@ -308,7 +309,7 @@ mod tests {
         ];
         let sketches = (0..)
             .zip(&texts)
-            .map(|(id, text)| (id, Sketch::of(text).unwrap()));
+            .map(|(id, text)| (id, Sketch::from_text(text).unwrap()));
         // the fourth and the sixth are copies
         let of = [1, 2, 3, 1, 4, 4];
         let asked = in_one_band(&sketches.collect(), |id| of[id as usize]);
@@ -320,7 +321,7 @@ mod tests {
         let texts = [text(1, |_| false), text(1, |_| false), text(1, |i| i % 100 == 50)];
         let sketches = (0..)
             .zip(&texts)
-            .map(|(id, text)| (id, Sketch::of(text).unwrap()));
+            .map(|(id, text)| (id, Sketch::from_text(text).unwrap()));
         let mut runs = KnownRuns::default();
         for id in [1, 2] {
             runs.add(UrlId(id), &tokens(&texts[id as usize]));

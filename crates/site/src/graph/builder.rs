@@ -3,6 +3,8 @@
 
 use std::{collections::HashMap, panic::resume_unwind};
 
+use searchwright_text::{folded_hash, minhash::Sketch};
+
 use super::{
     Home, Index, KnownRuns, State, alike,
     derived::{alternates, groups, mark_blocked, mark_own_links, mark_ways, redirected},
@@ -19,7 +21,6 @@ use crate::{
     fetch::FetchError,
     origin::Origin,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
-    text::{folded_hash, sketch::Sketch},
     urls::{UrlTable, provenance},
 };
 

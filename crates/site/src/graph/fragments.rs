@@ -4,11 +4,9 @@
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
+use searchwright_text as text;
 
-use crate::{
-    page::{LINK_FRAGMENT, PageFacts, UrlId},
-    text,
-};
+use crate::page::{LINK_FRAGMENT, PageFacts, UrlId};
 
 /// Ids of all pages together, 32 MB; of pages that are read later nothing is said.
 const IDS_LIMIT: usize = 1 << 23;

@@ -2,12 +2,10 @@
 
 use std::cmp::Reverse;
 
+use searchwright_text::{folded, minhash::Sketch};
+
 use super::{Index, State, flag};
-use crate::{
-    origin::Probe,
-    page::UrlId,
-    text::{folded, sketch::Sketch},
-};
+use crate::{origin::Probe, page::UrlId};
 
 /// A text is the answer to a made-up URL from this share of common word runs on.
 const NEAR: f64 = 0.9;

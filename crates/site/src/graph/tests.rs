@@ -293,7 +293,7 @@ fn what_most_pages_say_is_no_soft_404() {
             .collect();
         let mut page = html(id, &[]);
         facts(&mut page).text_hash = u64::from(id) + 1;
-        facts(&mut page).more.sketch = Sketch::of(&text);
+        facts(&mut page).more.sketch = Sketch::from_text(&text);
         page
     };
     let probe = Probe {

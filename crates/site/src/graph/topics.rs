@@ -1,12 +1,10 @@
 //! Pages that are about the same by their titles and first headings.
 
 use hashbrown::HashMap;
+use searchwright_text::{self as text, is_cjk};
 
 use super::alike::{Alike, Groups, Pairs, buckets};
-use crate::{
-    page::HtmlFacts,
-    text::{self, is_cjk},
-};
+use crate::page::HtmlFacts;
 
 /// Words kept of title and heading.
 const WORDS: usize = 24;

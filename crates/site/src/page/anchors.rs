@@ -1,5 +1,7 @@
 //! What can be followed: `<a>` and `<area>`.
 
+use searchwright_text as text;
+
 use super::{
     Link, REL_NOFOLLOW, UrlId,
     attributes::Attributes,
@@ -8,7 +10,6 @@ use super::{
     tags::Tag,
     tokens::Start,
 };
-use crate::text;
 
 impl<'a> Reader<'a, '_> {
     pub(super) fn anchor(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {

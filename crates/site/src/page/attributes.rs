@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use searchwright_text as text;
+
 use super::entities::{self, In};
-use crate::text;
 
 /// Longest URL kept as written, in characters; what is longer is a `data:` URL or an attack.
 pub(super) const HREF: usize = 2_048;

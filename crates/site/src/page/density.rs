@@ -2,7 +2,7 @@
 //! have, and how much of it is links. Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features"
 //! (WSDM 2010), algorithm 2. What it takes for no contents within them, short cells of a table above all, is filled in.
 
-use crate::text;
+use searchwright_text as text;
 
 /// Words that the contents have at least: of a list of short texts no block looks like content but for a notice about cookies.
 const LEAST: u32 = 100;

@@ -1,8 +1,9 @@
 //! Whether the main text is very hard to read.
 
-use crate::text::{
-    self, BLOCK, primary,
+use searchwright_text::{
+    self as text, primary,
     readability::{Counts, Formula, Readability, count, formula, score},
+    simd::BLOCK,
 };
 
 /// A shorter line is a heading or an entry of a list.
@@ -136,7 +137,7 @@ fn rough_bytes(paragraph: &[u8], classes: &[u8; 256], counts: &mut Counts) -> u3
 /// The same of ASCII, 64 bytes at a time.
 fn rough_ascii(paragraph: &[u8], counts: &mut Counts) -> u32 {
     let (mut parts, mut vowels, mut stops, mut es, mut silent) = (0, 0, 0, 0, 0);
-    text::each_block(paragraph, |at, block| {
+    text::simd::each_block(paragraph, |at, block| {
         let last = [parts, vowels, stops, es].map(|bits: u64| bits >> 63);
         (parts, vowels, es) = (block.letters_and_digits(), block.vowels(), block.each(b'e'));
         stops = block.each(b'.') | block.each(b'!') | block.each(b'?');
@@ -156,8 +157,9 @@ fn rough_ascii(paragraph: &[u8], counts: &mut Counts) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use searchwright_text::readability::readability;
+
     use super::*;
-    use crate::text::readability::readability;
 
     const HARD: &str = "Organisational considerations necessitate comprehensive interdisciplinary deliberation concerning the \
         implementation of administrative responsibilities, notwithstanding previously established institutional arrangements.";

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use searchwright_text as text;
 use serde::de::IgnoredAny;
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
     tags::Tag,
     tokens::Start,
 };
-use crate::text;
 
 /// Longest JSON-LD block kept, in bytes. The graph that a plugin writes for an article has 30,000 of them.
 const JSON: usize = 64 << 10;

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, sync::LazyLock};
 
-use crate::text::find_near;
+use searchwright_text::simd::find_near;
 
 /// Names, sorted: `name[!] code-points`; `!` marks those known without a semicolon. From the
 /// standard's own list, https://html.spec.whatwg.org/entities.json.

@@ -1,9 +1,9 @@
 //! What is kept of an HTML body.
 
+use searchwright_text::shingles::Tokens;
 use serde::{Deserialize, Serialize};
 
 use super::{Links, More, Objects, Strange, UrlId};
-use crate::text::tokens::Tokens;
 
 /// What one streaming pass over an HTML body saw. Texts are whitespace-folded and cut to 500
 /// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.

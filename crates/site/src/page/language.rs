@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::text::{self, primary};
+use searchwright_text::{self as text, primary};
 
 /// Words of running text below which nothing can be said.
 const LEAST_WORDS: u32 = 50;

@@ -1,6 +1,6 @@
 //! Lines of a source.
 
-use crate::text;
+use searchwright_text as text;
 
 /// Line numbers by counting forward.
 pub(super) struct Lines<'a> {
@@ -21,7 +21,7 @@ impl<'a> Lines<'a> {
     /// 1-based line of a byte that lies no further back than the last one asked for.
     pub(super) fn of(&mut self, at: usize) -> u32 {
         let passed = self.bytes.get(self.at..at).unwrap_or_default();
-        self.line += text::count(passed, |b| b == b'\n') as u32;
+        self.line += text::simd::count(passed, |b| b == b'\n') as u32;
         self.at = self.at.max(at);
         self.line
     }

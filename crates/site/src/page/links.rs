@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use searchwright_text::simd::find_near;
 use url::Url;
 
 use super::{Intern, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, UrlId};
-use crate::{text::find_near, url_key::Base};
+use crate::url_key::Base;
 
 /// Ways people mistype `http://` and `https://`, and addresses without a scheme: as written they are
 /// paths of the site itself.

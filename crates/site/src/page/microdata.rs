@@ -4,12 +4,10 @@ mod gathered;
 mod objects;
 mod written;
 
+use searchwright_text as text;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    text,
-    vocabulary::{is_property, is_type},
-};
+use crate::vocabulary::{is_property, is_type};
 
 pub use objects::{Object, Objects};
 pub(super) use {

@@ -1,9 +1,9 @@
 //! What page facts gained since their stored form was fixed.
 
+use searchwright_text::{minhash::Sketch, readability::Readability};
 use serde::{Deserialize, Serialize};
 
 use super::{Detected, Unseen};
-use crate::text::{readability::Readability, sketch::Sketch};
 
 /// What else one pass over an HTML body saw. Mostly empty but for the sketch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use memchr::{memchr2_iter, memmem::Finder};
 
-use crate::text;
+use searchwright_text as text;
 
 /// Placeholders kept.
 const MOST_PLACEHOLDERS: usize = 20;

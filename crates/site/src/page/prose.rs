@@ -3,9 +3,9 @@
 use std::{cell::Cell, ops::Range};
 
 use memchr::memchr2_iter;
+use searchwright_text::{self as text, WordCount, count_words, minhash::Sketch};
 
 use super::{HtmlFacts, Limits, density, ease, language, placeholders::Visible, tags::Tag, unseen::unseen};
-use crate::text::{self, Words, sketch::Sketch};
 
 const IN_MAIN: u8 = 1;
 const IN_ARTICLE: u8 = 2;
@@ -186,7 +186,7 @@ impl Prose {
             self.leave_out_what_is_around();
         }
         let is_main = |place: u8| place & (IN_CHROME | AROUND) == 0 && (wanted == 0 || place & wanted != 0);
-        let mut all = Words::default();
+        let mut all = WordCount::default();
         let mut main_text = std::mem::take(&mut self.main);
         main_text.clear();
         main_text.reserve(self.text.len() + 1);
@@ -199,7 +199,7 @@ impl Prose {
                 main_text.push_str(part);
                 hidden += if place & HIDDEN != 0 { part.len() } else { 0 };
             } else {
-                all.add(part);
+                all.join(count_words(part));
             }
         }
         main_text.truncate(main_text.trim_end().len());
@@ -222,7 +222,7 @@ impl Prose {
             code: &self.code,
         };
         facts.placeholders = visible.placeholders();
-        let main = Sketch::read(&folded, limits.keeps_text);
+        let main = Sketch::scan(&folded, limits.keeps_text);
         facts.main_words = main.words.total();
         all.join(main.words);
         facts.words = all.total();

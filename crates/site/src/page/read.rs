@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use http::{HeaderMap, header};
+use searchwright_text as text;
 use url::Url;
 
 use super::{
     At, HeaderFacts, HtmlFacts, Intern, Limits, LinkRel, Outcome, PageFacts, charset, headers,
     links::Resolver, lists::ALTERNATES, reader::Reader, reuse,
 };
-use crate::{fetch::Response, text};
+use crate::fetch::Response;
 
 /// Reads an answer. Linear in the size of its body, and never fails: whatever was sent, some facts can be told.
 pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, limits: &Limits) -> PageFacts {

@@ -7,6 +7,8 @@ mod said;
 
 use std::collections::HashSet;
 
+use searchwright_text as text;
+
 use super::{
     HtmlFacts, Limits, UrlId,
     attributes::Attributes,
@@ -22,7 +24,6 @@ use super::{
     tags::Tag,
     tokens::{Start, Text, Token, Tokens},
 };
-use crate::text;
 
 use closed::OpenHeading;
 pub(super) use closed::OpenLink;

@@ -1,12 +1,13 @@
 //! One tag as it is written, from its name to its `>`. Most names have fewer than eight letters: where they end is seen in
 //! eight bytes at once, without a branch for each letter.
 
+use searchwright_text::simd::find_near;
+
 use super::{
     attributes::{Attribute, Kept},
     raw_text::is_space,
     tags::Tag,
 };
-use crate::text::find_near;
 
 /// What ends the name of an element or, as an equals sign does, that of an attribute.
 static ENDS_NAME: [bool; 256] = {

@@ -7,6 +7,7 @@
 //! a constant number of times, whatever the page holds.
 
 use memchr::{memchr, memmem};
+use searchwright_text::simd::find_near;
 
 use super::{
     attributes::{Attribute, Kept},
@@ -14,7 +15,6 @@ use super::{
     tag_source,
     tags::Tag,
 };
-use crate::text::find_near;
 
 /// Nesting of SVG and MathML inside each other that is followed.
 const MOST_NAMESPACES: usize = 64;

@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
+use searchwright_text as text;
+
 use super::{
     HtmlFacts,
     entities::{self, In},
 };
-use crate::{
-    json::{Json, Object},
-    text,
-};
+use crate::json::{Json, Object};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 

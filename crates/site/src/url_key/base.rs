@@ -1,9 +1,9 @@
 //! The short way to a key, for links and addresses as most are written: no parsing.
 
+use searchwright_text as text;
 use url::{Position, Url};
 
 use super::is_plain;
-use crate::text;
 
 /// A document's base URL, prepared for resolving many links.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ fn ordinary(path: &[u8]) -> Option<usize> {
     let (mut end, mut dotted) = (None, false);
     // a path that goes on behind a slash as one that begins
     let mut slash = 1;
-    text::each_block(path, |at, block| {
+    text::simd::each_block(path, |at, block| {
         if end.is_some() || dotted {
             return;
         }

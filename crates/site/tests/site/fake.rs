@@ -129,7 +129,7 @@ impl Fetch for Site {
         if self.etags
             && let Answer::Is(200, headers, body) = &mut answer
         {
-            let etag = format!("\"{:x}\"", searchwright_site::text::hash(body.as_bytes()));
+            let etag = format!("\"{:x}\"", searchwright_text::hash(body.as_bytes()));
             let unless = request.unless.as_ref().and_then(|unless| unless.etag.as_deref());
             // a lie is told to whoever has anything
             let lie = headers.iter().find(|(name, _)| *name == LIE && unless.is_some());

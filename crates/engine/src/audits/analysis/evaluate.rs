@@ -13,12 +13,12 @@ use searchwright_site::{
     origin::Origin,
     page::{PageFacts, UrlId},
     score::{self, Counts, Scores},
-    text::{folded_hash, hash},
 };
 use searchwright_store::{
     issues,
     snapshots::{Mark, half},
 };
+use searchwright_text::{folded_hash, hash};
 use tokio::sync::mpsc::Receiver;
 use uuid::Uuid;
 

@@ -10,9 +10,9 @@ use searchwright_site::{
     crawl::{self, Batch},
     fetch::Validators,
     page::{PageFacts, READER},
-    text::hash,
 };
 use searchwright_store::{Db, access::ProjectScope, crawls};
+use searchwright_text::hash;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use url::Url;

@@ -4,8 +4,8 @@
 use searchwright_site::{
     crawl::Page,
     page::{HtmlFacts, Objects},
-    text::tokens::Tokens,
 };
+use searchwright_text::shingles::Tokens;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::write as write_to;

@@ -2,8 +2,8 @@ use searchwright_site::{
     checks::{Rules, Settings},
     origin::Probe,
     page::{At, HtmlFacts, Object, Outcome, Unseen},
-    text::tokens::Tokens,
 };
+use searchwright_text::shingles::Tokens;
 use url::Url;
 
 use super::*;
@@ -45,7 +45,7 @@ fn batch() -> Batch {
     let mut origin = Origin::default();
     origin.more.http1_only = true;
     origin.probes = vec![Probe {
-        sketch: Sketch::of("what a made-up URL answers"),
+        sketch: Sketch::from_text("what a made-up URL answers"),
         ..Probe::default()
     }];
     let url = |id: u32, day: u16| Discovered {

@@ -1,6 +1,6 @@
 //! What the checks look at, measured once.
 
-use searchwright_site::text::words;
+use searchwright_text::words;
 
 use super::Input;
 use crate::{

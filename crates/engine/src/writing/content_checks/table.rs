@@ -3,7 +3,7 @@
 //! Sources of the thresholds: Yoast SEO (share of subheadings with the keyword, sentence length, density up to
 //! 3 %), Rank Math (keyword early in the text, density, bands), and the specification of this product.
 
-use searchwright_site::text::{length, title_pixels, words};
+use searchwright_text::{length, title_pixels, words};
 
 use super::measure::Measured;
 use crate::writing::{

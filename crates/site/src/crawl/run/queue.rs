@@ -4,6 +4,7 @@
 use std::{panic::AssertUnwindSafe, sync::atomic::Ordering::Relaxed};
 
 use futures_util::FutureExt;
+use searchwright_text as text;
 use tokio::time::Instant;
 use url::Url;
 
@@ -24,7 +25,6 @@ use crate::{
     origin::File,
     page::{At, Limits, Outcome, PageFacts, UrlId},
     robots::{Agent, Policy},
-    text,
     urls::provenance,
 };
 

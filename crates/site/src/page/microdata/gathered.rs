@@ -4,14 +4,13 @@
 //! What is said of an object later is above all what it lacks. So where it cannot be told for sure what belongs to an object,
 //! that is noted, and nothing is said to be missing there.
 
+use searchwright_text as text;
+
 use super::{
     Object, Objects, of_schema_org,
     written::{Thing, Value},
 };
-use crate::{
-    page::{OBJECTS, tags::Tag},
-    text,
-};
+use crate::page::{OBJECTS, tags::Tag};
 
 /// Objects that are open within each other.
 const DEPTH: usize = 16;

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use searchwright_text as text;
+
 use super::{Reader, TEXT};
 use crate::page::lists::HEADINGS;
 use crate::{
     dates,
     page::{Heading, LINK_CODE, tags::Tag},
-    text,
 };
 
 /// Characters kept of a link's text.

@@ -1,13 +1,12 @@
 //! Images, and the texts that stand for them.
 
+use searchwright_text as text;
+
 use super::{Reader, TEXT};
-use crate::{
-    page::{
-        Image,
-        entities::{self, In},
-        lists::IMAGES,
-    },
-    text,
+use crate::page::{
+    Image,
+    entities::{self, In},
+    lists::IMAGES,
 };
 
 impl Reader<'_, '_> {

@@ -1,12 +1,11 @@
 //! What any element may say of itself by its attributes.
 
+use searchwright_text as text;
+
 use super::{IDS, Reader};
-use crate::{
-    page::{
-        attributes::Attributes,
-        entities::{self, In},
-    },
-    text,
+use crate::page::{
+    attributes::Attributes,
+    entities::{self, In},
 };
 
 /// What an element says of the text in it.

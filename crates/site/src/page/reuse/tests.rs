@@ -341,7 +341,7 @@ fn the_reader_has_another_name_when_it_reads_otherwise() {
         all.extend(format!("{facts:?}").bytes());
     }
     assert_eq!(
-        (READER, crate::text::hash(&all)),
+        (READER, searchwright_text::hash(&all)),
         (11, 6_905_616_940_698_594_629),
         "reading makes something else of the same bytes: raise READER, so that nothing of before is used again, and put both numbers here"
     );

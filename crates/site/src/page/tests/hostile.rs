@@ -82,7 +82,7 @@ fn many_attributes_hide_no_link() {
          <p id=one id=two itemprop=name itemprop=other{late} id=three>"
     ));
     assert!(facts.links.iter().all(|link| link.href == "/a"));
-    assert_eq!(facts.id_hashes, [crate::text::hash(b"one")]);
+    assert_eq!(facts.id_hashes, [searchwright_text::hash(b"one")]);
 }
 
 /// Reads a hostile body and says how long it took.

@@ -1,11 +1,11 @@
 //! The text of a page: what is its main text, how it is kept, and what is told from it.
 
+use searchwright_text as text;
 use url::Url;
 
 use super::{PAGE, Table, html, texts};
 use crate::fetch::Response;
 use crate::page::{At, Limits, read};
-use crate::text;
 
 #[test]
 fn headings_and_their_answers() {

@@ -19,7 +19,7 @@ pub(super) fn duplicates() -> Vec<Case> {
         url: "https://www.example.com/0123456789abcdef".into(),
         status: 200,
         title: 0,
-        text: crate::text::hash_long(b"nothing here."),
+        text: searchwright_text::hash_long(b"nothing here."),
         sketch: None,
     };
     // it names the URL that was asked for, so that it never says the same
@@ -31,7 +31,7 @@ pub(super) fn duplicates() -> Vec<Case> {
         let probe = crate::origin::Probe {
             url: "https://www.example.com/0123456789abcdef".into(),
             status: 200,
-            sketch: crate::text::sketch::Sketch::of(&missing("0123456789abcdef")),
+            sketch: searchwright_text::minhash::Sketch::from_text(&missing("0123456789abcdef")),
             ..crate::origin::Probe::default()
         };
         let world = World::new().page("/p", &format!("<p>{text}"));

@@ -41,7 +41,7 @@ static KNOWN: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock:
 });
 
 /// Whether the word before a full stop is one of these abbreviations; `word` without its last stop.
-pub(super) fn is_abbreviation(word: &str, language: &str) -> bool {
+pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
     if word.len() > LONGEST {
         return false;
     }
@@ -59,7 +59,7 @@ pub(super) fn is_abbreviation(word: &str, language: &str) -> bool {
 }
 
 /// Languages that write an ordinal number as digits and a full stop.
-pub(super) fn has_stopped_ordinals(language: &str) -> bool {
+pub(crate) fn has_stopped_ordinals(language: &str) -> bool {
     matches!(
         language,
         "de" | "da"

@@ -3,10 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{sketch::RUN, word_hash::STEP};
+use crate::word_hash::STEP;
+
+/// Words of a run.
+pub(crate) const RUN: usize = 5;
 
 /// Words of one text that are kept; one with more is compared by its sketch. About 120 KB of English.
-const MOST: usize = 20_000;
+const MAX_WORDS: usize = 20_000;
 
 /// The words of a text in their order (of Chinese and Japanese: its characters), 16 bits of a hash of each: one in 65,536 that
 /// was changed is taken for what it was.
@@ -20,8 +23,10 @@ pub struct RunSet(Vec<u32>);
 
 impl Tokens {
     /// Of the words of a text; `None` when these make no run, or are more than are kept.
-    pub(crate) fn of(words: Vec<u16>) -> Option<Self> {
-        (RUN..=MOST).contains(&words.len()).then(|| Self(words.into()))
+    pub(crate) fn from_words(words: Vec<u16>) -> Option<Self> {
+        (RUN..=MAX_WORDS)
+            .contains(&words.len())
+            .then(|| Self(words.into()))
     }
 
     /// To be compared.
@@ -37,14 +42,14 @@ impl Tokens {
     }
 
     /// At most so many runs.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 }
 
 impl RunSet {
     /// How many there are.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
@@ -76,7 +81,7 @@ impl<'de> Deserialize<'de> for Tokens {
         let bytes = <&[u8]>::deserialize(deserializer)?;
         let (words, rest) = bytes.as_chunks::<2>();
         let words = words.iter().map(|word| u16::from_le_bytes(*word)).collect();
-        let whole = Self::of(words).filter(|_| rest.is_empty());
+        let whole = Self::from_words(words).filter(|_| rest.is_empty());
         whole.ok_or_else(|| serde::de::Error::custom("words are two bytes each, and make a run"))
     }
 }
@@ -87,18 +92,16 @@ mod tests {
 
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-    use super::{
-        super::{folded_case, sketch::Sketch},
-        *,
-    };
+    use super::*;
+    use crate::{folding::folded_case, minhash::Sketch};
 
-    fn of_words(words: &[u8]) -> (String, HashSet<Vec<u8>>) {
+    fn text_of(words: &[u8]) -> (String, HashSet<Vec<u8>>) {
         let text: String = words.iter().map(|word| format!("word{word} ")).collect();
         (text, words.windows(5).map(<[u8]>::to_vec).collect())
     }
 
     fn tokens(text: &str) -> Option<Tokens> {
-        Sketch::read(text, true).tokens
+        Sketch::scan(text, true).tokens
     }
 
     proptest! {
@@ -107,7 +110,7 @@ mod tests {
             a in proptest::collection::vec(0_u8..4, 5..120),
             b in proptest::collection::vec(0_u8..4, 5..120),
         ) {
-            let ((a, runs_of_a), (b, runs_of_b)) = (of_words(&a), of_words(&b));
+            let ((a, runs_of_a), (b, runs_of_b)) = (text_of(&a), text_of(&b));
             let both = runs_of_a.intersection(&runs_of_b).count() as f64;
             let either = runs_of_a.union(&runs_of_b).count() as f64;
             let [a, b] = [a, b].map(|text| tokens(&text).unwrap().runs());
@@ -127,15 +130,15 @@ mod tests {
         #[test]
         fn any_text_has_some_or_none(text in "\\PC{0,300}", wanted in any::<bool>()) {
             let folded = folded_case(text);
-            let read = Sketch::read(&folded, wanted);
+            let read = Sketch::scan(&folded, wanted);
             prop_assert_eq!(read.tokens.is_some(), wanted && read.sketch.is_some());
-            prop_assert_eq!(read.sketch, Sketch::of(&folded));
+            prop_assert_eq!(read.sketch, Sketch::from_text(&folded));
         }
     }
 
     #[test]
     fn too_many_or_broken_ones_are_none() {
-        let long: String = (0..MOST).map(|i| format!("w{i} ")).collect();
+        let long: String = (0..MAX_WORDS).map(|i| format!("w{i} ")).collect();
         assert!(tokens(&long).is_some());
         assert_eq!(tokens(&(long + "more")), None);
         assert_eq!(tokens("four words are few"), None);

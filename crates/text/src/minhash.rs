@@ -1,4 +1,4 @@
-//! What is left of a text in 64 bytes to find others that are nearly the same (MinHash).
+//! MinHash: 64 bytes of a text, by which others are found that are nearly the same.
 //!
 //! The runs of five words of a text (of Chinese and Japanese: of five characters) are hashed once and dealt out to 128
 //! bins; of the smallest hash of each bin the four lowest bits are kept. Bins that stay empty borrow from others
@@ -8,17 +8,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    blocks::{BLOCK, count, each_block},
-    is_alphanumeric, is_cjk,
-    tokens::Tokens,
+use crate::{
+    hashes::hash,
+    plain_words::PlainWords,
+    scripts::{is_alphanumeric, is_cjk},
+    shingles::{RUN, Tokens},
+    simd::{BLOCK, count, each_block},
+    word_count::WordCount,
     word_hash::{STEP, near_hash, word_hash},
-    words::{PlainWords, Words},
+    words::count_words,
 };
 
 const BINS: usize = 128;
-/// Words of a run.
-pub(super) const RUN: usize = 5;
 /// Agreement in one bin by chance.
 const CHANCE: f64 = 1.0 / 16.0;
 /// Bits by which the words of a run are turned for each that stands behind them, so that their order counts.
@@ -27,33 +28,34 @@ const TURN: u32 = 12;
 /// The sketch of a text: a number for each band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
-pub struct Sketch(pub(crate) [u32; Self::BANDS]);
+pub struct Sketch([u32; Self::BANDS]);
 
 impl Sketch {
     /// Two texts that agree in none of these are not compared.
     pub const BANDS: usize = BINS / 8;
 
     /// Of a folded text; `None` when it has fewer than five words.
-    pub fn of(folded: &str) -> Option<Self> {
-        Self::read(folded, false).sketch
+    pub fn from_text(folded: &str) -> Option<Self> {
+        Self::scan(folded, false).sketch
     }
 
     /// The same, and what is found on the way.
-    pub(crate) fn read(folded: &str, wants_tokens: bool) -> Told {
+    pub fn scan(folded: &str, wants_tokens: bool) -> Scan {
         let mut runs = Runs {
             tokens: wants_tokens.then(|| Vec::with_capacity(folded.len() / 5)),
             ..Runs::default()
         };
-        let words = runs.add_text(folded).unwrap_or_else(|| {
-            let mut words = Words::default();
-            words.add(folded);
-            words
-        });
-        Told {
-            tokens: runs.tokens.take().and_then(Tokens::of),
+        let words = runs.add_text(folded).unwrap_or_else(|| count_words(folded));
+        Scan {
+            tokens: runs.tokens.take().and_then(Tokens::from_words),
             sketch: runs.finish(),
             words,
         }
+    }
+
+    /// Numbers of the bands.
+    pub const fn bands(&self) -> [u32; Self::BANDS] {
+        self.0
     }
 
     /// Estimate of the share of runs of either text that are in both (Jaccard), 0 to 1; its standard error is 0.03 at 0.9.
@@ -73,11 +75,13 @@ impl Sketch {
     }
 }
 
-/// What a text tells at one go.
-pub(crate) struct Told {
+/// Sketch, words and tokens of a text, found in one pass.
+#[derive(Debug)]
+pub struct Scan {
+    /// `None` of a text with fewer than five words.
     pub sketch: Option<Sketch>,
     /// How many words it has, which are much the same as those of its runs.
-    pub words: Words,
+    pub words: WordCount,
     /// If they are wanted.
     pub tokens: Option<Tokens>,
 }
@@ -156,7 +160,7 @@ impl Runs {
     }
 
     /// The words of a folded text, if it is plain.
-    fn add_text(&mut self, folded: &str) -> Option<Words> {
+    fn add_text(&mut self, folded: &str) -> Option<WordCount> {
         let text = folded.as_bytes();
         if text.is_ascii() {
             return Some(self.add_words(text));
@@ -172,7 +176,7 @@ impl Runs {
 
     /// Words are runs of letters and digits. Where they begin and end is found for a block at a time. How many words the text
     /// has, if it is plain.
-    fn add_words(&mut self, text: &[u8]) -> Words {
+    fn add_words(&mut self, text: &[u8]) -> WordCount {
         let (mut start, mut inside) = (0, 0);
         let mut plain = PlainWords::default();
         each_block(text, |at, block| {
@@ -207,7 +211,7 @@ impl Runs {
             inside = parts >> 63;
             self.add(new);
         });
-        plain.words()
+        plain.total()
     }
 
     fn word(&mut self, word: u64) {
@@ -225,7 +229,7 @@ impl Runs {
                     rest.find(is_cjk).unwrap_or(rest.len())
                 };
                 let (word, after) = rest.split_at(length);
-                self.word(super::hash(word.as_bytes()));
+                self.word(hash(word.as_bytes()));
                 rest = after;
             }
         }
@@ -298,9 +302,9 @@ mod tests {
     fn any_five_words_have_a_sketch() {
         for first in 0..2_000 {
             let text = format!("word{first} two three four five");
-            assert!(Sketch::of(&text).is_some(), "{text}");
+            assert!(Sketch::from_text(&text).is_some(), "{text}");
         }
-        assert_eq!(Sketch::of("four words are few"), None);
+        assert_eq!(Sketch::from_text("four words are few"), None);
     }
 
     proptest! {
@@ -326,7 +330,9 @@ mod tests {
             for version in 0..20 {
                 let a = text(words, "", |_| false).replace("word", &format!("w{version}x"));
                 let b = text(words, "b", |i| i % every == every / 2).replace("word", &format!("w{version}x"));
-                let estimate = Sketch::of(&a).unwrap().similarity(&Sketch::of(&b).unwrap());
+                let estimate = Sketch::from_text(&a)
+                    .unwrap()
+                    .similarity(&Sketch::from_text(&b).unwrap());
                 let off = estimate - jaccard(&a, &b);
                 error += off / 20.0;
                 worst = worst.max(off.abs());
@@ -340,25 +346,25 @@ mod tests {
 
     #[test]
     fn what_shares_nothing_is_not_alike() {
-        let a = Sketch::of(&text(300, "", |_| false)).unwrap();
-        let b = Sketch::of(&text(300, "b", |_| true)).unwrap();
+        let a = Sketch::from_text(&text(300, "", |_| false)).unwrap();
+        let b = Sketch::from_text(&text(300, "b", |_| true)).unwrap();
         assert!(a.similarity(&b) < 0.15);
         assert_eq!(a.similarity(&a), 1.0);
         assert!(a.0.iter().zip(b.0).all(|(a, b)| *a != b));
-        assert_eq!(Sketch::of("only four words here"), None);
+        assert_eq!(Sketch::from_text("only four words here"), None);
     }
 
     #[test]
     fn chinese_is_compared_by_characters() {
         let a = "修理割草机并不难，只要有合适的工具和一点耐心。先从火花塞开始，它很容易够到。".repeat(2);
         let b = a.replacen("火花塞", "空气滤清器", 1);
-        let (a, b) = (Sketch::of(&a).unwrap(), Sketch::of(&b).unwrap());
+        let (a, b) = (Sketch::from_text(&a).unwrap(), Sketch::from_text(&b).unwrap());
         assert!((0.5..1.0).contains(&a.similarity(&b)), "{}", a.similarity(&b));
     }
 
     #[test]
     fn it_is_stored_so_it_must_not_change() {
-        let sketch = Sketch::of("one two three four five six").unwrap();
+        let sketch = Sketch::from_text("one two three four five six").unwrap();
         let bytes = postcard::to_stdvec(&sketch).unwrap();
         assert_eq!(bytes.len(), 65);
         assert_eq!(postcard::from_bytes::<Sketch>(&bytes).unwrap(), sketch);
@@ -378,7 +384,7 @@ mod tests {
             prop_assert_eq!(runs.words, expected.words);
             prop_assert_eq!((&runs.hashes[..RUN], runs.run, runs.smallest), (&expected.hashes[..RUN], expected.run, expected.smallest));
             if text.is_ascii() {
-                prop_assert_eq!(counted.total(), crate::text::words(&text));
+                prop_assert_eq!(counted.total(), crate::words(&text));
             }
         }
 
@@ -386,12 +392,12 @@ mod tests {
         fn punctuation_and_spaces_do_not_count(words in proptest::collection::vec("[a-z0-9é]{1,12}", 5..60), marks in "[ ,.!?()-]{1,3}") {
             let plain = words.join(" ");
             let marked = words.join(&marks);
-            prop_assert_eq!(Sketch::of(&plain), Sketch::of(&marked));
+            prop_assert_eq!(Sketch::from_text(&plain), Sketch::from_text(&marked));
         }
 
         #[test]
         fn any_text_has_one_or_none(text in proptest::collection::vec(proptest::char::any(), 0..80).prop_map(|c| c.into_iter().collect::<String>())) {
-            if let Some(sketch) = Sketch::of(&text) {
+            if let Some(sketch) = Sketch::from_text(&text) {
                 prop_assert!(sketch.similarity(&sketch) > 0.999);
             }
         }

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::{blocks::each_block, word_hash::word_hash, words::is_joined};
+use crate::{plain_words::is_joined, simd::each_block, word_hash::word_hash};
 
 /// Calls with each word of a part of a text that is ASCII, with how many letters and digits it has, and its hash.
-pub(super) fn each_ascii_word<'t>(
+pub(crate) fn each_ascii_word<'t>(
     text: &'t str,
     part: Range<usize>,
     mut take: impl FnMut(&'t str, usize, u64),
@@ -70,7 +70,8 @@ mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::{super::word_hash::word_hash, each_ascii_word};
+    use super::each_ascii_word;
+    use crate::word_hash::word_hash;
 
     proptest! {
         #[test]

@@ -7,13 +7,16 @@
 use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, props::WordBreak};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{is_alphanumeric, is_cjk, words::Words};
+use crate::{
+    scripts::{is_alphanumeric, is_cjk},
+    word_count::WordCount,
+};
 
 const CLASSES: CodePointMapDataBorrowed<'static, WordBreak> = CodePointMapData::<WordBreak>::new();
 
 /// Counts the words of a text.
-pub(super) fn count(text: &str) -> Words {
-    let mut words = Words::default();
+pub(crate) fn count(text: &str) -> WordCount {
+    let mut words = WordCount::default();
     let mut rest = text;
     while !rest.is_empty() {
         let (end, found) = walk(rest);
@@ -27,11 +30,11 @@ pub(super) fn count(text: &str) -> Words {
     words
 }
 
-fn segmented(token: &str) -> Words {
-    let mut words = Words::default();
+fn segmented(token: &str) -> WordCount {
+    let mut words = WordCount::default();
     for word in token.unicode_words() {
         words.begin(word.starts_with(is_cjk));
-        words.go_on(word.chars().count() as u32 - 1, word.starts_with(is_cjk));
+        words.extend(word.chars().count() as u32 - 1, word.starts_with(is_cjk));
     }
     words
 }
@@ -49,8 +52,8 @@ enum Last {
 
 /// The words before the first token that has something rare in it, and where that begins. A token ends at a space, over
 /// which no rule joins two words.
-fn walk(text: &str) -> (usize, Words) {
-    let (mut words, mut before_token) = (Words::default(), (0, Words::default()));
+fn walk(text: &str) -> (usize, WordCount) {
+    let (mut words, mut before_token) = (WordCount::default(), (0, WordCount::default()));
     let mut last = Last::Apart;
     let mut is_cjk_word = false;
     for (at, c) in text.char_indices() {
@@ -69,7 +72,7 @@ fn walk(text: &str) -> (usize, Words) {
                     }
                     0 => return before_token,
                     _ if is_cjk_word && !is_cjk(c) => return before_token,
-                    more => words.go_on(more, is_cjk_word),
+                    more => words.extend(more, is_cjk_word),
                 }
                 Last::Word(class)
             }
@@ -81,7 +84,7 @@ fn walk(text: &str) -> (usize, Words) {
             WordBreak::Other => Last::Apart,
             // WB4
             WordBreak::Extend | WordBreak::Format if matches!(last, Last::Word(_)) => {
-                words.go_on(1, is_cjk_word);
+                words.extend(1, is_cjk_word);
                 last
             }
             WordBreak::MidLetter
@@ -133,7 +136,7 @@ fn joined(last: Last, next: WordBreak) -> u32 {
 mod tests {
     use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
 
-    use super::{count, segmented};
+    use super::{WordCount, count, segmented};
 
     #[test]
     fn each_character_alone_and_between_others() {
@@ -149,7 +152,7 @@ mod tests {
         #[test]
         fn words_of_every_script_are_those_of_uax_29(text in "([aéЯα1٣_'’\":.,،;ـא-גאب-ثऀ-औा-्ก-ฅ์가-각ぁ-うゝーカ々人-今、。 \u{301}\u{3099}\u{200c}\u{200d}\u{ad}👍\u{1f3fd}🇩]| ){0,60}") {
             let tokens: Vec<&str> = text.split(' ').collect();
-            let mut theirs = crate::text::Words::default();
+            let mut theirs = WordCount::default();
             tokens.iter().for_each(|token| theirs.join(segmented(token)));
             prop_assert_eq!(count(&text), theirs);
         }

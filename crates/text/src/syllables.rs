@@ -3,11 +3,11 @@
 
 use std::cell::Cell;
 
-use super::hash;
+use crate::hashes::hash;
 
 /// How a language counts.
 #[derive(Clone, Copy)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     count: fn(&str) -> u32,
     /// Tells its words from those of other languages.
     salt: u64,
@@ -23,7 +23,7 @@ thread_local! {
 
 impl Rule {
     /// That of a language, given by its primary subtag; `None` for one without a rule here.
-    pub fn of(language: &str) -> Option<Self> {
+    pub fn for_language(language: &str) -> Option<Self> {
         let count: fn(&str) -> u32 = match language {
             "en" => of_english,
             "de" => |word| {
@@ -270,7 +270,7 @@ mod tests {
     use super::{Rule, hash};
 
     fn syllables(word: &str, language: &str) -> Option<u32> {
-        Some(Rule::of(language)?.count(word, hash(word.as_bytes())))
+        Some(Rule::for_language(language)?.count(word, hash(word.as_bytes())))
     }
 
     /// Share of the words whose syllables are found; each is written with its syllables parted.

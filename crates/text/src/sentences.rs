@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{
+use crate::{
     abbreviations::{has_stopped_ordinals, is_abbreviation},
-    primary,
+    language_tag::primary,
 };
 
 /// The sentences of a paragraph, trimmed, none empty. Those of several paragraphs are those of each.
@@ -17,7 +17,7 @@ pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
 }
 
 /// Where they stand, one after another, in a language given by its primary subtag.
-pub(super) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Range<usize>)) {
+pub(crate) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut end_at = |end: usize| {
         if end < text.len() && goes_on(text[start..end].trim_end(), language) {

@@ -1,13 +1,13 @@
-//! The hashes of words that sketches are made of.
+//! Hashes of words, of which sketches are made.
 
-use super::blocks::BLOCK;
+use crate::simd::BLOCK;
 
 /// Odd numbers whose bits look random.
-pub(super) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 const OTHER_STEP: u64 = 0xd1b5_4a32_d192_ed03;
 
 /// The hash of a word that stands somewhere in a text.
-pub(super) fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
+pub(crate) fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
     match text.get(at..).and_then(<[u8]>::first_chunk::<16>) {
         Some(sixteen) if end - at < 16 => short_hash(sixteen, end - at),
         _ => long_word_hash(text, at, end),
@@ -15,7 +15,7 @@ pub(super) fn word_hash(text: &[u8], at: usize, end: usize) -> u64 {
 }
 
 /// The same of one within a block, `near` being the block and what is behind it.
-pub(super) fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
+pub(crate) fn near_hash(near: &[u8; BLOCK + 16], from: usize, to: usize) -> u64 {
     match near.get(from..from + 16).and_then(<[u8]>::first_chunk) {
         Some(sixteen) if to - from < 16 => short_hash(sixteen, to - from),
         _ => long_word_hash(near, from, to),

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{
-    ascii_words::each_ascii_word, hash, is_mostly_cjk, primary, sentences::each_sentence, syllables::Rule,
-    words,
+use crate::{
+    ascii_words::each_ascii_word, hashes::hash, language_tag::primary, scripts::is_mostly_cjk,
+    sentences::each_sentence, syllables::Rule, words::words,
 };
 
 /// Words of a sentence that is long.
@@ -93,7 +93,7 @@ pub struct Readability {
 /// Counts running text, given as its paragraphs.
 pub fn count<'t>(paragraphs: impl Iterator<Item = &'t str>, language: &str) -> Counts {
     let language = primary(language);
-    let rule = Rule::of(&language);
+    let rule = Rule::for_language(&language);
     let mut counts = Counts::default();
     let mut room = String::new();
     for paragraph in paragraphs {

@@ -1,12 +1,13 @@
-//! What the bytes of a text are, 64 at a time: a bit for each, the first one lowest.
+//! Bytes of a text by class, 64 at a time: a bit for each, the first one lowest.
 
 use wide::u8x16;
 
 /// Bytes of a block.
-pub(crate) const BLOCK: usize = 64;
+pub const BLOCK: usize = 64;
 
-/// A piece of a text.
-pub(crate) struct Block([u8x16; 4]);
+/// A piece of a text, 64 bytes long.
+#[derive(Debug)]
+pub struct Block([u8x16; 4]);
 
 impl Block {
     fn new(bytes: &[u8; BLOCK]) -> Self {
@@ -55,14 +56,14 @@ impl Block {
 }
 
 /// Which bytes are of a range.
-pub(super) fn within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
+pub(crate) fn within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
     let from = bytes - u8x16::splat(first);
     from.min(u8x16::splat(last - first)).simd_eq(from)
 }
 
 /// Where a byte first stands, which mostly is near: there it is found in fewer steps than it takes to prepare for looking far.
 #[inline]
-pub(crate) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
+pub fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
     let Some((near, far)) = text.split_first_chunk::<16>() else {
         return text.iter().position(|b| *b == byte);
     };
@@ -76,7 +77,7 @@ pub(crate) fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
 /// How many bytes are so: in portions whose count fits a byte, and without a branch, of which the compiler makes vector
 /// instructions.
 #[inline]
-pub(crate) fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
+pub fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
     let portions = text.chunks(usize::from(u8::MAX)).map(|portion| {
         let found: u8 = portion.iter().map(|b| u8::from(is_so(*b))).sum();
         usize::from(found)
@@ -85,7 +86,7 @@ pub(crate) fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
 }
 
 /// Where the first byte stands of which the highest bit is set in what is made of 16 bytes; zeros stand behind the end.
-pub(super) fn position(text: &[u8], highest: impl Fn(u8x16) -> u8x16) -> Option<usize> {
+pub(crate) fn position(text: &[u8], highest: impl Fn(u8x16) -> u8x16) -> Option<usize> {
     let (sixteens, rest) = text.as_chunks::<16>();
     let within = |bytes: &[u8; 16]| match highest(u8x16::new(*bytes)).to_bitmask() {
         0 => None,
@@ -103,7 +104,7 @@ pub(super) fn position(text: &[u8], highest: impl Fn(u8x16) -> u8x16) -> Option<
 
 /// Whether something is so anywhere in a text. It is asked of 16 bytes at a time, of which the last is the first of the next
 /// ones; zeros stand behind a shorter text.
-pub(super) fn any(text: &[u8], mut is_so: impl FnMut(u8x16) -> bool) -> bool {
+pub(crate) fn any(text: &[u8], mut is_so: impl FnMut(u8x16) -> bool) -> bool {
     let mut from = 0;
     while let Some(bytes) = text.get(from..).and_then(<[u8]>::first_chunk::<16>) {
         if is_so(u8x16::new(*bytes)) {
@@ -122,7 +123,7 @@ pub(super) fn any(text: &[u8], mut is_so: impl FnMut(u8x16) -> bool) -> bool {
 }
 
 /// Takes the blocks of a text with where they begin, one after the other. At least one zero stands behind the end.
-pub(crate) fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
+pub fn each_block(text: &[u8], mut take: impl FnMut(usize, &Block)) {
     let (whole, rest) = text.as_chunks::<BLOCK>();
     for (i, block) in whole.iter().enumerate() {
         take(i * BLOCK, &Block::new(block));
