@@ -53,7 +53,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::told::Rest;
-pub(crate) use self::told::is_passing;
 pub use self::{
     context::{Answer, Context, Page, Site},
     document::markdown,

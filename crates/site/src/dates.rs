@@ -1,6 +1,11 @@
-//! Dates as pages write them.
+//! Dates as pages and sitemaps write them.
 
-use crate::sitemap::w3c_datetime_ms;
+mod w3c;
+
+pub use w3c::w3c_datetime_ms;
+
+/// Milliseconds of a day.
+pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Milliseconds of a 30-day month, near enough for "older than two years".
 pub(crate) const MONTH_MS: i64 = 2_629_746_000;
@@ -32,7 +37,7 @@ pub(crate) fn iso_ms(text: &str) -> Option<i64> {
 /// The day of an instant in UTC, `2026-06-01`.
 pub(crate) fn day(ms: i64) -> String {
     // Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days: years begin in March, so that a leap day is the last
-    let days = ms.div_euclid(24 * 60 * 60 * 1000).clamp(0, 1_000_000) + 719_468;
+    let days = ms.div_euclid(DAY_MS).clamp(0, 1_000_000) + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let years = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * years + years / 4 - years / 100);

@@ -26,7 +26,7 @@ pub(crate) use fragments::{has_all_ids, named};
 use searchwright_text::minhash::Sketch;
 
 use self::inlinks::Inlinks;
-use crate::{page::UrlId, resources::Resources, sitemap::DAY_MS, vitals::Vitals};
+use crate::{dates::DAY_MS, page::UrlId, resources::Resources, vitals::Vitals};
 
 /// What is known of a URL's fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,10 +6,11 @@
 
 pub mod checks;
 pub mod crawl;
-mod dates;
+pub mod dates;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;
+mod http_status;
 mod json;
 mod leb128;
 pub mod origin;

@@ -4,8 +4,8 @@ use searchwright_text::minhash::Sketch;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    checks::is_passing,
     fetch::{Fault, FetchError},
+    http_status::is_transient,
     page::UrlId,
     robots::Policy,
     sitemap::{self, URL_LIMIT},
@@ -125,7 +125,7 @@ impl Origin {
     pub fn silent_variants(&self) -> impl Iterator<Item = &str> {
         let variants = self.twin.iter().chain(&self.other_scheme);
         variants
-            .filter(|variant| variant.status == 0 || is_passing(variant.status))
+            .filter(|variant| variant.status == 0 || is_transient(variant.status))
             .map(|variant| &*variant.url)
     }
 
@@ -168,7 +168,7 @@ impl Origin {
     pub(crate) fn is_withheld(&self, status: Option<u16>) -> bool {
         match status {
             Some(401 | 403) => self.probe_status != status,
-            status => status.is_none_or(is_passing),
+            status => status.is_none_or(is_transient),
         }
     }
 
@@ -177,7 +177,7 @@ impl Origin {
         let mut silent = self
             .probes
             .iter()
-            .filter(|probe| probe.status == 0 || is_passing(probe.status));
+            .filter(|probe| probe.status == 0 || is_transient(probe.status));
         silent.next().map(|probe| &*probe.url)
     }
 }

@@ -2,7 +2,6 @@
 //! of 50 MiB costs its URLs and no more. Entities that a document defines for itself are never
 //! expanded: they could make gigabytes out of a few lines.
 
-mod date;
 mod encoding;
 mod faults;
 mod format;
@@ -19,9 +18,12 @@ use quick_xml::{
 };
 use url::Url;
 
-use crate::{fetch::Cut, origin::Sitemap};
+use crate::{
+    dates::{DAY_MS, w3c_datetime_ms},
+    fetch::Cut,
+    origin::Sitemap,
+};
 
-pub use date::w3c_datetime_ms;
 pub(crate) use faults::LEFT_OUT;
 use faults::{FEED, HTML, LATE, UTF_8_ONLY};
 use format::{Field, Format, attribute, namespace_name, resolve};
@@ -41,8 +43,6 @@ const LOC_LIMIT: usize = 8 * 1024;
 pub(crate) const FOREIGN_LIMIT: usize = 20;
 /// Bytes that are read at a time.
 const BUFFER: usize = 64 * 1024;
-/// A day of `lastmod`.
-pub(crate) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Dates of so many URLs that are all the same are those of the file.
 const MADE_UP: u32 = 20;
 /// Clocks differ: a `lastmod` counts as future from a day ahead.

@@ -1,7 +1,7 @@
 //! Dates as sitemaps and callers write them.
 
 use searchwright_contract::Instant;
-use searchwright_site::sitemap::w3c_datetime_ms;
+use searchwright_site::dates::w3c_datetime_ms;
 
 /// Reads one input.
 pub fn run(data: &[u8]) {

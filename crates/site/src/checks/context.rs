@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::{
     Check, Rules, Test, addresses,
     evidence::MOST_PAGES,
-    external_links::is_refusal,
     parts::{authority, path_and_query},
     phrases::Bots,
     schema::{self, Item, Markup},
@@ -16,6 +15,7 @@ use super::{
 use crate::{
     crawl::resources::{base_of, needs, resolve},
     graph::{Index, State, flag},
+    http_status::is_bot_refusal,
     origin::Origin,
     page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives},
     resources::Resource,
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
 
     /// The status of a URL that answers with an error; what another site says to programs only is none.
     pub(super) fn error(&self, id: UrlId) -> Option<u16> {
-        let proven = |status: &u16| *status >= 400 && (self.is_internal(id) || !is_refusal(*status));
+        let proven = |status: &u16| *status >= 400 && (self.is_internal(id) || !is_bot_refusal(*status));
         self.index.status(id).filter(proven)
     }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     graph::{State, flag},
+    http_status::is_bot_refusal,
     page::{HtmlFacts, UrlId},
 };
 
@@ -48,11 +49,6 @@ pub(super) const CHECKS: &[Check] = &[
         ..Check::notice(Links, Test::Html(unverified))
     },
 ];
-
-/// What a server says to programs that it does not want, whatever a visitor would see.
-pub(super) const fn is_refusal(status: u16) -> bool {
-    matches!(status, 401 | 403 | 405 | 406 | 429 | 451 | 503 | 999)
-}
 
 /// Where a link leads in the end, by way of redirects; whoever goes round in circles never learns.
 fn end(page: &Page<'_>, id: UrlId) -> UrlId {
@@ -94,14 +90,14 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     // every 4xx and 5xx was asked for twice, by HEAD and by GET
     let gone = |id: UrlId, status: u16| {
         matches!(status, 404 | 410)
-            || status >= 500 && !is_refusal(status)
+            || status >= 500 && !is_bot_refusal(status)
             || status == 0 && page.index().has(id, flag::NO_HOST)
     };
     list("links", answered(page, html, gone))
 }
 
 fn unverified(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    list("links", answered(page, html, |_, status| is_refusal(status)))
+    list("links", answered(page, html, |_, status| is_bot_refusal(status)))
 }
 
 fn redirected(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {

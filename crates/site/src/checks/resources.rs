@@ -7,11 +7,11 @@ use super::{
     Check, Page, Scope, Severity, Site, Test, Thresholds, addresses,
     crawlability::is_missing,
     evidence::{list, with},
-    external_links::is_refusal,
     parts::{host, registrable},
     told::Rest,
 };
 use crate::{
+    http_status::is_bot_refusal,
     page::HtmlFacts,
     resources::{Resource, purpose},
 };
@@ -106,7 +106,7 @@ fn of<'p>(page: &'p Page<'_>, html: &HtmlFacts, purpose: u8) -> impl Iterator<It
 /// do not know, and a visitor may see them.
 fn is_broken(resource: &Resource) -> bool {
     match resource.status {
-        Some(status) => !is_refusal(status) && (is_missing(status) || status >= 500),
+        Some(status) => !is_bot_refusal(status) && (is_missing(status) || status >= 500),
         None => matches!(resource.error, Some(crate::fetch::FetchError::Dns)),
     }
 }
@@ -223,7 +223,7 @@ fn llms_links(site: &Site<'_>) -> Option<Value> {
         .iter()
         .filter(|resource| resource.is_for(purpose::LLMS))
         .filter(|resource| match resource.status {
-            Some(status) => status != 200 && !is_refusal(status),
+            Some(status) => status != 200 && !is_bot_refusal(status),
             None => is_broken(resource) || addresses::is_private(&resource.url, own),
         })
         .collect();

@@ -4,6 +4,7 @@
 use super::{Category, Check, Test, structured_data::is_owner_unsure};
 use crate::{
     graph::{Index, State, flag},
+    http_status::is_transient,
     origin::Origin,
     page::{HtmlFacts, Outcome, PageFacts, UrlId, cut},
     urls::provenance,
@@ -39,7 +40,7 @@ impl Told {
                 status: 301 | 308, ..
             } => Self::Moved,
             Outcome::Status(404 | 410) => Self::Gone,
-            Outcome::Status(status) if is_passing(status) => Self::Nothing,
+            Outcome::Status(status) if is_transient(status) => Self::Nothing,
             // a server or an application that failed, and does not say so
             Outcome::Status(200) if facts.body_bytes == 0 => Self::Nothing,
             Outcome::Status(200) => match (&facts.html, facts.cut) {
@@ -67,11 +68,6 @@ fn is_challenge(html: &HtmlFacts) -> bool {
     html.titles
         .first()
         .is_some_and(|title| TITLES.contains(&&**title))
-}
-
-/// The server says that it is busy or ill: tomorrow it may say something else.
-pub(crate) const fn is_passing(status: u16) -> bool {
-    matches!(status, 408 | 425 | 429 | 500..)
 }
 
 /// Why an occurrence is over.
@@ -141,7 +137,7 @@ impl Rest {
         origin: &Origin,
         index: &Index,
     ) -> Option<&'static str> {
-        let silent = |status: Option<u16>| status.is_none_or(is_passing);
+        let silent = |status: Option<u16>| status.is_none_or(is_transient);
         match self {
             Self::Home => {
                 let told = home.map_or(Told::Nothing, Told::by);
@@ -266,7 +262,7 @@ impl Index {
                 let internal = self.has(id, flag::INTERNAL);
                 let silent = internal && self.is_blank(id);
                 !refused
-                    && !self.status(id).is_none_or(is_passing)
+                    && !self.status(id).is_none_or(is_transient)
                     && !silent
                     && (internal || self.provenance(id) & provenance::LINK == 0 || self.leads_somewhere(id))
             }

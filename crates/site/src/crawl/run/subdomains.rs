@@ -6,13 +6,13 @@ use url::Url;
 
 use super::{Run, given::Given};
 use crate::{
-    checks::is_passing,
     crawl::{
         Termination,
         scope::origin,
         survey::{Survey, policy, within},
     },
     graph::State,
+    http_status::is_transient,
     origin::{Origin, Sitemap},
     page::UrlId,
     robots::Policy,
@@ -118,7 +118,7 @@ impl Run {
             _ if sitemap.declared || sitemap.is_left_out() => true,
             Some(200) => !sitemap.is_page(),
             // a part that an index names
-            status => has_index && status.is_none_or(is_passing),
+            status => has_index && status.is_none_or(is_transient),
         });
         for sitemap in sitemaps {
             // once more, after a restart

@@ -1,4 +1,4 @@
-//! Dates as sitemaps write them.
+//! W3C datetimes, as sitemaps write them.
 
 /// A W3C datetime (`2024`, `2024-05`, `2024-05-31`, `2024-05-31T10:00Z`, `…T10:00:00.5+02:00`) in
 /// milliseconds since the Unix epoch; missing parts are the earliest. `None` when it is not one.
