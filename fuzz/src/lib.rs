@@ -10,11 +10,12 @@ use searchwright_site::{
     crawl::{Batch, Config, Sink, SinkError, Termination, crawl},
     fetch::{Connection, Fetch, Fetched, Request, Response},
     graph::{Ends, IndexBuilder, KnownRuns, flag},
-    origin::{File, Origin},
+    origin::Origin,
     page::{At, Intern, Limits, PageFacts, UrlId, read},
     robots::{Robots, TOKEN},
     url_key::url_key,
     urls::UrlTable,
+    well_known::WellKnownFile,
 };
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -125,9 +126,9 @@ pub fn judge_page(facts: &PageFacts, table: UrlTable) -> Vec<Finding> {
     let origin = Origin {
         root: "https://example.com".into(),
         home: UrlId(0),
-        robots: File {
+        robots: WellKnownFile {
             status: Some(200),
-            ..File::default()
+            ..WellKnownFile::default()
         },
         ..Origin::default()
     };

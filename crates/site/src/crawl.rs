@@ -35,9 +35,10 @@ use crate::{
     checks::Thresholds,
     fetch::Fetch,
     graph::{Index, KnownRuns},
-    origin::{File, Origin},
+    origin::Origin,
     page::{PageFacts, UrlId},
     resources::Resource,
+    well_known::WellKnownFile,
 };
 
 pub use again::Again;
@@ -59,7 +60,7 @@ pub struct Config {
     /// Crawl what robots.txt forbids. Only for domains whose owner asked.
     pub ignore_robots: bool,
     /// A copy of robots.txt at most 24 hours old, used when the server fails to give one.
-    pub robots_copy: Option<File>,
+    pub robots_copy: Option<WellKnownFile>,
     /// URLs known from elsewhere, each with bits of [`crate::urls::provenance::GIVEN`].
     pub seeds: Vec<(String, u8)>,
     /// Most URLs fetched, 1 to 1,000,000.

@@ -23,3 +23,4 @@ pub mod url_key;
 pub mod urls;
 pub mod vitals;
 mod vocabulary;
+pub mod well_known;

@@ -4,11 +4,12 @@ use searchwright_text::minhash::Sketch;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    fetch::{Fault, FetchError},
+    fetch::Fault,
     http_status::is_transient,
     page::UrlId,
     robots::Policy,
-    sitemap::{self, URL_LIMIT},
+    sitemap::{self, Sitemap, URL_LIMIT},
+    well_known::WellKnownFile,
 };
 
 /// Everything site-scope checks read. Gathered once per audit, stored with it.
@@ -19,11 +20,11 @@ pub struct Origin {
     /// The page the start URL ends at; site-scope findings hang on the start URL (id 0).
     pub home: UrlId,
     /// robots.txt.
-    pub robots: File,
+    pub robots: WellKnownFile,
     /// Sitemaps found, indexes included.
     pub sitemaps: Vec<Sitemap>,
     /// /llms.txt.
-    pub llms_txt: File,
+    pub llms_txt: WellKnownFile,
     /// Status of /favicon.ico; `None` when not asked or no answer.
     pub favicon_status: Option<u16>,
     /// The `www.` twin (or the bare host), when somebody serves there.
@@ -66,49 +67,6 @@ pub struct Probe {
     pub sketch: Option<Sketch>,
 }
 
-/// A text file at a well-known place.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct File {
-    /// Where, after redirects.
-    pub url: Box<str>,
-    /// Final status; `None` without an answer.
-    pub status: Option<u16>,
-    /// Why there was no answer.
-    pub error: Option<FetchError>,
-    /// `Content-Type`.
-    pub content_type: Option<Box<str>>,
-    /// Size in bytes.
-    pub bytes: u64,
-    /// The first 500 KiB, lossily decoded; empty unless the status is 200. Of a robots.txt that could not be fetched, what
-    /// was known of it from before.
-    pub text: Box<str>,
-}
-
-/// One sitemap file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sitemap {
-    /// Where.
-    pub url: Box<str>,
-    /// Final status.
-    pub status: Option<u16>,
-    /// Named in robots.txt (or by an index that is).
-    pub declared: bool,
-    /// Is a sitemap index.
-    pub index: bool,
-    /// URLs listed.
-    pub urls: u32,
-    /// Decoded bytes.
-    pub bytes: u64,
-    /// What is wrong with it, behind what has to be known of a feed.
-    pub error: Option<Box<str>>,
-    /// URLs of another host or scheme: the first 20.
-    pub foreign: Vec<Box<str>>,
-    /// `lastmod` values present, unparsable, in the future.
-    pub lastmod: [u32; 3],
-    /// All `lastmod` values are equal, and there are several.
-    pub lastmod_identical: bool,
-}
-
 /// Another way to spell the root.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
@@ -131,7 +89,7 @@ impl Origin {
 
     /// Whether robots.txt lets this crawler fetch the root.
     pub fn permits_root(&self) -> bool {
-        match Policy::of(&self.robots) {
+        match Policy::from_file(&self.robots) {
             Policy::Follow(rules) => rules.forbids("/").is_none(),
             Policy::Unreachable => false,
         }

@@ -4,7 +4,7 @@
 //! tells, and because agent names must match as Google matches them (`User-agent: Foo/1.2` means
 //! `foo`). The vectors of Google's parser are among the tests.
 
-use crate::{origin::File, url_key};
+use crate::{url_key, well_known::WellKnownFile};
 
 #[cfg(test)]
 mod vectors;
@@ -217,7 +217,7 @@ impl Policy {
     /// Reads what was fetched. Success: its rules. 4xx and endless redirects: no rules. 5xx and no
     /// answer: fetch nothing; so does 429, which says "later" and not "there is none". But where there is a text, it is what
     /// was known before.
-    pub fn of(file: &File) -> Self {
+    pub fn from_file(file: &WellKnownFile) -> Self {
         match file.status {
             Some(429 | 500..) | None if !file.text.is_empty() => {
                 Self::Follow(Robots::parse(&file.text).agent(TOKEN))

@@ -3,6 +3,7 @@
 //! expanded: they could make gigabytes out of a few lines.
 
 mod encoding;
+mod facts;
 mod faults;
 mod format;
 mod input;
@@ -21,9 +22,9 @@ use url::Url;
 use crate::{
     dates::{DAY_MS, w3c_datetime_ms},
     fetch::Cut,
-    origin::Sitemap,
 };
 
+pub use facts::Sitemap;
 pub(crate) use faults::LEFT_OUT;
 use faults::{FEED, HTML, LATE, UTF_8_ONLY};
 use format::{Field, Format, attribute, namespace_name, resolve};

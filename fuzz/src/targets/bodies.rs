@@ -10,7 +10,9 @@ const PIECE: usize = 64 << 10;
 
 /// Reads one input.
 pub fn run(data: &[u8]) {
-    let [coding, size, limit, wire @ ..] = data else { return };
+    let [coding, size, limit, wire @ ..] = data else {
+        return;
+    };
     let coding = ["identity", "gzip", "br"][usize::from(*coding) % 3];
     let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(coding))]);
     let limit = 1 << (limit % 24);

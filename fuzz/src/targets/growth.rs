@@ -14,7 +14,7 @@ use searchwright_engine::{
     },
 };
 use searchwright_site::{robots::Robots, sitemap, url_key::url_key};
-use searchwright_text::{folded, readability, minhash::Sketch};
+use searchwright_text::{folded, minhash::Sketch, readability};
 use url::Url;
 
 use crate::{NOW, answer, in_language, judge_page, page, policy};

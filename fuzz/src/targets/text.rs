@@ -1,6 +1,8 @@
 //! Text in a language: sentences, words, readability, sketches.
 
-use searchwright_text::{cut, folded, folded_hash, length, readability, sentences, squeeze, title_pixels, words, minhash::Sketch};
+use searchwright_text::{
+    cut, folded, folded_hash, length, minhash::Sketch, readability, sentences, squeeze, title_pixels, words,
+};
 
 use crate::in_language;
 

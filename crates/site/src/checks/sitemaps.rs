@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     graph::flag,
-    origin::{Origin, Sitemap},
+    origin::Origin,
     page::{HtmlFacts, Outcome},
-    sitemap::{FOREIGN_LIMIT, URL_LIMIT},
+    sitemap::{FOREIGN_LIMIT, Sitemap, URL_LIMIT},
 };
 
 const BUILD: &str = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap";

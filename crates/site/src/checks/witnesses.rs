@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::{Check, Scope, Told, told::Rest};
 use crate::{
     graph::{Index, flag},
-    origin::{Origin, Sitemap},
+    origin::Origin,
     page::{UrlId, cut},
+    sitemap::Sitemap,
 };
 
 /// What pages need beside themselves, and llms.txt names: checks about that.

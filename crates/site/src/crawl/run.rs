@@ -39,11 +39,12 @@ use crate::{
     fetch::{Fetch, FetchError, Fetched},
     frontier::Frontier,
     graph::{IndexBuilder, Kind},
-    origin::{File, Origin},
+    origin::Origin,
     page::{At, Limits, UrlId},
     resources::Resource,
     robots::Policy,
     urls::UrlTable,
+    well_known::WellKnownFile,
 };
 
 /// See [`Run::doubts`].
@@ -64,7 +65,7 @@ pub(super) enum Event {
     /// A page was read.
     Read(Box<ReadPage>),
     /// The robots.txt of an origin.
-    Robots(Box<str>, File),
+    Robots(Box<str>, WellKnownFile),
     /// Another site was asked.
     Checked(Work, Box<ReadPage>),
     /// What pages need was asked for.
@@ -116,7 +117,7 @@ pub(super) struct Run {
     pub(super) origin: Origin,
     pub(super) gates: HashMap<Box<str>, Gate>,
     /// What other subdomains answered, until their sitemaps are asked for.
-    robots_below: HashMap<Box<str>, File>,
+    robots_below: HashMap<Box<str>, WellKnownFile>,
     hosts: Hosts,
     root_host: Option<usize>,
     dice: Dice,

@@ -73,7 +73,7 @@ pub async fn read_page(
                 if let Some(error) = file.error {
                     return Err(error.into());
                 }
-                Policy::of(&file)
+                Policy::from_file(&file)
             }
         };
         match &policy {

@@ -17,10 +17,11 @@ use super::{
 };
 use crate::{
     fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response},
-    origin::{File, More, Origin, Probe, Variant},
+    origin::{More, Origin, Probe, Variant},
     page::{self, At, Limits},
     robots::{self, Agent, Policy},
     urls::UrlTable,
+    well_known::WellKnownFile,
 };
 
 /// Redirects of a well-known file that are followed (RFC 9309 section 2.3.1.2: at least five).
@@ -134,25 +135,25 @@ impl Survey {
     }
 
     /// Fetches the robots.txt of an origin.
-    pub(super) async fn robots(&mut self, origin: &Url) -> File {
+    pub(super) async fn robots(&mut self, origin: &Url) -> WellKnownFile {
         let url = at(origin, "/robots.txt");
         self.file(url, robots::SIZE_LIMIT, &whatever).await
     }
 
-    async fn file(&mut self, url: Url, limit: usize, may: &May<'_>) -> File {
+    async fn file(&mut self, url: Url, limit: usize, may: &May<'_>) -> WellKnownFile {
         let (url, fetched) = self.follow_patiently(url, limit, may).await;
         let url = url.as_str().into();
         match fetched {
-            Err(error) => File {
+            Err(error) => WellKnownFile {
                 url,
                 error: Some(error),
-                ..File::default()
+                ..WellKnownFile::default()
             },
             Ok(answer) => {
                 let whole = answer.headers.get(http::header::CONTENT_LENGTH);
                 let whole = whole.and_then(|v| v.to_str().ok()?.parse().ok());
                 let read = answer.body.len() as u64;
-                File {
+                WellKnownFile {
                     url,
                     status: Some(answer.status),
                     error: None,
@@ -224,7 +225,7 @@ impl Survey {
     }
 
     /// Where the start URL leads, if into the site, with the robots.txt there and what it says. What one forbids is not asked for.
-    async fn home(&mut self, config: &Config, scope: &Scope) -> (Url, File, Policy) {
+    async fn home(&mut self, config: &Config, scope: &Scope) -> (Url, WellKnownFile, Policy) {
         let mut home = config.start.clone();
         // of each origin on the way, that of the start URL first
         let mut known = vec![self.policy(&home, config).await];
@@ -255,7 +256,7 @@ impl Survey {
     }
 
     /// The origin of a URL, its robots.txt and what that says.
-    async fn policy(&mut self, url: &Url, config: &Config) -> (url::Origin, File, Policy) {
+    async fn policy(&mut self, url: &Url, config: &Config) -> (url::Origin, WellKnownFile, Policy) {
         let mut robots = self.robots(url).await;
         let policy = decide(&mut robots, config);
         (url.origin(), robots, policy)
@@ -337,26 +338,26 @@ impl Survey {
 }
 
 /// The rules, from the copy when the server fails to give any: its text stands with the failure then.
-fn decide(file: &mut File, config: &Config) -> Policy {
+fn decide(file: &mut WellKnownFile, config: &Config) -> Policy {
     match (policy(file, config), &config.robots_copy) {
-        (Policy::Unreachable, Some(copy)) if matches!(Policy::of(copy), Policy::Follow(_)) => {
+        (Policy::Unreachable, Some(copy)) if matches!(Policy::from_file(copy), Policy::Follow(_)) => {
             // no text says that there is no copy
             file.text = match &*copy.text {
                 "" => "# nothing is forbidden\n".into(),
                 text => text.into(),
             };
-            Policy::of(copy)
+            Policy::from_file(copy)
         }
         (policy, _) => policy,
     }
 }
 
 /// What a robots.txt says, if that counts.
-pub(super) fn policy(file: &File, config: &Config) -> Policy {
+pub(super) fn policy(file: &WellKnownFile, config: &Config) -> Policy {
     if config.ignore_robots {
         Policy::Follow(Agent::default())
     } else {
-        Policy::of(file)
+        Policy::from_file(file)
     }
 }
 

@@ -328,10 +328,10 @@ fn common_typing_mistakes_are_forgiven() {
 #[test]
 fn the_status_decides_before_the_text() {
     let known = |status: Option<u16>, text: &str| {
-        Policy::of(&File {
+        Policy::from_file(&WellKnownFile {
             status,
             text: text.into(),
-            ..File::default()
+            ..WellKnownFile::default()
         })
     };
     let policy = |status| known(status, "User-agent: *\nDisallow: /");

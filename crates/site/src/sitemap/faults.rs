@@ -1,7 +1,7 @@
 //! What is wrong with a sitemap, and what that means for what it lists.
 
-use super::SIZE_LIMIT;
-use crate::{fetch::Cut, origin::Sitemap};
+use super::{SIZE_LIMIT, Sitemap};
+use crate::fetch::Cut;
 
 /// Said of the first of those that are not read for their number, or because the crawl has come to a limit.
 pub(crate) const LEFT_OUT: &str = "not asked for, nor those behind it: a limit was reached";

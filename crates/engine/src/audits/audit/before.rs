@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use searchwright_contract::{Instant, audits::Audit};
-use searchwright_site::{origin::File, urls::provenance};
+use searchwright_site::{urls::provenance, well_known::WellKnownFile};
 use searchwright_store::{crawls, pages, posts};
 
 use super::{super::ids::url_key_of, ORIGIN_LASTS_MILLIS};
@@ -22,7 +22,7 @@ pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duratio
 }
 
 /// robots.txt as it was last answered with, as long as that may be used (RFC 9309 section 2.4).
-pub(super) async fn robots_copy(job: &JobContext) -> Result<Option<File>, JobError> {
+pub(super) async fn robots_copy(job: &JobContext) -> Result<Option<WellKnownFile>, JobError> {
     let db = &job.engine.db;
     let kept = crawls::robots(&mut db.read().await?, job.leased.scope).await?;
     let is_usable = |seen: Instant| job.engine.clock.now().millis() - seen.millis() < ORIGIN_LASTS_MILLIS;
@@ -34,7 +34,7 @@ pub(super) async fn robots_copy(job: &JobContext) -> Result<Option<File>, JobErr
 }
 
 /// Keeps what the site of an audit answered; a copy that was used in its place is not copied on.
-pub(super) async fn keep_robots(job: &JobContext, audit: &Audit, file: &File) -> Result<(), JobError> {
+pub(super) async fn keep_robots(job: &JobContext, audit: &Audit, file: &WellKnownFile) -> Result<(), JobError> {
     let answered = file.status.is_some_and(|status| status < 500 && status != 429);
     if !answered {
         return Ok(());

@@ -202,7 +202,7 @@ fn cancelled() -> audits::Outcome {
 
 #[cfg(test)]
 mod tests {
-    use searchwright_site::{fetch::Fault, origin::File};
+    use searchwright_site::{fetch::Fault, well_known::WellKnownFile};
 
     use super::*;
 
@@ -216,11 +216,11 @@ mod tests {
     #[test]
     fn what_became_of_robots_txt_is_told() {
         let says = |root: &str, url: &str, status, error| {
-            let robots = File {
+            let robots = WellKnownFile {
                 url: url.into(),
                 status,
                 error,
-                ..File::default()
+                ..WellKnownFile::default()
             };
             without_robots(&Origin {
                 root: root.into(),

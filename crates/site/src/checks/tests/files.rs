@@ -1,7 +1,7 @@
 //! Files beside the pages: what they prove.
 
 use super::{World, find};
-use crate::origin::{Origin, Sitemap};
+use crate::{origin::Origin, sitemap::Sitemap};
 
 /// What a file lists or says is not gone because the file cannot be read for now.
 #[test]

@@ -5,7 +5,9 @@ mod robots;
 use super::{Case, World, world::NOW};
 use crate::{
     fetch::{Fault, FetchError},
-    origin::{File, Origin, Sitemap, Variant},
+    origin::{Origin, Variant},
+    sitemap::Sitemap,
+    well_known::WellKnownFile,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -78,10 +80,10 @@ fn variant(url: &str, status: u16) -> Option<Variant> {
 }
 
 fn llms(origin: &mut Origin, status: u16, text: &str) {
-    origin.llms_txt = File {
+    origin.llms_txt = WellKnownFile {
         status: Some(status),
         text: text.into(),
-        ..File::default()
+        ..WellKnownFile::default()
     };
 }
 

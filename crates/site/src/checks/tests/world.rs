@@ -10,12 +10,14 @@ use super::super::{Context, Rules};
 use crate::{
     fetch::{Cut, FetchError, Response},
     graph::{Ends, Index, IndexBuilder, KnownRuns},
-    origin::{File, Origin, Sitemap},
+    origin::Origin,
     page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
     resources::{Resource, Resources},
+    sitemap::Sitemap,
     url_key::url_key,
     urls::{UrlTable, provenance},
     vitals::Vitals,
+    well_known::WellKnownFile,
 };
 
 /// 2026-06-01.
@@ -84,9 +86,9 @@ impl World {
         let origin = Origin {
             root: "https://www.example.com".into(),
             home: UrlId(0),
-            robots: File {
+            robots: WellKnownFile {
                 status: Some(200),
-                ..File::default()
+                ..WellKnownFile::default()
             },
             ..Origin::default()
         };

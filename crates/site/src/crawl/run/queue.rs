@@ -22,10 +22,10 @@ use crate::{
     },
     fetch::{FetchError, Response},
     graph::State,
-    origin::File,
     page::{At, Limits, Outcome, PageFacts, UrlId},
     robots::{Agent, Policy},
     urls::provenance,
+    well_known::WellKnownFile,
 };
 
 /// Pages waiting for a parser, and their bytes, beyond which no fetch begins.
@@ -291,7 +291,7 @@ impl Run {
     }
 
     /// Lets through who waits for the robots.txt of an origin.
-    pub(super) fn learnt_robots(&mut self, root: Box<str>, file: File) {
+    pub(super) fn learnt_robots(&mut self, root: Box<str>, file: WellKnownFile) {
         // not of a host that it was sent on to
         let absent = match &file.error {
             Some(

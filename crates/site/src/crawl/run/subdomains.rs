@@ -13,10 +13,10 @@ use crate::{
     },
     graph::State,
     http_status::is_transient,
-    origin::{Origin, Sitemap},
+    origin::Origin,
     page::UrlId,
     robots::Policy,
-    sitemap::LEFT_OUT,
+    sitemap::{LEFT_OUT, Sitemap},
 };
 
 /// Subdomains whose sitemaps are read.

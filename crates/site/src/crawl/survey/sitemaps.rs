@@ -7,9 +7,9 @@ use url::Url;
 use super::{May, Survey, at, whatever};
 use crate::{
     fetch::FetchError,
-    origin::{Origin, Sitemap},
+    origin::Origin,
     robots::Robots,
-    sitemap::{self, Listing},
+    sitemap::{self, Listing, Sitemap},
 };
 
 /// Sitemaps in a row without an answer, after which no more are asked for: each takes three attempts until they time out.

@@ -1,10 +1,12 @@
 //! What is asked of a server beside its pages, and what its failures mean.
 
-use searchwright_site::crawl::{Config, Termination};
-use searchwright_site::fetch::FetchError;
-use searchwright_site::graph::{State, flag};
-use searchwright_site::origin::File;
-use searchwright_site::page::Outcome;
+use searchwright_site::{
+    crawl::{Config, Termination},
+    fetch::FetchError,
+    graph::{State, flag},
+    page::Outcome,
+    well_known::WellKnownFile,
+};
 
 use super::{in_order, text};
 use crate::fake::{Answer, SLOWNESS, config, html, links, redirect, run, site, status};
@@ -57,10 +59,10 @@ async fn without_an_answer_for_robots_txt_nothing_is_fetched() {
         assert_eq!(memory.origin.as_ref(), Some(&ending.origin));
     }
     // A copy of yesterday helps.
-    let copy = File {
+    let copy = WellKnownFile {
         status: Some(200),
         text: "User-agent: *\nDisallow: /a".into(),
-        ..File::default()
+        ..WellKnownFile::default()
     };
     let site = site().with("/robots.txt", status(500)).with("/", links(&["/a"]));
     let (_, memory, ending) = run(

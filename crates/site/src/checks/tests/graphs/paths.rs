@@ -1,7 +1,7 @@
 //! Redirects, sitemaps and robots.txt: how crawlers come to a page.
 
 use super::{Case, World, canonical};
-use crate::origin::Sitemap;
+use crate::sitemap::Sitemap;
 
 pub(super) fn redirects() -> Vec<Case> {
     let one = || World::new().redirect("/p", 301, "/a").page("/a", "x");
