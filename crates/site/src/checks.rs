@@ -15,6 +15,7 @@ mod early;
 mod evaluate;
 mod evidence;
 mod external_links;
+mod fetch_verdict;
 mod headings;
 mod images;
 mod indexability;
@@ -26,8 +27,10 @@ mod mobile;
 mod parts;
 mod performance;
 mod phrases;
+mod prerequisite;
 mod questions;
 mod redirects;
+mod resolution;
 mod resources;
 mod robots;
 mod schema;
@@ -39,7 +42,6 @@ mod structured_data;
 mod texts;
 mod thresholds;
 mod titles;
-mod told;
 mod vitals;
 mod vocabulary;
 mod witnesses;
@@ -52,15 +54,16 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::told::Rest;
+use self::prerequisite::Prerequisite;
 pub use self::{
     context::{Answer, Context, Page, Site},
     document::markdown,
     early::{Asking, Early, Noticed},
     evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
+    fetch_verdict::FetchVerdict,
+    resolution::Resolution,
     settings::{Level, Rules, Settings},
     thresholds::{Threshold, Thresholds},
-    told::{Resolution, Told},
     witnesses::{Witnesses, is_cut, urls},
 };
 use crate::page::{HtmlFacts, UrlId};
@@ -189,7 +192,7 @@ pub struct Check {
     /// Asked only of pages that were read to their end: what is not there may be in the part that is missing.
     pub needs_whole: bool,
     /// What it needs to know beside the page, so that finding nothing is a proof.
-    pub(crate) rests_on: &'static [Rest],
+    pub(crate) rests_on: &'static [Prerequisite],
     /// How bad one finding is, by its evidence, where that is not the same of all.
     pub(crate) degree: Option<Degree>,
     /// Counts for the health score.

@@ -3,6 +3,7 @@
 
 mod aims;
 mod alike;
+mod answers;
 mod builder;
 mod derived;
 mod doubts;
@@ -16,6 +17,7 @@ mod rank;
 #[cfg(test)]
 mod tests;
 mod topics;
+mod vitals;
 mod warm;
 
 pub(crate) use alike::Group;

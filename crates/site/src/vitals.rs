@@ -1,8 +1,6 @@
 //! Core Web Vitals, and what else only a browser can tell. The crawler cannot measure them: whoever has pages loaded in one
 //! says so.
 
-use crate::{graph::Index, page::UrlId};
-
 /// Whose visits were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -71,22 +69,3 @@ pub const CHECKS: [Of; 5] = [
     ("tap-target-small", |vitals| vitals.small_targets.is_some()),
     ("image-oversized-for-display", |vitals| vitals.oversized.is_some()),
 ];
-
-impl Index {
-    /// Takes in what was measured.
-    pub fn measured(&mut self, mut pages: Vec<(UrlId, Vitals)>) {
-        pages.sort_unstable_by_key(|(id, _)| id.0);
-        self.vitals = pages;
-    }
-
-    /// What was measured of a page.
-    pub(crate) fn vitals(&self, id: UrlId) -> Option<&Vitals> {
-        let place = self.vitals.binary_search_by_key(&id.0, |(id, _)| id.0).ok()?;
-        Some(&self.vitals[place].1)
-    }
-
-    /// Every page that was measured.
-    pub fn all_vitals(&self) -> impl Iterator<Item = (UrlId, &Vitals)> {
-        self.vitals.iter().map(|(id, vitals)| (*id, vitals))
-    }
-}

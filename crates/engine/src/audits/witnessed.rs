@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::OnceLock};
 
 use searchwright_site::{
-    checks::{Check, Told, Witnesses, is_cut, urls},
+    checks::{Check, FetchVerdict, Witnesses, is_cut, urls},
     graph::{Index, State, flag},
     origin::Origin,
     page::UrlId,
@@ -46,7 +46,7 @@ impl<'a> Witnessed<'a> {
     pub(super) fn silence(
         &self,
         check: &Check,
-        (evidence, told): (&Value, Told),
+        (evidence, told): (&Value, FetchVerdict),
         page: impl Fn() -> Option<UrlId>,
     ) -> Option<String> {
         let index = self.index;

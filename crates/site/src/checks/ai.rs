@@ -8,9 +8,9 @@ use super::{
     Category::Ai,
     Check, Page, Scope, Site, Test,
     evidence::{list, with},
+    prerequisite::Prerequisite,
     questions::is_question,
     schema,
-    told::Rest,
 };
 use crate::page::{HtmlFacts, not_indexable};
 
@@ -22,7 +22,7 @@ const GEO: &str = "https://arxiv.org/abs/2311.09735";
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "ai-search-bot-blocked",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Answer engines may not read the page",
         description: "robots.txt forbids an indexable page to a robot that reads for search or answers.",
         why_it_matters: "The page cannot be cited in the answers of that engine.",
@@ -32,7 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "ai-user-bot-blocked",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Assistants may not open the page",
         description: "robots.txt forbids an indexable page to a robot that reads because somebody asked for it.",
         why_it_matters: "An assistant that is asked about the page cannot read it. Some of these robots do not obey robots.txt.",
@@ -42,7 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "ai-training-bot-blocked",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Closed to training",
         scope: Scope::Site,
         description: "robots.txt forbids the root of the site to robots that gather training data.",
@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "ai-content-signal-blocks",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Content-Signal forbids answers",
         scope: Scope::Site,
         description: "A Content-Signal line in robots.txt says ai-input=no or search=no.",
@@ -73,7 +73,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "llms-txt-missing",
-        rests_on: &[Rest::Llms],
+        rests_on: &[Prerequisite::Llms],
         title: "No llms.txt",
         scope: Scope::Site,
         description: "/llms.txt answers 404 or 410.",
@@ -84,7 +84,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "llms-txt-invalid",
-        rests_on: &[Rest::Llms],
+        rests_on: &[Prerequisite::Llms],
         title: "llms.txt is none",
         scope: Scope::Site,
         description: "/llms.txt has no heading, no Markdown link, fewer than 50 characters, is an HTML page, or answers 5xx.",
@@ -154,7 +154,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "entity-inconsistent",
-        rests_on: &[Rest::Home],
+        rests_on: &[Prerequisite::Home],
         title: "The site has several names",
         scope: Scope::Site,
         description: "The name of the Organization on the home page, its og:site_name and the name in the project's brand data are not the same.",

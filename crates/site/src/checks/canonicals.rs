@@ -8,7 +8,7 @@ use super::{
     Check, Page, Scope, Test,
     evidence::pages,
     parts::{host, registrable},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     graph::{State, flag},
@@ -99,7 +99,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "canonical-blocked",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Canonical blocked by robots.txt",
         scope: Scope::Targets,
         description: "robots.txt forbids Googlebot the canonical URL.",
@@ -147,7 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "canonical-isolated",
-        rests_on: &[Rest::Crawl],
+        rests_on: &[Prerequisite::Crawl],
         title: "Nothing links to the canonical",
         scope: Scope::Graph,
         description: "No page links to the canonical URL.",

@@ -8,8 +8,8 @@ use super::{
     Category::Content,
     Check, Page, Scope, Test,
     evidence::{at_least, list, pages, with},
+    prerequisite::Prerequisite,
     schema,
-    told::Rest,
 };
 use crate::{
     dates::{self, MONTH_MS},
@@ -75,7 +75,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "content-stale",
         title: "Old article",
         // where a fix may be told, and nowhere else
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Prerequisite::Sitemaps],
         description: "The newest date of an article, in its structured data, its text (time elements outside navigation, header, footer and aside) or its sitemap, is older than 24 months.",
         why_it_matters: "Readers and answer engines prefer what is kept up to date.",
         recommendation: "Look through it, update it, and say so in dateModified and in its text.",

@@ -11,7 +11,7 @@ use super::{
     Category::Crawlability,
     Check, Page, Scope, Site, Test,
     evidence::{MOST, list, none, with},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     fetch::{Cut, FetchError},
@@ -26,7 +26,7 @@ const STATUS: &str = "https://developers.google.com/search/docs/crawling-indexin
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "http-4xx",
-        rests_on: &[Rest::Inlinks],
+        rests_on: &[Prerequisite::Inlinks],
         title: "Page not found",
         description: "A URL that pages link to, or that a sitemap lists, answers 404, 410 or another 4xx.",
         why_it_matters: "Whoever follows the link ends nowhere, and search engines drop the URL from the index.",
@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http-forbidden",
-        rests_on: &[Rest::Inlinks],
+        rests_on: &[Prerequisite::Inlinks],
         title: "Access forbidden",
         description: "A URL that pages link to answers 401 or 403.",
         why_it_matters: "Search engines treat it as if it were not there; a firewall may be blocking them too.",
@@ -110,7 +110,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "crawl-trap-suspected",
-        rests_on: &[Rest::Crawl],
+        rests_on: &[Prerequisite::Crawl],
         title: "Endless query variants",
         scope: Scope::Graph,
         // its page is the start page: only a crawl tells how many variants it meets
@@ -123,7 +123,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "host-variants-duplicate",
-        rests_on: &[Rest::Variants],
+        rests_on: &[Prerequisite::Variants],
         title: "Site answers under two hosts",
         scope: Scope::Site,
         description: "The host with and without www. both answer 200, and neither redirects to the other.",

@@ -7,7 +7,7 @@ use super::{
     Category::Indexability,
     Check, Page, Scope, Site, Test,
     evidence::{list, with},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     crawl::resources::{base_of, resolve},
@@ -21,7 +21,7 @@ const ROBOTS_TXT: &str = "https://developers.google.com/search/docs/crawling-ind
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "homepage-not-indexable",
-        rests_on: &[Rest::Home],
+        rests_on: &[Prerequisite::Home],
         title: "Home page cannot be indexed",
         scope: Scope::Site,
         description: "The page that the start URL ends at cannot be in the index.",
@@ -104,7 +104,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocked-page",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Linked page blocked by robots.txt",
         scope: Scope::Graph,
         description: "robots.txt forbids Googlebot a URL that pages link to.",
@@ -115,7 +115,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocked-resource",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Scripts or styles blocked by robots.txt",
         scope: Scope::Targets,
         description: "robots.txt forbids Googlebot a script or stylesheet of the page.",

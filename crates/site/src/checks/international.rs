@@ -10,7 +10,7 @@ use super::{
     Check, Page, Scope, Test,
     evidence::{list, none},
     languages::{is_hreflang, is_language_tag},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     graph::{State, flag},
@@ -88,7 +88,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hreflang-no-return",
-        rests_on: &[Rest::Alternates],
+        rests_on: &[Prerequisite::Alternates],
         title: "Alternate does not link back",
         scope: Scope::Targets,
         description: "An alternate of an indexable page does not name the page as its alternate, neither in its head nor in its Link headers. On another site only one that was read to its end and names alternates is judged: those of others may stand in a sitemap.",
@@ -119,7 +119,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hreflang-not-indexable",
-        rests_on: &[Rest::Alternates],
+        rests_on: &[Prerequisite::Alternates],
         title: "Alternate cannot be indexed",
         scope: Scope::Targets,
         description: "An alternate says noindex, or names another page as canonical.",
@@ -130,7 +130,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hreflang-lang-mismatch",
-        rests_on: &[Rest::Alternates],
+        rests_on: &[Prerequisite::Alternates],
         title: "Alternate in another language",
         scope: Scope::Targets,
         description: "The html lang of an alternate is another language than its code.",

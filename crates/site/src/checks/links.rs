@@ -12,7 +12,7 @@ use super::{
     evidence::{MOST, list, with},
     inlinks,
     phrases::is_generic_anchor,
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     graph::{State, flag, has_all_ids, named},
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "orphan-page",
-        rests_on: &[Rest::Crawl, Rest::InlinkCount],
+        rests_on: &[Prerequisite::Crawl, Prerequisite::InlinkCount],
         title: "Orphan page",
         scope: Scope::Graph,
         needs_audit: true,
@@ -59,7 +59,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "single-inlink",
-        rests_on: &[Rest::Crawl, Rest::InlinkCount],
+        rests_on: &[Prerequisite::Crawl, Prerequisite::InlinkCount],
         title: "Only one page links here",
         scope: Scope::Graph,
         description: "Exactly one page links to this indexable page.",
@@ -80,7 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "nofollow-internal-link",
-        rests_on: &[Rest::Targets],
+        rests_on: &[Prerequisite::Targets],
         title: "Nofollow on an internal link",
         description: "A link with rel nofollow, ugc or sponsored leads to an indexable page of the site.",
         why_it_matters: "The link does not help the page it leads to.",

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Category::Performance, Check, Scope, Site, Test, evidence::at_least, told::Rest};
+use super::{
+    Answer, Category::Performance, Check, Scope, Site, Test, evidence::at_least, prerequisite::Prerequisite,
+};
 use crate::page::HtmlFacts;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -62,7 +64,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http1-only",
-        rests_on: &[Rest::Home, Rest::Connection],
+        rests_on: &[Prerequisite::Home, Prerequisite::Connection],
         title: "No HTTP/2",
         scope: Scope::Site,
         description: "The server speaks HTTP/1.1 only over https, although HTTP/2 was offered.",

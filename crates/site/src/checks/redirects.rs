@@ -8,7 +8,7 @@ use super::{
     Check, Page, Scope, Severity, Site, Test, Thresholds, addresses,
     evidence::{list, with},
     parts::{host, path_and_query},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     dates,
@@ -80,7 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "redirect-mass-home",
-        rests_on: &[Rest::Crawl],
+        rests_on: &[Prerequisite::Crawl],
         title: "Many URLs redirect to the home page",
         scope: Scope::Graph,
         // its page is the start page: to fetch that again tells nothing of the redirects

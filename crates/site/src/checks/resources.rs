@@ -8,7 +8,7 @@ use super::{
     crawlability::is_missing,
     evidence::{list, with},
     parts::{host, registrable},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     http_status::is_bot_refusal,
@@ -84,7 +84,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "llms-txt-broken-link",
-        rests_on: &[Rest::Llms],
+        rests_on: &[Prerequisite::Llms],
         title: "llms.txt names pages that are not there",
         scope: Scope::Site,
         description: "A link of /llms.txt does not answer 200.",

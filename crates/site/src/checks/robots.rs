@@ -7,7 +7,7 @@ use super::{
     Category::Sitemaps,
     Check, Scope, Site, Test,
     evidence::{at_least, list},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::robots::SIZE_LIMIT;
 
@@ -17,7 +17,7 @@ const CREATE: &str = "https://developers.google.com/search/docs/crawling-indexin
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "robots-missing",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "No robots.txt",
         scope: Scope::Site,
         description: "/robots.txt answers 4xx.",
@@ -28,7 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-unavailable",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "robots.txt unavailable",
         scope: Scope::Site,
         description: "/robots.txt answers 5xx, or not at all.",
@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-invalid",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "Errors in robots.txt",
         scope: Scope::Site,
         description: "robots.txt has an unknown directive, a rule before any user-agent, a relative sitemap, or is an HTML page.",
@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-too-large",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "robots.txt too large",
         scope: Scope::Site,
         description: "robots.txt has more than 500 KiB.",
@@ -61,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "robots-blocks-all",
-        rests_on: &[Rest::Robots],
+        rests_on: &[Prerequisite::Robots],
         title: "robots.txt forbids everything",
         scope: Scope::Site,
         description: "robots.txt forbids the root of the site to all crawlers or to Googlebot.",

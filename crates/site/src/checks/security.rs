@@ -7,7 +7,7 @@ use super::{
     Category::Security,
     Check, Scope, Site, Test,
     evidence::{at_least, list, with},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     crawl::resources::base_of,
@@ -31,7 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "tls-invalid",
-        rests_on: &[Rest::Variants],
+        rests_on: &[Prerequisite::Variants],
         title: "Certificate not valid",
         scope: Scope::Site,
         description: "The https address of the site, or its twin with or without www, has a certificate that is expired, for another name, or of an unknown issuer.",
@@ -42,7 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "tls-expiring",
-        rests_on: &[Rest::Home, Rest::Connection],
+        rests_on: &[Prerequisite::Home, Prerequisite::Connection],
         title: "Certificate expires soon",
         scope: Scope::Site,
         description: "The certificate of the site is valid for less than 14 days.",
@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "http-not-redirected",
-        rests_on: &[Rest::Variants],
+        rests_on: &[Prerequisite::Variants],
         title: "http is not redirected",
         scope: Scope::Site,
         description: "The root of the site answers 200 over http, although the site has https.",
@@ -91,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "hsts-missing",
-        rests_on: &[Rest::Home],
+        rests_on: &[Prerequisite::Home],
         title: "No Strict-Transport-Security",
         scope: Scope::Site,
         description: "The home page sends no Strict-Transport-Security with a max-age above 0.",
@@ -102,7 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "csp-missing",
-        rests_on: &[Rest::Home],
+        rests_on: &[Prerequisite::Home],
         title: "No Content-Security-Policy",
         scope: Scope::Site,
         description: "The home page sends no Content-Security-Policy, neither as header nor as meta.",
@@ -113,7 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "nosniff-missing",
-        rests_on: &[Rest::Home],
+        rests_on: &[Prerequisite::Home],
         title: "No nosniff",
         scope: Scope::Site,
         description: "The home page does not send X-Content-Type-Options: nosniff.",
@@ -124,7 +124,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "clickjacking",
-        rests_on: &[Rest::Home],
+        rests_on: &[Prerequisite::Home],
         title: "May be framed by anybody",
         scope: Scope::Site,
         description: "The home page sends neither X-Frame-Options nor frame-ancestors.",
@@ -135,7 +135,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "referrer-policy-missing",
-        rests_on: &[Rest::Home],
+        rests_on: &[Prerequisite::Home],
         title: "No Referrer-Policy",
         scope: Scope::Site,
         description: "The home page sends no Referrer-Policy, or unsafe-url.",

@@ -6,7 +6,7 @@ use super::{
     Category::Sitemaps,
     Check, Page, Scope, Site, Test,
     evidence::{at_least, list, with},
-    told::Rest,
+    prerequisite::Prerequisite,
 };
 use crate::{
     graph::flag,
@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 50 << 20;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "sitemap-missing",
-        rests_on: &[Rest::AnySitemap],
+        rests_on: &[Prerequisite::AnySitemap],
         title: "No sitemap",
         scope: Scope::Site,
         description: "No sitemap was found: neither in robots.txt nor at the usual addresses.",
@@ -36,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-not-in-robots",
-        rests_on: &[Rest::Robots, Rest::AnySitemap],
+        rests_on: &[Prerequisite::Robots, Prerequisite::AnySitemap],
         title: "Sitemap not in robots.txt",
         scope: Scope::Site,
         description: "A sitemap exists, but robots.txt does not name it.",
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-invalid",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Prerequisite::Sitemaps],
         title: "Sitemap cannot be read",
         scope: Scope::Site,
         description: "A sitemap is no valid XML, is neither a sitemap nor a feed of RSS 2.0 or Atom, has the wrong namespace, is not encoded in UTF-8, is cut off, is an HTML page, or is named in robots.txt and does not answer 200.",
@@ -58,7 +58,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-too-large",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Prerequisite::Sitemaps],
         title: "Sitemap too large",
         scope: Scope::Site,
         description: "A sitemap lists more than 50,000 URLs or has more than 50 MB. Of one that was not read to its end the evidence counts what was read, and says atLeast.",
@@ -69,7 +69,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-error",
-        rests_on: &[Rest::Listed],
+        rests_on: &[Prerequisite::Listed],
         title: "Sitemap lists an error page",
         scope: Scope::Graph,
         description: "A URL of a sitemap answers 4xx or 5xx; 401, 403 and 429 do not count, which are a login or a limit.",
@@ -80,7 +80,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-redirect",
-        rests_on: &[Rest::Listed],
+        rests_on: &[Prerequisite::Listed],
         title: "Sitemap lists a redirect",
         scope: Scope::Graph,
         description: "A URL of a sitemap redirects.",
@@ -91,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noindex",
-        rests_on: &[Rest::Listed],
+        rests_on: &[Prerequisite::Listed],
         title: "Sitemap lists a noindex page",
         scope: Scope::Graph,
         description: "A URL of a sitemap says noindex.",
@@ -102,7 +102,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-noncanonical",
-        rests_on: &[Rest::Listed],
+        rests_on: &[Prerequisite::Listed],
         title: "Sitemap lists a page that is not canonical",
         scope: Scope::Graph,
         description: "A URL of a sitemap names another one as canonical.",
@@ -113,7 +113,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-blocked",
-        rests_on: &[Rest::Listed, Rest::Robots],
+        rests_on: &[Prerequisite::Listed, Prerequisite::Robots],
         title: "Sitemap lists a blocked page",
         scope: Scope::Graph,
         description: "robots.txt forbids Googlebot a URL of a sitemap.",
@@ -124,7 +124,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-url-foreign",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Prerequisite::Sitemaps],
         title: "Sitemap lists another site",
         scope: Scope::Site,
         description: "A sitemap lists URLs of another host or scheme.",
@@ -135,7 +135,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "not-in-sitemap",
-        rests_on: &[Rest::Sitemaps, Rest::Crawl],
+        rests_on: &[Prerequisite::Sitemaps, Prerequisite::Crawl],
         title: "Page missing in the sitemap",
         scope: Scope::Graph,
         needs_audit: true,
@@ -147,7 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "sitemap-lastmod-bad",
-        rests_on: &[Rest::Sitemaps],
+        rests_on: &[Prerequisite::Sitemaps],
         title: "Sitemap with wrong dates",
         scope: Scope::Site,
         description: "Values of lastmod, or of updated in a feed, are no dates, lie in the future, or are all the same on 20 URLs or more.",
@@ -168,7 +168,7 @@ fn missing(site: &Site<'_>) -> Option<Value> {
     let found = sitemaps.iter().any(|sitemap| site.origin().has(sitemap));
     // what did not answer may be there
     if found
-        || Rest::AnySitemap
+        || Prerequisite::AnySitemap
             .silence(None, site.origin(), site.context.index)
             .is_some()
     {

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Answer, Category::Social, Check, Page, Scope, Site, Test, evidence::none, told::Rest};
+use super::{
+    Answer, Category::Social, Check, Page, Scope, Site, Test, evidence::none, prerequisite::Prerequisite,
+};
 use crate::{page::HtmlFacts, url_key::url_key};
 
 const OGP: &str = "https://ogp.me/";
@@ -40,7 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "favicon-missing",
-        rests_on: &[Rest::Home, Rest::Favicon],
+        rests_on: &[Prerequisite::Home, Prerequisite::Favicon],
         title: "No favicon",
         scope: Scope::Site,
         description: "The home page has no rel=icon, and /favicon.ico does not answer 200.",

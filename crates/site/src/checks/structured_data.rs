@@ -9,8 +9,8 @@ use super::{
     Category::StructuredData,
     Check, Scope, Site, Test,
     evidence::{list, none},
+    prerequisite::Prerequisite,
     schema::{Extent, Item, Markup, is_organization, markup, says_something, types},
-    told::Rest,
 };
 use crate::{
     dates,
@@ -64,7 +64,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "schema-date-invalid",
-        rests_on: &[Rest::ObjectEnds],
+        rests_on: &[Prerequisite::ObjectEnds],
         title: "Impossible date",
         description: "A date is not ISO 8601, datePublished lies in the future, or dateModified before datePublished.",
         why_it_matters: "Search engines ignore the dates, or trust the page less.",
@@ -83,7 +83,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "schema-singleton-duplicate",
-        rests_on: &[Rest::ObjectEnds],
+        rests_on: &[Prerequisite::ObjectEnds],
         title: "Several objects where one is meant",
         description: "The page describes more than one Organization, WebSite or BreadcrumbList under different ids.",
         why_it_matters: "Search engines cannot tell which one is the site's.",
@@ -103,7 +103,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "organization-missing",
-        rests_on: &[Rest::Home, Rest::Owner],
+        rests_on: &[Prerequisite::Home, Prerequisite::Owner],
         title: "Nobody says who runs the site",
         scope: Scope::Site,
         description: "The home page lacks an Organization or LocalBusiness with name, url, logo and sameAs.",

@@ -15,8 +15,8 @@ use proptest::prelude::{any, proptest};
 use serde_json::Value;
 
 use super::{
-    Category, Check, Finding, RULESET_VERSION, RecheckMode, Resolution, Severity, Told, Verdict, evaluate,
-    evaluate_one, find, registry,
+    Category, Check, FetchVerdict, Finding, RULESET_VERSION, RecheckMode, Resolution, Severity, Verdict,
+    evaluate, evaluate_one, find, registry,
 };
 use world::World;
 
@@ -181,7 +181,7 @@ fn a_page_that_is_gone_is_not_judged_as_a_page() {
     let world = World::new().answer("/p", 404, &[("content-type", "text/html")], "<p>gone");
     let check = find("title-missing").unwrap();
     assert!(matches!(world.recheck(check), Verdict::Absent));
-    let told = Told::by(world.facts("/p").as_ref().unwrap());
+    let told = FetchVerdict::from_facts(world.facts("/p").as_ref().unwrap());
     assert_eq!(check.resolution(told), Some(Resolution::PageGone));
 }
 
@@ -219,34 +219,37 @@ fn what_an_answer_proves() {
         (999, None, None),
     ] {
         let world = World::new().answer("/p", status, &[("content-type", "text/html")], "<p>x");
-        let told = Told::by(world.facts("/p").as_ref().unwrap());
+        let told = FetchVerdict::from_facts(world.facts("/p").as_ref().unwrap());
         assert_eq!(title.resolution(told), of_html, "{status}");
         assert_eq!(chain.resolution(told), of_url, "{status}");
         assert_eq!(hsts.resolution(told), fixed, "{status}");
     }
     let other = World::new().answer("/p", 200, &[("content-type", "application/pdf")], "%PDF-1.7");
-    let told = Told::by(other.facts("/p").as_ref().unwrap());
+    let told = FetchVerdict::from_facts(other.facts("/p").as_ref().unwrap());
     assert_eq!(title.resolution(told), Some(Resolution::NotApplicable));
     // an answer that is none, and a page of which not all is kept
     let told = |body: &str| {
         let world = World::new().page("/p", body);
-        Told::by(world.facts("/p").as_ref().unwrap())
+        FetchVerdict::from_facts(world.facts("/p").as_ref().unwrap())
     };
-    assert_eq!(told(""), Told::Nothing);
-    assert_eq!(told("<title>Just a moment...</title><p>x"), Told::Nothing);
+    assert_eq!(told(""), FetchVerdict::Nothing);
+    assert_eq!(told("<title>Just a moment...</title><p>x"), FetchVerdict::Nothing);
     let [skip, image] = ["heading-skip", "image-broken"].map(|id| find(id).unwrap());
-    assert_eq!(told(&"<h2>x</h2>".repeat(250)), Told::Whole);
+    assert_eq!(told(&"<h2>x</h2>".repeat(250)), FetchVerdict::Whole);
     let cut = told(&"<h2>x</h2>".repeat(251));
     let proves = [title, skip, image].map(|check| check.resolution(cut));
     assert_eq!(proves, [fixed, None, fixed]);
     let cut = told(&"<img src=/x>".repeat(251));
     let proves = [title, skip, image].map(|check| check.resolution(cut));
     assert_eq!(proves, [fixed, fixed, None]);
-    for told in [Told::Nothing, Told::Address] {
+    for told in [FetchVerdict::Nothing, FetchVerdict::Address] {
         assert_eq!(title.resolution(told), None);
     }
     assert_eq!(
-        (title.resolution(Told::Moved), chain.resolution(Told::Moved)),
+        (
+            title.resolution(FetchVerdict::Moved),
+            chain.resolution(FetchVerdict::Moved)
+        ),
         (gone, fixed)
     );
 }

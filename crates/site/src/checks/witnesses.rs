@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Check, Scope, Told, told::Rest};
+use super::{Check, FetchVerdict, Scope, prerequisite::Prerequisite};
 use crate::{
     graph::{Index, flag},
     origin::Origin,
@@ -53,10 +53,10 @@ pub enum Witnesses {
 
 impl Check {
     /// Who decides, beside a page that answers so.
-    pub fn witnesses(&self, told: Told) -> Witnesses {
+    pub fn witnesses(&self, told: FetchVerdict) -> Witnesses {
         match self.scope {
             _ if OF_RESOURCES.contains(&self.id) => Witnesses::Resources,
-            _ if self.rests_on.contains(&Rest::Targets) => Witnesses::Targets,
+            _ if self.rests_on.contains(&Prerequisite::Targets) => Witnesses::Targets,
             Scope::Targets => Witnesses::Targets,
             Scope::Graph => Witnesses::Others,
             _ if self.is_unmended(told) => Witnesses::Others,
@@ -65,13 +65,14 @@ impl Check {
     }
 
     /// The page answers as badly as it did; whether that is found depends on who leads to it.
-    fn is_unmended(&self, told: Told) -> bool {
-        self.rests_on.contains(&Rest::Inlinks) && matches!(told, Told::Gone | Told::Address)
+    fn is_unmended(&self, told: FetchVerdict) -> bool {
+        self.rests_on.contains(&Prerequisite::Inlinks)
+            && matches!(told, FetchVerdict::Gone | FetchVerdict::Address)
     }
 
     /// It counts the links that lead to a page.
     pub fn counts_inlinks(&self) -> bool {
-        self.rests_on.contains(&Rest::InlinkCount)
+        self.rests_on.contains(&Prerequisite::InlinkCount)
     }
 
     /// The same, and a page that gave no answer may hold another one. Who is linked to is no orphan.
@@ -84,23 +85,23 @@ impl Check {
 
     /// It is about pages that sitemaps list, and not all could be read, so that one which none lists may be listed.
     pub fn doubts_listing(&self, origin: &Origin) -> bool {
-        self.rests_on.contains(&Rest::Listed) && origin.may_list_more()
+        self.rests_on.contains(&Prerequisite::Listed) && origin.may_list_more()
     }
 
     /// It goes by what stands in the alternates of a page.
     pub fn looks_inside_alternates(&self) -> bool {
-        self.rests_on.contains(&Rest::Alternates)
+        self.rests_on.contains(&Prerequisite::Alternates)
     }
 
     /// Why what was asked for beside pages tells nothing of a problem with this evidence; `None` when it does.
-    pub fn silence_beside(&self, evidence: &Value, told: Told, origin: &Origin) -> Option<String> {
+    pub fn silence_beside(&self, evidence: &Value, told: FetchVerdict, origin: &Origin) -> Option<String> {
         let listed = || evidence.get("inSitemap") == Some(&Value::Bool(true));
         if self.is_unmended(told) && listed() && origin.may_list_more() {
             return Some("a sitemap could not be read".to_owned());
         }
         // what is about a sitemap of a subdomain that was not read this time
         let is_elsewhere = |url: &&str| !url.starts_with(&*origin.root);
-        if self.rests_on.contains(&Rest::Sitemaps)
+        if self.rests_on.contains(&Prerequisite::Sitemaps)
             && self.scope == Scope::Site
             && origin.sitemaps.iter().any(Sitemap::is_left_out)
             && urls(evidence).iter().any(is_elsewhere)
@@ -114,10 +115,10 @@ impl Check {
             let url = origin.silent_probe()?;
             return Some(format!("{url}, which is made up, gave no answer"));
         }
-        if let Told::Cut(lists) = told
+        if let FetchVerdict::Cut(lists) = told
             && lists & cut::OBJECTS != 0
             && self.id != NAMES
-            && (self.rests_on.contains(&Rest::ObjectEnds) || is_of_microdata(evidence))
+            && (self.rests_on.contains(&Prerequisite::ObjectEnds) || is_of_microdata(evidence))
         {
             return Some("where its objects of microdata end cannot be told".to_owned());
         }

@@ -8,7 +8,7 @@ use super::{
     run::is_challenge,
 };
 use crate::{
-    checks::Told,
+    checks::FetchVerdict,
     page::{HtmlFacts, Limits, LinkRel, Meta, PageFacts, UrlId, cut, directives},
 };
 
@@ -27,8 +27,12 @@ pub(super) fn alternate(job: Job) -> ReadPage {
     let challenge = is_challenge(&job.response.headers);
     let mut page = read(job, &LIMITS);
     let facts = &mut page.facts;
-    let told = if challenge { Told::Nothing } else { told(facts) };
-    if told == Told::Nothing && facts.status() == Some(200) {
+    let told = if challenge {
+        FetchVerdict::Nothing
+    } else {
+        told(facts)
+    };
+    if told == FetchVerdict::Nothing && facts.status() == Some(200) {
         // nor do its headers tell anything; that it has no body says that no page was read
         facts.html = Some(Box::default());
         facts.headers.robots_tags.clear();
@@ -57,7 +61,7 @@ fn bare(facts: &mut PageFacts) {
 
 /// As of a page of the site, of which a graph says later what this one may say at once: without a title, a heading, a text or
 /// a link it is the shell of an application, or no page.
-fn told(facts: &PageFacts) -> Told {
+fn told(facts: &PageFacts) -> FetchVerdict {
     let says_nothing = |html: &HtmlFacts| {
         html.titles.is_empty()
             && html.headings.is_empty()
@@ -65,21 +69,23 @@ fn told(facts: &PageFacts) -> Told {
             && html.text_hash == 0
             && html.links_total == 0
     };
-    match Told::by(facts) {
-        Told::Whole | Told::Cut(_) if facts.html_200().is_some_and(says_nothing) => Told::Nothing,
+    match FetchVerdict::from_facts(facts) {
+        FetchVerdict::Whole | FetchVerdict::Cut(_) if facts.html_200().is_some_and(says_nothing) => {
+            FetchVerdict::Nothing
+        }
         told => told,
     }
 }
 
 /// What the head says; of an error page nothing.
-fn kept(facts: &mut PageFacts, told: Told) -> Option<HtmlFacts> {
+fn kept(facts: &mut PageFacts, told: FetchVerdict) -> Option<HtmlFacts> {
     facts.html_200()?;
     let (noindex, canonical) = (directives(facts).meta.noindex, facts.canonical());
     let html = facts.html.take()?;
     // of a list that was cut it is not known whom it leaves out
     let alternates = match told {
-        Told::Whole => html.hreflangs,
-        Told::Cut(lists) if lists & cut::ALTERNATES == 0 => html.hreflangs,
+        FetchVerdict::Whole => html.hreflangs,
+        FetchVerdict::Cut(lists) if lists & cut::ALTERNATES == 0 => html.hreflangs,
         _ => Vec::new(),
     };
     let noindex = noindex.then(|| Meta {

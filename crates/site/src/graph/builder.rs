@@ -151,7 +151,7 @@ impl IndexBuilder {
         index.flags[id] = bits;
         let misses_some = html_200.is_some_and(|html| page.cut.is_some() || html.links.hide_some());
         self.cut |= bits & flag::INTERNAL != 0 && misses_some;
-        let is_internal = |id: UrlId| has(&self.index.flags, id, flag::INTERNAL);
+        let is_internal = |id: UrlId| self.index.has(id, flag::INTERNAL);
         self.fragments.add(page, is_internal);
         self.add_edges(page, refresh, directives.nofollow());
     }
@@ -206,7 +206,7 @@ impl IndexBuilder {
     }
 
     pub(crate) fn is_internal(&self, id: UrlId) -> bool {
-        has(&self.index.flags, id, flag::INTERNAL)
+        self.index.has(id, flag::INTERNAL)
     }
 
     /// What the page of a URL points at.
@@ -317,10 +317,6 @@ impl IndexBuilder {
 
 fn share(percent: u32) -> f64 {
     f64::from(percent) / 100.0
-}
-
-pub(super) fn has(flags: &[u16], id: UrlId, flag: u16) -> bool {
-    flags.get(id.0 as usize).is_some_and(|flags| flags & flag != 0)
 }
 
 /// Primary language of a tag when it has two letters.

@@ -2,7 +2,6 @@
 
 use super::{
     Index, State,
-    builder::has,
     edges::{Edges, Kind},
     flag,
     inlinks::Inlinks,
@@ -60,7 +59,7 @@ pub(super) fn mark_own_links(index: &mut Index, edges: &Edges) {
             index.flags[page] |= flag::TO_AMISS | flag::TO_ASKED;
         }
         let mut links = edges.of(page as u32).filter(|(_, kind)| kind.is_link());
-        if !links.any(|(to, _)| to as usize != page && has(&index.flags, UrlId(to), flag::INTERNAL)) {
+        if !links.any(|(to, _)| to as usize != page && index.has(UrlId(to), flag::INTERNAL)) {
             index.flags[page] |= flag::DEAD_END;
         }
     }

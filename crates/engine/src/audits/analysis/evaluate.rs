@@ -8,7 +8,7 @@ use std::{
 use hashbrown::HashMap;
 use searchwright_contract::audits::AuditTotals;
 use searchwright_site::{
-    checks::{self, Asking, Check, Context, Early, Rules, Severity, Told},
+    checks::{self, Asking, Check, Context, Early, FetchVerdict, Rules, Severity},
     graph::{Index, flag},
     origin::Origin,
     page::{PageFacts, UrlId},
@@ -47,7 +47,7 @@ pub(super) struct Sums {
     /// Of every page what audits are compared by.
     pub(super) marks: Vec<Mark>,
     /// Of pages that are no whole HTML, what their answers tell.
-    pub(super) told: HashMap<Uuid, Told>,
+    pub(super) told: HashMap<Uuid, FetchVerdict>,
     /// Checks that failed on some page, or that lack what they rest on.
     pub(super) unproven: HashSet<&'static str>,
     /// Pages by check.
@@ -220,8 +220,8 @@ fn evaluate(
         sums.marks.push(mark(facts, index, id));
         sums.unproven
             .extend(evaluated.failed.into_iter().map(|check| check.id));
-        let told = Told::by(facts);
-        if told != Told::Whole {
+        let told = FetchVerdict::from_facts(facts);
+        if told != FetchVerdict::Whole {
             sums.told.insert(id, told);
         }
         let mut counts = Counts::default();

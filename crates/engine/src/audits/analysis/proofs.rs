@@ -8,7 +8,7 @@ use std::{
 
 use searchwright_contract::Instant;
 use searchwright_site::{
-    checks::{Check, Resolution, Rules, Told, registry},
+    checks::{Check, FetchVerdict, Resolution, Rules, registry},
     graph::Index,
     origin::Origin,
     urls::provenance,
@@ -29,7 +29,7 @@ pub(super) struct Proofs {
     pub(super) project: Uuid,
     pub(super) began: Instant,
     /// Of pages that are no whole HTML, what their answers tell.
-    pub(super) told: HashMap<Uuid, Told>,
+    pub(super) told: HashMap<Uuid, FetchVerdict>,
     /// See [`Measured`].
     pub(super) measured: Measured,
     /// Checks that failed on some page, or that lack what they rest on.
@@ -85,7 +85,12 @@ impl Proof<'_> {
 
     fn resolution(&self, was: &Unseen, witnessed: &Witnessed<'_>) -> Option<Resolution> {
         let check = self.check.filter(|_| was.visited)?;
-        let told = self.proofs.told.get(&was.page).copied().unwrap_or(Told::Whole);
+        let told = self
+            .proofs
+            .told
+            .get(&was.page)
+            .copied()
+            .unwrap_or(FetchVerdict::Whole);
         let left_behind = || {
             self.is_left_behind(was.page, told, witnessed)
                 .then_some(Resolution::PageGone)
@@ -97,7 +102,7 @@ impl Proof<'_> {
     }
 
     /// A page that sends its visitors on, be it for now, and that the whole site does not name any more, is gone for the site.
-    fn is_left_behind(&self, page: Uuid, told: Told, witnessed: &Witnessed<'_>) -> bool {
+    fn is_left_behind(&self, page: Uuid, told: FetchVerdict, witnessed: &Witnessed<'_>) -> bool {
         let index = &self.proofs.index;
         let is_so = |id| {
             let is_redirect = index
@@ -105,7 +110,7 @@ impl Proof<'_> {
                 .is_some_and(|status| (300..400).contains(&status));
             is_redirect && index.inlinks(id).len() == 0 && index.provenance(id) & !provenance::PREVIOUS == 0
         };
-        told == Told::Address
+        told == FetchVerdict::Address
             && index.complete()
             && witnessed.page(self.proofs.project, page).is_some_and(is_so)
     }
@@ -116,7 +121,12 @@ impl Proof<'_> {
     }
 
     /// Whether the problem rested on something of which this audit learnt nothing.
-    fn is_silent(&self, check: &Check, (was, told): (&Unseen, Told), witnessed: &Witnessed<'_>) -> bool {
+    fn is_silent(
+        &self,
+        check: &Check,
+        (was, told): (&Unseen, FetchVerdict),
+        witnessed: &Witnessed<'_>,
+    ) -> bool {
         let Ok(evidence) = serde_json::from_str::<Value>(&was.evidence) else {
             return false;
         };

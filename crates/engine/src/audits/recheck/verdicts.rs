@@ -7,7 +7,7 @@ use std::{
 
 use searchwright_contract::rechecks::RecheckOutcome;
 use searchwright_site::{
-    checks::{self, Check, Context, RecheckMode, Rules, Told, Verdict, evaluate_one},
+    checks::{self, Check, Context, FetchVerdict, RecheckMode, Rules, Verdict, evaluate_one},
     crawl::{Batch, Ending, Termination},
     page::{Outcome, PageFacts},
 };
@@ -106,7 +106,7 @@ fn is_silent(facts: &PageFacts) -> Option<String> {
     match &facts.outcome {
         Outcome::Failed(error) => Some(format!("no answer: {error}")),
         Outcome::Blocked(rule) => Some(format!("forbidden by robots.txt: {rule}")),
-        Outcome::Status(status) if Told::by(facts) == Told::Nothing => {
+        Outcome::Status(status) if FetchVerdict::from_facts(facts) == FetchVerdict::Nothing => {
             Some(format!("the server answered {status}"))
         }
         Outcome::Status(_) | Outcome::Redirect { .. } => None,
@@ -164,11 +164,11 @@ fn outcome(
             if let Some(why) = check.silence(home, &ending.origin, &ending.index) {
                 return inconclusive(item, why);
             }
-            let of = (&item.evidence, Told::by(facts));
+            let of = (&item.evidence, FetchVerdict::from_facts(facts));
             if let Some(why) = witnessed.silence(check, of, || Some(facts.id)) {
                 return inconclusive(item, why);
             }
-            let Some(resolution) = check.resolution(Told::by(facts)) else {
+            let Some(resolution) = check.resolution(FetchVerdict::from_facts(facts)) else {
                 return match facts.status() {
                     Some(200) | None => inconclusive(item, "the page could not be read to its end"),
                     // Refused, or sent on for now: what is behind it is not known.

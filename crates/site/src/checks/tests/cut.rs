@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::{Told, Verdict, find};
+use super::super::{FetchVerdict, Verdict, find};
 use super::{Case, World, cases, evidence};
 use crate::fetch::Cut;
 
@@ -14,7 +14,7 @@ fn nothing_is_missed_in_half_a_page() {
             let bad = bad.cut(Cut::Time);
             assert_eq!(evidence(&bad.findings(), id), None, "{id}");
             assert!(matches!(bad.recheck(check), Verdict::Absent), "{id}");
-            assert_eq!(check.resolution(Told::Beginning), None, "{id}");
+            assert_eq!(check.resolution(FetchVerdict::Beginning), None, "{id}");
         }
     }
     let found = World::new()

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use searchwright_site::{
-    checks::{Context, Rules, Told, evaluate, find},
+    checks::{Context, FetchVerdict, Rules, evaluate, find},
     crawl::{Again, Config, Ending, Resume, Termination},
     fetch::FetchError,
     graph::{State, flag},
@@ -319,7 +319,10 @@ async fn little_is_kept_of_another_site() {
             && kept.text_hash == 0
             && kept.more.sketch.is_none()
     );
-    assert_eq!((facts.validators.as_ref(), Told::by(facts)), (None, Told::Whole));
+    assert_eq!(
+        (facts.validators.as_ref(), FetchVerdict::from_facts(facts)),
+        (None, FetchVerdict::Whole)
+    );
     let index = &ending.index;
     assert_eq!(
         (index.state(de), index.link_score(de), index.rank(de)),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Case, json_ld, page};
 use crate::checks::{
-    Resolution, Told, find,
+    FetchVerdict, Resolution, find,
     tests::{evidence, world::World},
 };
 
@@ -244,9 +244,9 @@ fn what_cannot_be_told_of_an_object_is_not_mended() {
         let world = World::new().page("/p", html);
         assert_eq!(seen(&world), None, "{html}");
         let built = world.build();
-        let told = Told::by(world.facts("/p").as_ref().unwrap());
+        let told = FetchVerdict::from_facts(world.facts("/p").as_ref().unwrap());
         let told = check.silence_beside(evidence, told, &built.origin);
-        assert_eq!(check.resolution(Told::Whole), Some(Resolution::Fixed));
+        assert_eq!(check.resolution(FetchVerdict::Whole), Some(Resolution::Fixed));
         told.is_some()
     };
     let unsure = bare.replace("itemscope", "itemscope itemref=more");

@@ -1,0 +1,162 @@
+//! Resolution of problems that were found before. That a check finds nothing proves that a problem is gone only
+//! where it could have found it: an audit and a recheck resolve by the same rules, and never by silence.
+
+use super::{
+    Category, Check, Test, fetch_verdict::FetchVerdict, prerequisite::Prerequisite,
+    structured_data::is_owner_unsure,
+};
+use crate::{
+    graph::Index,
+    http_status::is_transient,
+    origin::Origin,
+    page::{PageFacts, cut},
+};
+
+/// Why an occurrence is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// The check was evaluated and found nothing.
+    Fixed,
+    /// The page is gone, or has moved for good.
+    PageGone,
+    /// The page is none that the check is about.
+    NotApplicable,
+}
+
+impl Resolution {
+    /// The word for it in answers.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::PageGone => "page_gone",
+            Self::NotApplicable => "not_applicable",
+        }
+    }
+}
+
+impl Prerequisite {
+    /// Why it cannot be told; `None` when it can.
+    pub(super) fn silence(
+        self,
+        home: Option<&PageFacts>,
+        origin: &Origin,
+        index: &Index,
+    ) -> Option<&'static str> {
+        let silent = |status: Option<u16>| status.is_none_or(is_transient);
+        match self {
+            Self::Home => {
+                let told = home.map_or(FetchVerdict::Nothing, FetchVerdict::from_facts);
+                (!matches!(
+                    told,
+                    FetchVerdict::Whole | FetchVerdict::Cut(_) | FetchVerdict::Beginning
+                ))
+                .then_some("the home page could not be read")
+            }
+            Self::Robots => silent(origin.robots.status).then_some("robots.txt could not be fetched"),
+            Self::Sitemaps => {
+                let mut sitemaps = origin.sitemaps.iter();
+                let unread = sitemaps.any(|sitemap| origin.is_unread(sitemap));
+                unread.then_some("a sitemap could not be read")
+            }
+            Self::AnySitemap => {
+                let sitemaps = &origin.sitemaps;
+                let found = sitemaps.iter().any(|sitemap| origin.has(sitemap));
+                let unread = sitemaps.iter().any(|sitemap| origin.is_unread(sitemap));
+                (unread && !found).then_some("a sitemap could not be fetched")
+            }
+            Self::Llms => origin
+                .is_withheld(origin.llms_txt.status)
+                .then_some("llms.txt could not be fetched"),
+            Self::Crawl => (!index.complete()).then_some("the crawl left something out"),
+            Self::Favicon => {
+                let named = home
+                    .and_then(|home| home.html.as_ref())
+                    .is_some_and(|html| html.icon);
+                (!named && silent(origin.favicon_status)).then_some("/favicon.ico could not be fetched")
+            }
+            Self::Variants => {
+                // of one that was asked and gave no answer says `silence_beside`
+                (!origin.permits_root()).then_some("robots.txt forbids to fetch the root")
+            }
+            Self::Connection => (origin.root.starts_with("https:")
+                && origin.more.certificate_until_ms.is_none())
+            .then_some("nothing is known of the connection to the site"),
+            Self::Owner => home
+                .is_some_and(is_owner_unsure)
+                .then_some("what belongs to the markup of the home page cannot be told"),
+            // of each occurrence others
+            Self::Targets
+            | Self::Inlinks
+            | Self::InlinkCount
+            | Self::Alternates
+            | Self::ObjectEnds
+            | Self::Listed => None,
+        }
+    }
+}
+
+/// It says that a page is not there, so that a page which is not there proves nothing.
+const NOT_THERE: &str = "http-4xx";
+
+impl Check {
+    /// Why nothing can be told of the problem, wherever it was; `None` when it can.
+    pub fn silence(&self, home: Option<&PageFacts>, origin: &Origin, index: &Index) -> Option<&'static str> {
+        self.rests_on
+            .iter()
+            .find_map(|rest| rest.silence(home, origin, index))
+    }
+
+    /// What lies beside the pages decides: robots.txt, sitemaps or llms.txt.
+    pub fn rests_on_origin(&self) -> bool {
+        self.rests_on.iter().any(|rest| {
+            matches!(
+                rest,
+                Prerequisite::Robots
+                    | Prerequisite::Sitemaps
+                    | Prerequisite::AnySitemap
+                    | Prerequisite::Listed
+                    | Prerequisite::Llms
+            )
+        })
+    }
+
+    /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when
+    /// that is no proof. What it needs beside the page is asked of [`Check::silence`].
+    pub fn resolution(&self, told: FetchVerdict) -> Option<Resolution> {
+        let of_html = match self.test {
+            Test::Site(_) => return Some(Resolution::Fixed),
+            Test::Html(_) | Test::Answer(_) | Test::Screened(..) | Test::Noted(..) => true,
+            Test::Url(_) => false,
+        };
+        match told {
+            FetchVerdict::Nothing => None,
+            FetchVerdict::Gone if self.id == NOT_THERE => Some(Resolution::Fixed),
+            FetchVerdict::Gone => Some(Resolution::PageGone),
+            FetchVerdict::Moved if of_html => Some(Resolution::PageGone),
+            FetchVerdict::Address if of_html => None,
+            FetchVerdict::Beginning if of_html && self.needs_whole => None,
+            FetchVerdict::Cut(lists) if of_html && lists & self.lists() != 0 => None,
+            FetchVerdict::Other if of_html => Some(Resolution::NotApplicable),
+            _ => Some(Resolution::Fixed),
+        }
+    }
+
+    /// What it looks at of which a page may have more than is kept: bits of [`cut`].
+    fn lists(&self) -> u8 {
+        match (self.id, self.category) {
+            ("robots-blocked-resource" | "no-cache-header" | "form-insecure" | "plugin-content", _) => {
+                cut::RESOURCES
+            }
+            ("localhost-link" | "staging-host-leak", _) => cut::LINKS | cut::RESOURCES,
+            ("url-tracking-params" | "evidence-missing" | "http-internal-link", _) => cut::LINKS,
+            ("author-missing" | "date-missing" | "content-stale", _) => cut::MARKUP,
+            ("question-heading-missing" | "direct-answer-missing", _) => cut::HEADINGS,
+            (_, Category::Headings) => cut::HEADINGS,
+            (_, Category::Images) => cut::IMAGES,
+            (_, Category::StructuredData) => cut::MARKUP,
+            (_, Category::International) => cut::ALTERNATES,
+            (_, Category::Links) => cut::LINKS,
+            _ => 0,
+        }
+    }
+}

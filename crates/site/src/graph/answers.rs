@@ -1,0 +1,60 @@
+//! URLs whose answers are known, as far as they prove anything.
+
+use super::{Index, State, flag};
+use crate::{http_status::is_transient, page::UrlId, urls::provenance};
+
+impl Index {
+    /// Whether a crawl learnt what a URL answers, be it that its host does not exist; of a redirect of another site that
+    /// links lead to, what it leads to.
+    pub fn is_told(&self, id: UrlId) -> bool {
+        match self.state(id) {
+            State::Known | State::Blocked => false,
+            State::Failed => self.has(id, flag::NO_HOST),
+            State::Html | State::Other | State::Redirect => {
+                // 999 and its like are meant for programs
+                let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));
+                let internal = self.has(id, flag::INTERNAL);
+                let silent = internal && self.is_blank(id);
+                !refused
+                    && !self.status(id).is_none_or(is_transient)
+                    && !silent
+                    && (internal || self.provenance(id) & provenance::LINK == 0 || self.leads_somewhere(id))
+            }
+        }
+    }
+
+    /// Whether the redirects of another site end where an answer is known, or nowhere.
+    fn leads_somewhere(&self, id: UrlId) -> bool {
+        let hops = self.hops(id);
+        let end = hops.urls.last().filter(|end| !hops.looped && **end != id);
+        end.is_none_or(|end| {
+            self.has(*end, flag::INTERNAL) || self.redirect(*end).is_none() && self.is_told(*end)
+        })
+    }
+
+    /// Whether an alternate of a page that has this URL is a page of another site and was not read, or not to its end.
+    pub fn is_unread_of(&self, page: UrlId, url: &str) -> bool {
+        self.alternates(page)
+            .any(|id| self.key(id) == url && self.is_unread(id))
+    }
+
+    fn is_unread(&self, id: UrlId) -> bool {
+        self.provenance(id) & provenance::HREFLANG != 0
+            && self.state(id) == State::Html
+            && self.status(id) == Some(200)
+            && !self.has(id, flag::READ)
+            && !self.has(id, flag::INTERNAL)
+    }
+
+    /// Whether a page answered with nothing to see, which is no answer: no title, no heading, no text, no link.
+    fn is_blank(&self, id: UrlId) -> bool {
+        let place = id.0 as usize;
+        let says = [&self.titles, &self.h1s, &self.texts];
+        self.state(id) == State::Html
+            && self.status(id) == Some(200)
+            && self.has(id, flag::DEAD_END)
+            && says
+                .iter()
+                .all(|hashes| hashes.get(place).is_none_or(|hash| *hash == 0))
+    }
+}
