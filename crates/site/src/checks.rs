@@ -40,7 +40,6 @@ mod sitemaps;
 mod social;
 mod structured_data;
 mod texts;
-mod thresholds;
 mod titles;
 mod vitals;
 mod vocabulary;
@@ -63,10 +62,10 @@ pub use self::{
     fetch_verdict::FetchVerdict,
     resolution::Resolution,
     settings::{Level, Rules, Settings},
-    thresholds::{Threshold, Thresholds},
     witnesses::{Witnesses, is_cut, urls},
 };
 use crate::page::{HtmlFacts, UrlId};
+pub use crate::thresholds::{Threshold, Thresholds};
 
 /// Version of the conditions below. The major number rises when a check's condition changes its meaning, the minor one when
 /// checks are added or see more, the last one when a check no longer sees what is not there. Ids are retired, never reused.

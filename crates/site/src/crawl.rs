@@ -14,7 +14,7 @@ mod foreign;
 mod pace;
 mod readers;
 mod refresh;
-pub(crate) mod resources;
+mod resources;
 mod resume;
 mod run;
 mod scope;
@@ -32,12 +32,12 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::{
-    checks::Thresholds,
     fetch::Fetch,
     graph::{Index, KnownRuns},
     origin::Origin,
     page::{PageFacts, UrlId},
     resources::Resource,
+    thresholds::Thresholds,
     well_known::WellKnownFile,
 };
 

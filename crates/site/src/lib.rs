@@ -19,6 +19,7 @@ pub mod resources;
 pub mod robots;
 pub mod score;
 pub mod sitemap;
+pub mod thresholds;
 pub mod url_key;
 pub mod urls;
 pub mod vitals;

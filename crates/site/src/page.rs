@@ -3,6 +3,7 @@
 
 mod anchors;
 mod attributes;
+mod base_url;
 mod bylines;
 mod charset;
 mod density;
@@ -31,6 +32,7 @@ mod tags;
 mod tokens;
 mod unseen;
 
+pub(crate) use base_url::{base_url, resolve_http};
 #[cfg(test)]
 pub(crate) use bylines::names_article;
 pub(crate) use charset::xml_encoding;

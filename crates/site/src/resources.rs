@@ -2,6 +2,7 @@
 //! them once it knows the pages; of those that it did not ask for nothing is known, and nothing is said.
 
 pub mod dimensions;
+mod needed;
 
 use std::collections::HashSet;
 
@@ -10,6 +11,7 @@ use searchwright_text::hash;
 use serde::{Deserialize, Serialize};
 
 use crate::fetch::{FetchError, Fetched};
+pub(crate) use needed::needed_by;
 
 /// What a resource is needed for; bits of one byte.
 pub mod purpose {

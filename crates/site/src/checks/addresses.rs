@@ -247,26 +247,6 @@ fn url_repetitive_path(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     Some(json!({"path": page.path(), "segment": repeated}))
 }
 
-/// Links and what else a page names, spelled with a host that is not that of the page.
-pub(super) fn elsewhere<'h>(own: &str, html: &'h HtmlFacts) -> Vec<&'h str> {
-    let links = html.links.iter().map(|link| link.href);
-    let resources = html.resources.iter().map(|resource| &*resource.url);
-    let images = html.images.iter().map(|image| &*image.src);
-    let forms = html.forms.iter().map(|form| &*form.action);
-    let heads = html.canonicals.iter().chain(&html.hreflangs);
-    let heads = heads.map(|link| &*link.href);
-    let all = links.chain(resources).chain(images).chain(forms).chain(heads);
-    let own = host(own);
-    all.filter(|url| {
-        let absolute = url.starts_with("//")
-            || url
-                .get(..4)
-                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
-        absolute && !host(url).eq_ignore_ascii_case(own)
-    })
-    .collect()
-}
-
 fn localhost_link(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     // a site on a private network may link to itself
     let own = host(&page.facts.url);

@@ -5,21 +5,20 @@ use std::{cell::OnceCell, ops::Deref};
 use serde_json::Value;
 
 use super::{
-    Check, Rules, Test, addresses,
+    Check, Rules, Test,
     evidence::MOST_PAGES,
-    parts::{authority, path_and_query},
+    parts::{authority, host, path_and_query},
     phrases::Bots,
     schema::{self, Item, Markup},
-    thresholds::Thresholds,
 };
 use crate::{
-    crawl::resources::{base_of, needs, resolve},
     graph::{Index, State, flag},
     http_status::is_bot_refusal,
     origin::Origin,
-    page::{Directives, HtmlFacts, Link, PageFacts, UrlId, directives},
-    resources::Resource,
+    page::{Directives, HtmlFacts, Link, PageFacts, UrlId, base_url, directives, resolve_http},
+    resources::{Resource, needed_by},
     robots::{Agent, Robots, Rule},
+    thresholds::Thresholds,
     url_key::Base,
 };
 
@@ -186,7 +185,7 @@ impl<'a> Answer<'a> {
     pub(super) fn elsewhere(&self) -> &[&'a str] {
         self.elsewhere.get_or_init(|| {
             let html = self.facts.html.as_deref();
-            html.map(|html| addresses::elsewhere(&self.facts.url, html))
+            html.map(|html| named_elsewhere(&self.facts.url, html))
                 .unwrap_or_default()
         })
     }
@@ -272,17 +271,17 @@ impl<'a> Page<'a> {
     pub(super) fn resources(&self, html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &'a Resource)> {
         let needed = self.resources.get_or_init(|| {
             let known = &self.index().resources;
-            let mut needs = needs(html).peekable();
+            let mut needs = needed_by(html).peekable();
             if known.is_empty() || needs.peek().is_none() {
                 return Vec::new();
             }
-            let Some(base) = base_of(self.facts, html) else {
+            let Some(base) = base_url(self.facts, html) else {
                 return Vec::new();
             };
             let mut short = Base::new(&base);
             let mut find = |url: &str| match short.key(url) {
                 Some(key) => known.find(key),
-                None => known.find(resolve(&base, url)?.as_str()),
+                None => known.find(resolve_http(&base, url)?.as_str()),
             };
             needs
                 .filter_map(|(purpose, place, url)| Some((purpose, place, find(url)?)))
@@ -340,6 +339,26 @@ fn targets<'h>(
         place: *target as u32 as usize,
         html,
     })
+}
+
+/// Links, and whatever else a page names, spelled with a host that is not that of the page.
+fn named_elsewhere<'h>(own: &str, html: &'h HtmlFacts) -> Vec<&'h str> {
+    let links = html.links.iter().map(|link| link.href);
+    let resources = html.resources.iter().map(|resource| &*resource.url);
+    let images = html.images.iter().map(|image| &*image.src);
+    let forms = html.forms.iter().map(|form| &*form.action);
+    let heads = html.canonicals.iter().chain(&html.hreflangs);
+    let heads = heads.map(|link| &*link.href);
+    let all = links.chain(resources).chain(images).chain(forms).chain(heads);
+    let own = host(own);
+    all.filter(|url| {
+        let absolute = url.starts_with("//")
+            || url
+                .get(..4)
+                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+        absolute && !host(url).eq_ignore_ascii_case(own)
+    })
+    .collect()
 }
 
 /// The site as a whole.

@@ -10,9 +10,8 @@ use super::{
     prerequisite::Prerequisite,
 };
 use crate::{
-    crawl::resources::{base_of, resolve},
     dates,
-    page::{HtmlFacts, NotIndexable, Outcome, Rules, not_indexable, refresh},
+    page::{HtmlFacts, NotIndexable, Outcome, Rules, base_url, not_indexable, refresh, resolve_http},
 };
 
 const ROBOTS_META: &str = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag";
@@ -240,8 +239,8 @@ fn blocked_resource(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             } else if written.starts_with("https://") || written.starts_with("http://") {
                 page.context.forbids_googlebot(written)
             } else {
-                let base = base.get_or_insert_with(|| base_of(page.facts, html));
-                let url = resolve(base.as_ref()?, written)?;
+                let base = base.get_or_insert_with(|| base_url(page.facts, html));
+                let url = resolve_http(base.as_ref()?, written)?;
                 page.context.forbids_googlebot(url.as_str())
             }?;
             Some(json!({"resource": written, "rule": rule.to_string()}))

@@ -1,19 +1,21 @@
 //! JSON-LD and microdata as a list of objects.
 
 mod extent;
+mod unknown_names;
 
 use std::{borrow::Cow, sync::LazyLock};
 
 use hashbrown::{HashMap, HashSet};
 use serde_json::Value;
 
-use super::{evidence::with, vocabulary};
+use super::evidence::with;
 use crate::{
     json::{Json, Object},
     page::{HtmlFacts, OBJECTS, cut},
 };
 
 pub(super) use extent::Extent;
+use unknown_names::{UnknownNames, find_unknown};
 
 /// One object of the page's markup.
 #[derive(Clone, Debug)]
@@ -98,14 +100,14 @@ pub(super) struct Markup<'h> {
 /// Reads all blocks that are JSON, and all objects of microdata.
 pub(super) fn markup(html: &HtmlFacts) -> Markup<'_> {
     let mut markup = Markup::default();
-    let mut unknown = vocabulary::Names::default();
+    let mut unknown = UnknownNames::default();
     for block in html
         .json_ld
         .iter()
         .filter(|block| block.error.is_none() && !block.source.is_empty())
     {
         if let Some(value) = Json::parse(&block.source) {
-            vocabulary::look(&value, &mut unknown);
+            find_unknown(&value, &mut unknown);
             collect(value, &mut markup.items, 0);
         }
     }

@@ -10,9 +10,8 @@ use super::{
     prerequisite::Prerequisite,
 };
 use crate::{
-    crawl::resources::base_of,
     dates,
-    page::{Form, HtmlFacts, INSECURE, PageFacts, Resource, is_frame_ancestors},
+    page::{Form, HtmlFacts, INSECURE, PageFacts, Resource, base_url, is_frame_ancestors},
 };
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
@@ -206,7 +205,7 @@ fn form(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         .base
         .as_ref()
         .filter(|_| page.is_https())
-        .and_then(|_| base_of(page.facts, html))
+        .and_then(|_| base_url(page.facts, html))
         .filter(|base| base.scheme() == "http");
     // without an action a form is sent to its page, whatever the base is
     let by_base = |action: &str| {

@@ -5,10 +5,8 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{
-    Check, RULESET_VERSION, Severity, find, registry,
-    thresholds::{Threshold, Thresholds},
-};
+use super::{Check, RULESET_VERSION, Severity, find, registry};
+use crate::thresholds::{Threshold, Thresholds};
 
 /// Begins the name of a severity: `severity.CHECK_ID`.
 const SEVERITY: &str = "severity.";

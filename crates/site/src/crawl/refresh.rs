@@ -2,11 +2,8 @@
 
 use url::Url;
 
-use super::{
-    resources::{base_of, resolve},
-    scope::Scope,
-};
-use crate::page::{PageFacts, refresh};
+use super::scope::Scope;
+use crate::page::{PageFacts, base_url, refresh, resolve_http};
 
 /// Longest text of the element that is surely whole: facts keep the first 500 characters.
 const WHOLE: usize = 499;
@@ -17,6 +14,6 @@ pub(super) fn target(page: &PageFacts, scope: &Scope) -> Option<Url> {
     let named = html.metas.iter().filter(|meta| &*meta.name == "=refresh");
     let mut named = named.filter(|meta| meta.content.len() <= WHOLE);
     let written = named.find_map(|meta| Some(refresh(&meta.content)?.1))?;
-    let target = resolve(&base_of(page, html)?, written)?;
+    let target = resolve_http(&base_url(page, html)?, written)?;
     scope.is_internal(target.as_str()).then_some(target)
 }

@@ -19,8 +19,8 @@ use super::{
 };
 use crate::{
     fetch::{Fetch, FetchError, Fetched, Method, Request},
-    page::{HtmlFacts, PageFacts},
-    resources::{Resource, Resources, purpose},
+    page::{PageFacts, base_url, resolve_http},
+    resources::{Resource, Resources, needed_by, purpose},
     robots::Policy,
     url_key::url_key,
 };
@@ -65,14 +65,14 @@ impl Collector {
         };
         let origin = text::hash(scope::origin(&facts.url).as_bytes());
         let mut base = None;
-        for (purpose, _, url) in needs(html) {
+        for (purpose, _, url) in needed_by(html) {
             let absolute = html.base.is_none() && (url.starts_with('/') || url.starts_with("http"));
             let hash = text::hash(url.as_bytes()) ^ origin ^ u64::from(purpose);
             if self.is_full() || absolute && !self.seen.insert(hash) {
                 continue;
             }
-            let base = base.get_or_insert_with(|| base_of(facts, html));
-            if let Some(url) = base.as_ref().and_then(|base| resolve(base, url)) {
+            let base = base.get_or_insert_with(|| base_url(facts, html));
+            if let Some(url) = base.as_ref().and_then(|base| resolve_http(base, url)) {
                 self.add(url, purpose);
             }
         }
@@ -91,45 +91,6 @@ impl Collector {
         // of a site made of addresses that lead nowhere, no more is remembered either
         self.wanted.len() >= self.most || self.seen.len() >= SEEN_LIMIT
     }
-}
-
-/// What a page says that it needs, as written: the purpose, and the place in the list of images or files.
-pub(crate) fn needs(html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &str)> {
-    let cards = html.metas.iter().enumerate();
-    let cards = cards
-        .filter(|(_, meta)| &*meta.name == "og:image")
-        .map(|(place, meta)| (purpose::CARD, place, &*meta.content));
-    let files = html.resources.iter().enumerate();
-    let files = files
-        .filter(|(_, resource)| matches!(&*resource.tag, "script" | "link"))
-        .map(|(place, resource)| (purpose::FILE, place, &*resource.url));
-    let images = html.images.iter().enumerate();
-    let images = images.map(|(place, image)| (purpose::IMAGE, place, &*image.src));
-    let inline = |url: &str| {
-        url.get(..5)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
-    };
-    cards
-        .chain(files)
-        .chain(images)
-        .filter(move |(_, _, url)| !url.is_empty() && !inline(url))
-}
-
-/// What URLs of a page are relative to.
-pub(crate) fn base_of(facts: &PageFacts, html: &HtmlFacts) -> Option<Url> {
-    let url = Url::parse(&facts.url).ok()?;
-    let base = html.base.as_ref().and_then(|base| url.join(base).ok());
-    Some(
-        base.filter(|base| matches!(base.scheme(), "http" | "https"))
-            .unwrap_or(url),
-    )
-}
-
-/// An http(s) URL without its fragment.
-pub(crate) fn resolve(base: &Url, url: &str) -> Option<Url> {
-    let mut url = base.join(url.trim()).ok()?;
-    url.set_fragment(None);
-    matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
 /// Links of a Markdown file.
@@ -231,7 +192,7 @@ impl Run {
         if file.status != Some(200) || self.permit.is_some() && !self.surveyed {
             return;
         }
-        let links = markdown_links(&file.text).filter_map(|link| resolve(&base, link));
+        let links = markdown_links(&file.text).filter_map(|link| resolve_http(&base, link));
         // they are few, and have room beside the rest
         self.collector.most += LLMS_LINKS;
         for url in links.take(LLMS_LINKS).collect::<Vec<_>>() {

@@ -17,10 +17,10 @@ use super::{
     topics::Topics,
 };
 use crate::{
-    checks::Thresholds,
     fetch::FetchError,
     origin::Origin,
     page::{Outcome, PageFacts, REL_NOFOLLOW, UrlId, directives, not_indexable},
+    thresholds::Thresholds,
     urls::{UrlTable, provenance},
 };
 

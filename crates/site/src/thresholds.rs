@@ -1,4 +1,4 @@
-//! The numbers in the conditions. A project may set its own ([`Settings`](super::Settings)).
+//! The numbers in the conditions. A project may set its own ([`Settings`](crate::checks::Settings)).
 
 /// What is known of a number in the conditions.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ macro_rules! thresholds {
             }
 
             /// Sets one; what its range does not allow changes nothing.
-            pub(super) fn set(&mut self, threshold: &Threshold, value: u64) {
+            pub(crate) fn set(&mut self, threshold: &Threshold, value: u64) {
                 if !(threshold.least..=threshold.most).contains(&value) {
                     return;
                 }

@@ -1,0 +1,26 @@
+//! Files that a page needs beside itself.
+
+use super::purpose;
+use crate::page::HtmlFacts;
+
+/// Files that a page says it needs, as written: the purpose, and the place in the list of images or files.
+pub(crate) fn needed_by(html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &str)> {
+    let cards = html.metas.iter().enumerate();
+    let cards = cards
+        .filter(|(_, meta)| &*meta.name == "og:image")
+        .map(|(place, meta)| (purpose::CARD, place, &*meta.content));
+    let files = html.resources.iter().enumerate();
+    let files = files
+        .filter(|(_, resource)| matches!(&*resource.tag, "script" | "link"))
+        .map(|(place, resource)| (purpose::FILE, place, &*resource.url));
+    let images = html.images.iter().enumerate();
+    let images = images.map(|(place, image)| (purpose::IMAGE, place, &*image.src));
+    let inline = |url: &str| {
+        url.get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    };
+    cards
+        .chain(files)
+        .chain(images)
+        .filter(move |(_, _, url)| !url.is_empty() && !inline(url))
+}
