@@ -5,21 +5,25 @@
 //! One task decides everything (which page next, how fast, when to stop), fetches run as tasks of the
 //! runtime, pages are read on threads of their own. Nothing is shared, so nothing is locked.
 
-mod again;
+mod alternates;
 mod batch;
-mod desk;
-mod earlier;
-mod externals;
-mod foreign;
-mod pace;
-mod readers;
+mod challenge;
+mod crawler;
+mod discovery;
+mod event;
+mod fetch_task;
+mod parse_job;
+mod parse_queue;
+mod parser_pool;
+mod partial_recrawl;
+mod politeness;
+mod previous_crawl;
 mod refresh;
-mod resources;
+mod resource_collector;
 mod resume;
-mod run;
+mod robots_gate;
 mod scope;
 mod single;
-mod survey;
 
 use std::{
     future::Future,
@@ -41,8 +45,8 @@ use crate::{
     well_known::WellKnownFile,
 };
 
-pub use again::Again;
-pub use earlier::Earlier;
+pub use partial_recrawl::PartialRecrawl;
+pub use previous_crawl::PreviousCrawl;
 pub use resume::{Resume, ResumeError};
 pub use single::{Reading, Unread, read_page};
 
@@ -100,11 +104,11 @@ pub struct Config {
     /// Chooses the jitter and the made-up URLs.
     pub seed: u64,
     /// Fetch only this of a crawl that is resumed, past every cache.
-    pub again: Option<Again>,
+    pub again: Option<PartialRecrawl>,
     /// Numbers in the conditions of checks that are looked at while pages are read and when texts are compared.
     pub thresholds: Thresholds,
     /// What an earlier crawl read; pages are asked for only if they have changed since. `None` asks for all of them whole.
-    pub earlier: Option<Arc<dyn Earlier>>,
+    pub earlier: Option<Arc<dyn PreviousCrawl>>,
     /// Whether the main text of a page that is read now is wanted.
     pub wants_texts: Arc<AtomicBool>,
 }
@@ -321,7 +325,7 @@ pub async fn crawl(
         drop(waiting);
         Ok(())
     };
-    let crawling = run::run(config, fetcher, resume, cancel, now, batches);
+    let crawling = crawler::run(config, fetcher, resume, cancel, now, batches);
     let (ended, saved) = tokio::join!(crawling, saving);
     saved?;
     let unfinished = || SinkError("the crawl ended before its last batch".into());

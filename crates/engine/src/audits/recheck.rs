@@ -15,7 +15,7 @@ use searchwright_contract::{
 };
 use searchwright_site::{
     checks::{self, RecheckMode, Rules, urls},
-    crawl::{Again, Batch, Ending, Sink, SinkError, Termination},
+    crawl::{Batch, Ending, PartialRecrawl, Sink, SinkError, Termination},
     graph::KnownRuns,
     page::{PageFacts, UrlId},
 };
@@ -141,9 +141,9 @@ async fn look(
     let (db, scope, now) = (&job.engine.db, job.leased.scope, job.engine.clock.now());
     let audit = audits::get(&mut db.read().await?, scope, audit_id).await?;
     let mut config = audit::config(job, &audit)?;
-    let mut again = Again {
+    let mut again = PartialRecrawl {
         complete: audit.termination.as_deref() == Some(Termination::Complete.code()),
-        ..Again::default()
+        ..PartialRecrawl::default()
     };
     let mut site = false;
     for item in waiting {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use super::{Config, Discovered, refresh, resources::Collector, scope::Scope};
+use super::{Config, Discovered, refresh, resource_collector::ResourceCollector, scope::Scope};
 use crate::{
     graph::{IndexBuilder, State},
     origin::Origin,
@@ -32,7 +32,7 @@ pub struct Resume {
     pub(super) elapsed: Duration,
     pub(super) tally: Tally,
     pub(super) bytes: u64,
-    pub(super) collector: Collector,
+    pub(super) collector: ResourceCollector,
     pub(super) resources: Option<Vec<Resource>>,
     scope: Scope,
     again: HashSet<String>,
@@ -77,7 +77,7 @@ impl Resume {
             elapsed,
             tally: Tally::default(),
             bytes: 0,
-            collector: Collector::new(config.max_resources),
+            collector: ResourceCollector::new(config.max_resources),
             resources: None,
             scope: Scope::new(config),
             again: config

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::{
     Clock, Config,
-    survey::{Survey, location, permits},
+    discovery::{Survey, location, permits},
 };
 use crate::{
     fetch::{Fetch, FetchError, Method},

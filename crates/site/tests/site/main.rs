@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
-mod again;
 mod crawl;
-mod earlier;
 mod fake;
+mod partial_recrawl;
+mod previous_crawl;
 mod resources;
 mod resume;
 mod single;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use searchwright_site::{
-    crawl::{Again, Config},
+    crawl::{Config, PartialRecrawl},
     fetch::FetchError,
     resources::{Resource, purpose},
 };
@@ -129,7 +129,7 @@ async fn what_was_asked_for_is_not_asked_for_again() {
 async fn a_page_that_is_fetched_again_has_its_resources_asked_for_again() {
     let (_, mut memory, _) = run(shop(), config()).await;
     let config = Config {
-        again: Some(Again {
+        again: Some(PartialRecrawl {
             pages: ["https://example.com/x/p".into()].into(),
             with_targets: ["https://example.com/x/p".into()].into(),
             complete: true,

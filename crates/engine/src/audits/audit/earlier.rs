@@ -146,7 +146,7 @@ pub(super) async fn of(
     audit: &Audit,
     reader: u64,
     texts: page_texts::Kept,
-) -> Result<Option<Arc<dyn crawl::Earlier>>, JobError> {
+) -> Result<Option<Arc<dyn crawl::PreviousCrawl>>, JobError> {
     let Some(previous) = previous_audit(audit) else {
         return Ok(None);
     };
@@ -275,7 +275,7 @@ fn or_none<T>(found: Result<Option<T>, JobError>) -> Option<T> {
     })
 }
 
-impl crawl::Earlier for Earlier {
+impl crawl::PreviousCrawl for Earlier {
     fn validators(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<Validators>> + Send + '_>> {
         let url = url.as_str().to_owned();
         Box::pin(async move { or_none(self.find_validators(&url).await) })

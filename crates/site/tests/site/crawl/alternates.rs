@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use searchwright_site::{
     checks::{Context, FetchVerdict, Rules, evaluate, find},
-    crawl::{Again, Config, Ending, Resume, Termination},
+    crawl::{Config, Ending, PartialRecrawl, Resume, Termination},
     fetch::FetchError,
     graph::{State, flag},
     page::{PageFacts, UrlId},
@@ -388,7 +388,7 @@ async fn a_recheck_reads_alternates_again() {
     ] {
         let start = "https://example.com/".to_owned();
         let config = Config {
-            again: Some(Again {
+            again: Some(PartialRecrawl {
                 pages: HashSet::from([start.clone(), DE.to_owned()]),
                 with_targets: HashSet::from([start]),
                 complete: true,

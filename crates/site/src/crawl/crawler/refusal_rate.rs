@@ -1,8 +1,6 @@
 //! Whether the site let itself be seen: a crawl that was turned away nearly everywhere is no complete one of a small site.
 
-use http::HeaderMap;
-
-use super::Run;
+use super::Crawler;
 use crate::{
     crawl::{
         Termination,
@@ -34,7 +32,7 @@ impl Answers {
     }
 }
 
-impl Run {
+impl Crawler {
     /// Whether robots.txt forbids everything to this crawler, and not to Googlebot: then nothing is known of the site. What it
     /// forbids to both is a finding.
     pub(super) fn is_shut_out(&self) -> bool {
@@ -67,10 +65,4 @@ impl Run {
 
 fn path(key: &str) -> &str {
     key.split('?').next().unwrap_or_default()
-}
-
-/// Cloudflare says by a header that its challenge stands in the place of the page, whatever the status.
-pub(in crate::crawl) fn is_challenge(headers: &HeaderMap) -> bool {
-    let mitigated = headers.get("cf-mitigated");
-    mitigated.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"challenge"))
 }

@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use url::Url;
 
 use crate::{
-    crawl::{Clock, Earlier, scope::is_media},
+    crawl::{Clock, PreviousCrawl, scope::is_media},
     fetch::{Fetch, FetchError, Fetched, Method, Request, Response, Validators},
     page::{PageFacts, SLOW_MS},
 };
@@ -28,11 +28,11 @@ pub(super) struct Ask {
     pub(super) url: Url,
     pub(super) body_limit: usize,
     pub(super) fresh: bool,
-    /// See [`super::Run::doubts`].
+    /// See [`super::Crawler::doubts`].
     pub(super) doubts: Arc<AtomicU32>,
     /// Where facts of before are, if the page may be asked for by them.
-    pub(super) earlier: Option<Arc<dyn Earlier>>,
-    /// See [`super::Run::useless`].
+    pub(super) earlier: Option<Arc<dyn PreviousCrawl>>,
+    /// See [`super::Crawler::useless`].
     pub(super) useless: Arc<AtomicU32>,
     pub(super) now: Clock,
 }

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{readers::Job, run::Work};
+use super::{fetch_task::FetchTask, parse_job::ParseJob};
 
 /// Pages read in turn, at most.
 const TOGETHER: usize = 16;
@@ -13,15 +13,15 @@ const BYTES: usize = 384 * 1024;
 
 /// Whoever puts something there has to take afterwards: then nothing is left lying.
 #[derive(Debug, Default)]
-pub(super) struct Desk(Mutex<Vec<(Work, Job)>>);
+pub(super) struct ParseQueue(Mutex<Vec<(FetchTask, ParseJob)>>);
 
-impl Desk {
-    pub(super) fn put(&self, work: Work, job: Job) {
+impl ParseQueue {
+    pub(super) fn put(&self, work: FetchTask, job: ParseJob) {
         self.waiting().push((work, job));
     }
 
     /// Some of what waits, first come first served; nothing when others have taken all.
-    pub(super) fn take(&self) -> Vec<(Work, Job)> {
+    pub(super) fn take(&self) -> Vec<(FetchTask, ParseJob)> {
         let mut waiting = self.waiting();
         let mut bytes = 0;
         let some = waiting.iter().take(TOGETHER).take_while(|(_, job)| {
@@ -33,7 +33,7 @@ impl Desk {
         waiting.drain(..some).collect()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<(Work, Job)>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<(FetchTask, ParseJob)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -51,18 +51,18 @@ mod tests {
 
     /// How many are taken at a time of pages of so many bytes.
     fn taken(sizes: &[usize]) -> Vec<usize> {
-        let (desk, url) = (Desk::default(), Url::parse("https://example.com/").unwrap());
+        let (desk, url) = (ParseQueue::default(), Url::parse("https://example.com/").unwrap());
         let mut table = UrlTable::new(1);
         let id = table.add_url(&url).unwrap();
         for (i, size) in (0..).zip(sizes) {
-            let work = Work {
+            let work = FetchTask {
                 id: UrlId(i),
                 url: url.clone(),
                 host: 0,
                 attempts: 1,
                 hops: 0,
             };
-            let job = Job {
+            let job = ParseJob {
                 response: Response::of(200, &[], &vec![b'x'; *size]),
                 url: url.clone(),
                 at: At::default(),

@@ -4,8 +4,8 @@
 use searchwright_text as text;
 
 use super::{
-    readers::{Job, ReadPage, read},
-    run::is_challenge,
+    challenge::is_challenge,
+    parse_job::{ParseJob, ParsedPage, read},
 };
 use crate::{
     checks::FetchVerdict,
@@ -23,7 +23,7 @@ const LIMITS: Limits = Limits {
 const LANGUAGE: usize = 64;
 
 /// Reads the answer of an alternate; for as long as a page takes.
-pub(super) fn alternate(job: Job) -> ReadPage {
+pub(super) fn alternate(job: ParseJob) -> ParsedPage {
     let challenge = is_challenge(&job.response.headers);
     let mut page = read(job, &LIMITS);
     let facts = &mut page.facts;
@@ -46,7 +46,7 @@ pub(super) fn alternate(job: Job) -> ReadPage {
 }
 
 /// Reads what was asked for by its headers.
-pub(super) fn head(job: Job) -> ReadPage {
+pub(super) fn head(job: ParseJob) -> ParsedPage {
     let mut page = read(job, &LIMITS);
     bare(&mut page.facts);
     page

@@ -12,15 +12,17 @@ use searchwright_text as text;
 use tokio::time::Instant;
 use url::Url;
 
-use super::{
-    run::{Event, Gate, Run},
-    scope,
-    survey::{location, permits},
-};
+use super::Crawler;
 use crate::{
+    crawl::{
+        discovery::{location, permits},
+        event::CrawlEvent,
+        robots_gate::RobotsGate,
+        scope,
+    },
     fetch::{Fetch, FetchError, Fetched, Method, Request},
-    page::{PageFacts, base_url, resolve_http},
-    resources::{Resource, Resources, needed_by, purpose},
+    page::resolve_http,
+    resources::{Resource, Resources, purpose},
     robots::Policy,
     url_key::url_key,
 };
@@ -33,65 +35,8 @@ const FAILURES: u8 = 3;
 const HOPS: u8 = 3;
 /// Bytes of a card's image that are read: its size stands at the beginning, at most behind a preview of it.
 const CARD_BYTES: usize = 64 * 1024;
-/// Different addresses that are looked at.
-const SEEN_LIMIT: usize = 100_000;
 /// Links of llms.txt that are followed.
 const LLMS_LINKS: usize = 50;
-
-/// What pages were seen to need, the first ones first.
-#[derive(Debug, Default)]
-pub(super) struct Collector {
-    most: usize,
-    /// Hashes of what was looked at before, so that what all pages share is looked at once.
-    seen: HashSet<u64>,
-    places: HashMap<Box<str>, usize>,
-    wanted: Vec<(Url, u8)>,
-    /// Pages need more than that.
-    overflown: bool,
-}
-
-impl Collector {
-    pub(super) fn new(most: usize) -> Self {
-        Self {
-            most,
-            ..Self::default()
-        }
-    }
-
-    /// Notes what a page needs. Most of it was seen on pages before, which costs a hash each.
-    pub(super) fn page(&mut self, facts: &PageFacts) {
-        let Some(html) = facts.html_200().filter(|_| !self.is_full()) else {
-            return;
-        };
-        let origin = text::hash(scope::origin(&facts.url).as_bytes());
-        let mut base = None;
-        for (purpose, _, url) in needed_by(html) {
-            let absolute = html.base.is_none() && (url.starts_with('/') || url.starts_with("http"));
-            let hash = text::hash(url.as_bytes()) ^ origin ^ u64::from(purpose);
-            if self.is_full() || absolute && !self.seen.insert(hash) {
-                continue;
-            }
-            let base = base.get_or_insert_with(|| base_url(facts, html));
-            if let Some(url) = base.as_ref().and_then(|base| resolve_http(base, url)) {
-                self.add(url, purpose);
-            }
-        }
-    }
-
-    fn add(&mut self, url: Url, purpose: u8) {
-        if let Some(place) = self.places.get(url.as_str()) {
-            self.wanted[*place].1 |= purpose;
-        } else if !self.is_full() {
-            self.places.insert(url.as_str().into(), self.wanted.len());
-            self.wanted.push((url, purpose));
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        // of a site made of addresses that lead nowhere, no more is remembered either
-        self.wanted.len() >= self.most || self.seen.len() >= SEEN_LIMIT
-    }
-}
 
 /// Links of a Markdown file.
 fn markdown_links(text: &str) -> impl Iterator<Item = &str> {
@@ -101,25 +46,28 @@ fn markdown_links(text: &str) -> impl Iterator<Item = &str> {
         .filter(|url| !url.is_empty())
 }
 
-impl Run {
+impl Crawler {
     /// Asks for what the pages need, unless that was done before the process died, until the time for it is over.
     pub(super) async fn check_resources(&mut self) -> Option<()> {
         if self.resources.is_some() && self.permit.is_none() || self.config.max_resources == 0 {
             return Some(());
         }
-        self.collector.overflown = self.collector.is_full();
+        self.collector.finish_pages();
         self.add_llms_links();
-        let wanted = self.collector.wanted.clone();
+        let wanted = self.collector.wanted().to_vec();
         let known = self.gates.iter().filter_map(|(origin, gate)| match gate {
-            Gate::Known(policy) => Some((origin.clone(), policy.clone())),
-            Gate::Absent(_) => Some((origin.clone(), Policy::Unreachable)),
-            Gate::Asking(_) => None,
+            RobotsGate::Known(policy) => Some((origin.clone(), policy.clone())),
+            RobotsGate::Absent(_) => Some((origin.clone(), Policy::Unreachable)),
+            RobotsGate::Asking(_) => None,
         });
         let rules: Policies = known.collect();
         let (mut lanes, own): (BTreeMap<(String, usize), Vec<_>>, _) =
             (BTreeMap::new(), self.config.connections.max(1));
         for (place, (url, purposes)) in wanted.into_iter().enumerate() {
-            let asking = matches!(self.gates.get(scope::origin(url.as_str())), Some(Gate::Asking(_)));
+            let asking = matches!(
+                self.gates.get(scope::origin(url.as_str())),
+                Some(RobotsGate::Asking(_))
+            );
             if asking || !is_allowed(&rules, &url) {
                 continue;
             }
@@ -153,7 +101,7 @@ impl Run {
                 })
                 .await;
             let found = asking.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-            sender.send(Event::Resources(found)).await.ok();
+            sender.send(CrawlEvent::Resources(found)).await.ok();
         });
         self.resources_pending = true;
         // an answer may take a while to come after the last question
@@ -177,12 +125,12 @@ impl Run {
 
     /// All that are known, for the index.
     pub(super) fn all_resources(&mut self) -> Resources {
-        let wanted = self.collector.wanted.iter();
+        let wanted = self.collector.wanted().iter();
         let wanted: Vec<u64> = wanted
             .map(|(url, _)| text::hash(url.as_str().as_bytes()))
             .collect();
         let asked = self.resources.take().unwrap_or_default();
-        let full = self.collector.overflown || self.collector.is_full();
+        let full = self.collector.is_cut();
         Resources::new(asked, &wanted, full)
     }
 
@@ -194,7 +142,7 @@ impl Run {
         }
         let links = markdown_links(&file.text).filter_map(|link| resolve_http(&base, link));
         // they are few, and have room beside the rest
-        self.collector.most += LLMS_LINKS;
+        self.collector.extend_room(LLMS_LINKS);
         for url in links.take(LLMS_LINKS).collect::<Vec<_>>() {
             let known = self
                 .table

@@ -1,17 +1,17 @@
 //! The one task that decides. It never waits for a socket or a parser: it hands out work, takes what
 //! came of it, and saves in between.
 
-mod answers;
-mod ask;
 mod begin;
+mod conditional_get;
 mod end;
-mod given;
-mod intake;
+mod external_links;
+mod ingest;
+mod page_resources;
 mod probe;
 mod queue;
+mod refusal_rate;
+mod seeds;
 mod subdomains;
-
-pub(super) use answers::is_challenge;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
@@ -23,77 +23,42 @@ use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use self::external_links::Checks;
 use super::{
     Batch, Clock, Config, Progress, Resume, Termination,
-    again::Permit,
     batch::Pending,
-    desk::Desk,
-    externals::Checks,
-    pace::{Dice, Hosts},
-    readers::{ReadPage, Readers},
-    resources::Collector,
+    event::CrawlEvent,
+    fetch_task::FetchTask,
+    parse_queue::ParseQueue,
+    parser_pool::ParserPool,
+    partial_recrawl::FetchPermit,
+    politeness::{Dice, Hosts},
+    resource_collector::ResourceCollector,
     resume::Tally,
+    robots_gate::RobotsGate,
     scope::Scope,
 };
 use crate::{
-    fetch::{Fetch, FetchError, Fetched},
+    fetch::Fetch,
     frontier::Frontier,
     graph::{IndexBuilder, Kind},
     origin::Origin,
     page::{At, Limits, UrlId},
     resources::Resource,
-    robots::Policy,
     urls::UrlTable,
     well_known::WellKnownFile,
 };
 
-/// See [`Run::doubts`].
+/// See [`Crawler::doubts`].
 const DOUBTS: u32 = 100;
-/// See [`Run::useless`].
+/// See [`Crawler::useless`].
 const USELESS: u32 = 10;
 
 /// Events that are taken in before anything else is looked at.
 const TAKEN_AT_ONCE: usize = 256;
 
-/// What comes back to the deciding task.
-#[derive(Debug)]
-pub(super) enum Event {
-    /// An exchange ended.
-    Fetched(Work, Fetched),
-    /// An exchange ended well with a small page, which was read there and then; its bytes on the wire.
-    FetchedAndRead(Work, u64, Box<ReadPage>),
-    /// A page was read.
-    Read(Box<ReadPage>),
-    /// The robots.txt of an origin.
-    Robots(Box<str>, WellKnownFile),
-    /// Another site was asked.
-    Checked(Work, Box<ReadPage>),
-    /// What pages need was asked for.
-    Resources(Vec<Resource>),
-}
-
-/// A URL on its way.
-#[derive(Debug)]
-pub(super) struct Work {
-    pub(super) id: UrlId,
-    pub(super) url: Url,
-    /// Index of its host, among those of the site or the foreign ones.
-    pub(super) host: usize,
-    pub(super) attempts: u8,
-    /// Redirects that led here; of a page of the site, those to other spellings of its URL.
-    pub(super) hops: u8,
-}
-
-/// What robots.txt of an origin says, or who waits for it.
-pub(super) enum Gate {
-    Asking(Vec<Work>),
-    Known(Policy),
-    /// Nobody is there who could forbid anything.
-    Absent(FetchError),
-}
-
 /// What there is to do.
-pub(super) enum Wake {
+enum Wake {
     /// Nothing before an event or this time.
     Wait(Option<Instant>),
     /// More at once, after a turn for others.
@@ -102,20 +67,20 @@ pub(super) enum Wake {
     Done,
 }
 
-pub(super) struct Run {
-    pub(super) config: Config,
+struct Crawler {
+    config: Config,
     limits: Limits,
-    pub(super) scope: Scope,
-    pub(super) fetcher: Arc<dyn Fetch>,
-    pub(super) now: Clock,
+    scope: Scope,
+    fetcher: Arc<dyn Fetch>,
+    now: Clock,
     cancel: CancellationToken,
-    pub(super) table: UrlTable,
-    pub(super) builder: IndexBuilder,
+    table: UrlTable,
+    builder: IndexBuilder,
     frontier: Frontier,
-    pub(super) pending: Pending,
+    pending: Pending,
     tally: Tally,
-    pub(super) origin: Origin,
-    pub(super) gates: HashMap<Box<str>, Gate>,
+    origin: Origin,
+    gates: HashMap<Box<str>, RobotsGate>,
     /// What other subdomains answered, until their sitemaps are asked for.
     robots_below: HashMap<Box<str>, WellKnownFile>,
     hosts: Hosts,
@@ -125,19 +90,19 @@ pub(super) struct Run {
     doubts: Arc<AtomicU32>,
     /// Answers of 304 that may still come to nothing, before pages are asked for whole at once.
     useless: Arc<AtomicU32>,
-    pub(super) tasks: JoinSet<()>,
-    pub(super) sender: mpsc::Sender<Event>,
-    events: mpsc::Receiver<Event>,
-    readers: Readers,
-    desk: Arc<Desk>,
+    tasks: JoinSet<()>,
+    sender: mpsc::Sender<CrawlEvent>,
+    events: mpsc::Receiver<CrawlEvent>,
+    readers: ParserPool,
+    desk: Arc<ParseQueue>,
     fetching: usize,
     reading: usize,
     reading_bytes: usize,
-    retries: BTreeMap<(Instant, u32), Work>,
+    retries: BTreeMap<(Instant, u32), FetchTask>,
     /// Waiting for its turn on its host.
-    held: Option<Work>,
+    held: Option<FetchTask>,
     /// Let through by robots.txt after waiting for it.
-    ready: VecDeque<Work>,
+    ready: VecDeque<FetchTask>,
     variants: HashMap<u64, (u32, Option<UrlId>)>,
     /// URLs that robots.txt forbids, by their path.
     forbidden: HashMap<u64, u32>,
@@ -145,23 +110,23 @@ pub(super) struct Run {
     challenged: HashSet<UrlId>,
     taken: u32,
     /// Bytes of bodies on the wire.
-    pub(super) bytes: u64,
+    bytes: u64,
     internal: u32,
     /// Something of the site is left out.
     cut: Option<Termination>,
     /// The crawl is over, now.
     stop: Option<Termination>,
-    pub(super) deadline: Instant,
+    deadline: Instant,
     targets: Vec<(UrlId, Kind)>,
-    pub(super) checks: Checks,
-    pub(super) collector: Collector,
+    checks: Checks,
+    collector: ResourceCollector,
     /// What pages need, when it is known.
-    pub(super) resources: Option<Vec<Resource>>,
-    pub(super) resources_pending: bool,
+    resources: Option<Vec<Resource>>,
+    resources_pending: bool,
     /// What is known of the site beside its pages is of this run.
-    pub(super) surveyed: bool,
+    surveyed: bool,
     /// What may be fetched, where not everything may.
-    pub(super) permit: Option<Permit>,
+    permit: Option<FetchPermit>,
 }
 
 /// Crawls; `None` when a batch could not be handed over.
@@ -179,17 +144,17 @@ pub(super) async fn run(
     let permit = config
         .again
         .as_ref()
-        .map(|again| Permit::of(again, &mut resume.table));
+        .map(|again| FetchPermit::of(again, &mut resume.table));
     let (sender, events) = mpsc::channel(256);
     let limits = Limits {
         links: config.max_links,
         paragraph_words: config.thresholds.long_paragraph_words,
         ..Limits::default()
     };
-    let readers = Readers::start(limits, &sender)
+    let readers = ParserPool::start(limits, &sender)
         .inspect_err(|error| tracing::error!(%error, "cannot start threads to read pages"))
         .ok()?;
-    let mut run = Run {
+    let mut run = Crawler {
         limits,
         scope: Scope::new(&config),
         fetcher,
@@ -232,7 +197,7 @@ pub(super) async fn run(
         checks: Checks::default(),
         // of what is fetched again, what it needs is asked for again, and nothing else
         collector: if permit.is_some() {
-            Collector::new(config.max_resources)
+            ResourceCollector::new(config.max_resources)
         } else {
             resume.collector
         },
@@ -256,7 +221,7 @@ pub(super) async fn run(
     run.end().await
 }
 
-impl Run {
+impl Crawler {
     /// Fetches the pages of the site until there are no more.
     async fn pages(&mut self) -> Option<()> {
         loop {
@@ -272,7 +237,7 @@ impl Run {
     }
 
     /// Waits for what happens next, and takes it in. `None` when a batch could not be handed over.
-    pub(super) async fn turn(&mut self, until: Option<Instant>) -> Option<()> {
+    async fn turn(&mut self, until: Option<Instant>) -> Option<()> {
         let now = Instant::now();
         // before the events, of which there may be more at any time
         if now >= self.deadline {
@@ -310,23 +275,25 @@ impl Run {
         Some(())
     }
 
-    fn take(&mut self, event: Event) {
+    fn take(&mut self, event: CrawlEvent) {
         match event {
-            Event::Fetched(work, fetched) => self.fetched(work, fetched),
-            Event::FetchedAndRead(work, wire_bytes, page) => self.fetched_and_read(&work, wire_bytes, *page),
-            Event::Read(page) => {
+            CrawlEvent::Fetched(work, fetched) => self.fetched(work, fetched),
+            CrawlEvent::FetchedAndRead(work, wire_bytes, page) => {
+                self.fetched_and_read(&work, wire_bytes, *page)
+            }
+            CrawlEvent::Read(page) => {
                 self.reading -= 1;
                 self.reading_bytes -= page.held;
                 self.adopt(*page);
             }
-            Event::Robots(origin, file) => self.learnt_robots(origin, file),
-            Event::Checked(work, page) => self.checked(&work, *page),
-            Event::Resources(found) => self.checked_resources(found),
+            CrawlEvent::Robots(origin, file) => self.learnt_robots(origin, file),
+            CrawlEvent::Checked(work, page) => self.checked(&work, *page),
+            CrawlEvent::Resources(found) => self.checked_resources(found),
         }
     }
 
     /// Looks at the URLs that became known.
-    pub(super) fn note_urls(&mut self, from: usize) {
+    fn note_urls(&mut self, from: usize) {
         for id in (from as u32..self.table.len() as u32).map(UrlId) {
             if self.scope.is_internal(self.table.key(id)) {
                 self.builder.set_internal(id);
@@ -335,7 +302,7 @@ impl Run {
         }
     }
 
-    pub(super) fn at(&self, work: &Work) -> At {
+    fn at(&self, work: &FetchTask) -> At {
         At {
             id: work.id,
             attempts: work.attempts,
@@ -343,7 +310,26 @@ impl Run {
         }
     }
 
-    pub(super) fn is_stopped(&self) -> bool {
+    /// Whether a URL of which nothing is known is fetched.
+    fn is_permitted(&self, id: UrlId) -> bool {
+        self.permit.as_ref().is_none_or(|permit| permit.allows(id))
+    }
+
+    /// Whether resources of a page are asked for.
+    fn wants_resources(&self, id: UrlId) -> bool {
+        self.permit
+            .as_ref()
+            .is_none_or(|permit| permit.allows_targets(id))
+    }
+
+    /// Permits the targets of a page that was fetched again.
+    fn permit_targets(&mut self, id: UrlId) {
+        if let Some(permit) = &mut self.permit {
+            permit.add_targets(id, &self.builder);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
         self.stop.is_some()
     }
 
@@ -352,7 +338,7 @@ impl Run {
     }
 
     /// Time between the starts of two requests to the site, as it is now.
-    pub(super) fn root_spacing(&self) -> Duration {
+    fn root_spacing(&self) -> Duration {
         let host = self.root_host.map(|host| self.hosts[host].spacing());
         host.unwrap_or(self.config.delay)
     }

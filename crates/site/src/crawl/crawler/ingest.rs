@@ -5,12 +5,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-use super::{Run, Work, answers::is_challenge};
+use super::Crawler;
 use crate::{
     crawl::{
         Page, Termination,
-        pace::{RETRY_AFTER_LIMIT, Signal, retry_after},
-        readers::{Job, ReadPage, read},
+        challenge::is_challenge,
+        fetch_task::FetchTask,
+        parse_job::{ParseJob, ParsedPage, read},
+        politeness::{RETRY_AFTER_LIMIT, Signal, retry_after},
         refresh,
     },
     fetch::{FetchError, Fetched, Response},
@@ -23,8 +25,8 @@ use crate::{
 /// Times a URL may redirect to another spelling of itself.
 const ALIASES: u8 = 3;
 
-impl Run {
-    pub(super) fn fetched(&mut self, mut work: Work, fetched: Fetched) {
+impl Crawler {
+    pub(super) fn fetched(&mut self, mut work: FetchTask, fetched: Fetched) {
         self.fetching -= 1;
         let now = Instant::now();
         let (signal, passing, failed) = judge(&fetched);
@@ -56,7 +58,7 @@ impl Run {
             Err(error) => self.record(PageFacts::without_answer(&work.url, at, Outcome::Failed(error))),
             Ok(response) => {
                 let short = response.body.is_empty() || matches!(response.status, 300..=399);
-                let job = Job {
+                let job = ParseJob {
                     response,
                     url: work.url,
                     at,
@@ -74,7 +76,7 @@ impl Run {
     }
 
     /// A page that was read where it arrived. Its status says that the host is well.
-    pub(super) fn fetched_and_read(&mut self, work: &Work, wire_bytes: u64, page: ReadPage) {
+    pub(super) fn fetched_and_read(&mut self, work: &FetchTask, wire_bytes: u64, page: ParsedPage) {
         self.fetching -= 1;
         self.hosts[work.host].end(Instant::now(), Signal::Fine);
         self.count_bytes(wire_bytes);
@@ -91,7 +93,7 @@ impl Run {
 
     /// A redirect from one spelling of a URL to another is not a redirect of the page to itself: the
     /// spelling that the server wants is fetched instead.
-    fn other_spelling(&self, work: &Work, answer: &Response) -> Option<Url> {
+    fn other_spelling(&self, work: &FetchTask, answer: &Response) -> Option<Url> {
         if work.hops >= ALIASES || !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
             return None;
         }
@@ -104,8 +106,8 @@ impl Run {
         (same && unlike).then_some(target)
     }
 
-    pub(super) fn adopt(&mut self, page: ReadPage) {
-        let ReadPage { mut facts, urls, .. } = page;
+    pub(super) fn adopt(&mut self, page: ParsedPage) {
+        let ParsedPage { mut facts, urls, .. } = page;
         let before = self.table.len();
         self.table.adopt(urls, &mut facts);
         let refresh = refresh::target(&facts, &self.scope).and_then(|url| self.table.add_url(&url));

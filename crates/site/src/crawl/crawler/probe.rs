@@ -2,19 +2,20 @@
 
 use url::Url;
 
-use super::{Gate, Run};
+use super::Crawler;
 use crate::{
     crawl::{
         Termination,
-        pace::Dice,
+        discovery::{Survey, at, within},
+        politeness::Dice,
+        robots_gate::RobotsGate,
         scope::origin,
-        survey::{Survey, at, within},
     },
     graph::State,
     page::UrlId,
 };
 
-impl Run {
+impl Crawler {
     /// Asks for a made-up URL in the folder that all pages share, where errors may look different.
     pub(super) async fn probe_folder(&mut self) {
         let folder = self.shared_folder();
@@ -27,7 +28,7 @@ impl Run {
         let mut dice = Dice(self.config.seed);
         let _first = dice.roll();
         let url = at(&root, &format!("{folder}{:016x}", dice.roll()));
-        let Some(Gate::Known(policy)) = self.gates.get(&self.origin.root) else {
+        let Some(RobotsGate::Known(policy)) = self.gates.get(&self.origin.root) else {
             return;
         };
         let may = within(&root, policy);

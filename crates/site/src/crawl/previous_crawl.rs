@@ -7,7 +7,7 @@ use url::Url;
 use crate::{fetch::Validators, page::PageFacts};
 
 /// Answers late or never rather than wrongly: a page of which it does not know is fetched whole.
-pub trait Earlier: Debug + Send + Sync + 'static {
+pub trait PreviousCrawl: Debug + Send + Sync + 'static {
     /// By what the server may be asked whether a page, fetched at exactly this URL, has changed.
     fn validators(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<Validators>> + Send + '_>>;
 

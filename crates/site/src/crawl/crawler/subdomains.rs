@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use url::Url;
 
-use super::{Run, given::Given};
+use super::{Crawler, seeds::Given};
 use crate::{
     crawl::{
         Termination,
+        discovery::{Survey, policy, within},
         scope::origin,
-        survey::{Survey, policy, within},
     },
     graph::State,
     http_status::is_transient,
@@ -22,7 +22,7 @@ use crate::{
 /// Subdomains whose sitemaps are read.
 const MOST: usize = 100;
 
-impl Run {
+impl Crawler {
     /// Goes on with what the sitemaps of other subdomains list, until there are no more of them. `None` when a batch could not be
     /// handed over.
     pub(super) async fn subdomains(&mut self) -> Option<()> {

@@ -1,6 +1,6 @@
 //! The end of a crawl: what is left is handed over, and the crawl becomes a graph.
 
-use super::Run;
+use super::Crawler;
 use crate::{
     crawl::{Ending, Progress, Termination},
     graph::{Ends, IndexBuilder, KnownRuns},
@@ -60,7 +60,7 @@ impl Ended {
     }
 }
 
-impl Run {
+impl Crawler {
     /// Hands over the last batches.
     pub(super) async fn end(mut self) -> Option<Ended> {
         self.tasks.abort_all();

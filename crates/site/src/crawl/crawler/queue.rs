@@ -9,16 +9,20 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{
-    Event, Gate, Run, Wake, Work,
-    ask::{Ask, Asked},
+    Crawler, Wake,
+    conditional_get::{Ask, Asked},
     host_of,
 };
 use crate::{
     crawl::{
-        Termination, let_others_run,
-        readers::{Job, read, still},
+        Termination,
+        discovery::{Survey, path, policy},
+        event::CrawlEvent,
+        fetch_task::FetchTask,
+        let_others_run,
+        parse_job::{ParseJob, read, still},
+        robots_gate::RobotsGate,
         scope::origin,
-        survey::{Survey, path, policy},
     },
     fetch::{FetchError, Response},
     graph::State,
@@ -37,12 +41,12 @@ const SMALL_PAGE: usize = 256 * 1024;
 const REPLAYS: usize = 512;
 
 enum Next {
-    Work(Work),
+    FetchTask(FetchTask),
     Again,
     None,
 }
 
-impl Run {
+impl Crawler {
     /// Begins whatever may begin now.
     pub(super) fn fill(&mut self) -> Wake {
         loop {
@@ -61,7 +65,7 @@ impl Run {
                 held
             } else {
                 match self.next_work() {
-                    Next::Work(work) => work,
+                    Next::FetchTask(work) => work,
                     Next::Again => return Wake::Again,
                     Next::None if self.is_idle() => return Wake::Done,
                     Next::None => return Wake::Wait(self.retries.keys().next().map(|(due, _)| *due)),
@@ -101,7 +105,7 @@ impl Run {
         let asking = self
             .gates
             .values()
-            .any(|gate| matches!(gate, Gate::Asking(works) if !works.is_empty()));
+            .any(|gate| matches!(gate, RobotsGate::Asking(works) if !works.is_empty()));
         waiting == 0 && !asking
     }
 
@@ -144,7 +148,7 @@ impl Run {
                     Some(id) => match Url::parse(self.table.url(id)) {
                         Ok(url) => {
                             let host = self.hosts.of(url.host_str().unwrap_or_default());
-                            let work = Work {
+                            let work = FetchTask {
                                 id,
                                 url,
                                 host,
@@ -161,15 +165,15 @@ impl Run {
                 },
             };
             let refused = match self.gates.get_mut(origin(work.url.as_str())) {
-                Some(Gate::Absent(error)) => Some(Outcome::Failed(error.clone())),
-                Some(Gate::Known(Policy::Unreachable)) => {
+                Some(RobotsGate::Absent(error)) => Some(Outcome::Failed(error.clone())),
+                Some(RobotsGate::Known(Policy::Unreachable)) => {
                     Some(Outcome::Blocked("robots.txt unreachable".into()))
                 }
-                Some(Gate::Known(Policy::Follow(rules))) => {
+                Some(RobotsGate::Known(Policy::Follow(rules))) => {
                     let rule = rules.forbids(path(&work.url));
                     rule.map(|rule| Outcome::Blocked(rule.to_string().into()))
                 }
-                Some(Gate::Asking(waiting)) => {
+                Some(RobotsGate::Asking(waiting)) => {
                     waiting.push(work);
                     continue;
                 }
@@ -205,7 +209,7 @@ impl Run {
                 self.record(PageFacts::without_answer(&work.url, at, outcome));
                 continue;
             }
-            return Next::Work(work);
+            return Next::FetchTask(work);
         }
         Next::Again
     }
@@ -238,7 +242,7 @@ impl Run {
         let Ok(url) = Url::parse(self.table.url(id)) else {
             return false;
         };
-        if let Some(Gate::Known(Policy::Follow(rules))) = self.gates.get(origin(url.as_str())) {
+        if let Some(RobotsGate::Known(Policy::Follow(rules))) = self.gates.get(origin(url.as_str())) {
             return rules.forbids(path(&url)).is_some();
         }
         let key = self.table.key(id);
@@ -272,7 +276,7 @@ impl Run {
         trap
     }
 
-    fn ask_robots(&mut self, work: Work) {
+    fn ask_robots(&mut self, work: FetchTask) {
         let origin: Box<str> = origin(work.url.as_str()).into();
         let Ok(root) = Url::parse(&origin) else {
             self.frontier.finished();
@@ -280,13 +284,13 @@ impl Run {
         };
         let mut survey = Survey::new(self.fetcher.clone(), &self.config, self.now.clone());
         let sender = self.sender.clone();
-        self.gates.insert(origin.clone(), Gate::Asking(vec![work]));
+        self.gates.insert(origin.clone(), RobotsGate::Asking(vec![work]));
         self.tasks.spawn(async move {
             let file = AssertUnwindSafe(survey.robots(&root))
                 .catch_unwind()
                 .await
                 .unwrap_or_default();
-            sender.send(Event::Robots(origin, file)).await.ok();
+            sender.send(CrawlEvent::Robots(origin, file)).await.ok();
         });
     }
 
@@ -311,13 +315,13 @@ impl Run {
         if self.config.include_subdomains && self.scope.is_below(&root) {
             self.robots_below.insert(root.clone(), file);
         }
-        let gate = absent.map_or(Gate::Known(policy), Gate::Absent);
-        if let Some(Gate::Asking(waiting)) = self.gates.insert(root, gate) {
+        let gate = absent.map_or(RobotsGate::Known(policy), RobotsGate::Absent);
+        if let Some(RobotsGate::Asking(waiting)) = self.gates.insert(root, gate) {
             self.ready.extend(waiting);
         }
     }
 
-    fn start(&mut self, mut work: Work) {
+    fn start(&mut self, mut work: FetchTask) {
         self.fetching += 1;
         work.attempts = work.attempts.saturating_add(1);
         let (at, urls, limits) = (self.at(&work), self.table.page(work.id), self.limits);
@@ -349,10 +353,10 @@ impl Run {
             let event = match asked {
                 Asked::Unchanged(facts, known, answer) => {
                     let page = still(*facts, &known, &answer, &ask.url, at, urls);
-                    Event::FetchedAndRead(work, page.facts.wire_bytes, Box::new(page))
+                    CrawlEvent::FetchedAndRead(work, page.facts.wire_bytes, Box::new(page))
                 }
                 Asked::Answer(Ok(response)) if is_small_page(&response) => {
-                    let job = Job {
+                    let job = ParseJob {
                         response,
                         url: ask.url,
                         at,
@@ -371,13 +375,13 @@ impl Run {
                         let wire_bytes = job.response.wire_bytes;
                         let page = Box::new(read(job, &limits));
                         sender
-                            .send(Event::FetchedAndRead(work, wire_bytes, page))
+                            .send(CrawlEvent::FetchedAndRead(work, wire_bytes, page))
                             .await
                             .ok();
                     }
                     return;
                 }
-                Asked::Answer(other) => Event::Fetched(work, other),
+                Asked::Answer(other) => CrawlEvent::Fetched(work, other),
             };
             sender.send(event).await.ok();
         });

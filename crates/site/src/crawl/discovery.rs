@@ -12,7 +12,7 @@ use url::Url;
 use self::sitemaps::Listed;
 use super::{
     Clock, Config,
-    pace::{Dice, RETRY_AFTER_LIMIT, retry_after},
+    politeness::{Dice, RETRY_AFTER_LIMIT, retry_after},
     scope::Scope,
 };
 use crate::{

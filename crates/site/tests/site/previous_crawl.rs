@@ -9,7 +9,7 @@ use std::{
 
 use proptest::prelude::*;
 use searchwright_site::{
-    crawl::{Config, Earlier, Ending, Resume},
+    crawl::{Config, Ending, PreviousCrawl, Resume},
     fetch::Validators,
     page::{Outcome, PageFacts},
 };
@@ -42,7 +42,7 @@ impl Known {
     }
 }
 
-impl Earlier for Known {
+impl PreviousCrawl for Known {
     fn validators(&self, url: &Url) -> Pin<Box<dyn Future<Output = Option<Validators>> + Send + '_>> {
         let found = self.pages.lock().unwrap().get(url.as_str()).cloned();
         Box::pin(async move { found?.validators.map(|validators| *validators) })

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use searchwright_site::crawl::{Again, Config, Termination};
+use searchwright_site::crawl::{Config, PartialRecrawl, Termination};
 
 use super::fake::{Memory, config, html, links, run, run_with, site, status};
 
@@ -32,7 +32,7 @@ async fn only_what_is_asked_for_is_fetched() {
     );
     let keys = |paths: &[&str]| -> HashSet<String> { paths.iter().map(|path| key(path)).collect() };
     let config = Config {
-        again: Some(Again {
+        again: Some(PartialRecrawl {
             pages: keys(&["/a", "/c", "/gone", "/never-heard-of"]),
             with_targets: keys(&["/a"]),
             complete: true,
@@ -88,10 +88,10 @@ async fn sitemaps_are_read_again_with_robots() {
     assert!(ending.index.has(a, searchwright_site::graph::flag::IN_SITEMAP));
     for (origin, listed) in [(memory.origin.clone(), true), (None, false)] {
         let config = Config {
-            again: Some(Again {
+            again: Some(PartialRecrawl {
                 pages: HashSet::from([key("/a")]),
                 complete: true,
-                ..Again::default()
+                ..PartialRecrawl::default()
             }),
             ..config()
         };
@@ -137,10 +137,10 @@ async fn sitemaps_of_subdomains_are_read_again() {
     let page = memory.id(&at_blog("/p"));
     assert!(ending.index.has(page, searchwright_site::graph::flag::IN_SITEMAP));
     let config = Config {
-        again: Some(Again {
+        again: Some(PartialRecrawl {
             pages: HashSet::from([at_blog("/p")]),
             complete: true,
-            ..Again::default()
+            ..PartialRecrawl::default()
         }),
         ..wide()
     };

@@ -13,12 +13,15 @@ use futures_util::FutureExt;
 use tokio::{sync::Semaphore, time::Instant};
 use url::Url;
 
-use super::{
-    Page, foreign,
-    readers::{Job, ReadPage},
-    run::{Event, Run, Work},
-};
+use super::Crawler;
 use crate::{
+    crawl::{
+        Page, alternates,
+        event::CrawlEvent,
+        fetch_task::FetchTask,
+        parse_job::{ParseJob, ParsedPage},
+        scope,
+    },
     fetch::{FetchError, Fetched, Method, Request},
     page::{At, Outcome, PageFacts, UrlId},
     urls::provenance,
@@ -79,7 +82,7 @@ impl Default for Checks {
     }
 }
 
-impl Run {
+impl Crawler {
     /// Checks the links to other sites until all are done or the time for it is over.
     pub(super) async fn check_links(&mut self) -> Option<()> {
         self.checks = self.foreign_links();
@@ -129,7 +132,7 @@ impl Run {
     }
 
     fn host_of(&self, id: UrlId) -> &str {
-        let origin = super::scope::origin(self.table.key(id));
+        let origin = scope::origin(self.table.key(id));
         origin.split_once("://").map_or(origin, |(_, host)| host)
     }
 
@@ -155,7 +158,7 @@ impl Run {
     }
 
     /// Where a redirect leads is asked behind everything else of that host, unless it is left alone.
-    fn follow(&mut self, work: &Work) {
+    fn follow(&mut self, work: &FetchTask) {
         let next = self.unasked(work.id, work.hops);
         let Some(next) = next.filter(|_| self.checks.left > 0) else {
             return;
@@ -199,7 +202,7 @@ impl Run {
             {
                 (host.busy, host.next) = (true, now + self.config.external_delay);
                 self.checks.in_flight += 1;
-                self.start_check(Work {
+                self.start_check(FetchTask {
                     id,
                     url,
                     host: i,
@@ -211,7 +214,7 @@ impl Run {
         wake
     }
 
-    fn start_check(&mut self, mut work: Work) {
+    fn start_check(&mut self, mut work: FetchTask) {
         let (fetcher, sender, now) = (self.fetcher.clone(), self.sender.clone(), self.now.clone());
         let (delay, retry) = (self.config.external_delay, self.config.retry_delays[0]);
         let fresh = self.permit.is_some();
@@ -245,7 +248,7 @@ impl Run {
             };
             let url = work.url.clone();
             let page = match fetched {
-                Err(error) => ReadPage {
+                Err(error) => ParsedPage {
                     facts: PageFacts::without_answer(&url, at, Outcome::Failed(error)),
                     urls,
                     held: 0,
@@ -254,7 +257,7 @@ impl Run {
                     if whole.is_none() {
                         response.body = Bytes::new();
                     }
-                    let job = Job {
+                    let job = ParseJob {
                         response,
                         url,
                         at,
@@ -263,20 +266,20 @@ impl Run {
                     if whole.is_some() {
                         // whatever its length, and few at once: each takes several times its size
                         let _permit = reading.acquire().await;
-                        let read = tokio::task::spawn_blocking(|| foreign::alternate(job)).await;
+                        let read = tokio::task::spawn_blocking(|| alternates::alternate(job)).await;
                         let Ok(page) = read else { return };
                         page
                     } else {
-                        foreign::head(job)
+                        alternates::head(job)
                     }
                 }
             };
-            sender.send(Event::Checked(work, Box::new(page))).await.ok();
+            sender.send(CrawlEvent::Checked(work, Box::new(page))).await.ok();
         });
     }
 
-    pub(super) fn checked(&mut self, work: &Work, page: ReadPage) {
-        let ReadPage { mut facts, urls, .. } = page;
+    pub(super) fn checked(&mut self, work: &FetchTask, page: ParsedPage) {
+        let ParsedPage { mut facts, urls, .. } = page;
         self.bytes += facts.wire_bytes;
         self.checks.in_flight -= 1;
         let failed = matches!(

@@ -1,17 +1,18 @@
 //! What is learnt before the first page.
 
-use super::{Gate, Run, given::Given, host_of};
+use super::{Crawler, host_of, seeds::Given};
 use crate::{
     crawl::{
         Termination,
-        survey::{Survey, policy},
+        discovery::{Survey, policy},
+        robots_gate::RobotsGate,
     },
     origin::Origin,
     robots::Policy,
     urls::provenance,
 };
 
-impl Run {
+impl Crawler {
     /// Learns what is to be known before the first page, from the store if it was learnt before.
     pub(super) async fn begin(&mut self, known: Option<Origin>) {
         // a very large site has very many
@@ -19,7 +20,7 @@ impl Run {
         if let Some(known) = known {
             self.gates.insert(
                 known.root.clone(),
-                Gate::Known(policy(&known.robots, &self.config)),
+                RobotsGate::Known(policy(&known.robots, &self.config)),
             );
             self.origin = known;
         } else {
@@ -47,11 +48,11 @@ impl Run {
             self.note_urls(before);
             self.pending.origin(self.origin.clone());
             self.gates
-                .insert(self.origin.root.clone(), Gate::Known(surveyed.policy));
+                .insert(self.origin.root.clone(), RobotsGate::Known(surveyed.policy));
         }
         match self.gates.get(&self.origin.root) {
-            Some(Gate::Known(Policy::Unreachable)) => self.stop(Termination::RobotsUnreachable),
-            Some(Gate::Known(Policy::Follow(rules))) => {
+            Some(RobotsGate::Known(Policy::Unreachable)) => self.stop(Termination::RobotsUnreachable),
+            Some(RobotsGate::Known(Policy::Follow(rules))) => {
                 let (delay, host) = (rules.delay, host_of(&self.origin.root));
                 let host = self.hosts.of(&host);
                 self.root_host = Some(host);
