@@ -132,7 +132,7 @@ fn run_in_parallel<T: Sync>(
 fn load_vectors() -> Result<Vec<SanitisedVector>> {
     let mut command = Command::new(xtask::cargo());
     command
-        .args(["run", "--quiet", "--package", "searchwright-engine"])
+        .args(["run", "--quiet", "--package", "searchwright-writing"])
         .args(["--example", "sanitised_vectors"])
         .current_dir(xtask::workspace());
     let output = command.stderr(Stdio::inherit()).output()?;

@@ -112,7 +112,7 @@ fn call_providers(calls: &[String]) -> Result<String> {
             "run",
             "--quiet",
             "--package",
-            "searchwright-engine",
+            "searchwright-providers",
             "--example",
             "call_providers",
             "--",

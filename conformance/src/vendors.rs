@@ -17,7 +17,7 @@ use xtask::{
 use crate::peer::Peer;
 
 /// The engine's test that sends a vendor every kind of request, and the variable with the vendors' addresses.
-const TEST: &str = "publishing::vendors::documents::requests_are_as_the_vendors_have_them";
+const TEST: &str = "vendors::documents::requests_are_as_the_vendors_have_them";
 const ADDRESSES_VARIABLE: &str = "SEARCHWRIGHT_VENDORS";
 
 /// Package with Shopify's introspection, and its path there.
@@ -125,17 +125,17 @@ fn start_server(name: &str, folder: &Path, document: &Path) -> Result<(Peer, u16
     Ok((Peer::start(name, folder, command)?, port))
 }
 
-/// A command for the engine's test.
+/// A command for the test of publishing.
 fn test_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(xtask::cargo());
     command
-        .args(["test", "--quiet", "--package", "searchwright-engine", "--lib"])
+        .args(["test", "--quiet", "--package", "searchwright-publishing", "--lib"])
         .args(arguments)
         .current_dir(xtask::workspace());
     command
 }
 
-/// Runs the engine's test.
+/// Runs the test of publishing.
 fn run_test(addresses: &str) -> Result<()> {
     let mut command = test_command(&["--", "--ignored", "--exact", TEST]);
     let status = command.env(ADDRESSES_VARIABLE, addresses).status()?;

@@ -4,7 +4,6 @@ use std::{cell::RefCell, collections::HashMap, future::Future, pin::Pin, sync::A
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header::RETRY_AFTER};
-use searchwright_engine::writing::sanitise::LinkPolicy;
 use searchwright_site::{
     checks::{Check, Context, Finding, Rules, TOGETHER, evaluate, evaluate_site},
     crawl::{Batch, Config, Sink, SinkError, Termination, crawl},
@@ -17,12 +16,13 @@ use searchwright_site::{
     urls::UrlTable,
     well_known::WellKnownFile,
 };
+use searchwright_writing::sanitise::LinkPolicy;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 pub mod targets;
 
-#[path = "../../crates/engine/src/writing/testdata/judge.rs"]
+#[path = "../../crates/writing/src/testdata/judge.rs"]
 mod judge;
 
 /// 2026-06-01.

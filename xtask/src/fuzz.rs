@@ -85,7 +85,7 @@ fn one(name: &str, seconds: u32) -> Result<bool> {
     let seeds = own.join("seeds").join(name);
     command.args(seeds.is_dir().then_some(&seeds));
     if name == "keyword_files" {
-        command.arg(workspace().join("crates/engine/tests/data/keywords"));
+        command.arg(workspace().join("crates/keywords/tests/data"));
     }
     command.args(["--", &format!("-max_total_time={seconds}")]);
     command.arg(format!("-rss_limit_mb={MAX_MEMORY_MIB}"));

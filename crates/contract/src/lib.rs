@@ -10,6 +10,7 @@ pub mod activity;
 pub mod argument;
 pub mod audits;
 pub mod brand;
+pub mod clock;
 pub mod competitors;
 pub mod ctas;
 mod declare;
@@ -39,6 +40,7 @@ pub mod usage;
 pub mod webhooks;
 mod words;
 
+pub use clock::Clock;
 pub use error::{Code, Fault, Problem};
 pub use instant::Instant;
 pub use list::List;

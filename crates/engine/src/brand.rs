@@ -4,12 +4,13 @@ use icu_locale_core::LanguageIdentifier;
 use searchwright_contract::{
     Fault, brand::Profile, competitors::Competitor, ctas::Cta, faqs::Faq, products::Product,
 };
+use searchwright_keywords::normalize;
 use searchwright_store::brand::Resource;
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 use uuid::Uuid;
 
-use crate::{domain, keywords::normalize};
+use crate::domain;
 
 /// What is known of the project when its brand data are checked.
 #[derive(Clone, Debug)]

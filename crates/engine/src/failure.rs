@@ -19,6 +19,12 @@ impl From<Problem> for Failure {
     }
 }
 
+impl From<Box<Problem>> for Failure {
+    fn from(problem: Box<Problem>) -> Self {
+        Self(problem)
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let problem = match error {

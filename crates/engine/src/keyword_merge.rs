@@ -7,13 +7,14 @@ use searchwright_contract::{
         KeywordStatus, TrendMonth, VolumeRange,
     },
 };
-use searchwright_store::keywords::Known;
-
-use crate::keywords::{
+use searchwright_keywords::{
     import::{Level, Month, Row, Trend},
-    intent::{self, Brands},
-    score::{self, Parts},
+    intent,
+    intent::Brands,
+    score,
+    score::Parts,
 };
+use searchwright_store::keywords::Known;
 
 /// The origin that rows of a file or a provider share.
 pub(crate) struct RowOrigin {

@@ -3,12 +3,13 @@
 //! Knows the contract, the store and the crawler; knows no HTTP server and no command line. The doors
 //! call [`Engine::invoke`] with an endpoint of the table, a verified credential and arguments.
 
+mod accounts;
 pub mod admin;
 pub mod audits;
 mod brand;
 pub mod call;
 mod changes;
-pub mod clock;
+mod connect;
 mod connections;
 pub mod cursor;
 mod domain;
@@ -17,27 +18,24 @@ pub mod failure;
 pub mod jobs;
 pub mod keys;
 mod keyword_merge;
-pub mod keywords;
 mod operations;
 mod posts;
-pub mod providers;
-pub mod publishing;
 mod replays;
 mod rules;
 pub mod webhooks;
 mod wire;
-pub mod writing;
 
 use std::sync::{Arc, OnceLock};
 
+use searchwright_contract::Clock;
+use searchwright_outbound::AllowOutbound;
 use searchwright_store::{Db, seal::Keyring};
 use tokio::sync::Notify;
 
 pub use call::{Call, Credential};
-pub use clock::Clock;
+pub use connect::{ConnectPage, Connected};
 pub use endpoint::{Endpoint, Invocation, Reply};
 pub use failure::{Failure, Result};
-use providers::outbound::AllowOutbound;
 pub(crate) use wire::wire_name;
 
 /// Everything the handlers and the worker share. One per process.
@@ -58,7 +56,7 @@ pub struct Engine {
     /// Private addresses that may be reached.
     pub(crate) allow: Vec<AllowOutbound>,
     /// Known once the listeners are.
-    publishing: OnceLock<publishing::Settings>,
+    publishing: OnceLock<searchwright_publishing::Settings>,
     /// Minutes from one manual audit of a project to the next; 0 for none.
     minutes_between_audits: u32,
     cursors: cursor::Cursors,
@@ -89,12 +87,12 @@ impl Engine {
     }
 
     /// Says how places to publish are reached; the first word holds.
-    pub fn publish_with(&self, settings: publishing::Settings) {
+    pub fn publish_with(&self, settings: searchwright_publishing::Settings) {
         let _ = self.publishing.set(settings);
     }
 
     /// How places to publish are reached.
-    pub(crate) fn publishing(&self) -> Result<&publishing::Settings> {
+    pub(crate) fn publishing(&self) -> Result<&searchwright_publishing::Settings> {
         let unset = || failure::defect("publishing", "nobody said how places to publish are reached");
         self.publishing.get().ok_or_else(unset)
     }

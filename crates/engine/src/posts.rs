@@ -7,6 +7,7 @@ mod posting;
 pub(crate) mod schedule;
 pub(crate) mod sources;
 
+use posting::posting;
 use searchwright_contract::{
     Instant, Problem, Scope,
     actions::{AllowedActions, Permission},
@@ -16,39 +17,33 @@ use searchwright_contract::{
         PublicationState, SeoCheck, TextLink,
     },
 };
+use searchwright_keywords::normalize;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
     events, keywords,
     posts::{self, MARKS, Record},
 };
+use searchwright_writing::{
+    content_checks,
+    content_checks::{Checked, Outcome},
+    document::Document,
+    markdown::to_html,
+    readability::Readability,
+    rivals::Rival,
+    sanitise::{LinkPolicy, Target},
+    similarity::Shingles,
+    structured_data::structured_data,
+    transitions::{Action, Actor, Effect, Facts, Stage, allowed_actions, transition},
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use sources::Sources;
 use url::Url;
 use uuid::Uuid;
 
-use crate::{
-    call::Call,
-    domain::start_url,
-    failure::Result,
-    keywords::normalize,
-    writing::{
-        content_checks::{self, Checked, Outcome},
-        document::Document,
-        markdown::to_html,
-        readability::Readability,
-        rivals::Rival,
-        sanitise::{LinkPolicy, Target},
-        similarity::Shingles,
-        structured_data::structured_data,
-        transitions::{Action, Actor, Effect, Facts, Stage, allowed_actions, transition},
-    },
-};
-
-use crate::wire_name;
-use posting::posting;
-use sources::Sources;
+use crate::{call::Call, domain::start_url, failure::Result, wire_name};
 
 /// `failure.stage` of a post that could not be published.
 pub(crate) const PUBLISH: &str = "publish";

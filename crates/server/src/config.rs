@@ -9,11 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use searchwright_engine::providers::outbound::AllowOutbound;
-use serde::{Deserialize, Serialize};
-
 pub use flags::Flags;
 pub use limits::Limits;
+use searchwright_outbound::AllowOutbound;
+use serde::{Deserialize, Serialize};
 
 /// The default configuration, which is also its documentation.
 pub const DEFAULT: &str = include_str!("../../../config.default.toml");

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use searchwright_engine::Clock;
+use searchwright_contract::Clock;
 use searchwright_store::Db;
 use serde::Serialize;
 

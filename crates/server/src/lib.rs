@@ -16,5 +16,5 @@ pub mod sample;
 pub mod serve;
 
 pub use config::Settings;
-
-pub use searchwright_engine::{admin, publishing};
+pub use searchwright_engine::admin;
+pub use searchwright_publishing;

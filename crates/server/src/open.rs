@@ -10,11 +10,9 @@ use std::{
     time::Duration,
 };
 
-use searchwright_engine::{
-    Clock, Engine, Failure,
-    providers::outbound::{self, Outbound},
-    publishing,
-};
+use searchwright_contract::Clock;
+use searchwright_engine::{Engine, Failure};
+use searchwright_outbound::Outbound;
 use searchwright_store::{Db, Error, Settings as StoreSettings, seal::Keyring};
 
 use crate::config::{ConfigError, Settings, make_data_dir};
@@ -83,11 +81,15 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
 }
 
 /// How places to publish are reached from here.
-pub fn publishing(settings: &Settings, own: Vec<SocketAddr>) -> Result<publishing::Settings, OpenError> {
-    let mut outbound = outbound::Settings::new(format!("Searchwright/{}", env!("CARGO_PKG_VERSION")));
+pub fn publishing(
+    settings: &Settings,
+    own: Vec<SocketAddr>,
+) -> Result<searchwright_publishing::Settings, OpenError> {
+    let mut outbound =
+        searchwright_outbound::Settings::new(format!("Searchwright/{}", env!("CARGO_PKG_VERSION")));
     outbound.allow = settings.allowed()?;
     outbound.own = own;
-    Ok(publishing::Settings {
+    Ok(searchwright_publishing::Settings {
         outbound: Outbound::new(&outbound)
             .map_err(|e| OpenError::File("TLS".to_owned(), std::io::Error::other(e)))?,
         folder: settings.data_dir.join("published"),

@@ -10,11 +10,8 @@ use std::{
     time::Duration,
 };
 
-use searchwright_engine::{
-    Clock, Engine,
-    audits::{self, CrawlSettings},
-    jobs::worker::Worker,
-};
+use searchwright_contract::Clock;
+use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
 use searchwright_store::{
     activity, connect_links, deliveries::sending, events, idempotency, jobs, seal::Keyring,
 };

@@ -1,7 +1,7 @@
 //! A body off the wire: the first byte chooses its coding, the second the size of the pieces, the third the limit.
 
 use http::{HeaderMap, HeaderValue, header::CONTENT_ENCODING};
-use searchwright_engine::providers::outbound::replay;
+use searchwright_outbound::replay;
 
 /// Decoded bytes before the ratio counts, and those of a byte on the wire beyond which a body is a bomb.
 const BOMB: (usize, usize) = (1 << 20, 100);

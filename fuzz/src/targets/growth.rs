@@ -5,16 +5,14 @@
 use std::hint::black_box;
 
 use searchwright_contract::json::parse;
-use searchwright_engine::{
-    keywords::import::Import,
-    providers::{Provider, replay},
-    writing::{
-        document::Document, facts, from_html::from_html, known_links::keep_known, markdown::to_html,
-        sanitise::sanitise, slug::slugify, structured_data::faqs,
-    },
-};
+use searchwright_keywords::import::Import;
+use searchwright_providers::{Provider, replay};
 use searchwright_site::{robots::Robots, sitemap, url_key::url_key};
 use searchwright_text::{folded, minhash::Sketch, readability};
+use searchwright_writing::{
+    document::Document, facts, from_html::from_html, known_links::keep_known, markdown::to_html,
+    sanitise::sanitise, slug::slugify, structured_data::faqs,
+};
 use url::Url;
 
 use crate::{NOW, answer, in_language, judge_page, page, policy};

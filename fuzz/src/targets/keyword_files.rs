@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use searchwright_engine::keywords::import::{Import, MAX_KEYWORD};
+use searchwright_keywords::import::{Import, MAX_KEYWORD};
 
 struct Trickle<'a>(&'a [u8]);
 

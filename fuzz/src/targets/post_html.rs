@@ -1,6 +1,6 @@
 //! HTML of a post: what is left is allowed, and stays as it is.
 
-use searchwright_engine::writing::{from_html::from_html, markdown::to_html, sanitise::sanitise};
+use searchwright_writing::{from_html::from_html, markdown::to_html, sanitise::sanitise};
 
 use crate::{fault, policy};
 

@@ -1,6 +1,6 @@
 //! Markdown of a post, in a language: rendered, judged, traced, linked.
 
-use searchwright_engine::writing::{
+use searchwright_writing::{
     content_checks::{Input, check},
     document::Document,
     facts::{Source, bearing, trace},

@@ -1,6 +1,6 @@
 //! A stream of events of a language model: the first byte chooses the vendor, the second the size of the pieces.
 
-use searchwright_engine::providers::{Provider, replay};
+use searchwright_providers::{Provider, replay};
 
 /// Reads one input.
 pub fn run(data: &[u8]) {

@@ -1,6 +1,7 @@
 //! What the operator allows a project per month: quotas and budgets.
 
 use searchwright_contract::{Problem, usage::Metric};
+use searchwright_providers::Provider;
 use searchwright_store::{Error, usage};
 use uuid::Uuid;
 
@@ -8,7 +9,6 @@ use crate::{
     Engine, Failure,
     call::fault,
     failure::{Result, defect},
-    providers::Provider,
 };
 
 /// Largest budget: a billion dollars, in millionths of one.

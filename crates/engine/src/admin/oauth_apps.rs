@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use searchwright_contract::{Problem, integrations::Provider};
+use searchwright_publishing::oauth;
 use searchwright_store::oauth_apps::{self, App};
 use secrecy::SecretString;
 use url::Url;
 
-use crate::{Engine, call::fault, failure::Result, publishing::oauth};
+use crate::{Engine, call::fault, failure::Result};
 
 fn provider(word: &str) -> Result<Provider> {
     let found = word.parse().ok().filter(|provider| oauth::has_page(*provider));

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use searchwright_contract::{Instant, Problem};
+use searchwright_providers::Provider;
 use searchwright_store::{
     Error, admin,
     providers::{self, Account, New},
@@ -11,7 +12,7 @@ use searchwright_store::{
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
-use crate::{Engine, call::fault, failure::Result, providers::Provider};
+use crate::{Engine, call::fault, failure::Result};
 
 /// An account as the operator sees it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]

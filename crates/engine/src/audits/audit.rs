@@ -7,6 +7,7 @@ use searchwright_contract::{
     Code, Instant, Problem,
     audits::{Audit, AuditStatus},
 };
+use searchwright_outbound::Purpose;
 use searchwright_site::{
     checks::Asking,
     crawl::{self, Config, Ending, Resume},
@@ -31,7 +32,6 @@ use super::{
 use crate::{
     failure::defect,
     jobs::{JobContext, JobError},
-    providers::outbound::Purpose,
     rules,
 };
 

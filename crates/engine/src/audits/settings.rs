@@ -2,11 +2,10 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use crate::{
-    failure::{Failure, defect},
-    providers::outbound::{self, AllowOutbound, Guarded, Outbound, Purpose},
-};
+use searchwright_outbound::{self as outbound, AllowOutbound, Guarded, Outbound, Purpose};
 pub use searchwright_site::robots::TOKEN;
+
+use crate::failure::{Failure, defect};
 
 /// Crawl settings of the server.
 #[derive(Clone, Debug)]

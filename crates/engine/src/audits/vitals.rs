@@ -2,6 +2,7 @@
 //! unknown, and no failure of the account fails the audit.
 
 use futures_util::StreamExt as _;
+use searchwright_providers::ProviderError;
 use searchwright_site::{
     crawl::Ending,
     graph::{Index, flag},
@@ -9,10 +10,7 @@ use searchwright_site::{
 };
 use serde_json::{Value, json};
 
-use crate::{
-    jobs::{JobContext, JobError},
-    providers::ProviderError,
-};
+use crate::jobs::{JobContext, JobError};
 
 /// Pages of an audit. Each takes up to half a minute, and of the quota of a key.
 const MOST_PAGES: usize = 10;
@@ -23,7 +21,7 @@ const AT_ONCE: usize = 4;
 pub(super) async fn note(job: &JobContext, ending: &mut Ending) -> Result<Value, JobError> {
     let db = &job.engine.db;
     let scope = job.leased.scope;
-    let service = match job.providers.page_speed(&mut db.read().await?, scope).await? {
+    let service = match job.accounts.page_speed(&mut db.read().await?, scope).await? {
         None => return Ok(Value::Null),
         Some(Ok(service)) => service,
         Some(Err(error)) => return Ok(json!({ "asked": 0, "measured": 0, "error": error.to_string() })),

@@ -1,5 +1,6 @@
 //! What the steps of a job made, kept under its lease; and steps that ask a provider, each charged once.
 
+use searchwright_providers::{LanguageModel, Prompt, ProviderError, Why, answer};
 use searchwright_store::{
     jobs, posts,
     usage::{self, Intent, NewIntent, Standing},
@@ -11,7 +12,6 @@ use super::{JobContext, JobError};
 use crate::{
     failure::{Failure, defect},
     posts::digest,
-    providers::{LanguageModel, Prompt, ProviderError, Why, answer},
 };
 
 /// What the steps of a post are of.
@@ -186,7 +186,7 @@ impl Steps<'_> {
         tries: u32,
         error: ProviderError,
     ) -> Result<Asked, JobError> {
-        let cost = |came: Option<&crate::providers::Partial>| match came {
+        let cost = |came: Option<&searchwright_providers::Partial>| match came {
             None => Some(0),
             Some(came) => came.usage.cost_micros_usd.and_then(|cost| cost.try_into().ok()),
         };

@@ -1,9 +1,10 @@
 //! What a running job holds: the service, its lease, and the signals to stop. Every write of a job goes through
 //! [`JobContext::write_fenced`], so that a worker that lost its lease writes nothing.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use searchwright_contract::Problem;
+use searchwright_providers::ProviderError;
 use searchwright_store::{
     BoxFuture, Error, Tx,
     access::ProjectScope,
@@ -11,10 +12,14 @@ use searchwright_store::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Engine, audits::CrawlSettings, failure::Failure, providers::Providers};
+use crate::{Engine, accounts::Accounts, audits::CrawlSettings, failure::Failure};
 
 /// Upper bound of the wait between two attempts.
 const MAX_BACKOFF_MILLIS: i64 = 3_600_000;
+/// Wait when a provider asks for fewer requests without naming a time.
+const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
+/// Wait before a provider that was not available is asked again.
+const UNAVAILABLE_WAIT: Duration = Duration::from_secs(10);
 
 /// The service, the lease and the stop signals of one attempt of a job. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -22,7 +27,7 @@ pub(crate) struct JobContext {
     pub(crate) engine: Arc<Engine>,
     pub(crate) leased: Leased,
     pub(crate) settings: Arc<CrawlSettings>,
-    pub(crate) providers: Providers,
+    pub(crate) accounts: Accounts,
     /// Cancelled when a caller asks for the job to be canceled.
     pub(crate) canceled: CancellationToken,
     /// Cancelled when the worker shuts down.
@@ -136,5 +141,64 @@ impl From<Failure> for JobError {
 impl From<Error> for JobError {
     fn from(error: Error) -> Self {
         Failure::from(error).into()
+    }
+}
+
+impl From<ProviderError> for JobError {
+    fn from(error: ProviderError) -> Self {
+        let millis = |after: Duration| i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+        let retry = |after: Duration| Self::Retry(millis(after));
+        match &error {
+            ProviderError::RateLimited(after) => retry(after.unwrap_or(RATE_LIMIT_WAIT)),
+            ProviderError::Unavailable => retry(UNAVAILABLE_WAIT),
+            ProviderError::Resting(after) => Self::Wait(millis(*after)),
+            ProviderError::NotConfigured(_) | ProviderError::Refused(_) | ProviderError::Uncertain(_) => {
+                Self::GiveUp(Box::new(Problem::from(&error)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use searchwright_outbound::excerpt;
+    use searchwright_providers::Why;
+
+    use super::*;
+
+    #[test]
+    fn each_way_to_fail_decides_what_a_job_does() {
+        let of = |error: ProviderError| JobError::from(error);
+        assert!(matches!(
+            of(ProviderError::RateLimited(Some(Duration::from_secs(7)))),
+            JobError::Retry(7_000)
+        ));
+        assert!(matches!(
+            of(ProviderError::RateLimited(None)),
+            JobError::Retry(60_000)
+        ));
+        assert!(matches!(of(ProviderError::Unavailable), JobError::Retry(10_000)));
+        assert!(matches!(
+            of(ProviderError::Resting(Duration::from_secs(30))),
+            JobError::Wait(30_000)
+        ));
+        let JobError::GiveUp(problem) = of(ProviderError::NotConfigured("language model")) else {
+            panic!("retrying does not configure a provider")
+        };
+        assert_eq!(
+            (problem.status, problem.detail.as_str()),
+            (409, "no language model is configured")
+        );
+        let refused = ProviderError::refused_with(Why::Credential, excerpt("bad key", &[]));
+        let JobError::GiveUp(problem) = of(refused) else {
+            panic!("a no stays a no")
+        };
+        assert_eq!((problem.status, problem.retryable), (502, false));
+        assert_eq!(problem.extra["providerMessage"], "bad key");
+        assert!(!problem.detail.contains("bad key"), "{problem:?}");
+        let JobError::GiveUp(problem) = of(ProviderError::Uncertain(Box::default())) else {
+            panic!("what may have been charged is not repeated")
+        };
+        assert_eq!(problem.extra["uncertain"], true);
     }
 }

@@ -7,36 +7,38 @@ mod candidates;
 mod material;
 mod sources;
 
+pub(super) use abort::{abort, withdraw};
+use article::Writer;
 use searchwright_contract::{
     Code, Problem,
     events::EventType,
     posts::{GenerateMode, GenerationMethod, Post, PostStatus, PostWarning},
 };
+use searchwright_providers::ProviderError;
 use searchwright_store::{
     posts::{self, Record},
     projects,
+};
+use searchwright_writing::{
+    brief::{Brief, brief},
+    document::Document,
+    transitions::{Actor, Facts},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::checkpoints::{POST, Steps};
-use super::{JobContext, JobError};
+use super::{
+    JobContext, JobError,
+    checkpoints::{POST, Steps},
+};
 use crate::{
     failure::defect,
     posts::{
         BRIEF_ONLY, Site, advance, announce, facts, follow, settle,
         sources::{Known, Sources},
     },
-    providers::ProviderError,
-    writing::{
-        brief::{Brief, brief},
-        document::Document,
-        transitions::{Actor, Facts},
-    },
 };
-pub(super) use abort::{abort, withdraw};
-use article::Writer;
 
 /// Attempts after which a post has failed.
 const MOST_ATTEMPTS: i64 = 3;
@@ -128,7 +130,7 @@ async fn carry_out(job: &JobContext, order: &Order) -> Result<Value, JobError> {
     } else {
         sources::read(&steps, order, &brief).await?
     };
-    let model = job.providers.language_model(&mut db.read().await?, scope).await?;
+    let model = job.accounts.language_model(&mut db.read().await?, scope).await?;
     let model = match model {
         Ok(model) => model,
         Err(ProviderError::NotConfigured(_)) => {

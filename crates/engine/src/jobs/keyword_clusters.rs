@@ -5,6 +5,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 use searchwright_contract::Instant;
+use searchwright_keywords::{
+    cannibalisation::name_key,
+    cluster::{Cluster, Item, clusters},
+};
 use searchwright_store::{
     audits,
     keywords::{self, InCluster, Place},
@@ -14,13 +18,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{JobContext, JobError};
-use crate::{
-    failure::defect,
-    keywords::{
-        cannibalisation::name_key,
-        cluster::{Cluster, Item, clusters},
-    },
-};
+use crate::failure::defect;
 
 /// Keywords that are compared, the newest: the rest keep the cluster they have.
 const MOST: u32 = 10_000;

@@ -14,6 +14,12 @@ use searchwright_contract::{
     events::EventType,
     keywords::{IntentSource, KeywordDetails, KeywordOrigin, KeywordSource, KeywordStatus},
 };
+use searchwright_keywords::{
+    ideas,
+    ideas::{Brand, Figures, Idea, Material, Offer},
+    intent::Brands,
+    normalize,
+};
 use searchwright_store::{
     events, jobs,
     keywords::{self, Known, New, Text},
@@ -21,22 +27,16 @@ use searchwright_store::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use self::accounts::{Offered, Question, offers};
-use self::gather::{Gathered, Read, competitor_pages, gather};
+pub(crate) use self::accounts::ACCOUNTS;
+use self::{
+    accounts::{Offered, Question, offers},
+    gather::{Gathered, Read, competitor_pages, gather},
+};
 use super::{JobContext, JobError, USED, keyword_clusters::cluster};
-use crate::keyword_merge::RowOrigin;
-use crate::keyword_merge::merge_row;
-use crate::keyword_merge::score_of;
 use crate::{
     failure::defect,
-    keywords::{
-        ideas::{self, Brand, Figures, Idea, Material, Offer},
-        intent::Brands,
-        normalize,
-    },
+    keyword_merge::{RowOrigin, merge_row, score_of},
 };
-
-pub(crate) use self::accounts::ACCOUNTS;
 
 /// Terms that accounts are asked about when the caller names none.
 const MOST_SEEDS: usize = 5;

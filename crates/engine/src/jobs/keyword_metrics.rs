@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use searchwright_contract::keywords::{Keyword, KeywordSource, KeywordStatus};
+use searchwright_keywords::{import::Row, intent::Brands, normalize};
+use searchwright_providers::{KeywordData, Market, ProviderError};
 use searchwright_store::{
     jobs,
     keywords::{self, Known, Text},
@@ -17,8 +19,6 @@ use super::{JobContext, JobError, USED, keyword_clusters::cluster};
 use crate::{
     failure::Failure,
     keyword_merge::{RowOrigin, merge_row},
-    keywords::{import::Row, intent::Brands, normalize},
-    providers::{KeywordData, Market, ProviderError},
 };
 
 /// What a caller asked for.
@@ -141,7 +141,7 @@ async fn carry_out(job: &JobContext, wanted: &Wanted) -> Result<Value, JobError>
 /// The first account that knows figures.
 async fn source(job: &JobContext) -> Result<Option<Box<dyn KeywordData>>, JobError> {
     let mut tx = job.engine.db.read().await?;
-    let sources = job.providers.keyword_data(&mut tx, job.leased.scope).await??;
+    let sources = job.accounts.keyword_data(&mut tx, job.leased.scope).await??;
     Ok(sources.into_iter().find(|source| source.most_keywords() > 0))
 }
 

@@ -11,11 +11,16 @@ mod setback;
 
 use std::time::Duration;
 
+pub(super) use abort::{abort, withdraw};
 use searchwright_contract::{
     Code, Problem,
     events::EventType,
     integrations::{IntegrationError, Readiness},
     posts::{Post, PublicationState},
+};
+use searchwright_publishing::{
+    Aim, Before, Change, Connection, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Wanted, Why,
+    decide, pictures, secrets, vendors,
 };
 use searchwright_store::{
     access::ProjectScope,
@@ -26,18 +31,11 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
 use super::{JobContext, JobError};
-use crate::posts::attempts::DRAFT;
-use crate::posts::attempts::GONE;
 use crate::{
-    Engine,
+    Engine, connect,
     failure::Result,
-    publishing::{
-        Aim, Before, Change, Connection, Known, Marker, Next, Publisher, Remote, Sent, Trouble, Wanted, Why,
-        connect, decide, pictures, secrets, vendors,
-    },
+    posts::attempts::{DRAFT, GONE},
 };
-
-pub(super) use abort::{abort, withdraw};
 
 /// Milliseconds from one look to the next after an answer was lost.
 const LOOKS: [i64; 6] = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000];

@@ -2,6 +2,7 @@
 //! indexed. Says what it found and changes nothing.
 
 use searchwright_contract::posts::{Verification, VerificationState};
+use searchwright_outbound::Purpose;
 use searchwright_site::{
     fetch::{Fetch as _, Method, Request},
     page::{At, HtmlFacts, Intern, Limits, PageFacts, UrlId, directives, read},
@@ -12,7 +13,6 @@ use url::Url;
 use uuid::Uuid;
 
 use super::{JobContext, JobError};
-use crate::providers::outbound::Purpose;
 
 /// Milliseconds from one look to the next: five looks within ten minutes.
 const LOOKS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{Job, JobContext, JobError, dispatch};
 use crate::{
-    Engine, audits::CrawlSettings, failure::Result, posts::schedule::publish_all_due, providers::Providers,
+    Engine, accounts::Accounts, audits::CrawlSettings, failure::Result, posts::schedule::publish_all_due,
     webhooks::Sender,
 };
 
@@ -33,7 +33,7 @@ pub struct Worker {
     capacity: usize,
     /// Passed to crawls.
     settings: Arc<CrawlSettings>,
-    providers: Providers,
+    accounts: Accounts,
     sender: Sender,
 }
 
@@ -47,7 +47,7 @@ impl Worker {
     ) -> Result<Self> {
         let owner = engine.clock.id();
         let outbound = settings.outbound()?;
-        let providers = Providers::new(&outbound, engine.clock.clone(), keyring);
+        let accounts = Accounts::new(&outbound, engine.clock.clone(), keyring);
         let user_agent = settings
             .user_agent
             .replacen("SearchwrightBot/1.0", "Searchwright-Webhooks/1", 1);
@@ -57,7 +57,7 @@ impl Worker {
             owner,
             capacity,
             settings: Arc::new(settings),
-            providers,
+            accounts,
         })
     }
 
@@ -134,7 +134,7 @@ impl Worker {
             engine: self.engine.clone(),
             leased,
             settings: self.settings.clone(),
-            providers: self.providers.clone(),
+            accounts: self.accounts.clone(),
             canceled: CancellationToken::new(),
             stopping: stop.child_token(),
             lost: CancellationToken::new(),

@@ -11,6 +11,7 @@ use searchwright_contract::{
         ListIntegrations, Provider, Readiness, SaveMapping,
     },
 };
+use searchwright_publishing::{mapping, vendors};
 use searchwright_store::{
     Tx,
     connect_links::{self, Link},
@@ -23,12 +24,9 @@ use super::items::refuse;
 use crate::{
     Engine,
     call::{Call, fault, limit},
+    connect::{announce, authorise, expires, token, vendor},
     endpoint::Handle,
     failure::Result,
-    publishing::{
-        connect::{announce, authorise, expires, token, vendor},
-        mapping, vendors,
-    },
 };
 
 /// A provider as it is shown.

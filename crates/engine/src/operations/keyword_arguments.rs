@@ -1,6 +1,7 @@
 //! Arguments that operations on keywords share: brand names and countries.
 
 use searchwright_contract::{brand::Item, competitors::Competitor};
+use searchwright_keywords::intent::Brands;
 use searchwright_store::{
     Tx,
     brand::{self, Resource},
@@ -9,7 +10,6 @@ use searchwright_store::{
 use crate::{
     call::{Call, Credential, fault},
     failure::Result,
-    keywords::intent::Brands,
 };
 
 /// Upper bound of items of one kind of brand data.

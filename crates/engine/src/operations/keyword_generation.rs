@@ -6,6 +6,7 @@ use searchwright_contract::{
     jobs::Job as JobRecord,
     keywords::{GenerateKeywords, KeywordSource, KeywordsStarted},
 };
+use searchwright_keywords::normalize;
 use searchwright_store::Tx;
 
 use super::{jobs::with_actions, keyword_arguments::country_code};
@@ -18,7 +19,6 @@ use crate::{
         Job,
         keyword_generation::{ACCOUNTS, Wanted},
     },
-    keywords::normalize,
 };
 
 /// Keywords wanted unless the caller names another number.

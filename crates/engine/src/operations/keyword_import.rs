@@ -7,6 +7,10 @@ use searchwright_contract::{
     argument::file_bytes,
     keywords::{ImportKeywords, Imported, ImportedRow, KeywordStatus, RowOutcome},
 };
+use searchwright_keywords::{
+    import::{Import, Row, RowFault},
+    normalize,
+};
 use searchwright_store::{
     Tx,
     keywords::{self, Known, New, Text},
@@ -17,18 +21,13 @@ use super::{
     jobs::with_actions,
     keyword_arguments::{country_code, load_brands},
 };
-use crate::keyword_merge::RowOrigin;
-use crate::keyword_merge::merge_row;
 use crate::{
     Engine,
     call::{Call, Credential, fault},
     endpoint::Handle,
     failure::Result,
     jobs::Job,
-    keywords::{
-        import::{Import, Row, RowFault},
-        normalize,
-    },
+    keyword_merge::{RowOrigin, merge_row},
 };
 
 /// Rows of one file.

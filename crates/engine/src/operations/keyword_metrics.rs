@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use searchwright_contract::keywords::{KeywordsStarted, RefreshKeywordMetrics};
+use searchwright_keywords::normalize;
 use searchwright_store::Tx;
 
 use super::{jobs::with_actions, keyword_arguments::country_code};
@@ -12,7 +13,6 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     jobs::{Job, keyword_metrics::Wanted},
-    keywords::normalize,
 };
 
 impl Handle<RefreshKeywordMetrics> for Engine {

@@ -7,6 +7,7 @@ use searchwright_contract::{
         KeywordStatus, ListKeywords, UpdateKeyword,
     },
 };
+use searchwright_keywords::normalize;
 use searchwright_store::{
     Tx,
     access::Child,
@@ -14,16 +15,13 @@ use searchwright_store::{
 };
 use uuid::Uuid;
 
-use super::keyword_arguments::country_code;
-use super::keyword_arguments::load_brands;
-use crate::keyword_merge::classify_intent;
-use crate::keyword_merge::score_of;
+use super::keyword_arguments::{country_code, load_brands};
 use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
     endpoint::Handle,
     failure::Result,
-    keywords::normalize,
+    keyword_merge::{classify_intent, score_of},
 };
 
 /// A cluster by its id; what is no UUID names none.

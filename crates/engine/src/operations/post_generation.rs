@@ -6,7 +6,9 @@ use searchwright_contract::{
     Code, Problem,
     posts::{GenerateMode, GeneratePost, Generation, Post, PostStarted, PostStatus},
 };
+use searchwright_keywords::cannibalisation::name_key;
 use searchwright_store::{Tx, access::ProjectScope, audits, page_names, posts, projects};
+use searchwright_writing::transitions::Actor;
 
 use super::{
     items::refuse,
@@ -20,9 +22,7 @@ use crate::{
     endpoint::Handle,
     failure::Result,
     jobs::{Job, generate_post::Order},
-    keywords::cannibalisation::name_key,
     posts::{advance, facts},
-    writing::transitions::Actor,
 };
 
 impl Handle<GeneratePost> for Engine {

@@ -13,34 +13,33 @@ use searchwright_contract::{
         UpdatePost,
     },
 };
+use searchwright_keywords::normalize;
 use searchwright_store::{
     Tx,
     posts::{self, Query, Record},
     projects,
 };
+use searchwright_writing::{
+    slug::{slugify, unique},
+    transitions::{Actor, Effect, Facts},
+};
 use uuid::Uuid;
 
-use self::edit::{Edit, edit, given};
-use self::record::find;
-use self::record::keep;
-use self::record::shown;
-use self::record::uuid;
-use self::record::write;
-use crate::connections::list_ready;
-use crate::posts::schedule::connection_for_schedule;
+use self::{
+    edit::{Edit, edit, given},
+    record::{find, keep, shown, uuid, write},
+};
 use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
+    connections::list_ready,
     endpoint::Handle,
     failure::Result,
-    keywords::normalize,
     posts::{
-        Site, actions, advance, announce, facts, follow, settle,
+        Site, actions, advance, announce, facts, follow,
+        schedule::connection_for_schedule,
+        settle,
         sources::{UNVERIFIED, accept},
-    },
-    writing::{
-        slug::{slugify, unique},
-        transitions::{Actor, Effect, Facts},
     },
 };
 

@@ -8,6 +8,7 @@ use searchwright_contract::{
         Post, PostStarted, PostStatus, Publication, PublicationState, PublishMode, PublishPost, UnpublishPost,
     },
 };
+use searchwright_publishing::vendors;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
@@ -15,6 +16,7 @@ use searchwright_store::{
     jobs, posts, projects,
     publications::{self},
 };
+use searchwright_writing::transitions::{Actor, Facts};
 use uuid::Uuid;
 
 use super::{
@@ -33,8 +35,6 @@ use crate::{
         attempts::{AttemptOrder, DRAFT, GONE, LIVE, begin_attempt},
         facts,
     },
-    publishing::vendors,
-    writing::transitions::{Actor, Facts},
 };
 
 fn provider(word: &str) -> Result<Provider> {

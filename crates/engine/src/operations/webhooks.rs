@@ -11,6 +11,7 @@ use searchwright_contract::{
         Recovery, ReplayDelivery, RotateWebhookSecret, TestWebhook, Webhook, WebhookStatus,
     },
 };
+use searchwright_outbound::{Purpose, denied};
 use searchwright_store::{
     Tx,
     access::Child,
@@ -28,7 +29,6 @@ use crate::{
     call::{Call, fault, limit},
     endpoint::Handle,
     failure::Result,
-    providers::outbound::{Purpose, denied},
     webhooks::new_secret,
 };
 

@@ -1,13 +1,13 @@
 //! What structured data say of a post.
 
 use searchwright_contract::{Instant, posts::Post};
-use url::Url;
-
-use super::Site;
-use crate::writing::{
+use searchwright_writing::{
     document::Document,
     structured_data::{Author, Picture, Posting},
 };
+use url::Url;
+
+use super::Site;
 
 /// Pictures told of a post.
 const MOST_PICTURES: usize = 8;

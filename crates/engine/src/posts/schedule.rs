@@ -8,6 +8,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Tx, access::ProjectScope, integrations::Record as Connection, posts, projects, publications,
 };
+use searchwright_writing::transitions::{Actor, Facts};
 use uuid::Uuid;
 
 use super::{
@@ -15,12 +16,7 @@ use super::{
     attempts::{AttemptOrder, LIVE, begin_attempt},
     facts, follow,
 };
-use crate::{
-    Engine,
-    connections::list_ready,
-    failure::Result,
-    writing::transitions::{Actor, Facts},
-};
+use crate::{Engine, connections::list_ready, failure::Result};
 
 /// Scheduled posts that are published at a time, those of many projects before many of one.
 const MAX_DUE: u32 = 100;

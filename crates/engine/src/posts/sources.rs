@@ -12,18 +12,16 @@ use searchwright_store::{
     brand::{self, Resource},
     posts,
 };
+use searchwright_writing::{
+    document::Document,
+    facts::{Claim, ClaimKind, Sentence, Source, bearing, trace, unverified},
+    rivals::Rival,
+    similarity::{MOST_CONTAINED, Shingles},
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{
-    failure::{Result, defect},
-    writing::{
-        document::Document,
-        facts::{Claim, ClaimKind, Sentence, Source, bearing, trace, unverified},
-        rivals::Rival,
-        similarity::{MOST_CONTAINED, Shingles},
-    },
-};
+use crate::failure::{Result, defect};
 
 /// Codes of warnings: no source bears a sentence out, and too much of the text stands in one source.
 pub(crate) const UNVERIFIED: &str = "unverified_claims";

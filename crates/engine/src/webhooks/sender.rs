@@ -13,6 +13,7 @@ use searchwright_contract::{
     activity::CredentialKind,
     webhooks::{Attempt, DeliveryError, DisabledReason},
 };
+use searchwright_outbound::{Guarded, Outbound, Purpose, retry_after, webhook_signature::signatures};
 use searchwright_site::fetch::{FetchError, Fetched};
 use searchwright_store::{
     activity::{self, New},
@@ -31,18 +32,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    schedule::{Failure, is_given_up, wait},
-    signatures,
-};
-use crate::{
-    Engine,
-    failure::Result,
-    providers::{
-        outbound::{Guarded, Outbound, Purpose},
-        retry_after,
-    },
-};
+use super::schedule::{Failure, is_given_up, wait};
+use crate::{Engine, failure::Result};
 
 /// How often it looks when nothing woke it: the truth behind every wake-up.
 const POLL: Duration = Duration::from_secs(1);
@@ -270,7 +261,8 @@ impl Sender {
     ) -> Result<Outcome, searchwright_store::Error> {
         let at = self.engine.clock.now();
         let (id, seconds) = (message_id(due.id), at.millis().div_euclid(1_000));
-        let signature = signatures(secrets, &id, seconds, &due.body)?;
+        let signature =
+            signatures(secrets, &id, seconds, &due.body).map_err(searchwright_store::Error::Seal)?;
         let request = Request::post(&endpoint.target_url)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::USER_AGENT, &self.user_agent)

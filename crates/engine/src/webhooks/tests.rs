@@ -1,6 +1,8 @@
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{new_secret, signatures};
+use searchwright_outbound::webhook_signature::signatures;
+
+use super::new_secret;
 
 /// The example of the Standard Webhooks specification's reference libraries.
 #[test]

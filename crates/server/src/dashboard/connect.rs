@@ -14,7 +14,8 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use searchwright_contract::Problem;
-use searchwright_engine::publishing::{Connected, Input, Page};
+use searchwright_engine::{ConnectPage, Connected};
+use searchwright_publishing::Input;
 use sha2::{Digest as _, Sha256};
 
 use crate::serve::App;
@@ -178,7 +179,7 @@ pub(crate) async fn submit(
     connect(&app, &page, entered).await
 }
 
-async fn found(app: &App, token: &str) -> Result<Page, Box<Response<Body>>> {
+async fn found(app: &App, token: &str) -> Result<ConnectPage, Box<Response<Body>>> {
     match app.engine.connect_page(token).await {
         Ok(Some(page)) => Ok(page),
         Ok(None) => {
@@ -200,14 +201,14 @@ async fn found(app: &App, token: &str) -> Result<Page, Box<Response<Body>>> {
     }
 }
 
-async fn connect(app: &App, page: &Page, entered: BTreeMap<String, String>) -> Response<Body> {
+async fn connect(app: &App, page: &ConnectPage, entered: BTreeMap<String, String>) -> Response<Body> {
     let connected = app.engine.connect_by_page(page, entered.clone()).await;
     outcome(page, connected, &entered)
 }
 
 /// What came of it, as a page: done, or the form with what is wrong.
 fn outcome(
-    page: &Page,
+    page: &ConnectPage,
     connected: searchwright_engine::Result<Connected>,
     entered: &BTreeMap<String, String>,
 ) -> Response<Body> {
@@ -260,7 +261,7 @@ fn outcome(
 }
 
 /// The form for somebody whom the provider sent back without anything.
-fn turned_away(page: &Page, error: &str) -> Response<Body> {
+fn turned_away(page: &ConnectPage, error: &str) -> Response<Body> {
     let is_word = !error.is_empty()
         && error.len() <= 40
         && !error.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -279,7 +280,7 @@ fn turned_away(page: &Page, error: &str) -> Response<Body> {
 
 /// The form with what was entered; secrets have to be entered again.
 fn form<'a>(
-    page: &'a Page,
+    page: &'a ConnectPage,
     entered: &BTreeMap<String, String>,
     faults: &BTreeMap<String, String>,
     wrong: Option<String>,

@@ -14,7 +14,7 @@ use axum::{
     extract::{Request, State},
     response::{IntoResponse, Response},
 };
-use searchwright_engine::Clock;
+use searchwright_contract::Clock;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use searchwright_engine::Clock;
+use searchwright_contract::Clock;
 use searchwright_server::{sample, serve};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

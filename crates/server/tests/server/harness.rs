@@ -8,8 +8,8 @@ use std::{
 
 use futures_util::FutureExt as _;
 use http::HeaderMap;
-use searchwright_contract::Instant;
-use searchwright_engine::{Clock, Endpoint, admin::Grant};
+use searchwright_contract::{Clock, Instant};
+use searchwright_engine::{Endpoint, admin::Grant};
 use searchwright_server::{
     Settings,
     config::Flags,

@@ -1,6 +1,7 @@
 //! What is accepted until a day, and how much is said in one call.
 
-use searchwright_engine::{Clock, audits::wake_ignored};
+use searchwright_contract::Clock;
+use searchwright_engine::audits::wake_ignored;
 use serde_json::{Value, json};
 
 use crate::{

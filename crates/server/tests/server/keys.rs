@@ -1,7 +1,7 @@
 //! The life of a key: what `/me` tells of it, its rotation, its end.
 
-use searchwright_contract::Scope;
-use searchwright_engine::{Clock, admin::Grant};
+use searchwright_contract::{Clock, Scope};
+use searchwright_engine::admin::Grant;
 
 use crate::harness::{Bench, now, settings};
 

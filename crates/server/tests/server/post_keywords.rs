@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use searchwright_engine::Clock;
+use searchwright_contract::Clock;
 use searchwright_server::sample;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

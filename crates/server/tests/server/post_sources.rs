@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::response::Html;
-use searchwright_engine::Clock;
+use searchwright_contract::Clock;
 use searchwright_server::sample;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

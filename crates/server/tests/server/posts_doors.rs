@@ -1,6 +1,6 @@
 //! Posts through the doors: hostile texts through the API, and the same rules through MCP.
 
-use searchwright_engine::writing::sanitise::{LinkPolicy, sanitise};
+use searchwright_writing::sanitise::{LinkPolicy, sanitise};
 use serde_json::{Value, json};
 
 use crate::{harness::Bench, mcp::tool, posts::create};
@@ -13,7 +13,7 @@ async fn no_text_becomes_a_script() {
         own_host: Some("example.com".to_owned()),
         followed: Vec::new(),
     };
-    let corpus = include_str!("../../../engine/src/writing/testdata/xss.txt");
+    let corpus = include_str!("../../../writing/src/testdata/xss.txt");
     let vectors: Vec<&str> = corpus.lines().filter(|line| !line.starts_with("%%")).collect();
     assert!(vectors.len() > 50);
     for few in vectors.chunks(20) {

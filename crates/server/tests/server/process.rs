@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use searchwright_engine::Clock;
+use searchwright_contract::Clock;
 use searchwright_server::{open, serve};
 use serde_json::json;
 use tempfile::TempDir;

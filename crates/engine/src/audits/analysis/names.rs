@@ -1,5 +1,6 @@
 //! What the pages are called that may be found: by their titles and first headings. Noted while the crawl goes on.
 
+use searchwright_keywords::cannibalisation::{name_key, title_key};
 use searchwright_site::{
     graph::{Index, flag},
     page::{PageFacts, UrlId},
@@ -8,7 +9,6 @@ use searchwright_store::page_names::{self, MOST};
 use uuid::Uuid;
 
 use super::super::ids::PageIds;
-use crate::keywords::cannibalisation::{name_key, title_key};
 
 /// What pages are called, as hashes, each with the page.
 #[derive(Debug, Default)]

@@ -34,7 +34,11 @@ pub(super) async fn robots_copy(job: &JobContext) -> Result<Option<WellKnownFile
 }
 
 /// Keeps what the site of an audit answered; a copy that was used in its place is not copied on.
-pub(super) async fn keep_robots(job: &JobContext, audit: &Audit, file: &WellKnownFile) -> Result<(), JobError> {
+pub(super) async fn keep_robots(
+    job: &JobContext,
+    audit: &Audit,
+    file: &WellKnownFile,
+) -> Result<(), JobError> {
     let answered = file.status.is_some_and(|status| status < 500 && status != 429);
     if !answered {
         return Ok(());

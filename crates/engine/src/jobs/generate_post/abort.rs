@@ -11,13 +11,13 @@ use searchwright_store::{
     jobs::{End, Leased},
     posts, projects,
 };
+use searchwright_writing::transitions::{Actor, Facts};
 use uuid::Uuid;
 
 use super::{Order, refused};
 use crate::{
     Engine,
     posts::{advance, announce, facts, follow},
-    writing::transitions::{Actor, Facts},
 };
 
 /// Marks the post of a job that failed for good as failed. It keeps the text that it had.

@@ -4,6 +4,14 @@
 mod prompts;
 
 use searchwright_contract::posts::{Post, PostWarning};
+use searchwright_providers::LanguageModel;
+use searchwright_writing::{
+    brief::{Brief, Section, plain},
+    document::Document,
+    internal_links,
+    internal_links::Candidate,
+    known_links::{keep_known, keep_known_addresses},
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,13 +29,6 @@ use crate::{
     posts::{
         MISSING_SECTION, STEP_LOST, Site,
         sources::{Known, Sources},
-    },
-    providers::LanguageModel,
-    writing::{
-        brief::{Brief, Section, plain},
-        document::Document,
-        internal_links::{self, Candidate},
-        known_links::{keep_known, keep_known_addresses},
     },
 };
 

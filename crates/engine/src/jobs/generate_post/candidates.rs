@@ -4,22 +4,20 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use searchwright_contract::posts::{Post, PostStatus};
+use searchwright_keywords::{
+    normalize, titles,
+    words::{Lexicon, primary},
+};
 use searchwright_site::page::{PageFacts, UrlId};
 use searchwright_store::{audits, crawls, keywords, pages, posts};
+use searchwright_writing::{
+    internal_links::{ANCHOR_WORDS, Candidate},
+    phrases::Stems,
+};
 use uuid::Uuid;
 
 use super::super::{JobContext, JobError};
 use crate::audits::{batches::unpack, page_texts};
-use crate::{
-    keywords::{
-        normalize, titles,
-        words::{Lexicon, primary},
-    },
-    writing::{
-        internal_links::{ANCHOR_WORDS, Candidate},
-        phrases::Stems,
-    },
-};
 
 /// Candidates whose texts are compared with the post.
 const MOST: usize = 200;
@@ -91,7 +89,7 @@ impl Wanted<'_> {
     fn found<'p>(&self, phrases: impl Iterator<Item = &'p str>) -> Vec<String> {
         let stands = |phrase: &&str| {
             let phrase = Stems::of(phrase, &self.lexicon);
-            ANCHOR_WORDS.contains(&phrase.len()) && self.content.has(&phrase)
+            ANCHOR_WORDS.contains(&phrase.word_count()) && self.content.has(&phrase)
         };
         phrases.filter(stands).map(str::to_owned).collect()
     }

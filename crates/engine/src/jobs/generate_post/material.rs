@@ -4,6 +4,7 @@ use searchwright_contract::{
     brand::Item, competitors::Competitor, ctas::Cta, faqs::Faq, keywords::KeywordSource, posts::Post,
     products::Product,
 };
+use searchwright_keywords::{ideas, words::primary};
 use searchwright_site::page::PageFacts;
 use searchwright_store::{
     Tx,
@@ -12,6 +13,7 @@ use searchwright_store::{
     brand::{self, Resource},
     crawls, keywords,
 };
+use searchwright_writing::brief::{Material, OwnPage, is_near};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
@@ -19,11 +21,7 @@ use super::{
     super::{JobContext, JobError},
     candidates::indexable,
 };
-use crate::{
-    audits::batches::unpack,
-    keywords::{ideas, words::primary},
-    writing::brief::{Material, OwnPage, is_near},
-};
+use crate::audits::batches::unpack;
 
 /// Items of brand data, at most (domain rule).
 const MOST_ITEMS: u32 = 2_000;

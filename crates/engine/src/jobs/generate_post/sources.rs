@@ -8,6 +8,7 @@ use searchwright_site::{
     page::PageFacts,
 };
 use searchwright_store::{audits, crawls};
+use searchwright_writing::brief::{Brief, address, plain};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;
@@ -17,7 +18,6 @@ use crate::{
     audits::{batches::unpack, page_texts},
     jobs::{JobContext, JobError, checkpoints::Steps},
     posts::sources::Known,
-    writing::brief::{Brief, address, plain},
 };
 
 /// Pages that are read.

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use schemars::json_schema;
 use searchwright_contract::{Code, keywords::KeywordSource};
+use searchwright_keywords::{cannibalisation::shown_in_turn, ideas::questions, import::Row, normalize};
+use searchwright_providers::{Data, Form, KeywordData, LanguageModel, Market, Prompt};
 use searchwright_store::suggestions;
 use serde_json::{Value, json};
 
@@ -15,8 +17,6 @@ use crate::{
         JobContext, JobError,
         checkpoints::{Asked, Price, Steps},
     },
-    keywords::{cannibalisation::shown_in_turn, ideas::questions, import::Row, normalize},
-    providers::{Data, Form, KeywordData, LanguageModel, Market, Prompt},
 };
 
 /// Sources that need an account.
@@ -92,8 +92,8 @@ pub(super) async fn offers(
     let (sources, model) = {
         let mut tx = job.engine.db.read().await?;
         let scope = job.leased.scope;
-        let sources = job.providers.keyword_data(&mut tx, scope).await??;
-        (sources, job.providers.language_model(&mut tx, scope).await?)
+        let sources = job.accounts.keyword_data(&mut tx, scope).await??;
+        (sources, job.accounts.language_model(&mut tx, scope).await?)
     };
     let market = Market {
         language: wanted.language.clone(),

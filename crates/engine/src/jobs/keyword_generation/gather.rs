@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use searchwright_contract::{
     brand::Item, competitors::Competitor, faqs::Faq, keywords::KeywordSource, products::Product,
 };
+use searchwright_keywords::ideas::Page;
 use searchwright_site::{
     crawl::{self, Batch, Config, Sink, SinkError},
     page::{PageFacts, UrlId},
@@ -26,7 +27,6 @@ use super::{
 use crate::{
     audits::{batches::unpack, page_texts},
     domain::start_url,
-    keywords::ideas::Page,
 };
 
 /// Items of brand data, at most (domain rule).

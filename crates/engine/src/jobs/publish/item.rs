@@ -1,6 +1,8 @@
 //! What is sent of a post: its text with our mark, and its main image as the provider has it.
 
 use searchwright_contract::Instant;
+use searchwright_outbound::Purpose;
+use searchwright_publishing::{Item, Marker, Publisher, Trouble, Uploaded, pictures, vendors};
 use searchwright_store::{integrations, publications};
 use serde_json::json;
 
@@ -8,8 +10,6 @@ use super::{Stop, View};
 use crate::{
     jobs::{JobContext, JobError},
     posts::attempts::LIVE,
-    providers::outbound::Purpose,
-    publishing::{Item, Marker, Publisher, Trouble, Uploaded, pictures, vendors},
 };
 
 /// The main image at the provider; uploaded once.

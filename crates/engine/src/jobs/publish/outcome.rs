@@ -6,12 +6,14 @@ use searchwright_contract::{
     integrations::IntegrationError,
     posts::{Post, PostFailure, PostStatus, PublicationState},
 };
+use searchwright_publishing::{Reason, Remote, Trouble};
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
     integrations, posts, projects,
     publications::{self, Attempt, Record as Published},
 };
+use searchwright_writing::transitions::{Actor, Facts};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -26,8 +28,6 @@ use crate::{
         attempts::{DRAFT, GONE, LIVE},
         facts, follow,
     },
-    publishing::{Reason, Remote, Trouble},
-    writing::transitions::{Actor, Facts},
 };
 
 /// What is known at the end.

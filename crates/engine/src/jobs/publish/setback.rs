@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use searchwright_contract::{integrations::IntegrationError, posts::PublicationState};
+use searchwright_publishing::{Trouble, Why, vendors};
 use searchwright_store::integrations;
 use serde_json::Value;
 
@@ -11,10 +12,7 @@ use super::{
     outcome::{failed, refused},
     problem, save,
 };
-use crate::{
-    jobs::{JobContext, JobError},
-    publishing::{Trouble, Why, vendors},
-};
+use crate::jobs::{JobContext, JobError};
 
 /// Longest pause that a provider may ask for at once.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);

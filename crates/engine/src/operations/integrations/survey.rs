@@ -1,6 +1,7 @@
 //! What a provider has, asked before the transaction: sites, collections and fields, and what the saved mapping lacks of them.
 
 use searchwright_contract::integrations::{Fields, Place};
+use searchwright_publishing::{Publisher, Trouble, Why, mapping};
 use searchwright_store::{
     access::ProjectScope,
     integrations::{self, Record},
@@ -10,13 +11,9 @@ use super::not_connected;
 use crate::{
     Engine,
     call::{Call, fault},
+    connect::{refused, vendor},
     failure::Result,
     jobs::publish::{note, opened},
-    publishing::{
-        Publisher, Trouble, Why,
-        connect::{refused, vendor},
-        mapping,
-    },
 };
 
 /// Asks the provider for its sites, its collections and the fields of what is chosen.

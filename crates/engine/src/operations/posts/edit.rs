@@ -5,13 +5,13 @@ use searchwright_contract::{
     posts::{Author, FeaturedImage, PostDetails, PostSummary},
 };
 use searchwright_store::{Tx, access::Child, keywords, posts::Record};
+use searchwright_writing::slug::is_slug;
 
 use super::super::items::refuse;
 use crate::{
     brand::Check,
     call::{Call, fault},
     failure::Result,
-    writing::slug::is_slug,
 };
 
 /// What people write of a post, as far as a request names it.

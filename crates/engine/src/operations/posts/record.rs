@@ -4,12 +4,14 @@ use searchwright_contract::{
     events::EventType,
     posts::{Post, Publication},
 };
+use searchwright_publishing::vendors;
 use searchwright_store::{
     Tx,
     access::Child,
     posts::{self, Record},
     publications,
 };
+use searchwright_writing::transitions::Facts;
 use uuid::Uuid;
 
 use crate::{
@@ -18,8 +20,6 @@ use crate::{
     failure::Result,
     operations::items::changed_meanwhile,
     posts::{actions, announce, facts, follow},
-    publishing::vendors,
-    writing::transitions::Facts,
 };
 
 /// Returns the id of a stored record.

@@ -2,12 +2,10 @@
 //! the caller. Whatever may be a stranger's text, as a keyword from a competitor's page is, lies in a block of data.
 
 use schemars::json_schema;
+use searchwright_providers::{Data, Form, Prompt};
+use searchwright_writing::brief::Fact;
 
 use super::{DESCRIPTION, EXCERPT, MOST_SECTIONS, Outline, Part, Writer};
-use crate::{
-    providers::{Data, Form, Prompt},
-    writing::brief::Fact,
-};
 
 /// Tokens of an answer, at most.
 const OUTLINE_TOKENS: u32 = 1_500;

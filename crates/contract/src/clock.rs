@@ -1,0 +1,80 @@
+//! Time and ids, passed in everywhere, so that tests control them.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use uuid::{ContextV7, Uuid};
+
+use crate::Instant;
+
+/// A source of time and ids. Cheap to clone.
+#[derive(Clone)]
+pub struct Clock {
+    source: Source,
+    ids: Arc<Mutex<ContextV7>>,
+}
+
+#[derive(Clone)]
+enum Source {
+    System,
+    Fixed(Arc<AtomicI64>),
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+impl Clock {
+    /// Returns the clock of the machine.
+    pub fn system() -> Self {
+        Self {
+            source: Source::System,
+            ids: Arc::new(Mutex::new(ContextV7::new())),
+        }
+    }
+
+    /// Returns a clock that stands still until it is advanced.
+    pub fn fixed(at: Instant) -> Self {
+        Self {
+            source: Source::Fixed(Arc::new(AtomicI64::new(at.millis()))),
+            ..Self::system()
+        }
+    }
+
+    /// Advances a fixed clock; does nothing to the clock of the machine.
+    pub fn advance(&self, millis: i64) {
+        if let Source::Fixed(at) = &self.source {
+            at.fetch_add(millis, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the present time to the millisecond.
+    pub fn now(&self) -> Instant {
+        Instant::from_millis(match &self.source {
+            Source::Fixed(at) => at.load(Ordering::Relaxed),
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "this is the clock that everything else is given"
+            )]
+            Source::System => jiff::Timestamp::now().as_millisecond(),
+        })
+    }
+
+    /// Returns a new id whose order is the order of creation (UUIDv7 with a counter within the millisecond).
+    pub fn id(&self) -> Uuid {
+        let millis = self.now().millis().unsigned_abs();
+        let context = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        Uuid::new_v7(uuid::Timestamp::from_unix(
+            &*context,
+            millis / 1000,
+            (millis % 1000 * 1_000_000) as u32,
+        ))
+    }
+}

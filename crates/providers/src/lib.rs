@@ -1,0 +1,121 @@
+//! Clients of vendors: language models, keyword data and page measurements, one file per vendor. All traffic leaves through
+//! `outbound`, which decides where it may go.
+//!
+//! [`LanguageModel`] generates text and [`KeywordData`] knows figures of keywords. [`Providers`] makes them from accounts.
+//! No call is repeated here: a [`ProviderError`] says whether a job may do so.
+
+mod account;
+mod anthropic;
+mod autocomplete;
+mod circuit;
+mod dataforseo;
+mod error;
+mod exchange;
+mod gemini;
+mod google;
+mod google_ads;
+mod keyword_data;
+mod language;
+mod openai;
+mod pagespeed;
+mod search_console;
+mod sse;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, fmt};
+
+pub use account::Provider;
+pub use anthropic::Anthropic;
+pub use autocomplete::Autocomplete;
+use circuit::{Behind, Circuits};
+pub use dataforseo::DataForSeo;
+pub use error::{Partial, ProviderError, Refusal, Usage, Why};
+pub use gemini::Gemini;
+pub use google_ads::GoogleAds;
+pub use keyword_data::{Answering, Found, KeywordData, Market};
+pub use language::{Chunk, Data, Finish, Form, Generated, Generation, LanguageModel, Prompt, answer, replay};
+pub use openai::OpenAi;
+pub use pagespeed::PageSpeed;
+pub use search_console::SearchConsole;
+use searchwright_contract::Clock;
+use searchwright_outbound::{Guarded, Outbound, Purpose};
+use secrecy::SecretString;
+use uuid::Uuid;
+
+/// Settings and secret of an account at a vendor.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// Base URL, model and the like.
+    pub settings: BTreeMap<String, String>,
+    /// API key or other credential.
+    pub secret: Option<SecretString>,
+}
+
+/// Makes clients of vendors from accounts. Cheap to clone.
+#[derive(Clone)]
+pub struct Providers {
+    client: Guarded,
+    clock: Clock,
+    circuits: Circuits,
+}
+
+impl fmt::Debug for Providers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Providers")
+    }
+}
+
+impl Providers {
+    /// Creates a factory whose clients send through the guarded client.
+    pub fn new(outbound: &Outbound, clock: Clock) -> Self {
+        Self {
+            client: outbound.for_purpose(Purpose::Provider),
+            circuits: Circuits::new(clock.clone()),
+            clock,
+        }
+    }
+
+    /// Makes a language model from an account of a project, behind the circuit breaker of both.
+    pub fn language_model(
+        &self,
+        project: Uuid,
+        provider: Provider,
+        credentials: &Credentials,
+    ) -> Result<Box<dyn LanguageModel>, ProviderError> {
+        let client = self.client.clone();
+        let inner: Box<dyn LanguageModel> = match provider {
+            Provider::OpenAi => Box::new(OpenAi::new(client, credentials)?),
+            Provider::Anthropic => Box::new(Anthropic::new(client, credentials)?),
+            Provider::Gemini => Box::new(Gemini::new(client, credentials)?),
+            _ => return Err(ProviderError::refused(Why::Unsupported)),
+        };
+        let circuit = self.circuits.of(project, provider);
+        Ok(Box::new(Behind { circuit, inner }))
+    }
+
+    /// Makes a source of keyword data from an account of a project, behind the circuit breaker of both.
+    pub fn keyword_data(
+        &self,
+        project: Uuid,
+        provider: Provider,
+        credentials: &Credentials,
+    ) -> Result<Box<dyn KeywordData>, ProviderError> {
+        let (client, clock) = (self.client.clone(), self.clock.clone());
+        let inner: Box<dyn KeywordData> = match provider {
+            Provider::DataForSeo => Box::new(DataForSeo::new(client, credentials)?),
+            Provider::GoogleAds => Box::new(GoogleAds::new(client, clock, credentials)?),
+            Provider::SearchConsole => Box::new(SearchConsole::new(client, clock, credentials)?),
+            Provider::Autocomplete => Box::new(Autocomplete::new(client, credentials)),
+            _ => return Err(ProviderError::refused(Why::Unsupported)),
+        };
+        let circuit = self.circuits.of(project, provider);
+        Ok(Box::new(Behind { circuit, inner }))
+    }
+
+    /// Makes the client that measures pages, from an account of a project.
+    pub fn page_speed(&self, project: Uuid, credentials: &Credentials) -> Result<PageSpeed, ProviderError> {
+        let circuit = self.circuits.of(project, Provider::PageSpeed);
+        PageSpeed::new(self.client.clone(), credentials, circuit)
+    }
+}

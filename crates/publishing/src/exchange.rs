@@ -1,0 +1,304 @@
+//! What all vendors have in common: requests of JSON, and what an answer means for a post.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use searchwright_outbound::Guarded;
+use searchwright_outbound::{excerpt, retry_after};
+use searchwright_site::fetch::Cut;
+use serde_json::Value;
+
+use super::{
+    publisher::Picture,
+    trouble::{Trouble, Why},
+    values::digest,
+};
+
+/// Largest answer that is read whole.
+const LARGEST: usize = 16 << 20;
+
+/// An answer of a provider.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    /// `Null` where it is no JSON.
+    pub body: Value,
+}
+
+/// One vendor's server with what every request to it carries.
+#[derive(Clone)]
+pub(super) struct Server {
+    client: Guarded,
+    base: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    secrets: Vec<String>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Server({})", self.base)
+    }
+}
+
+impl Server {
+    /// A server at this address; a slash at its end is taken off.
+    pub fn new(client: Guarded, base: &str) -> Self {
+        Self {
+            client,
+            base: base.trim_end_matches('/').to_owned(),
+            headers: vec![(header::ACCEPT, HeaderValue::from_static("application/json"))],
+            secrets: Vec::new(),
+        }
+    }
+
+    /// One address, as it is.
+    pub fn at(client: Guarded, url: &str) -> Self {
+        Self {
+            base: url.to_owned(),
+            ..Self::new(client, "")
+        }
+    }
+
+    /// Its address, without a slash at its end.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// With a header in every request.
+    pub fn with(mut self, name: HeaderName, value: &'static str) -> Self {
+        self.headers.push((name, HeaderValue::from_static(value)));
+        self
+    }
+
+    /// With a header that holds a secret, which is kept out of logs and of what the provider is quoted with.
+    pub fn with_secret(mut self, name: HeaderName, value: &str, secret: &str) -> Result<Self, Trouble> {
+        let mut value = HeaderValue::from_str(value).map_err(|_| Trouble::refused(Why::Credential))?;
+        value.set_sensitive(true);
+        self.headers.push((name, value));
+        self.secrets.push(secret.to_owned());
+        Ok(self)
+    }
+
+    /// With another secret that must not come back in words of the provider.
+    pub fn hiding(mut self, secret: &str) -> Self {
+        self.secrets.push(secret.to_owned());
+        self
+    }
+
+    /// With `Authorization: Bearer`.
+    pub fn with_bearer(self, token: &str) -> Result<Self, Trouble> {
+        self.with_secret(header::AUTHORIZATION, &format!("Bearer {token}"), token)
+    }
+
+    /// Reads. Asking again is harmless.
+    pub async fn get(&self, path: &str) -> Result<Answer, Trouble> {
+        self.send(Method::GET, path, None, false).await
+    }
+
+    /// Reads what may be absent.
+    pub async fn get_if_there(&self, path: &str) -> Result<Option<Answer>, Trouble> {
+        match self.get(path).await {
+            Err(Trouble::Refused {
+                why: Why::Missing, ..
+            }) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
+    /// A success, or what the answer means instead.
+    pub fn judged(&self, answer: Answer, writes: bool) -> Result<Answer, Trouble> {
+        match answer.status {
+            200..=299 => Ok(answer),
+            _ => Err(self.failed(&answer, writes)),
+        }
+    }
+
+    /// Reads by POST, as GraphQL and searches do.
+    pub async fn ask(&self, path: &str, body: &Value) -> Result<Answer, Trouble> {
+        self.send(Method::POST, path, Some(json(body)), false).await
+    }
+
+    /// Changes something.
+    pub async fn write(&self, method: Method, path: &str, body: &Value) -> Result<Answer, Trouble> {
+        self.send(method, path, Some(json(body)), true).await
+    }
+
+    /// Changes something by a body of another type.
+    pub async fn write_bytes(
+        &self,
+        method: Method,
+        path: &str,
+        headers: Vec<(HeaderName, HeaderValue)>,
+        body: Bytes,
+    ) -> Result<Answer, Trouble> {
+        self.send(method, path, Some((headers, body)), true).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Body>,
+        writes: bool,
+    ) -> Result<Answer, Trouble> {
+        let answer = self.exchange(method, path, body, writes).await?;
+        self.judged(answer, writes)
+    }
+
+    /// The answer whatever its status; a half one only where its status says enough.
+    pub async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Body>,
+        writes: bool,
+    ) -> Result<Answer, Trouble> {
+        let (own, body) = body.unwrap_or_default();
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
+            .body(body)
+            .map_err(|_| Trouble::refused(Why::Address))?;
+        let headers = request.headers_mut();
+        headers.extend(self.headers.iter().cloned().chain(own));
+        let answer = self
+            .client
+            .send(request, LARGEST)
+            .await
+            .map_err(|error| Trouble::of_fetch(&error, writes))?;
+        let half = match answer.cut {
+            Some(Cut::Time) => Some("timeout"),
+            Some(Cut::Size | Cut::Ratio) => Some(Why::Unreadable.word()),
+            None => None,
+        };
+        let body = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let answer = Answer {
+            status: answer.status,
+            headers: answer.headers,
+            body,
+        };
+        match (answer.status, half) {
+            (200..=299, Some(what)) if writes => Err(Trouble::Unclear {
+                what,
+                status: Some(answer.status),
+            }),
+            (200..=299, Some("timeout")) => Err(Trouble::NotNow {
+                what: "timeout",
+                after: None,
+            }),
+            (200..=299, Some(_)) => Err(Trouble::refused(Why::Unreadable)),
+            _ => Ok(answer),
+        }
+    }
+
+    /// What an answer means that is not a success.
+    fn failed(&self, answer: &Answer, writes: bool) -> Trouble {
+        let secrets: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
+        let said = words(&answer.body).and_then(|text| excerpt(&text, &secrets));
+        let refused = |why| Trouble::Refused {
+            why,
+            said: said.clone(),
+        };
+        match answer.status {
+            401 => refused(Why::Credential),
+            403 => refused(Why::Permission),
+            404 | 410 => refused(Why::Missing),
+            409 | 412 => refused(Why::Conflict),
+            413 => refused(Why::TooLarge),
+            429 => Trouble::NotNow {
+                what: "rate_limited",
+                after: retry_after(&answer.headers),
+            },
+            500..=599 if writes => Trouble::Unclear {
+                what: "status",
+                status: Some(answer.status),
+            },
+            408 | 425 | 500..=599 => Trouble::NotNow {
+                what: "status",
+                after: retry_after(&answer.headers),
+            },
+            400..=499 => refused(Why::Invalid),
+            // A redirect: not followed, for it would carry the credential elsewhere.
+            _ => Trouble::Refused {
+                why: Why::Unreadable,
+                said: said.or_else(|| redirect(&answer.headers)),
+            },
+        }
+    }
+}
+
+/// Where an answer sends elsewhere, without what may be secret in it.
+fn redirect(headers: &HeaderMap) -> Option<String> {
+    let location = headers.get(header::LOCATION)?.to_str().ok()?;
+    let location = location.split(['?', '#']).next()?;
+    Some(format!("it redirects to {location}"))
+}
+
+/// Headers of its own, and what is sent.
+pub(super) type Body = (Vec<(HeaderName, HeaderValue)>, Bytes);
+
+/// A body of JSON.
+pub(super) fn json(body: &Value) -> Body {
+    let kind = HeaderValue::from_static("application/json");
+    (vec![(header::CONTENT_TYPE, kind)], Bytes::from(body.to_string()))
+}
+
+/// A form with these fields and a file, whose part is called `file_name`.
+pub(super) fn form(fields: &[(&str, &str)], file_name: &str, picture: &Picture) -> Result<Body, Trouble> {
+    let boundary = format!("searchwright-{}", digest(&picture.bytes));
+    let mut body = Vec::with_capacity(picture.bytes.len() + 1024);
+    for (name, value) in fields {
+        let part =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        body.extend_from_slice(part.as_bytes());
+    }
+    let part = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"{file_name}\"; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n",
+        picture.name, picture.media_type
+    );
+    body.extend_from_slice(part.as_bytes());
+    body.extend_from_slice(&picture.bytes);
+    body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+    let kind = HeaderValue::from_str(&format!("multipart/form-data; boundary={boundary}"))
+        .map_err(|_| Trouble::refused(Why::Invalid))?;
+    Ok((vec![(header::CONTENT_TYPE, kind)], Bytes::from(body)))
+}
+
+/// The message in an error object of any of the vendors.
+fn words(body: &Value) -> Option<String> {
+    let first = |list: &Value| list.get(0).cloned();
+    let errors = body.get("errors").and_then(first);
+    let at = errors.as_ref().unwrap_or(body);
+    let error = at.get("error").unwrap_or(at);
+    let text = |name: &str| error.get(name).and_then(Value::as_str);
+    let message = text("message").or_else(|| error.as_str())?;
+    Some(match text("context").or_else(|| text("detail")) {
+        Some(more) => format!("{message} {more}"),
+        None => message.to_owned(),
+    })
+}
+
+impl Answer {
+    /// The answer to a read as JSON; what is none is no answer of this interface.
+    pub fn json(self) -> Result<Value, Trouble> {
+        if self.body.is_null() {
+            return Err(Trouble::refused(Why::Unreadable));
+        }
+        Ok(self.body)
+    }
+
+    /// What a change made, as far as its answer can be read; one that cannot leaves open what happened.
+    pub fn made<T>(self, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, Trouble> {
+        read(&self.body).ok_or(Trouble::Unclear {
+            what: Why::Unreadable.word(),
+            status: Some(self.status),
+        })
+    }
+}
+
+/// A part of a path or a query, escaped.
+pub(super) fn escaped(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes())
+        .collect::<String>()
+        .replace('+', "%20")
+}

@@ -1,0 +1,80 @@
+//! Publishing: places to publish, what they can do, and what is to be done next with a post. Never twice, never lost: what was
+//! sent and not answered is looked for before anything is sent again.
+
+mod decide;
+pub mod entered;
+mod exchange;
+mod front_matter;
+pub mod mapping;
+mod marker;
+pub mod oauth;
+pub mod pictures;
+mod publisher;
+mod trouble;
+mod values;
+pub mod vendors;
+
+use std::path::PathBuf;
+
+pub use decide::{Aim, Before, Change, Known, Next, Reason, Sent, decide};
+pub use entered::secrets;
+pub use marker::Marker;
+pub use publisher::{Account, Connection, Item, Publisher, Remote, Uploaded, Wanted};
+use searchwright_contract::Clock;
+use searchwright_outbound::{Guarded, Outbound, Purpose};
+pub use trouble::{Trouble, Why};
+use uuid::Uuid;
+pub use vendors::Input;
+
+/// What publishing needs of the server it runs on.
+#[derive(Clone)]
+pub struct Settings {
+    /// The guarded clients.
+    pub outbound: Outbound,
+    /// Folder under which files are published, one folder per project.
+    pub folder: PathBuf,
+    /// Folder for what is worked on, emptied when the server starts.
+    pub scratch: PathBuf,
+    /// Origin of this server's pages, without a slash at its end.
+    pub origin: String,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "publishing::Settings({})", self.origin)
+    }
+}
+
+/// What a vendor is reached with.
+#[derive(Clone)]
+pub struct Context {
+    /// The guarded client.
+    pub client: Guarded,
+    /// Time.
+    pub clock: Clock,
+    /// The project's folder for files.
+    pub folder: PathBuf,
+    /// Folder for what is worked on.
+    pub scratch: PathBuf,
+    /// What is sent for this is sent with this id, however often.
+    pub delivery: Uuid,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Context({})", self.delivery)
+    }
+}
+
+impl Context {
+    /// For a project.
+    pub fn new(settings: &Settings, clock: Clock, project: Uuid, delivery: Uuid) -> Self {
+        Self {
+            client: settings.outbound.for_purpose(Purpose::Publish),
+            clock,
+            folder: settings.folder.join(project.to_string()),
+            scratch: settings.scratch.clone(),
+            delivery,
+        }
+    }
+}

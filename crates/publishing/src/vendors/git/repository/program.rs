@@ -1,0 +1,288 @@
+//! The git program: how it is started, on a short lead, and what comes of it.
+
+use std::{
+    ffi::OsStr,
+    net::{IpAddr, Ipv4Addr},
+    process::{Command, Output, Stdio},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use searchwright_outbound::excerpt;
+use tokio::io::AsyncWriteExt as _;
+
+use super::{
+    Repository, failed, text,
+    words::{meaning, obstacle},
+};
+use crate::trouble::{Trouble, Why};
+
+/// Longest a command may take.
+const LONGEST: Duration = Duration::from_secs(90);
+
+/// Our name in commits.
+const IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "Searchwright"),
+    ("GIT_AUTHOR_EMAIL", "searchwright@localhost"),
+    ("GIT_COMMITTER_NAME", "Searchwright"),
+    ("GIT_COMMITTER_EMAIL", "searchwright@localhost"),
+];
+
+impl Repository {
+    /// The program with nothing of this machine's configuration. Secrets are in its environment, which only we can read.
+    fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let folder = self.folder.path();
+        let mut command = Command::new("git");
+        command
+            .args(arguments)
+            .current_dir(folder)
+            .env_clear()
+            .envs(IDENTITY)
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", folder)
+            .env("LC_ALL", "C")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_ASKPASS", "true")
+            .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:file")
+            .env("GIT_SSH_VARIANT", "ssh")
+            .env("GIT_SSH_COMMAND", self.ssh());
+        // What the rest of the server trusts, git trusts too: an operator's own authority.
+        for (name, ours) in [
+            ("GIT_SSL_CAINFO", "SSL_CERT_FILE"),
+            ("GIT_SSL_CAPATH", "SSL_CERT_DIR"),
+        ] {
+            let place = std::env::var_os(ours).and_then(|place| std::path::absolute(place).ok());
+            if let Some(place) = place.filter(|place| place.exists()) {
+                command.env(name, place);
+            }
+        }
+        let mut config = vec![
+            ("core.hooksPath".to_owned(), "/dev/null".to_owned()),
+            ("safe.directory".to_owned(), "*".to_owned()),
+            ("http.followRedirects".to_owned(), "false".to_owned()),
+            ("http.lowSpeedLimit".to_owned(), "1".to_owned()),
+            ("http.lowSpeedTime".to_owned(), "30".to_owned()),
+            ("transfer.fsckObjects".to_owned(), "true".to_owned()),
+            ("gc.auto".to_owned(), "0".to_owned()),
+        ];
+        if let Some((host, port, address)) = &self.access.at {
+            // An address is reached as it is, and curl reads none of IPv6 as a name.
+            if !host.starts_with('[') && host.parse::<Ipv4Addr>().is_err() {
+                let address = match address {
+                    IpAddr::V4(address) => address.to_string(),
+                    IpAddr::V6(address) => format!("[{address}]"),
+                };
+                config.push((
+                    "http.curloptResolve".to_owned(),
+                    format!("{host}:{port}:{address}"),
+                ));
+            }
+            config.push(("http.proxy".to_owned(), String::new()));
+        }
+        if !self.access.token.is_empty() {
+            config.push((
+                "http.extraHeader".to_owned(),
+                format!("Authorization: Basic {}", self.pair()),
+            ));
+        }
+        command.env("GIT_CONFIG_COUNT", config.len().to_string());
+        for (at, (key, value)) in config.into_iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{at}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        command
+    }
+
+    /// User name and token as they are sent.
+    fn pair(&self) -> String {
+        STANDARD.encode(format!("{}:{}", self.access.username, self.access.token))
+    }
+
+    /// How ssh is started: in our folder, where its files are.
+    fn ssh(&self) -> String {
+        let mut ssh = "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityFile=./key -o UserKnownHostsFile=./known_hosts \
+             -o GlobalKnownHostsFile=/dev/null -o StrictHostKeyChecking=yes -o ConnectTimeout=10 -o ProxyCommand=none -o PermitLocalCommand=no"
+            .to_owned();
+        if let Some((host, port, address)) = &self.access.at {
+            // The name is of letters, digits, dots and dashes: address.rs takes no other. An address of IPv6 has its brackets already.
+            let plain = host.trim_matches(['[', ']']);
+            let alias = if *port == 22 {
+                plain.to_owned()
+            } else {
+                format!("[{plain}]:{port}")
+            };
+            ssh += &format!(" -o HostName={address} -o 'HostKeyAlias={alias}'");
+        }
+        ssh
+    }
+
+    /// A command that stays on this machine.
+    pub(super) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
+        let done = finish(self.command(arguments), input)?.ok_or_else(|| failed("took too long"))?;
+        if done.status.success() {
+            Ok(done.stdout)
+        } else {
+            Err(self.refused(&done, Why::Unsupported))
+        }
+    }
+
+    /// A command that asks the other side.
+    pub(super) fn reach(&self, arguments: &[&str]) -> Result<Vec<u8>, Trouble> {
+        let not_now = |what| Trouble::NotNow { what, after: None };
+        let done = finish(self.command(arguments), b"")?.ok_or_else(|| not_now("timeout"))?;
+        match done.status.code() {
+            Some(0) => Ok(done.stdout),
+            // The repository is there and has no such branch.
+            Some(2) if arguments.contains(&"--exit-code") => Ok(Vec::new()),
+            _ => Err(self
+                .judged(&done)
+                .unwrap_or_else(|| not_now(obstacle(&text(&done.stderr))))),
+        }
+    }
+
+    /// A command that changes the other side: cut off, it may have.
+    pub(super) fn reach_to_write(&self, arguments: &[&str]) -> Result<(), Trouble> {
+        let unclear = |what| Trouble::Unclear { what, status: None };
+        let done = finish(self.command(arguments), b"")?.ok_or_else(|| unclear("timeout"))?;
+        if done.status.success() {
+            return Ok(());
+        }
+        Err(self.judged(&done).unwrap_or_else(|| unclear("broken")))
+    }
+
+    /// What the program's words mean, where they leave no doubt.
+    fn judged(&self, done: &Output) -> Option<Trouble> {
+        let words = format!("{}{}", text(&done.stderr), text(&done.stdout));
+        meaning(&words).map(|why| self.refused(done, why))
+    }
+
+    fn refused(&self, done: &Output, why: Why) -> Trouble {
+        let words = text(&done.stderr);
+        let folder = self.folder.path().display().to_string();
+        Trouble::Refused {
+            why,
+            said: excerpt(&words, &[&self.access.token, &self.pair(), &folder]),
+        }
+    }
+}
+
+/// Runs it to its end; `None` if that took too long. Called on a thread that may block.
+fn finish(command: Command, input: &[u8]) -> Result<Option<Output>, Trouble> {
+    let mut command = tokio::process::Command::from(command);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    // A group of its own: git starts ssh and others, which a kill of git alone leaves behind.
+    #[cfg(unix)]
+    command.process_group(0);
+    tokio::runtime::Handle::current().block_on(async {
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => failed("is not installed on the server"),
+            _ => failed(error),
+        })?;
+        let stdin = child.stdin.take();
+        let feed = async {
+            if let Some(mut stdin) = stdin {
+                // Who does not read what it is given says why on its way out.
+                let _ = stdin.write_all(input).await;
+            }
+        };
+        let group = child.id();
+        let end = async { tokio::join!(feed, child.wait_with_output()).1 };
+        tokio::pin!(end);
+        if let Ok(done) = tokio::time::timeout(LONGEST, &mut end).await {
+            return done.map(Some).map_err(failed);
+        }
+        if let Some(group) = group {
+            end_group(group);
+        }
+        Ok(None)
+    })
+}
+
+/// Kills a program and all that it started, while it still is there.
+fn end_group(group: u32) {
+    let mut kill = Command::new("sh");
+    kill.args(["-c", "kill -s KILL -- \"-$0\"", &group.to_string()]);
+    // Where that fails, the program itself is killed when it is dropped.
+    let _ = kill
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        path::PathBuf,
+        process::{Command, Stdio},
+    };
+
+    use super::{
+        super::{Access, Repository},
+        end_group,
+    };
+
+    #[test]
+    fn a_host_is_known_by_the_name_that_its_key_was_asked_by() {
+        for (host, port, alias, resolves) in [
+            ("example.com", 22, "example.com", true),
+            ("example.com", 2222, "[example.com]:2222", true),
+            ("127.0.0.1", 2222, "[127.0.0.1]:2222", false),
+            ("[::1]", 22, "::1", false),
+            ("[::1]", 2222, "[::1]:2222", false),
+        ] {
+            let access = Access {
+                at: Some((host.to_owned(), port, "::1".parse().unwrap())),
+                ..Access::default()
+            };
+            let repository = Repository {
+                folder: tempfile::tempdir().unwrap(),
+                access,
+                tip: None,
+            };
+            let ssh = repository.ssh();
+            assert!(
+                ssh.ends_with(&format!("-o HostName=::1 -o 'HostKeyAlias={alias}'")),
+                "{ssh}"
+            );
+            let command = repository.command(&["version"]);
+            let has = command
+                .get_envs()
+                .any(|(_, value)| value.is_some_and(|value| value == "http.curloptResolve"));
+            assert_eq!(has, resolves, "{host}");
+        }
+    }
+
+    #[test]
+    fn git_trusts_what_the_server_trusts() {
+        let repository = Repository {
+            folder: tempfile::tempdir().unwrap(),
+            access: Access::default(),
+            tip: None,
+        };
+        let command = repository.command(&["version"]);
+        let file = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+        let set = command.get_envs().find(|(name, _)| *name == "GIT_SSL_CAINFO");
+        let set = set.and_then(|(_, value)| value).map(PathBuf::from);
+        assert_eq!(set, file.filter(|file| file.exists()));
+    }
+
+    #[test]
+    fn what_a_program_started_ends_with_it() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 60 & wait"]).stdout(Stdio::piped());
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.spawn().unwrap();
+        let begun = std::time::Instant::now();
+        end_group(child.id());
+        // Its output ends with the last that holds it.
+        child.wait_with_output().unwrap();
+        assert!(begun.elapsed().as_secs() < 30);
+    }
+}

@@ -1,0 +1,51 @@
+//! Images in the media library.
+
+use http::{HeaderValue, Method, header};
+use serde_json::Value;
+
+use super::WordPress;
+use crate::{
+    exchange::escaped,
+    publisher::{Picture, Uploaded},
+    trouble::{Trouble, Why},
+    values::{id, list, text},
+};
+
+impl WordPress {
+    /// Uploads an image, unless one of its name is there.
+    pub(super) async fn picture(&self, picture: &Picture) -> Result<Uploaded, Trouble> {
+        const FIELDS: &str = "_fields=id,source_url,alt_text";
+        let name = picture
+            .name
+            .rsplit_once('.')
+            .map_or(&*picture.name, |(name, _)| name);
+        let query = format!("{FIELDS}&slug={}", escaped(&name.to_lowercase()));
+        let known = self.interface.get("/wp/v2/media", &query).await?;
+        let uploaded = |file: &Value| {
+            Some(Uploaded {
+                reference: id(file, "/id")?,
+                url: text(file, "/source_url").map(str::to_owned),
+                alt: text(file, "/alt_text").map(str::to_owned),
+            })
+        };
+        if let Some(uploaded) = list(&known, "").first().and_then(uploaded) {
+            return Ok(uploaded);
+        }
+        let disposition = format!("attachment; filename=\"{}\"", picture.name);
+        let disposition = HeaderValue::from_str(&disposition).map_err(|_| Trouble::refused(Why::Invalid))?;
+        let headers = vec![
+            (header::CONTENT_TYPE, HeaderValue::from_static(picture.media_type)),
+            (header::CONTENT_DISPOSITION, disposition),
+        ];
+        let query = format!(
+            "{FIELDS}&alt_text={}",
+            escaped(picture.alt.as_deref().unwrap_or_default())
+        );
+        let body = Some((headers, picture.bytes.clone()));
+        let sent = self
+            .interface
+            .send(Method::POST, ("/wp/v2/media", &query), body, true)
+            .await?;
+        sent.made(uploaded)
+    }
+}

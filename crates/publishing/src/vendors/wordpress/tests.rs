@@ -1,0 +1,379 @@
+use searchwright_contract::integrations::FieldType;
+use serde_json::{Value, json};
+
+use super::super::tests::{
+    Asked, Fake, Provider, Script, a_lost_field_is_no_change, connection, every_no, item, marker, open,
+    picture, remote,
+};
+use crate::{
+    publisher::{Publisher, Visible, Wanted},
+    trouble::{Trouble, Why},
+};
+
+const MAP: &[(&str, &str)] = &[
+    ("title", "title"),
+    ("content", "content"),
+    ("excerpt", "excerpt"),
+    ("metaDescription", "meta._description"),
+    ("featuredImage", "featured_media"),
+    ("tags", "tags"),
+    ("publishedAt", "date"),
+    ("author", "author"),
+];
+
+fn reach(url: &str, map: &[(&str, &str)]) -> Box<dyn Publisher> {
+    let settings = [("siteUrl", url), ("username", "ed")];
+    open(
+        Provider::Wordpress,
+        connection(&settings, &[("password", "abcd efgh")], map),
+    )
+}
+
+fn front() -> Script {
+    Script::json(
+        200,
+        &json!({ "name": "Site", "home": "https://example.com", "namespaces": ["wp/v2"],
+            "authentication": { "application-passwords": {} } }),
+    )
+}
+
+fn post(status: &str) -> Value {
+    json!({ "id": 4, "slug": "a-b", "status": status, "link": "https://example.com/a-b/", "title": { "raw": "A & B" },
+        "content": { "raw": format!("<p>One</p>{}", marker().comment()) }, "excerpt": { "raw": "" },
+        "featured_media": 0, "tags": [], "categories": [1] })
+}
+
+fn lines(asked: &[Asked]) -> Vec<&str> {
+    asked.iter().map(|asked| asked.line.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_post_is_made_with_its_mark_and_what_is_mapped() {
+    let server = Fake::new(vec![
+        front(),
+        Script::json(200, &json!([{ "id": 9, "name": "ann" }])),
+        Script::json(201, &json!({ "id": 5 })),
+        Script::json(
+            400,
+            &json!({ "code": "term_exists", "message": "there", "data": { "term_id": 6 } }),
+        ),
+        Script::json(201, &post("publish")),
+    ])
+    .await;
+    let made = reach(&server.url, MAP).create(&item()).await.unwrap();
+    assert_eq!((made.id.as_str(), made.visible), ("4", Visible::Live));
+    assert_eq!(made.url.as_deref(), Some("https://example.com/a-b/"));
+    assert_eq!(made.marker, Some(marker()));
+    let asked = server.asked();
+    assert_eq!(
+        lines(&asked),
+        [
+            "GET /wp-json/?_fields=name,home,namespaces,authentication",
+            "GET /wp-json/wp/v2/users?who=authors&per_page=100&_fields=id,name&search=Ann",
+            "POST /wp-json/wp/v2/tags?_fields=id",
+            "POST /wp-json/wp/v2/tags?_fields=id",
+            "POST /wp-json/wp/v2/posts?context=edit&_fields=id,slug,status,link,title,content,excerpt,featured_media,tags,categories,author,date,meta",
+        ]
+    );
+    assert_eq!(asked[4].headers["authorization"], "Basic ZWQ6YWJjZCBlZmdo");
+    assert_eq!(
+        asked[4].json(),
+        json!({
+            "title": "A & B", "slug": "a-b", "status": "publish",
+            "content": format!("<p>One</p>\n<p>Two{}</p>", marker().comment()),
+            "author": 9, "excerpt": "Short", "featured_media": 12, "meta": { "_description": "Meta description" },
+            "date_gmt": "2026-11-21T10:00:00", "tags": [5, 6],
+        })
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_mapped_is_not_sent() {
+    let server = Fake::new(vec![front(), Script::json(200, &post("draft"))]).await;
+    let mut draft = item();
+    draft.live = false;
+    let changed = reach(&server.url, &MAP[..2])
+        .update(&remote("4"), &draft)
+        .await
+        .unwrap();
+    assert_eq!((changed.visible, changed.url), (Visible::Draft, None));
+    let body = server.asked()[1].json();
+    let names: Vec<&String> = body.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["title", "slug", "status", "content"]);
+    assert_eq!(body["status"], "draft");
+    assert!(server.asked()[1].line.starts_with("POST /wp-json/wp/v2/posts/4?"));
+}
+
+#[tokio::test]
+async fn a_post_is_found_by_id_mark_and_slug_but_not_in_the_bin() {
+    let mut other = post("draft");
+    other["id"] = json!(8);
+    other["content"]["raw"] = json!("<p>Of somebody else</p>");
+    let server = Fake::new(vec![
+        front(),
+        Script::json(200, &post("trash")),
+        Script::json(200, &json!([])),
+        Script::json(200, &json!([other])),
+    ])
+    .await;
+    let mark = marker();
+    let wanted = Wanted {
+        id: Some("4"),
+        marker: &mark,
+        slug: "a-b",
+    };
+    let found = reach(&server.url, &MAP[..2]).find(&wanted).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].id.as_str(), &found[0].marker), ("8", &None));
+    let asked = server.asked();
+    assert!(
+        asked[1]
+            .line
+            .starts_with("GET /wp-json/wp/v2/posts/4?context=edit&")
+    );
+    assert!(
+        asked[2].line.starts_with(
+            "GET /wp-json/wp/v2/posts?search=searchwright%3A00000000-0000-0000-0000-000000000007&status=publish,future,draft,pending,private&"
+        ),
+        "{}",
+        asked[2].line
+    );
+    assert!(
+        asked[3]
+            .line
+            .starts_with("GET /wp-json/wp/v2/posts?slug=a-b&status=")
+    );
+}
+
+#[tokio::test]
+async fn only_what_people_edit_makes_another_version() {
+    let mut seen = Vec::new();
+    let edits: [fn(&mut Value); 5] = [
+        |_| {},
+        |post| post["content"]["raw"] = json!("<p>One</p>"),
+        |post| post["status"] = json!("draft"),
+        |post| post["content"]["raw"] = json!("<p>Two</p>"),
+        |post| post["title"]["raw"] = json!("Another"),
+    ];
+    for edit in edits {
+        let mut answer = post("publish");
+        edit(&mut answer);
+        let server = Fake::new(vec![front(), Script::json(200, &answer)]).await;
+        let changed = reach(&server.url, &MAP[..2])
+            .unpublish(&remote("4"))
+            .await
+            .unwrap();
+        assert_eq!(server.asked()[1].json(), json!({ "status": "draft" }));
+        seen.push(changed.version);
+    }
+    assert_eq!(seen[0], seen[1], "the mark is ours");
+    assert_eq!(seen[0], seen[2], "whether readers see it is told apart");
+    assert_ne!(seen[0], seen[3]);
+    assert_ne!(seen[0], seen[4]);
+}
+
+#[tokio::test]
+async fn a_field_that_the_site_lost_is_no_change_by_others() {
+    let version = async |meta: Value| {
+        let mut answer = post("publish");
+        answer["meta"] = meta;
+        let server = Fake::new(vec![front(), Script::json(200, &answer)]).await;
+        let changed = reach(&server.url, MAP).unpublish(&remote("4")).await.unwrap();
+        changed.version
+    };
+    let filled = version(json!({ "_description": "Short" })).await;
+    let empty = version(json!({ "_description": "" })).await;
+    a_lost_field_is_no_change(&filled, &empty, &version(json!([])).await);
+}
+
+#[tokio::test]
+async fn no_answer_is_taken_for_another() {
+    every_no(|url| reach(url, &MAP[..2]), &[front()], &post("publish")).await;
+}
+
+#[tokio::test]
+async fn a_site_without_pretty_addresses_is_reached_too() {
+    let server = Fake::new(vec![
+        Script::of(404, "text/html", "", "<html>Not found</html>"),
+        front(),
+        Script::json(200, &post("draft")),
+    ])
+    .await;
+    reach(&server.url, &[]).unpublish(&remote("4")).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(
+        asked[1].line,
+        "GET /?rest_route=/&_fields=name,home,namespaces,authentication"
+    );
+    assert!(
+        asked[2]
+            .line
+            .starts_with("POST /?rest_route=/wp/v2/posts/4&context=edit&")
+    );
+}
+
+#[tokio::test]
+async fn it_says_why_a_site_cannot_be_reached() {
+    let page = |status| Script::of(status, "text/html", "", "<html>");
+    let closed = Script::json(
+        401,
+        &json!({ "code": "rest_login_required", "message": "Only members." }),
+    );
+    let cases = [
+        (vec![page(403)], "firewall"),
+        (vec![page(404)], "switched off"),
+        (vec![page(200)], "something else"),
+        (vec![page(401)], "password of its own"),
+        (vec![closed], "Only members."),
+    ];
+    for (answers, word) in cases {
+        let server = Fake::new(answers).await;
+        match reach(&server.url, &[]).check().await.unwrap_err() {
+            Trouble::Refused {
+                why: Why::Unreadable,
+                said: Some(said),
+            } => assert!(said.contains(word), "{said}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_account_has_to_be_able_to_publish() {
+    let user = |can: bool| {
+        Script::json(
+            200,
+            &json!({ "id": 2, "name": "Ed", "capabilities": { "edit_posts": true, "publish_posts": can } }),
+        )
+    };
+    let server = Fake::new(vec![front(), user(true)]).await;
+    let account = reach(&server.url, &[]).check().await.unwrap();
+    assert_eq!(
+        (account.name.as_deref(), account.site.as_str()),
+        (Some("Ed"), "example.com")
+    );
+
+    let server = Fake::new(vec![front(), user(false)]).await;
+    let trouble = reach(&server.url, &[]).check().await.unwrap_err();
+    assert!(
+        matches!(
+            trouble,
+            Trouble::Refused {
+                why: Why::Permission,
+                ..
+            }
+        ),
+        "{trouble:?}"
+    );
+
+    let refused = Script::json(
+        401,
+        &json!({ "code": "rest_not_logged_in", "message": "Basic ZWQ6YWJjZCBlZmdo?" }),
+    );
+    let server = Fake::new(vec![front(), refused.clone()]).await;
+    let trouble = reach(&server.url, &[]).check().await.unwrap_err();
+    assert!(
+        matches!(
+            trouble,
+            Trouble::Refused {
+                why: Why::Credential,
+                ..
+            }
+        ),
+        "{trouble:?}"
+    );
+    assert!(!format!("{trouble:?}").contains("ZWQ6"), "{trouble:?}");
+
+    let without = Script::json(200, &json!({ "namespaces": ["wp/v2"], "authentication": [] }));
+    let server = Fake::new(vec![without, refused]).await;
+    let trouble = reach(&server.url, &[]).check().await.unwrap_err();
+    assert!(
+        matches!(
+            trouble,
+            Trouble::Refused {
+                why: Why::Unreadable,
+                ..
+            }
+        ),
+        "{trouble:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_image_is_uploaded_once() {
+    let file = json!({ "id": 5, "source_url": "https://example.com/x.png", "alt_text": "An image" });
+    let server = Fake::new(vec![front(), Script::json(200, &json!([file]))]).await;
+    let uploaded = reach(&server.url, &[]).upload(&picture()).await.unwrap();
+    assert_eq!(uploaded.reference, "5");
+    assert_eq!(server.asked().len(), 2);
+
+    let server = Fake::new(vec![
+        front(),
+        Script::json(200, &json!([])),
+        Script::json(201, &file),
+    ])
+    .await;
+    let uploaded = reach(&server.url, &[]).upload(&picture()).await.unwrap();
+    assert_eq!(uploaded.url.as_deref(), Some("https://example.com/x.png"));
+    let asked = server.asked();
+    assert_eq!(
+        lines(&asked[1..]),
+        [
+            "GET /wp-json/wp/v2/media?_fields=id,source_url,alt_text&slug=searchwright-0a1b",
+            "POST /wp-json/wp/v2/media?_fields=id,source_url,alt_text&alt_text=An%20image",
+        ]
+    );
+    assert_eq!(asked[2].headers["content-type"], "image/png");
+    assert_eq!(
+        asked[2].headers["content-disposition"],
+        "attachment; filename=\"searchwright-0a1b.png\""
+    );
+    assert_eq!(asked[2].body, b"\x89PNG");
+
+    let refused = json!({ "code": "rest_upload_sideload_error", "message": "not this file type", "data": { "status": 500 } });
+    let server = Fake::new(vec![
+        front(),
+        Script::json(200, &json!([])),
+        Script::json(500, &refused),
+    ])
+    .await;
+    let trouble = reach(&server.url, &[]).upload(&picture()).await.unwrap_err();
+    assert_eq!(trouble, Trouble::because(Why::Invalid, "not this file type"));
+}
+
+#[tokio::test]
+async fn fields_are_those_of_the_schema() {
+    let schema = json!({ "schema": { "properties": {
+        "id": { "type": "integer", "readonly": true },
+        "date": { "type": ["string", "null"], "format": "date-time" },
+        "title": { "type": "object", "properties": { "raw": { "type": "string" } } },
+        "content": { "type": "object" },
+        "status": { "type": "string" },
+        "featured_media": { "type": "integer" },
+        "tags": { "type": "array" },
+        "meta": { "type": "object", "properties": { "_mood": { "type": "string", "maxLength": 9, "enum": ["a", "b"] } } },
+    } } });
+    let server = Fake::new(vec![front(), Script::json(200, &schema)]).await;
+    let fields = reach(&server.url, &[]).fields(None, Some("posts")).await.unwrap();
+    assert_eq!(server.asked()[1].line, "OPTIONS /wp-json/wp/v2/posts?");
+    let short: Vec<(&str, FieldType, bool)> = fields
+        .iter()
+        .map(|field| (field.id.as_str(), field.kind, field.required))
+        .collect();
+    assert_eq!(
+        short,
+        [
+            ("date", FieldType::Date, false),
+            ("title", FieldType::Text, true),
+            ("content", FieldType::Richtext, true),
+            ("featured_media", FieldType::Image, false),
+            ("tags", FieldType::List, false),
+            ("meta._mood", FieldType::Text, false),
+        ]
+    );
+    assert_eq!(fields[5].max_length, Some(9));
+    assert_eq!(
+        fields[5].options.as_deref(),
+        Some(&["a".to_owned(), "b".to_owned()][..])
+    );
+}

@@ -1,0 +1,386 @@
+//! A brief: what to write a post from, put together of what the project knows. Nothing in it is made up, and
+//! every fact says where it is known from.
+
+mod markdown;
+
+use std::collections::HashSet;
+
+pub use markdown::{address, plain};
+use searchwright_contract::{
+    Instant, brand::Profile, ctas::Cta, faqs::Faq, keywords::Intent, products::Product,
+};
+use searchwright_keywords::{
+    normalize,
+    words::{Lexicon, primary, tokens},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    document::Document,
+    rivals::{self, Rival},
+};
+
+/// Share of the topic's words that something has to hold to be about it.
+const LEAST_RELEVANCE: f64 = 0.5;
+/// Questions, products, pages and calls to action of a brief.
+const MOST_QUESTIONS: usize = 6;
+const MOST_PRODUCTS: usize = 3;
+const MOST_PAGES: usize = 8;
+const MOST_CTAS: usize = 2;
+/// Headings told of a page.
+const MOST_HEADINGS: usize = 5;
+/// Words a post has where nothing says how long it is to be.
+pub const WORDS: (u32, u32) = (900, 1_600);
+/// Where facts of the brand data are known from when they name no page.
+const BRAND_DATA: &str = "brand data";
+
+/// A page of the site as its last audit saw it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnPage {
+    /// Its address.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// Its headings below the first.
+    pub headings: Vec<String>,
+    /// The beginning of its text.
+    pub text: String,
+}
+
+/// What the project knows.
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// Keyword, or the title of a post without one.
+    pub topic: String,
+    /// What a searcher wants, where that is known.
+    pub intent: Option<Intent>,
+    /// Further keywords.
+    pub secondary: Vec<String>,
+    /// BCP 47.
+    pub language: String,
+    /// How the brand speaks.
+    pub profile: Option<Profile>,
+    /// Products, by id.
+    pub products: Vec<(String, Product)>,
+    /// Questions with answers.
+    pub faqs: Vec<Faq>,
+    /// Calls to action.
+    pub ctas: Vec<Cta>,
+    /// Competitors with what is known of them.
+    pub rivals: Vec<Rival>,
+    /// Pages of the site.
+    pub pages: Vec<OwnPage>,
+    /// What people ask about the topic, by the patterns of the language.
+    pub questions: Vec<String>,
+    /// When.
+    pub now: Instant,
+}
+
+/// Something that is known, and where from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Plain text.
+    pub text: String,
+    /// Address, or `brand data`.
+    pub source: String,
+}
+
+/// A part of the outline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    /// Its heading.
+    pub heading: String,
+    /// What is known for it; empty where it has to be found out.
+    pub facts: Vec<Fact>,
+}
+
+/// A link to be set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkTo {
+    /// Where to.
+    pub url: String,
+    /// What it says or leads to.
+    pub title: String,
+    /// Text beside it.
+    pub text: Option<String>,
+}
+
+/// What to write from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Brief {
+    /// What the post is about.
+    pub topic: String,
+    /// What a searcher wants.
+    pub intent: Option<Intent>,
+    /// Further keywords.
+    pub secondary_keywords: Vec<String>,
+    /// BCP 47.
+    pub language: String,
+    /// Words, from and to.
+    pub words: (u32, u32),
+    /// Name of the brand and what it is.
+    pub brand: Option<String>,
+    /// How its texts sound.
+    pub tone: Option<String>,
+    /// Phrases its texts must not hold.
+    pub banned_phrases: Vec<String>,
+    /// The parts, in order.
+    pub sections: Vec<Section>,
+    /// Where to link to: pages near the topic, the nearest first, then those of products.
+    pub links: Vec<LinkTo>,
+    /// What the pages say, in the same order.
+    pub pages: Vec<Fact>,
+    /// What the text invites its readers to do.
+    pub ctas: Vec<LinkTo>,
+}
+
+/// How much of a topic texts are about.
+struct Topic {
+    lexicon: Lexicon,
+    stems: HashSet<String>,
+}
+
+impl Topic {
+    fn of(topic: &str, language: &str) -> Self {
+        let lexicon = Lexicon::of(language);
+        let normalized = normalize(topic);
+        let stems = lexicon
+            .content_stems(&normalized)
+            .into_iter()
+            .map(Into::into)
+            .collect();
+        Self { lexicon, stems }
+    }
+
+    /// Share of the topic's words in the text.
+    fn share(&self, text: &str) -> f64 {
+        let normalized = normalize(text);
+        let words: Vec<String> = tokens(&normalized)
+            .map(|word| self.lexicon.stem(word).into_owned())
+            .collect();
+        let found = self.stems.iter().filter(|stem| words.contains(stem)).count();
+        found as f64 / self.stems.len().max(1) as f64
+    }
+
+    /// The items that are about the topic, the nearest first, at most so many.
+    fn nearest<'a, T>(&self, items: &'a [T], most: usize, text: impl Fn(&T) -> String) -> Vec<&'a T> {
+        let mut ranked: Vec<(f64, &T)> = items
+            .iter()
+            .map(|item| (self.share(&text(item)), item))
+            .filter(|(share, _)| *share >= LEAST_RELEVANCE)
+            .collect();
+        ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        ranked.into_iter().take(most).map(|(_, item)| item).collect()
+    }
+}
+
+/// What of the site's pages is near a topic: a cheap first look at each, before all are compared.
+pub fn is_near(topic: &str, language: &str) -> impl Fn(&OwnPage) -> bool {
+    let topic = Topic::of(topic, language);
+    move |page| topic.share(&page_text(page)) >= LEAST_RELEVANCE
+}
+
+fn page_text(page: &OwnPage) -> String {
+    format!("{} {} {}", page.title, page.headings.join(" "), page.text)
+}
+
+/// Puts a brief together.
+pub fn brief(material: &Material) -> Brief {
+    let topic = Topic::of(&material.topic, &material.language);
+    let mut sections = questions(material, &topic);
+    let products = topic.nearest(&material.products, MOST_PRODUCTS, |(_, product)| {
+        let category = product.category.as_deref().unwrap_or_default();
+        let description = product.description.as_deref().unwrap_or_default();
+        format!(
+            "{} {category} {description} {}",
+            product.name,
+            product.use_cases.join(" ")
+        )
+    });
+    sections.extend(products.iter().map(|(_, product)| product_section(product)));
+    sections.extend(rivals::sections(&material.rivals, &material.topic));
+    let pages = topic.nearest(&material.pages, MOST_PAGES, page_text);
+    if !pages.is_empty() {
+        sections.push(pages_section(&material.topic, &pages));
+    }
+    let about: Vec<&str> = products.iter().map(|(id, _)| id.as_str()).collect();
+    let profile = material.profile.as_ref();
+    Brief {
+        topic: material.topic.clone(),
+        intent: material.intent,
+        secondary_keywords: material.secondary.clone(),
+        language: material.language.clone(),
+        words: WORDS,
+        brand: profile.map(|profile| match &profile.category {
+            Some(category) => format!("{} ({category})", profile.name),
+            None => profile.name.clone(),
+        }),
+        tone: profile.and_then(|profile| profile.tone.clone()),
+        banned_phrases: profile.map_or_else(Vec::new, |profile| profile.banned_phrases.clone()),
+        sections,
+        pages: pages
+            .iter()
+            .map(|page| Fact {
+                text: one_line(&page_text(page)),
+                source: page.url.clone(),
+            })
+            .collect(),
+        links: links(&pages, &products),
+        ctas: ctas(material, &about),
+    }
+}
+
+/// Pages near the topic, then those of products that are not among them.
+fn links(pages: &[&OwnPage], products: &[&(String, Product)]) -> Vec<LinkTo> {
+    let link = |url: &str, title: &str| LinkTo {
+        url: url.to_owned(),
+        title: title.to_owned(),
+        text: None,
+    };
+    let mut links: Vec<LinkTo> = pages.iter().map(|page| link(&page.url, &page.title)).collect();
+    for (_, product) in products {
+        if let Some(url) = &product.url
+            && !links.iter().any(|link| link.url == *url)
+        {
+            links.push(link(url, &product.name));
+        }
+    }
+    links
+}
+
+/// The brand's own answers first, then what else is asked.
+fn questions(material: &Material, topic: &Topic) -> Vec<Section> {
+    let spoken = |language: &Option<String>| {
+        language
+            .as_ref()
+            .is_none_or(|l| primary(l) == primary(&material.language))
+    };
+    let faqs: Vec<&Faq> = material.faqs.iter().filter(|faq| spoken(&faq.language)).collect();
+    let answered = topic.nearest(&faqs, MOST_QUESTIONS, |faq| {
+        format!("{} {}", faq.question, faq.answer)
+    });
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut sections: Vec<Section> = Vec::new();
+    for faq in answered {
+        seen.insert(question_key(&faq.question));
+        let answer =
+            Document::of_markdown(&faq.answer).map_or_else(|_| faq.answer.clone(), |d| d.plain_text());
+        sections.push(Section {
+            heading: faq.question.clone(),
+            facts: vec![Fact {
+                text: one_line(&answer),
+                source: faq.source_url.clone().unwrap_or_else(|| BRAND_DATA.to_owned()),
+            }],
+        });
+    }
+    for question in &material.questions {
+        if sections.len() < MOST_QUESTIONS && seen.insert(question_key(question)) {
+            sections.push(Section {
+                heading: asked(question),
+                facts: Vec::new(),
+            });
+        }
+    }
+    sections
+}
+
+fn question_key(question: &str) -> String {
+    normalize(question.trim_end_matches(['?', ' ']))
+}
+
+/// A question as a heading.
+fn asked(question: &str) -> String {
+    let mut chars = question.trim().trim_end_matches('?').chars();
+    let first = chars
+        .next()
+        .map(|c| c.to_uppercase().to_string())
+        .unwrap_or_default();
+    format!("{first}{}?", chars.as_str())
+}
+
+fn product_section(product: &Product) -> Section {
+    let source = product.url.clone().unwrap_or_else(|| BRAND_DATA.to_owned());
+    let fact = |text: String| Fact {
+        text: one_line(&text),
+        source: source.clone(),
+    };
+    let mut facts = Vec::new();
+    facts.extend(product.description.iter().map(|text| fact(text.clone())));
+    facts.extend(product.audience.iter().map(|text| fact(format!("For {text}"))));
+    facts.extend(
+        product
+            .features
+            .iter()
+            .chain(&product.differentiators)
+            .map(|text| fact(text.clone())),
+    );
+    facts.extend(
+        product
+            .price
+            .iter()
+            .map(|price| fact(format!("{} {}", price.amount, price.currency))),
+    );
+    Section {
+        heading: product.name.clone(),
+        facts,
+    }
+}
+
+/// What the site says already, so that a writer builds on it and repeats nothing.
+fn pages_section(topic: &str, pages: &[&OwnPage]) -> Section {
+    let facts = pages.iter().map(|page| {
+        let headings: Vec<&str> = page
+            .headings
+            .iter()
+            .take(MOST_HEADINGS)
+            .map(String::as_str)
+            .collect();
+        let about = if headings.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", headings.join("; "))
+        };
+        Fact {
+            text: one_line(&format!("{}{about}", page.title)),
+            source: page.url.clone(),
+        }
+    });
+    Section {
+        heading: format!("{topic}: what the site says already"),
+        facts: facts.collect(),
+    }
+}
+
+fn ctas(material: &Material, products: &[&str]) -> Vec<LinkTo> {
+    let suits = |cta: &&Cta| {
+        let language = cta.language.as_deref();
+        language.is_none_or(|l| primary(l) == primary(&material.language))
+            && (cta.intents.is_empty()
+                || material
+                    .intent
+                    .is_some_and(|intent| cta.intents.contains(&intent)))
+            && cta.active_from.is_none_or(|from| from <= material.now)
+            && cta.active_to.is_none_or(|to| to > material.now)
+            && cta.product_id.as_deref().is_none_or(|id| products.contains(&id))
+    };
+    let mut chosen: Vec<&Cta> = material.ctas.iter().filter(suits).collect();
+    chosen.sort_by_key(|cta| std::cmp::Reverse(cta.priority));
+    chosen
+        .into_iter()
+        .take(MOST_CTAS)
+        .map(|cta| LinkTo {
+            url: cta.url.clone(),
+            title: cta.label.clone(),
+            text: cta.text.clone(),
+        })
+        .collect()
+}
+
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+#[path = "brief_tests.rs"]
+mod tests;
