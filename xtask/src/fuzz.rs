@@ -28,7 +28,7 @@ const MAX_INPUT_BYTES: u32 = 32 * 1024;
 
 /// Targets to run and the time for each.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct FuzzOptions {
     /// Seconds for each target
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 /// Runs the targets; fails when one of them crashes, hangs or takes too much memory.
-pub fn run(options: &Options) -> Result<()> {
+pub fn run(options: &FuzzOptions) -> Result<()> {
     let known =
         output(cargo_fuzz("list")).context("cargo-fuzz is needed: cargo install cargo-fuzz --locked")?;
     let known: Vec<&str> = known.lines().collect();

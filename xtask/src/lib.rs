@@ -6,6 +6,7 @@
 
 pub mod bench;
 pub mod fuzz;
+pub mod house;
 pub mod libraries;
 pub mod lockfile;
 pub mod packages;

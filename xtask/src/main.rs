@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{bench, fuzz, peers, postgres, schema_org, test, website};
+use xtask::{bench, fuzz, house, peers, postgres, schema_org, test, website};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "Test, measure and try out Searchwright")]
@@ -20,7 +20,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Check formatting, lints, tests on both databases and documentation
-    Test(test::Options),
+    Test(test::TestOptions),
     /// Measure speed and memory beside baselines, in one run; `bench --help` lists the rest
     #[command(disable_help_flag = true)]
     Bench {
@@ -29,7 +29,7 @@ enum Task {
         arguments: Vec<String>,
     },
     /// Feed arbitrary bytes to everything that reads bytes of others
-    Fuzz(fuzz::Options),
+    Fuzz(fuzz::FuzzOptions),
     /// Write a linked website with known faults, to be served by nginx
     GenerateSite {
         /// Number of HTML pages
@@ -45,6 +45,8 @@ enum Task {
         #[arg(long, default_value_t = 8099)]
         port: u16,
     },
+    /// Check names, comments and rings of files in the source text, without a build
+    House(house::HouseOptions),
     /// Run the product against software and documents of others; `peers --help` lists them
     #[command(disable_help_flag = true)]
     Peers {
@@ -109,6 +111,7 @@ fn run(task: Task) -> Result<()> {
             );
             Ok(())
         }
+        Task::House(options) => house::run(&options),
         Task::Peers { arguments } => peers::run(&arguments),
         Task::Postgres(PostgresTask::Start) => {
             println!("{}", postgres::start_kept()?);

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::{
-    ci, lockfile, packages,
+    ci, house, lockfile, packages,
     postgres::{Binaries, Postgres},
     target, workspace,
 };
@@ -23,7 +23,7 @@ const DENY: &str = "cargo-deny@0.20.2";
 
 /// Options of a run.
 #[derive(Args, Debug, Default)]
-pub struct Options {
+pub struct TestOptions {
     /// Run only this step; may be repeated
     #[arg(long, value_name = "STEP")]
     only: Vec<Step>,
@@ -42,6 +42,8 @@ enum Step {
     Fmt,
     /// Banned and doubled packages in Cargo.lock; licences and bans with cargo-deny where it is installed or CI=true
     Lock,
+    /// Names, comments and rings of files in the source text; see `cargo xtask house`
+    House,
     /// Lints of every target, as errors
     Clippy,
     /// The fuzz targets, which are no part of the workspace: that they compile, and that no seed breaks one
@@ -53,7 +55,7 @@ enum Step {
 }
 
 /// Runs the steps, shows how long each took, and fails with the first that failed.
-pub fn run(options: &Options) -> Result<()> {
+pub fn run(options: &TestOptions) -> Result<()> {
     let mut table = String::new();
     let mut failure = None;
     for step in Step::value_variants() {
@@ -87,6 +89,7 @@ impl Step {
         match self {
             Self::Fmt => cargo(&["fmt", "--all", "--", "--check"]),
             Self::Lock => lock(),
+            Self::House => house::run(&house::HouseOptions::default()),
             Self::Clippy => cargo(&[
                 "clippy",
                 "--workspace",
