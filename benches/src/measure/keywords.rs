@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::Path, time::Instant};
 
 use anyhow::{Context, Result};
 use searchwright_contract::keywords::{Intent, KeywordSort, KeywordStatus};
-use searchwright_store::keywords::{Part, Query, list_text};
+use searchwright_store::keywords::{KeywordQuery, ListPart, list_text};
 use serde_json::json;
 use xtask::postgres::{Binaries, Postgres};
 
@@ -25,13 +25,13 @@ const FILE: usize = 100_000;
 const TIMES: usize = 200;
 
 /// Lists of 100: what is asked for, and the same as the store knows it.
-fn lists() -> Vec<(&'static str, Query)> {
-    let query = |sort, status, intent| Query {
+fn lists() -> Vec<(&'static str, KeywordQuery)> {
+    let query = |sort, status, intent| KeywordQuery {
         sort: Some(sort),
         status,
         intent,
         limit: 100,
-        ..Query::default()
+        ..KeywordQuery::default()
     };
     let (new, commercial) = (Some(KeywordStatus::New), Some(Intent::Commercial));
     vec![
@@ -146,7 +146,7 @@ fn explain_sqlite(database: &Path) -> Result<()> {
     for (filters, query) in lists() {
         let mut statement = connection.prepare(&format!(
             "EXPLAIN QUERY PLAN {}",
-            list_text(&query, Part::Known, false)
+            list_text(&query, ListPart::Known, false)
         ))?;
         // without parameters: the plan does not depend on them
         let mut steps = statement.raw_query();
@@ -174,7 +174,7 @@ fn explain_postgres(url: &str) -> Result<()> {
             client
                 .batch_execute(&format!(
                     "PREPARE list{at} {types} AS {}",
-                    list_text(&query, Part::Known, true)
+                    list_text(&query, ListPart::Known, true)
                 ))
                 .await?;
             let nobody = "NULL, NULL, NULL, 100, NULL, NULL, NULL, NULL";

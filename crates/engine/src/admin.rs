@@ -141,7 +141,7 @@ impl Engine {
         self.db
             .write(move |tx| {
                 Box::pin(async move {
-                    if admin::live_keys(tx, project, now).await? >= MOST_KEYS {
+                    if admin::count_live_keys(tx, project, now).await? >= MOST_KEYS {
                         return Err(Problem::new(
                             Code::InvalidState,
                             format!("a project has at most {MOST_KEYS} live keys"),
@@ -167,7 +167,7 @@ impl Engine {
     /// The project of a domain, made if there is none.
     pub async fn project_for(&self, domain: &str) -> Result<Uuid> {
         let domain = check_domain(domain)?;
-        let known = admin::project_by_domain(&mut self.db.read().await?, &domain).await?;
+        let known = admin::find_project_by_domain(&mut self.db.read().await?, &domain).await?;
         match known {
             Some(id) => Ok(id),
             None => {
@@ -181,7 +181,9 @@ impl Engine {
     pub async fn replace_key(&self, project: Uuid, name: &str, grant: Grant) -> Result<CreatedKey> {
         let (now, ended) = (self.clock.now(), name.to_owned());
         self.db
-            .write(move |tx| Box::pin(async move { admin::revoke_named(tx, project, &ended, now).await }))
+            .write(move |tx| {
+                Box::pin(async move { admin::revoke_keys_by_name(tx, project, &ended, now).await })
+            })
             .await?;
         self.db.keys_changed()?;
         self.create_key(project, name, grant).await

@@ -9,7 +9,7 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Error, Tx,
-    access::{self, Child, KeyAccess, ProjectScope},
+    access::{self, KeyAccess, ProjectScope, RecordKind},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -30,13 +30,13 @@ impl Credential {
     /// Whether it may do what needs this scope.
     pub fn may(&self, scope: Scope) -> bool {
         let Self::Key(key) = self;
-        key.may(scope)
+        key.permits(scope)
     }
 
     /// The project, if the credential reaches it.
     pub fn enter(&self, project_id: &str) -> Option<ProjectScope> {
         let Self::Key(key) = self;
-        key.enter(project_id)
+        key.scope_for(project_id)
     }
 
     /// Whose rate limit and idempotency keys these are.
@@ -86,22 +86,24 @@ impl Call {
     }
 
     /// An id of a child record; what is no UUID names nothing.
-    pub fn child(&self, kind: Child, id: &str) -> Result<Uuid> {
-        Uuid::try_parse(id).map_err(|_| Problem::not_found(kind.word()).into())
+    pub fn child(&self, kind: RecordKind, id: &str) -> Result<Uuid> {
+        Uuid::try_parse(id).map_err(|_| Problem::not_found(kind.name()).into())
     }
 
     /// What a missing child answers: 403 if it is another project's, else 404.
     pub async fn or_missing<T>(
         &self,
         tx: &mut Tx,
-        kind: Child,
+        kind: RecordKind,
         id: Uuid,
         found: Result<T, Error>,
     ) -> Result<T> {
         match found {
             Ok(value) => Ok(value),
-            Err(Error::Missing) if access::exists_anywhere(tx, kind, id).await? => Err(forbidden().into()),
-            Err(Error::Missing) => Err(Problem::not_found(kind.word()).into()),
+            Err(Error::Missing) if access::exists_in_any_project(tx, kind, id).await? => {
+                Err(forbidden().into())
+            }
+            Err(Error::Missing) => Err(Problem::not_found(kind.name()).into()),
             Err(other) => Err(other.into()),
         }
     }

@@ -1,9 +1,9 @@
 //! How what two audits found differs, issue by issue.
 
 use searchwright_contract::diffs::Change;
-use searchwright_store::snapshots::Mark;
+use searchwright_store::snapshots::PageState;
 
-fn knows(pages: &[Mark], page: u64) -> bool {
+fn knows(pages: &[PageState], page: u64) -> bool {
     pages.binary_search_by_key(&page, |mark| mark.page).is_ok()
 }
 
@@ -12,8 +12,8 @@ fn knows(pages: &[Mark], page: u64) -> bool {
 pub(crate) fn merged(
     before: &[u64],
     now: &[u64],
-    a: &[Mark],
-    b: &[Mark],
+    a: &[PageState],
+    b: &[PageState],
 ) -> impl Iterator<Item = (u64, Change)> {
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || {
@@ -43,8 +43,8 @@ mod tests {
 
     use super::*;
 
-    fn marks(pages: &std::collections::BTreeSet<u64>) -> Vec<Mark> {
-        let mark = |page: &u64| Mark {
+    fn marks(pages: &std::collections::BTreeSet<u64>) -> Vec<PageState> {
+        let mark = |page: &u64| PageState {
             page: *page,
             status: 200,
             indexable: true,

@@ -15,9 +15,9 @@ use searchwright_store::{
     Tx,
     access::ProjectScope,
     activity, admin,
-    connect_links::{self, Link},
+    connect_links::{self, ConnectLink},
     events,
-    integrations::{self, New},
+    integrations::{self, NewIntegration},
     oauth_apps, projects,
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -70,7 +70,7 @@ pub struct ConnectPage {
     /// Path to which the form is sent.
     pub path: String,
     vendor: &'static Vendor,
-    link: Link,
+    link: ConnectLink,
     digest: [u8; 32],
 }
 
@@ -129,7 +129,7 @@ impl Engine {
             .await?;
         let digest = page.digest;
         self.keep(scope, made, account, CredentialKind::Page, move |tx, now| {
-            Box::pin(async move { Ok(connect_links::spend(tx, &digest, now).await?) })
+            Box::pin(async move { Ok(connect_links::mark_used(tx, &digest, now).await?) })
         })
         .await
     }
@@ -163,8 +163,8 @@ impl Engine {
 
     async fn oauth_app(&self, provider: Provider) -> Result<(App, SecretString)> {
         let mut tx = self.db.read().await?;
-        let app = oauth_apps::get(&mut tx, provider).await?.map(publishing_app);
-        let secret = oauth_apps::secret(&mut tx, &self.keyring, provider).await?;
+        let app = oauth_apps::find(&mut tx, provider).await?.map(publishing_app);
+        let secret = oauth_apps::find_secret(&mut tx, &self.keyring, provider).await?;
         app.zip(secret).ok_or_else(|| {
             Problem::new(
                 Code::ProviderNotConfigured,
@@ -192,7 +192,7 @@ impl Engine {
         entered: BTreeMap<String, String>,
     ) -> Result<Connected> {
         let vendor = vendor(provider)?;
-        let scope = admin::enter(&mut self.db.read().await?, project)
+        let scope = admin::get_scope(&mut self.db.read().await?, project)
             .await
             .map_err(|error| match error {
                 searchwright_store::Error::Missing => Problem::not_found("project").into(),
@@ -226,7 +226,7 @@ impl Engine {
         vendor: &'static Vendor,
         known: &BTreeMap<String, String>,
         entered: BTreeMap<String, String>,
-    ) -> Result<(New, Account)> {
+    ) -> Result<(NewIntegration, Account)> {
         let (settings, secrets) = sorted(vendor, known, entered)?;
         let connection = Connection {
             settings: settings.clone(),
@@ -242,7 +242,7 @@ impl Engine {
         };
         let account = asked.map_err(|trouble| refused(&trouble))?;
         let secret = (!secrets.is_empty()).then(|| SecretString::from(json!(secrets).to_string()));
-        let new = New {
+        let new = NewIntegration {
             id: self.clock.id(),
             provider: vendor.provider,
             settings,
@@ -257,7 +257,7 @@ impl Engine {
     async fn keep<F>(
         &self,
         scope: ProjectScope,
-        new: New,
+        new: NewIntegration,
         account: Account,
         by: CredentialKind,
         permit: F,
@@ -291,8 +291,8 @@ impl Engine {
                     )
                     .await?;
                     let (action, subject) = ("integrations.connected", provider.as_str().to_owned());
-                    let entry = activity::New::without_credential(entry, action, subject, by);
-                    activity::write(tx, scope, entry, now).await?;
+                    let entry = activity::NewActivity::without_credential(entry, action, subject, by);
+                    activity::insert(tx, scope, entry, now).await?;
                     Ok::<Uuid, crate::Failure>(id)
                 })
             })
@@ -320,7 +320,7 @@ pub(crate) async fn announce(
         provider,
         connection_id: connection.to_string(),
     });
-    events::write(tx, scope, event, kind, &data, now).await
+    events::insert(tx, scope, event, kind, &data, now).await
 }
 
 /// The vendor of a word: unknown ones do not exist, and some cannot be connected.
@@ -359,7 +359,7 @@ fn back(settings: &Settings) -> String {
 /// there is none, and our page asks.
 pub(crate) async fn authorise(engine: &Engine, provider: Provider, site: &str) -> Result<Option<String>> {
     let settings = engine.publishing()?;
-    if let Some(app) = oauth_apps::get(&mut engine.db.read().await?, provider).await? {
+    if let Some(app) = oauth_apps::find(&mut engine.db.read().await?, provider).await? {
         let app = publishing_app(app);
         return Ok(oauth::page(&app, site, &back(settings), "{token}")
             .map(|url| url.replace("%7Btoken%7D", "{token}")));
@@ -374,7 +374,7 @@ pub(crate) async fn authorise(engine: &Engine, provider: Provider, site: &str) -
 }
 
 /// Converts a stored application to the form that publishing takes.
-pub(crate) fn publishing_app(app: oauth_apps::App) -> App {
+pub(crate) fn publishing_app(app: oauth_apps::OauthApp) -> App {
     App {
         provider: app.provider,
         client_id: app.client_id,

@@ -31,13 +31,13 @@ impl Cursors {
     }
 
     pub(crate) async fn load(db: &Db) -> Result<Self> {
-        let stored = admin::meta(&mut db.read().await?, NAME).await?;
+        let stored = admin::get_meta(&mut db.read().await?, NAME).await?;
         let stored = match stored {
             Some(stored) => stored,
             None => {
                 let mut fresh = vec![0; 32];
                 getrandom::fill(&mut fresh).map_err(|e| defect("no randomness", e))?;
-                db.write(move |tx| Box::pin(async move { admin::set_meta(tx, NAME, fresh).await }))
+                db.write(move |tx| Box::pin(async move { admin::insert_meta(tx, NAME, fresh).await }))
                     .await
                     .map_err(crate::Failure::from)?
             }

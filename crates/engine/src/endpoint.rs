@@ -92,7 +92,7 @@ pub struct Reply {
 struct Prepared {
     call: Call,
     arguments: Value,
-    idempotency: Option<(idempotency::Slot, Vec<u8>)>,
+    idempotency: Option<(idempotency::IdempotencyKey, Vec<u8>)>,
 }
 
 impl Engine {
@@ -227,7 +227,7 @@ where
     if let Some(scope) = call.scope {
         let made = || Some(answer.head().location?.rsplit('/').next()?.to_owned());
         let Credential::Key(access) = &call.credential;
-        let entry = activities::New {
+        let entry = activities::NewActivity {
             id: call.engine.clock.id(),
             action: O::META.name,
             subject: subject.or_else(made),
@@ -235,7 +235,7 @@ where
             credential: access.key.id,
             name: access.key.name.clone(),
         };
-        activities::write(tx, scope, entry, call.now).await?;
+        activities::insert(tx, scope, entry, call.now).await?;
     }
     reply::<O>(answer)
 }

@@ -3,7 +3,7 @@
 use searchwright_contract::{Code, Problem};
 use searchwright_store::{
     Error,
-    usage::{Exceeded, OverBudget},
+    usage::{BudgetExceeded, QuotaExceeded},
 };
 
 /// Result of whatever a caller asked for.
@@ -51,9 +51,9 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<Exceeded> for Failure {
-    fn from(exceeded: Exceeded) -> Self {
-        let Exceeded {
+impl From<QuotaExceeded> for Failure {
+    fn from(exceeded: QuotaExceeded) -> Self {
+        let QuotaExceeded {
             metric,
             limit,
             used,
@@ -72,9 +72,9 @@ impl From<Exceeded> for Failure {
     }
 }
 
-impl From<OverBudget> for Failure {
-    fn from(over: OverBudget) -> Self {
-        let OverBudget {
+impl From<BudgetExceeded> for Failure {
+    fn from(over: BudgetExceeded) -> Self {
+        let BudgetExceeded {
             provider,
             limit,
             used,

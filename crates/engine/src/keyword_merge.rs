@@ -14,7 +14,7 @@ use searchwright_keywords::{
     score,
     score::Parts,
 };
-use searchwright_store::keywords::Known;
+use searchwright_store::keywords::KeywordFacts;
 
 /// The origin that rows of a file or a provider share.
 pub(crate) struct RowOrigin {
@@ -31,12 +31,12 @@ pub(crate) struct RowOrigin {
 /// Returns the keyword with the figures of a row merged in. A figure that the row lacks stays; a volume range does not
 /// replace an exact volume.
 pub(crate) fn merge_row(
-    mut known: Known,
+    mut known: KeywordFacts,
     row: &Row,
     normalized: &str,
     language: &str,
     origin: &RowOrigin,
-) -> Known {
+) -> KeywordFacts {
     let details = &mut known.details;
     if let Some(volume) = row.search_volume {
         known.search_volume = Some(volume);
@@ -120,7 +120,7 @@ const fn level(level: Level) -> CompetitionLevel {
 }
 
 /// Classifies the search intent by rules.
-pub(crate) fn classify_intent(known: &mut Known, normalized: &str, language: &str, brands: &Brands) {
+pub(crate) fn classify_intent(known: &mut KeywordFacts, normalized: &str, language: &str, brands: &Brands) {
     let verdict = intent::classify(normalized, language, brands);
     known.intent = Some(verdict.intent);
     known.details.secondary_intents = verdict.secondary;
@@ -130,7 +130,7 @@ pub(crate) fn classify_intent(known: &mut Known, normalized: &str, language: &st
 }
 
 /// Returns the keyword score in thousandths; `None` while figures are missing.
-pub(crate) fn score_of(known: &Known) -> Option<i64> {
+pub(crate) fn score_of(known: &KeywordFacts) -> Option<i64> {
     let parts = Parts {
         relevance: known.details.relevance,
         volume: known.search_volume,

@@ -22,7 +22,7 @@ use searchwright_store::{
     Tx,
     access::ProjectScope,
     events, keywords,
-    posts::{self, MARKS, Record},
+    posts::{self, MINHASH_LEN, PostRecord},
 };
 use searchwright_writing::{
     content_checks,
@@ -97,7 +97,7 @@ struct Against<'a> {
 pub(crate) async fn settle(
     tx: &mut Tx,
     scope: ProjectScope,
-    record: &mut Record,
+    record: &mut PostRecord,
     site: &Site,
     is_new_text: bool,
     now: Instant,
@@ -106,7 +106,7 @@ pub(crate) async fn settle(
     let id = |text: &str| Uuid::try_parse(text).unwrap_or_default();
     let own = id(&post.summary.id);
     let keyword_uses = match &post.summary.keyword_id {
-        Some(keyword) => Some(posts::others_with_keyword(tx, scope, id(keyword), own).await?),
+        Some(keyword) => Some(posts::count_others_with_keyword(tx, scope, id(keyword), own).await?),
         None => None,
     };
     let sources = match &post.generation {
@@ -119,12 +119,12 @@ pub(crate) async fn settle(
         .map_err(|refused| Problem::fault("/content", &wire_name(&refused), refused.to_string()))?;
     let document = Document::of_html(&post.content_html);
     let plain = document.plain_text();
-    let marks = Shingles::of(&plain).smallest(MARKS);
+    let marks = Shingles::of(&plain).smallest(MINHASH_LEN);
     if is_new_text {
-        posts::mark(tx, scope, own, &marks).await?;
+        posts::save_minhash(tx, scope, own, &marks).await?;
     }
     let mut others = sources.shingles();
-    for (other, content) in posts::alike(tx, scope, own, &marks).await? {
+    for (other, content) in posts::find_similar(tx, scope, own, &marks).await? {
         if let Ok(document) = Document::of_markdown(&content) {
             others.push((format!("posts/{other}"), Shingles::of(&document.plain_text())));
         }
@@ -145,7 +145,7 @@ pub(crate) async fn settle(
 }
 
 /// Checks, score, structured data, links, and the warnings that hold.
-fn judge(record: &mut Record, site: &Site, document: &Document, against: &Against<'_>, now: Instant) {
+fn judge(record: &mut PostRecord, site: &Site, document: &Document, against: &Against<'_>, now: Instant) {
     let post = &mut record.post;
     let links = against.links;
     let summary = &mut post.summary;
@@ -203,7 +203,7 @@ fn judge(record: &mut Record, site: &Site, document: &Document, against: &Agains
 }
 
 /// What readers get to see of a post: what its digest is made of.
-fn published(record: &Record) -> Value {
+fn published(record: &PostRecord) -> Value {
     let post = &record.post;
     json!([
         post.summary.title,
@@ -282,7 +282,7 @@ pub(crate) fn facts(summary: &PostSummary, warnings: &[PostWarning], now: Instan
 
 /// Moves a post to another status, or refuses with what would have been possible.
 pub(crate) fn advance(
-    record: &mut Record,
+    record: &mut PostRecord,
     to: PostStatus,
     by: Actor,
     facts: &Facts,
@@ -356,18 +356,18 @@ pub(crate) async fn follow(
     let aim = |summary: &PostSummary| {
         let id = Uuid::try_parse(summary.keyword_id.as_deref()?).ok()?;
         let (has_text, was_live) = (summary.seo_score.is_some(), summary.published_at.is_some());
-        Some((id, keywords::stage(summary.status, has_text, was_live)))
+        Some((id, keywords::status_from_post(summary.status, has_text, was_live)))
     };
     let (old, new) = (old.and_then(aim), aim(new));
     if old == new {
         return Ok(());
     }
     if let Some((keyword, _)) = new {
-        keywords::follow(tx, scope, keyword, now).await?;
+        keywords::update_from_posts(tx, scope, keyword, now).await?;
     }
     match old {
         Some((keyword, _)) if new.is_none_or(|(now_at, _)| now_at != keyword) => {
-            keywords::follow(tx, scope, keyword, now).await
+            keywords::update_from_posts(tx, scope, keyword, now).await
         }
         _ => Ok(()),
     }
@@ -398,5 +398,5 @@ pub(crate) async fn announce(
         title: summary.title.as_deref(),
         url: summary.published_url.as_deref(),
     });
-    events::write(tx, scope, id, kind, &data, now).await
+    events::insert(tx, scope, id, kind, &data, now).await
 }

@@ -1,7 +1,7 @@
 //! What an Idempotency-Key was answered: the same request with the same key gets the same answer, and happens once.
 
 use searchwright_contract::{Answer as _, Code, Head, Instant, Meta, Operation, Problem};
-use searchwright_store::{Tx, access::ProjectScope, idempotency, seal::Place};
+use searchwright_store::{Tx, access::ProjectScope, idempotency, seal::SealContext};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -16,8 +16,8 @@ use crate::{
 const REMEMBERED_HOURS: i64 = 48;
 
 /// Where the answer to a key is kept.
-pub(crate) fn slot(meta: &Meta, credential: &Credential, key: String) -> idempotency::Slot {
-    idempotency::Slot {
+pub(crate) fn slot(meta: &Meta, credential: &Credential, key: String) -> idempotency::IdempotencyKey {
+    idempotency::IdempotencyKey {
         owner: credential.owner(),
         route: meta.name,
         key,
@@ -45,8 +45,8 @@ pub(crate) const fn is_remembered(code: Code) -> bool {
 }
 
 /// Where an answer with a secret is kept.
-fn place(scope: ProjectScope, slot: &idempotency::Slot) -> Place<'static> {
-    Place {
+fn place(scope: ProjectScope, slot: &idempotency::IdempotencyKey) -> SealContext<'static> {
+    SealContext {
         table: "idempotency",
         column: "body",
         row: slot.owner,
@@ -59,7 +59,7 @@ pub(crate) async fn replay<O: Operation>(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    slot: &idempotency::Slot,
+    slot: &idempotency::IdempotencyKey,
     fingerprint: &[u8],
     now: Instant,
 ) -> Result<Option<Reply>> {
@@ -101,7 +101,7 @@ pub(crate) async fn keep<O: Operation>(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    slot: &idempotency::Slot,
+    slot: &idempotency::IdempotencyKey,
     fingerprint: Vec<u8>,
     reply: &Reply,
     now: Instant,
@@ -117,13 +117,13 @@ pub(crate) async fn keep<O: Operation>(
     } else {
         reply.body.clone()
     };
-    let stored = idempotency::Stored {
+    let stored = idempotency::StoredResponse {
         fingerprint,
         status: reply.status,
         head,
         body,
     };
-    if idempotency::keep(tx, scope, slot, stored, now, now.plus_millis(hours * 3_600_000)).await? {
+    if idempotency::insert(tx, scope, slot, stored, now, now.plus_millis(hours * 3_600_000)).await? {
         return Ok(());
     }
     // Another request with this key committed between our look and our write; ours must not take effect.

@@ -18,11 +18,13 @@ pub(crate) fn settings(kept: Option<Value>) -> Result<Settings> {
 
 /// What an audit was made with.
 pub(crate) async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Rules> {
-    let (kept, version) = audit_settings::of(tx, scope, audit).await?.unwrap_or_default();
+    let (kept, version) = audit_settings::find_for_audit(tx, scope, audit)
+        .await?
+        .unwrap_or_default();
     Ok(settings(kept)?.rules().of_version(&version))
 }
 
 /// What the newest audit with results was made with.
 pub(crate) async fn of_newest(tx: &mut Tx, scope: ProjectScope) -> Result<Rules> {
-    Ok(settings(audit_settings::of_newest(tx, scope).await?)?.rules())
+    Ok(settings(audit_settings::find_for_newest_audit(tx, scope).await?)?.rules())
 }

@@ -70,9 +70,9 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
         db.check_schema().await?;
     }
     let keyring = Arc::new(Keyring::new(sealing_key::keys(&settings.data_dir)?)?);
-    if !keyring.check(&mut db.read().await?).await? {
+    if !keyring.check_canary(&mut db.read().await?).await? {
         let fresh = keyring.clone();
-        db.write(move |tx| Box::pin(async move { fresh.mark(tx).await }))
+        db.write(move |tx| Box::pin(async move { fresh.write_canary(tx).await }))
             .await?;
     }
     let between_audits = settings.limits.minutes_between_audits;

@@ -13,7 +13,7 @@ use std::{
 use searchwright_contract::Clock;
 use searchwright_engine::{Engine, audits, audits::CrawlSettings, jobs::worker::Worker};
 use searchwright_store::{
-    activity, connect_links, deliveries::sending, events, idempotency, jobs, seal::Keyring,
+    activity, connect_links, deliveries::queue, events, idempotency, jobs, seal::Keyring,
 };
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -138,16 +138,16 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
     };
     open::clear_scratch(&settings, embedded);
     let Installation { engine, keyring } = open::open_with(&settings, clock).await?;
-    if embedded && jobs::any_running(&mut engine.db.read().await?).await? {
+    if embedded && jobs::has_running(&mut engine.db.read().await?).await? {
         // The lock on the folder is ours: whoever held these jobs is gone.
         let now = engine.clock.now();
         engine
             .db
-            .write(move |tx| Box::pin(async move { jobs::reclaim(tx, now).await }))
+            .write(move |tx| Box::pin(async move { jobs::expire_leases(tx, now).await }))
             .await?;
     }
     if embedded {
-        engine.db.write(|tx| Box::pin(sending::reclaim(tx))).await?;
+        engine.db.write(|tx| Box::pin(queue::release_all(tx))).await?;
     }
     let failed = |e: std::io::Error| OpenError::File("listen".to_owned(), e);
     let api = listen::bind(settings.listen, "--listen").await.map_err(failed)?;
@@ -303,11 +303,11 @@ async fn upkeep(app: Arc<App>, stop: CancellationToken) {
             .db
             .write(move |tx| {
                 Box::pin(async move {
-                    idempotency::sweep(tx, now).await?;
+                    idempotency::delete_expired(tx, now).await?;
                     audits::wake_ignored(&engine, tx, now).await?;
-                    activity::sweep(tx, now).await?;
-                    connect_links::forget(tx, now).await?;
-                    events::forget(tx, now, FORGOTTEN).await
+                    activity::delete_expired(tx, now).await?;
+                    connect_links::delete_expired(tx, now).await?;
+                    events::delete_expired(tx, now, FORGOTTEN).await
                 })
             })
             .await;

@@ -1,5 +1,7 @@
-//! Who may touch which project. A [`ProjectScope`] can only come out of the database: from a key
-//! joined to its project, or from a leased job. Every function on project data takes one.
+//! Access to projects by API key.
+//!
+//! A [`ProjectScope`] can only come from the database: from a key joined to its project, or from a leased job.
+//! Every function on project data takes one.
 
 use searchwright_contract::{Instant, Scope, projects::ProjectRef};
 use subtle::ConstantTimeEq as _;
@@ -7,20 +9,20 @@ use uuid::Uuid;
 
 use crate::{Cells, Result, Tx, sql};
 
-/// Proof that somebody may work on a project.
+/// Proof that the caller may access a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProjectScope {
     project: Uuid,
 }
 
 impl ProjectScope {
-    /// The project.
+    /// Id of the project.
     pub const fn project(self) -> Uuid {
         self.project
     }
 
-    /// Only where the row that proves it was just read.
-    pub(crate) const fn proven(project: Uuid) -> Self {
+    /// Creates the proof. To be called only with an id from the row that proves access.
+    pub(crate) const fn from_row(project: Uuid) -> Self {
         Self { project }
     }
 }
@@ -32,55 +34,55 @@ pub struct KeyAccess {
     pub key: KeyRecord,
     /// Its project.
     pub project: ProjectRef,
-    /// Language and country that new records get.
+    /// Default language of new records.
     pub language: String,
-    /// Country, empty when not set.
+    /// Default country of new records; empty if not set.
     pub country: String,
     scope: ProjectScope,
 }
 
-/// What is kept of an API key; never the key itself.
+/// An API key as it is stored, which is without the key itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyRecord {
     /// Identifier.
     pub id: Uuid,
     /// Label.
     pub name: String,
-    /// First characters.
+    /// First characters of the key, to recognise it by.
     pub prefix: String,
-    /// What it may do.
+    /// Permissions.
     pub scopes: Vec<Scope>,
-    /// Refuses whatever changes something.
+    /// Forbids all changes.
     pub read_only: bool,
-    /// When it stops working.
+    /// Time of expiry.
     pub expires_at: Option<Instant>,
-    /// When somebody ended it.
+    /// Time of revocation.
     pub revoked_at: Option<Instant>,
-    /// When it was last used, to the minute.
+    /// Time of the last use, to the minute.
     pub last_used_at: Option<Instant>,
 }
 
 impl KeyAccess {
-    /// The scope, if the path names exactly this key's project. Malformed, unknown and foreign are one answer.
-    pub fn enter(&self, project_id: &str) -> Option<ProjectScope> {
+    /// Returns the scope if `project_id` is the project of this key. Malformed, unknown and foreign ids are not told apart.
+    pub fn scope_for(&self, project_id: &str) -> Option<ProjectScope> {
         (project_id == self.project.id).then_some(self.scope)
     }
 
-    /// The scope of the key's own project.
-    pub const fn own(&self) -> ProjectScope {
+    /// Scope of the key's own project.
+    pub const fn own_scope(&self) -> ProjectScope {
         self.scope
     }
 
-    /// Whether the key may do what needs this scope.
-    pub fn may(&self, needed: Scope) -> bool {
+    /// Whether the key permits an operation that needs this scope.
+    pub fn permits(&self, needed: Scope) -> bool {
         !(self.key.read_only && needed.writes())
             && (matches!(needed, Scope::Any | Scope::OfRecord)
                 || self.key.scopes.iter().any(|s| s.grants(needed)))
     }
 }
 
-/// The key with this digest, whether or not it still works.
-pub async fn key_by_digest(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option<KeyAccess>> {
+/// Returns the key with this digest, also if it is expired or revoked.
+pub async fn find_key_by_digest(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option<KeyAccess>> {
     let found = sql("SELECT k.digest, k.id, k.name, k.prefix, k.scopes, k.read_only, k.expires_at, k.revoked_at, k.last_used_at,
             p.id, p.name, p.domain, p.language, p.country
          FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.digest = $1")
@@ -90,12 +92,12 @@ pub async fn key_by_digest(tx: &mut Tx, digest: &[u8; 32]) -> Result<Option<KeyA
         Ok((stored, key_access(c)?))
     })
     .await?;
-    // The index has found equal bytes already; comparing them again in constant time costs nothing.
+    // The index has compared the bytes already; this comparison is in constant time.
     Ok(found.and_then(|(stored, access)| bool::from(stored.as_slice().ct_eq(digest)).then_some(access)))
 }
 
-/// The keys of a project, revoked ones too, with their labels.
-pub async fn key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String)>> {
+/// Returns ids and labels of the keys of a project, revoked ones included.
+pub async fn list_key_names(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String)>> {
     sql("SELECT id, name FROM api_keys WHERE project_id = $1")
         .bind(scope.project())
         .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
@@ -114,7 +116,7 @@ fn key_access(c: &mut Cells<'_>) -> Result<KeyAccess> {
         },
         language: c.take()?,
         country: c.take()?,
-        scope: ProjectScope::proven(project),
+        scope: ProjectScope::from_row(project),
     })
 }
 
@@ -131,8 +133,8 @@ fn key_record(c: &mut Cells<'_>) -> Result<KeyRecord> {
     })
 }
 
-/// Notes when keys were last used; an older note never replaces a newer one.
-pub async fn note_use(tx: &mut Tx, uses: Vec<(Uuid, Instant)>) -> Result<()> {
+/// Records the last use of keys. An older time never replaces a newer one.
+pub async fn record_key_uses(tx: &mut Tx, uses: Vec<(Uuid, Instant)>) -> Result<()> {
     let rows = uses
         .into_iter()
         .map(|(id, at)| vec![id.into(), at.into()])
@@ -145,21 +147,21 @@ pub async fn note_use(tx: &mut Tx, uses: Vec<(Uuid, Instant)>) -> Result<()> {
     Ok(())
 }
 
-macro_rules! children {
+macro_rules! record_kinds {
     ($($variant:ident $table:literal $word:literal;)*) => {
-        /// A kind of record that lives in a project.
+        /// A kind of record of a project.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Child { $(#[doc = $word] $variant,)* }
+        pub enum RecordKind { $(#[doc = $word] $variant,)* }
 
-        impl Child {
-            /// Its name in messages.
-            pub const fn word(self) -> &'static str {
+        impl RecordKind {
+            /// Name in messages.
+            pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
 
             // One key lookup per project: the tables lead with project_id, and an index by id alone
             // would cost every insert for the sake of a caller's mistake.
-            const fn text(self) -> &'static str {
+            const fn exists_text(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!("SELECT EXISTS (SELECT 1 FROM projects p WHERE EXISTS (SELECT 1 FROM ", $table, " c WHERE c.project_id = p.id AND c.id = $1))"),)*
                 }
@@ -167,7 +169,7 @@ macro_rules! children {
         }
     };
 }
-children! {
+record_kinds! {
     Keyword "keywords" "keyword";
     Post "posts" "post";
     Audit "audits" "audit";
@@ -183,7 +185,7 @@ children! {
     Cta "(SELECT project_id, id FROM brand_items WHERE resource = 'ctas')" "cta";
 }
 
-/// Whether any project has such a record: tells a foreign id (403) from an unknown one (404).
-pub async fn exists_anywhere(tx: &mut Tx, child: Child, id: Uuid) -> Result<bool> {
-    sql(child.text()).bind(id).fetch_one(tx, |c| c.take()).await
+/// Whether any project has this record; distinguishes a foreign id (403) from an unknown one (404).
+pub async fn exists_in_any_project(tx: &mut Tx, kind: RecordKind, id: Uuid) -> Result<bool> {
+    sql(kind.exists_text()).bind(id).fetch_one(tx, |c| c.take()).await
 }

@@ -1,4 +1,4 @@
-//! Activity: one row per call that changed something, written in the transaction of the change.
+//! The activity log: one entry per call that changed something, written in the transaction of the change.
 
 use searchwright_contract::{
     Instant,
@@ -8,28 +8,28 @@ use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// Days an entry is kept.
-pub const KEPT_DAYS: i64 = 400;
+/// Days after which an entry is deleted.
+pub const RETENTION_DAYS: i64 = 400;
 
-/// An entry to be written.
+/// An entry to be inserted.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewActivity {
     /// Identifier, UUIDv7 of now: the order of ids is the order of entries.
     pub id: Uuid,
     /// Name of the operation.
     pub action: &'static str,
-    /// Id of the record acted on or made.
+    /// Id of the record that was changed or created.
     pub subject: Option<String>,
     /// Kind of the credential.
     pub kind: CredentialKind,
-    /// The credential.
+    /// Id of the credential.
     pub credential: Uuid,
-    /// Its label now; it may be renamed or deleted later.
+    /// Label of the credential at this time; it may be renamed or deleted later.
     pub name: String,
 }
 
-impl New {
-    /// What no credential did.
+impl NewActivity {
+    /// Creates the entry of a change that was made without a credential.
     pub fn without_credential(id: Uuid, action: &'static str, subject: String, kind: CredentialKind) -> Self {
         Self {
             id,
@@ -42,8 +42,8 @@ impl New {
     }
 }
 
-/// Writes an entry.
-pub async fn write(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<()> {
+/// Inserts an entry.
+pub async fn insert(tx: &mut Tx, scope: ProjectScope, new: NewActivity, now: Instant) -> Result<()> {
     sql("INSERT INTO activity (project_id, id, action, subject, credential_kind, credential_id, credential_name, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
     .bind(scope.project())
@@ -58,7 +58,7 @@ pub async fn write(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> 
     .await
 }
 
-/// Entries older than this one, newest first.
+/// Returns at most `limit` entries older than `before`, newest first.
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -86,10 +86,10 @@ pub async fn list(
     .await
 }
 
-/// Forgets what is older than [`KEPT_DAYS`]; how many rows.
-pub async fn sweep(tx: &mut Tx, now: Instant) -> Result<u64> {
-    let oldest = now.plus_millis(-KEPT_DAYS * 86_400_000).millis();
-    // An id begins with the milliseconds it was made at: the primary key finds what is older.
+/// Deletes entries older than [`RETENTION_DAYS`] and returns their number.
+pub async fn delete_expired(tx: &mut Tx, now: Instant) -> Result<u64> {
+    let oldest = now.plus_millis(-RETENTION_DAYS * 86_400_000).millis();
+    // An id begins with its time in milliseconds: the primary key finds older entries.
     let oldest = Uuid::from_u128(u128::try_from(oldest).unwrap_or_default() << 80);
     sql("DELETE FROM activity WHERE project_id IN (SELECT id FROM projects) AND id < $1")
         .bind(oldest)

@@ -1,43 +1,43 @@
-//! What the operator does on the server itself: workspaces, projects and keys. Not reachable through the API.
+//! Operations of the operator on the server itself: workspaces, projects and keys. Not reachable through the API.
 
 use searchwright_contract::Instant;
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
 
-/// A project to be made.
+/// A project to be created.
 #[derive(Clone, Debug)]
 pub struct NewProject {
     /// Identifier.
     pub id: Uuid,
     /// Name.
     pub name: String,
-    /// Host, or scheme, host and port.
+    /// Host, or URL of scheme, host and port.
     pub domain: String,
 }
 
-/// A key to be made.
+/// A key to be created.
 #[derive(Clone, Debug)]
 pub struct NewKey {
     /// Identifier.
     pub id: Uuid,
-    /// The project it is bound to.
+    /// Project it gives access to.
     pub project: Uuid,
     /// Label.
     pub name: String,
-    /// First characters, shown in lists.
+    /// First characters of the key, shown in lists.
     pub prefix: String,
     /// SHA-256 of the key.
     pub digest: [u8; 32],
     /// Scopes, separated by spaces.
     pub scopes: String,
-    /// Refuses whatever changes something.
+    /// Forbids all changes.
     pub read_only: bool,
-    /// When it stops working; never if `None`.
+    /// Time of expiry; never if `None`.
     pub expires_at: Option<Instant>,
 }
 
-/// Makes a project in the first workspace, which is made with it when there is none.
+/// Creates a project in the first workspace. Creates a workspace of id `workspace` if there is none.
 pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, now: Instant) -> Result<()> {
     let existing: Option<Uuid> = sql("SELECT id FROM workspaces ORDER BY id LIMIT 1")
         .fetch_optional(tx, |c| c.take())
@@ -66,24 +66,24 @@ pub async fn create_project(tx: &mut Tx, project: NewProject, workspace: Uuid, n
     Ok(())
 }
 
-/// The project of this domain, if there is one.
-pub async fn project_by_domain(tx: &mut Tx, domain: &str) -> Result<Option<Uuid>> {
+/// Returns the first project of a domain.
+pub async fn find_project_by_domain(tx: &mut Tx, domain: &str) -> Result<Option<Uuid>> {
     sql("SELECT id FROM projects WHERE domain = $1 ORDER BY id LIMIT 1")
         .bind(domain)
         .fetch_optional(tx, |c| c.take())
         .await
 }
 
-/// The scope of a project by its id, for the operator; [`Error::Missing`] without the project.
-pub async fn enter(tx: &mut Tx, project: Uuid) -> Result<ProjectScope> {
+/// Returns the scope of a project, for the operator; [`Error::Missing`] if there is no such project.
+pub async fn get_scope(tx: &mut Tx, project: Uuid) -> Result<ProjectScope> {
     sql("SELECT id FROM projects WHERE id = $1")
         .bind(project)
-        .fetch_one(tx, |c| Ok(ProjectScope::proven(c.take()?)))
+        .fetch_one(tx, |c| Ok(ProjectScope::from_row(c.take()?)))
         .await
 }
 
-/// Live keys of a project: neither revoked nor expired.
-pub async fn live_keys(tx: &mut Tx, project: Uuid, now: Instant) -> Result<u64> {
+/// Counts the keys of a project that are neither revoked nor expired.
+pub async fn count_live_keys(tx: &mut Tx, project: Uuid, now: Instant) -> Result<u64> {
     sql("SELECT count(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
         .bind(project)
         .bind(now)
@@ -91,7 +91,7 @@ pub async fn live_keys(tx: &mut Tx, project: Uuid, now: Instant) -> Result<u64> 
         .await
 }
 
-/// Makes a key; [`Error::Dangling`] without the project.
+/// Creates a key; [`Error::Dangling`] if there is no such project.
 pub async fn create_key(tx: &mut Tx, key: NewKey, now: Instant) -> Result<()> {
     sql("INSERT INTO api_keys (id, project_id, name, prefix, digest, scopes, read_only, expires_at, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
@@ -109,7 +109,7 @@ pub async fn create_key(tx: &mut Tx, key: NewKey, now: Instant) -> Result<()> {
     Ok(())
 }
 
-/// Ends a key at once; [`Error::Missing`] if there is none, `false` if it had ended before.
+/// Revokes a key; [`Error::Missing`] if there is none, `false` if it was revoked before.
 pub async fn revoke_key(tx: &mut Tx, id: Uuid, now: Instant) -> Result<bool> {
     let known: Option<bool> = sql("SELECT revoked_at IS NOT NULL FROM api_keys WHERE id = $1")
         .bind(id)
@@ -126,8 +126,8 @@ pub async fn revoke_key(tx: &mut Tx, id: Uuid, now: Instant) -> Result<bool> {
     Ok(true)
 }
 
-/// Ends every live key of this name.
-pub async fn revoke_named(tx: &mut Tx, project: Uuid, name: &str, now: Instant) -> Result<u64> {
+/// Revokes all keys of this name and returns their number.
+pub async fn revoke_keys_by_name(tx: &mut Tx, project: Uuid, name: &str, now: Instant) -> Result<u64> {
     sql("UPDATE api_keys SET revoked_at = $3 WHERE project_id = $1 AND name = $2 AND revoked_at IS NULL")
         .bind(project)
         .bind(name)
@@ -136,25 +136,25 @@ pub async fn revoke_named(tx: &mut Tx, project: Uuid, name: &str, now: Instant) 
         .await
 }
 
-/// What a rotation takes over from the key it replaces.
+/// Fields that the successor of a rotated key inherits.
 #[derive(Clone, Debug)]
-pub struct Rotated {
-    /// The project.
+pub struct RetiredKey {
+    /// Project of the key.
     pub project: Uuid,
     /// Label.
     pub name: String,
     /// Scopes, separated by spaces.
     pub scopes: String,
-    /// Refuses whatever changes something.
+    /// Forbids all changes.
     pub read_only: bool,
 }
 
-/// Lets a live key end at `until`, or earlier if it would have, and returns what its successor inherits.
-pub async fn retire_key(tx: &mut Tx, id: Uuid, until: Instant, now: Instant) -> Result<Rotated> {
+/// Makes a live key expire at `until` or earlier, and returns the fields that its successor inherits.
+pub async fn retire_key(tx: &mut Tx, id: Uuid, until: Instant, now: Instant) -> Result<RetiredKey> {
     let old = sql("SELECT project_id, name, scopes, read_only FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)")
         .bind(id)
         .bind(now)
-        .fetch_one(tx, |c| Ok(Rotated { project: c.take()?, name: c.take()?, scopes: c.take()?, read_only: c.take()? }))
+        .fetch_one(tx, |c| Ok(RetiredKey { project: c.take()?, name: c.take()?, scopes: c.take()?, read_only: c.take()? }))
         .await?;
     sql("UPDATE api_keys SET expires_at = $2 WHERE id = $1 AND (expires_at IS NULL OR expires_at > $2)")
         .bind(id)
@@ -164,20 +164,20 @@ pub async fn retire_key(tx: &mut Tx, id: Uuid, until: Instant, now: Instant) -> 
     Ok(old)
 }
 
-/// A value of the installation, such as the canary of the sealing keys.
-pub async fn meta(tx: &mut Tx, name: &str) -> Result<Option<Vec<u8>>> {
+/// Returns a value of the installation, such as the canary of the sealing keys.
+pub async fn get_meta(tx: &mut Tx, name: &str) -> Result<Option<Vec<u8>>> {
     sql("SELECT value FROM meta WHERE name = $1")
         .bind(name)
         .fetch_optional(tx, |c| c.take())
         .await
 }
 
-/// Sets a value of the installation unless it has one; what it has afterwards.
-pub async fn set_meta(tx: &mut Tx, name: &str, value: Vec<u8>) -> Result<Vec<u8>> {
+/// Inserts a value of the installation unless there is one, and returns the stored value.
+pub async fn insert_meta(tx: &mut Tx, name: &str, value: Vec<u8>) -> Result<Vec<u8>> {
     sql("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
         .bind(name)
         .bind(value)
         .execute(tx)
         .await?;
-    meta(tx, name).await?.ok_or(Error::Missing)
+    get_meta(tx, name).await?.ok_or(Error::Missing)
 }

@@ -1,16 +1,17 @@
-//! What a project has set about its audits, and what each audit was made with.
+//! Settings for the audits of a project, and those that each audit was started with.
 
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{Error, Json, Result, Tx, access::ProjectScope, sql};
 
-fn json(found: Option<Option<Json>>) -> Option<Value> {
+fn into_value(found: Option<Option<Json>>) -> Option<Value> {
     found.flatten().map(|json| json.0)
 }
 
-/// What a project has set; `None` for nothing. Nobody else can change it until the transaction ends.
-pub async fn held(tx: &mut Tx, project: Uuid) -> Result<Option<Value>> {
+/// Returns the settings of a project, locked until the transaction ends; `None` if there are none.
+/// [`Error::Dangling`] if there is no such project.
+pub async fn get_for_update(tx: &mut Tx, project: Uuid) -> Result<Option<Value>> {
     let text = if tx.is_postgres() {
         "SELECT 1 FROM projects WHERE id = $1 FOR UPDATE"
     } else {
@@ -22,10 +23,10 @@ pub async fn held(tx: &mut Tx, project: Uuid) -> Result<Option<Value>> {
         .bind(project)
         .fetch_optional(tx, |c| c.take())
         .await?;
-    Ok(json(found.map(Some)))
+    Ok(into_value(found.map(Some)))
 }
 
-/// Sets it for the audits that are started from now on; `None` for nothing.
+/// Sets or, with `None`, deletes the settings for audits that are started from now on.
 pub async fn set(tx: &mut Tx, project: Uuid, settings: Option<Value>) -> Result<()> {
     match settings {
         Some(settings) => sql("INSERT INTO audit_settings (project_id, settings) VALUES ($1, $2)
@@ -39,20 +40,24 @@ pub async fn set(tx: &mut Tx, project: Uuid, settings: Option<Value>) -> Result<
     Ok(())
 }
 
-/// What an audit was made with, and the version of the ruleset.
-pub async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<(Option<Value>, String)>> {
+/// Returns the settings that an audit was started with, and the version of its ruleset.
+pub async fn find_for_audit(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+) -> Result<Option<(Option<Value>, String)>> {
     sql("SELECT settings, ruleset_version FROM audits WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(audit)
-        .fetch_optional(tx, |c| Ok((json(Some(c.take()?)), c.take()?)))
+        .fetch_optional(tx, |c| Ok((into_value(Some(c.take()?)), c.take()?)))
         .await
 }
 
-/// What the newest audit with results was made with.
-pub async fn of_newest(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Value>> {
+/// Returns the settings that the newest audit with results was started with.
+pub async fn find_for_newest_audit(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Value>> {
     let found = sql("SELECT settings FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1")
         .bind(scope.project())
         .fetch_optional(tx, |c| c.take())
         .await?;
-    Ok(json(found))
+    Ok(into_value(found))
 }

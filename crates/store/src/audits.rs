@@ -9,25 +9,24 @@ use searchwright_contract::{
     diffs::ChangeCounts,
     missing::MissingReason,
 };
-use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
 
-/// An audit to be started.
+/// An audit to be created.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewAudit {
     /// Identifier, UUIDv7 of now.
     pub id: Uuid,
-    /// The job that does it.
+    /// Job that runs it.
     pub job_id: Uuid,
-    /// Where the crawl begins.
+    /// First URL of the crawl.
     pub start_url: String,
-    /// Limits.
+    /// Limits of the crawl.
     pub config: AuditConfig,
-    /// Version of the checks.
+    /// Version of the ruleset.
     pub ruleset_version: &'static str,
-    /// Version of the rules that identify pages.
+    /// Version of the rules that identify pages by URL.
     pub normalization_version: u32,
 }
 
@@ -43,16 +42,6 @@ macro_rules! columns {
     };
 }
 
-fn read<T: DeserializeOwned>(kept: Json) -> Result<T> {
-    serde_json::from_value(kept.0).map_err(|e| Error::Defect(e.to_string()))
-}
-
-fn json<T: Serialize>(value: &T) -> Result<Json> {
-    serde_json::to_value(value)
-        .map(Json)
-        .map_err(|e| Error::Defect(e.to_string()))
-}
-
 fn audit(c: &mut Cells<'_>) -> Result<Audit> {
     let mut audit = Audit {
         id: c.take::<Uuid>()?.to_string(),
@@ -61,7 +50,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         status: c.parse()?,
         trigger: c.parse()?,
         start_url: c.take()?,
-        config: read(c.take()?)?,
+        config: c.take_json()?,
         ruleset_version: c.take()?,
         normalization_version: c.take()?,
         requested_at: c.take()?,
@@ -81,7 +70,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         error_free_pages_pct: c.take()?,
         pages_scored: c.take()?,
         score_is_partial: c.take()?,
-        category_scores: c.take::<Option<Json>>()?.map(read).transpose()?,
+        category_scores: c.take_json_optional()?,
         totals: Some(AuditTotals {
             errors: c.take()?,
             warnings: c.take()?,
@@ -90,7 +79,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         }),
         previous_audit_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
         since_previous: None,
-        changes: c.take::<Option<Json>>()?.map(read).transpose()?,
+        changes: c.take_json_optional()?,
         error: None,
         version: 0,
         allowed_actions: AllowedActions::default(),
@@ -101,7 +90,7 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
         message: message.unwrap_or_default(),
     });
     audit.version = c.take()?;
-    // the columns say 0 of what is not known
+    // The columns are 0 as long as there are no results.
     audit.totals = audit.totals.filter(|_| audit.status.has_results());
     audit.health_score_status = match (audit.health_score, audit.status.has_results()) {
         (Some(_), _) => None,
@@ -111,10 +100,10 @@ fn audit(c: &mut Cells<'_>) -> Result<Audit> {
     Ok(audit)
 }
 
-/// Starts an audit, with what the project has set now.
-pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Audit> {
-    let previous = newest_finished(tx, scope).await?;
-    let config = json(&new.config)?;
+/// Creates an audit with the current settings of the project.
+pub async fn create(tx: &mut Tx, scope: ProjectScope, new: NewAudit, now: Instant) -> Result<Audit> {
+    let previous = find_newest_finished(tx, scope).await?;
+    let config = Json::encode(&new.config)?;
     sql(columns!("INSERT INTO audits (project_id, id, job_id, status, started_by, start_url, config, ruleset_version, requested_at, discovered, fetched, queued,
             failed, blocked, score_is_partial, errors, warnings, notices, issues, previous_audit_id, version, normalization_version, settings)
          VALUES ($1, $2, $3, 'queued', 'manual', $4, $5, $6, $7, 0, 0, 0, 0, 0, $8, 0, 0, 0, 0, $9, 1, $10, (SELECT s.settings FROM audit_settings s WHERE s.project_id = $1)) RETURNING" ""))
@@ -132,31 +121,31 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
     .await
 }
 
-/// The newest audit with results.
-pub async fn newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Uuid>> {
+/// Returns the newest audit with results.
+pub async fn find_newest_finished(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Uuid>> {
     sql("SELECT id FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1")
         .bind(scope.project())
         .fetch_optional(tx, |c| c.take())
         .await
 }
 
-/// When an audit was asked for last by a caller.
-pub async fn last_manual(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Instant>> {
+/// Returns the time of the last audit that a caller requested.
+pub async fn find_last_manual(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Instant>> {
     sql("SELECT requested_at FROM audits WHERE project_id = $1 AND started_by = 'manual' ORDER BY id DESC LIMIT 1")
         .bind(scope.project())
         .fetch_optional(tx, |c| c.take())
         .await
 }
 
-/// The one that has not ended, if there is one.
-pub async fn active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Audit>> {
+/// Returns the unfinished audit, if there is one.
+pub async fn find_active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Audit>> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND status IN ('queued', 'crawling', 'analyzing')"))
         .bind(scope.project())
         .fetch_optional(tx, audit)
         .await
 }
 
-/// One page, newest first.
+/// Returns at most `limit` audits older than `before`, newest first.
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -173,7 +162,7 @@ pub async fn list(
         .await
 }
 
-/// One audit.
+/// Returns an audit; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
@@ -182,7 +171,7 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Audit> {
         .await
 }
 
-/// Audits by their ids, each in its place.
+/// Returns audits in the order of `ids`.
 pub async fn get_each(tx: &mut Tx, scope: ProjectScope, ids: &[Uuid]) -> Result<Vec<Option<Audit>>> {
     sql(columns!("SELECT" "FROM audits WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
@@ -190,7 +179,7 @@ pub async fn get_each(tx: &mut Tx, scope: ProjectScope, ids: &[Uuid]) -> Result<
         .await
 }
 
-/// A worker has it: it crawls or, after that, analyses.
+/// Sets the status of an unfinished audit when a worker begins to crawl or to analyse.
 pub async fn set_status(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -211,7 +200,7 @@ pub async fn set_status(
     Ok(())
 }
 
-/// Notes how far the crawl is.
+/// Sets the progress of the crawl.
 pub async fn set_progress(tx: &mut Tx, scope: ProjectScope, id: Uuid, progress: AuditProgress) -> Result<()> {
     sql("UPDATE audits SET discovered = $3, fetched = $4, queued = $5, failed = $6, blocked = $7, version = version + 1 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
@@ -226,36 +215,36 @@ pub async fn set_progress(tx: &mut Tx, scope: ProjectScope, id: Uuid, progress: 
     Ok(())
 }
 
-/// How an audit ended.
+/// Outcome of an audit.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
-    /// Why the crawl ended.
+pub struct AuditOutcome {
+    /// Reason why the crawl ended.
     pub termination: Option<String>,
-    /// Health, 0 to 100.
+    /// Health score, 0 to 100.
     pub health_score: Option<u8>,
-    /// Percent of pages without an error.
+    /// Percentage of pages without an error.
     pub error_free_pages_pct: Option<f64>,
-    /// Pages the score is computed from.
+    /// Number of pages that count in the score.
     pub pages_scored: Option<u32>,
-    /// Health of each category, by its name.
+    /// Health score of each category by name.
     pub category_scores: Option<BTreeMap<String, u8>>,
-    /// A limit cut pages off.
+    /// A limit excluded pages from the crawl.
     pub score_is_partial: bool,
-    /// Counts of findings.
+    /// Number of findings by severity.
     pub totals: AuditTotals,
-    /// How what it found differs from the audit before.
+    /// Number of changed occurrences since the previous audit.
     pub changes: Option<ChangeCounts>,
-    /// Code and message of a failure.
+    /// Failure.
     pub error: Option<AuditError>,
 }
 
-/// Ends an audit; `false` if it had ended before, and then nothing is written.
+/// Finishes an audit. Returns `false`, and writes nothing, if it was finished before.
 pub async fn finish(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
     status: AuditStatus,
-    outcome: Outcome,
+    outcome: AuditOutcome,
     now: Instant,
 ) -> Result<bool> {
     let (code, message) = outcome
@@ -279,14 +268,14 @@ pub async fn finish(
     .bind(code)
     .bind(message)
     .bind(now)
-    .bind(outcome.category_scores.as_ref().map(json).transpose()?)
-    .bind(outcome.changes.as_ref().map(json).transpose()?)
+    .bind(outcome.category_scores.as_ref().map(Json::encode).transpose()?)
+    .bind(outcome.changes.as_ref().map(Json::encode).transpose()?)
     .execute(tx)
     .await?;
     Ok(touched == 1)
 }
 
-/// Writes the score and the sums of an audit anew, after occurrences were proven or accepted.
+/// Updates score and totals of a finished audit, after occurrences were resolved by a recheck or ignored.
 pub async fn rescore(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -306,7 +295,7 @@ pub async fn rescore(
     .bind(totals.warnings)
     .bind(totals.notices)
     .bind(totals.issues)
-    .bind(category_scores.as_ref().map(json).transpose()?)
+    .bind(category_scores.as_ref().map(Json::encode).transpose()?)
     .execute(tx)
     .await?;
     Ok(())

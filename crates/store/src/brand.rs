@@ -1,5 +1,5 @@
-//! Brand data: a profile per project, and items of four resources that are kept alike. What makes an item
-//! unique is a row of `brand_keys`; a resource may have several such keys per item.
+//! Brand data: a profile per project, and items of four resources that are stored alike. The unique keys of
+//! an item are rows of `brand_keys`; an item may have several.
 
 use searchwright_contract::{
     Instant,
@@ -25,7 +25,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// As in paths.
+    /// Name in paths.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Products => "products",
@@ -36,70 +36,59 @@ impl Resource {
     }
 }
 
-/// A profile as it is kept.
+/// A profile as it is stored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
-    /// What it holds.
+pub struct StoredProfile {
+    /// Content.
     pub profile: Profile,
-    /// Counts changes.
+    /// Number of changes.
     pub version: i64,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Instant,
 }
 
-fn write<T: Serialize>(value: &T) -> Result<Json> {
-    serde_json::to_value(value)
-        .map(Json)
-        .map_err(|e| Error::Defect(e.to_string()))
-}
-
-fn read<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<T> {
-    let Json(value) = c.take()?;
-    serde_json::from_value(value).map_err(|e| Error::Defect(e.to_string()))
-}
-
-/// The profile, if anybody has set one.
-pub async fn profile(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Stored>> {
+/// Returns the profile, if one was set.
+pub async fn find_profile(tx: &mut Tx, scope: ProjectScope) -> Result<Option<StoredProfile>> {
     sql("SELECT data, version, updated_at FROM brand_profiles WHERE project_id = $1")
         .bind(scope.project())
-        .fetch_optional(tx, stored)
+        .fetch_optional(tx, read_profile)
         .await
 }
 
-fn stored(c: &mut Cells<'_>) -> Result<Stored> {
-    Ok(Stored {
-        profile: read(c)?,
+fn read_profile(c: &mut Cells<'_>) -> Result<StoredProfile> {
+    Ok(StoredProfile {
+        profile: c.take_json()?,
         version: c.take()?,
         updated_at: c.take()?,
     })
 }
 
-/// Writes the profile whose version is `version` (0 for none), and counts it up; [`Error::Missing`] if it is
-/// another one by now.
+/// Writes the profile and increments its version; [`Error::Missing`] if its version is not `version` (0 if there
+/// is no profile).
 pub async fn set_profile(
     tx: &mut Tx,
     scope: ProjectScope,
     profile: &Profile,
     version: i64,
     now: Instant,
-) -> Result<Stored> {
+) -> Result<StoredProfile> {
     sql(
         "INSERT INTO brand_profiles (project_id, data, version, updated_at) VALUES ($1, $2, $3 + 1, $4)
          ON CONFLICT (project_id) DO UPDATE SET data = $2, version = $3 + 1, updated_at = $4
          WHERE brand_profiles.version = $3 RETURNING data, version, updated_at",
     )
     .bind(scope.project())
-    .bind(write(profile)?)
+    .bind(Json::encode(profile)?)
     .bind(version)
     .bind(now)
-    .fetch_one(tx, stored)
+    .fetch_one(tx, read_profile)
     .await
 }
 
-fn item<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<Item<T>> {
+fn read_item<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<Item<T>> {
     Ok(Item {
         id: c.take::<Uuid>()?.to_string(),
-        data: read(c)?,
+        data: c.take_json()?,
         version: c.take()?,
         created_at: c.take()?,
         updated_at: c.take()?,
@@ -107,7 +96,7 @@ fn item<T: DeserializeOwned>(c: &mut Cells<'_>) -> Result<Item<T>> {
     })
 }
 
-/// Items older than this one, newest first.
+/// Returns at most `limit` items older than `before`, newest first.
 pub async fn list<T: DeserializeOwned>(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -121,11 +110,11 @@ pub async fn list<T: DeserializeOwned>(
     .bind(resource.as_str())
     .bind(before.unwrap_or(Uuid::max()))
     .bind(limit)
-    .fetch_all(tx, item)
+    .fetch_all(tx, read_item)
     .await
 }
 
-/// One item; [`Error::Missing`] if the project has none of this id.
+/// Returns an item; [`Error::Missing`] if the project has none of this id.
 pub async fn get<T: DeserializeOwned>(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -137,11 +126,11 @@ pub async fn get<T: DeserializeOwned>(
     .bind(scope.project())
     .bind(resource.as_str())
     .bind(id)
-    .fetch_one(tx, item)
+    .fetch_one(tx, read_item)
     .await
 }
 
-/// How many items there are.
+/// Counts the items of a resource.
 pub async fn count(tx: &mut Tx, scope: ProjectScope, resource: Resource) -> Result<u64> {
     sql("SELECT count(*) FROM brand_items WHERE project_id = $1 AND resource = $2")
         .bind(scope.project())
@@ -150,8 +139,13 @@ pub async fn count(tx: &mut Tx, scope: ProjectScope, resource: Resource) -> Resu
         .await
 }
 
-/// The item that has this key.
-pub async fn holder(tx: &mut Tx, scope: ProjectScope, resource: Resource, key: &str) -> Result<Option<Uuid>> {
+/// Returns the item that has this key.
+pub async fn find_by_key(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    resource: Resource,
+    key: &str,
+) -> Result<Option<Uuid>> {
     sql("SELECT item_id FROM brand_keys WHERE project_id = $1 AND resource = $2 AND key = $3")
         .bind(scope.project())
         .bind(resource.as_str())
@@ -160,28 +154,28 @@ pub async fn holder(tx: &mut Tx, scope: ProjectScope, resource: Resource, key: &
         .await
 }
 
-/// An item to be added, with its keys.
+/// An item to be written, with its keys.
 #[derive(Clone, Debug)]
-pub struct New<T> {
+pub struct NewItem<T> {
     /// Identifier, UUIDv7 of now.
     pub id: Uuid,
-    /// What it holds.
+    /// Content.
     pub data: T,
-    /// What no other may have.
+    /// Keys that no other item of the resource may have.
     pub keys: Vec<String>,
 }
 
-/// Adds items; [`Error::Duplicate`] if one has a key that another has.
+/// Creates items; [`Error::Duplicate`] if another item has one of their keys.
 pub async fn create<T: Serialize>(
     tx: &mut Tx,
     scope: ProjectScope,
     resource: Resource,
-    new: &[New<T>],
+    new: &[NewItem<T>],
     now: Instant,
 ) -> Result<()> {
     let mut rows = Vec::with_capacity(new.len());
     for item in new {
-        rows.push(vec![item.id.into(), write(&item.data)?.into()]);
+        rows.push(vec![item.id.into(), Json::encode(&item.data)?.into()]);
     }
     sql(
         "INSERT INTO brand_items (project_id, resource, created_at, updated_at, version, id, data)
@@ -193,14 +187,19 @@ pub async fn create<T: Serialize>(
     .execute_each(tx, rows)
     .await?;
     let keys = new.iter().flat_map(|item| key_rows(item.id, &item.keys));
-    add_keys(tx, scope, resource, keys.collect()).await
+    insert_keys(tx, scope, resource, keys.collect()).await
 }
 
 fn key_rows(id: Uuid, keys: &[String]) -> impl Iterator<Item = Vec<Param>> {
     keys.iter().map(move |key| vec![key.into(), id.into()])
 }
 
-async fn add_keys(tx: &mut Tx, scope: ProjectScope, resource: Resource, rows: Vec<Vec<Param>>) -> Result<()> {
+async fn insert_keys(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    resource: Resource,
+    rows: Vec<Vec<Param>>,
+) -> Result<()> {
     sql("INSERT INTO brand_keys (project_id, resource, key, item_id) VALUES ($1, $2, $3, $4)")
         .bind(scope.project())
         .bind(resource.as_str())
@@ -209,13 +208,13 @@ async fn add_keys(tx: &mut Tx, scope: ProjectScope, resource: Resource, rows: Ve
     Ok(())
 }
 
-/// Writes an item whose version is `version`, and counts it up; [`Error::Missing`] if it is another one by
-/// now, [`Error::Duplicate`] if another has one of its keys.
+/// Updates an item and increments its version; [`Error::Missing`] if its version is not `version`,
+/// [`Error::Duplicate`] if another item has one of its keys.
 pub async fn update<T: Serialize + DeserializeOwned>(
     tx: &mut Tx,
     scope: ProjectScope,
     resource: Resource,
-    changed: &New<T>,
+    changed: &NewItem<T>,
     version: i64,
     now: Instant,
 ) -> Result<Item<T>> {
@@ -227,10 +226,10 @@ pub async fn update<T: Serialize + DeserializeOwned>(
     .bind(scope.project())
     .bind(resource.as_str())
     .bind(changed.id)
-    .bind(write(&changed.data)?)
+    .bind(Json::encode(&changed.data)?)
     .bind(version)
     .bind(now)
-    .fetch_one(tx, item)
+    .fetch_one(tx, read_item)
     .await?;
     sql("DELETE FROM brand_keys WHERE project_id = $1 AND resource = $2 AND item_id = $3")
         .bind(scope.project())
@@ -239,7 +238,7 @@ pub async fn update<T: Serialize + DeserializeOwned>(
         .execute(tx)
         .await?;
     let keys = key_rows(changed.id, &changed.keys).collect();
-    add_keys(tx, scope, resource, keys).await?;
+    insert_keys(tx, scope, resource, keys).await?;
     Ok(written)
 }
 
@@ -254,8 +253,8 @@ pub async fn delete(tx: &mut Tx, scope: ProjectScope, resource: Resource, id: Uu
     if gone == 0 { Err(Error::Missing) } else { Ok(()) }
 }
 
-/// How many calls to action are about a product.
-pub async fn ctas_of_product(tx: &mut Tx, scope: ProjectScope, product: Uuid) -> Result<u64> {
+/// Counts the calls to action of a product.
+pub async fn count_ctas_of_product(tx: &mut Tx, scope: ProjectScope, product: Uuid) -> Result<u64> {
     sql("SELECT count(*) FROM brand_items
          WHERE project_id = $1 AND resource = 'ctas' AND data ->> 'productId' = $2")
     .bind(scope.project())

@@ -1,32 +1,28 @@
-//! Pages on which a person connects a provider, by the digest of the token in their address. They work once.
+//! Links to pages on which a person connects a publishing provider, by the digest of the token in the URL. A link
+//! works once.
 
 use std::collections::BTreeMap;
 
 use searchwright_contract::{Instant, integrations::Provider};
 
-use crate::{
-    Result, Tx,
-    access::ProjectScope,
-    integrations::{json, read},
-    sql,
-};
+use crate::{Json, Result, Tx, access::ProjectScope, sql};
 
-/// A page on which a person connects a provider.
+/// A link for one provider.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Link {
-    /// Proof for its project.
+pub struct ConnectLink {
+    /// Scope of its project.
     pub scope: ProjectScope,
     /// The provider.
     pub provider: Provider,
-    /// What is known already, such as the address of the site.
+    /// Settings that are known already, such as the URL of the site.
     pub settings: BTreeMap<String, String>,
 }
 
-/// Makes a page by the digest of its token; earlier ones of the provider stop working.
-pub async fn invite(
+/// Creates a link by the digest of its token, and deletes earlier ones of the provider.
+pub async fn create(
     tx: &mut Tx,
     digest: &[u8; 32],
-    link: &Link,
+    link: &ConnectLink,
     now: Instant,
     expires_at: Instant,
 ) -> Result<()> {
@@ -39,7 +35,7 @@ pub async fn invite(
         .bind(digest)
         .bind(link.scope.project())
         .bind(link.provider.as_str())
-        .bind(json(&link.settings)?)
+        .bind(Json::encode(&link.settings)?)
         .bind(now)
         .bind(expires_at)
         .execute(tx)
@@ -47,23 +43,23 @@ pub async fn invite(
     Ok(())
 }
 
-/// The page of a token, while it works.
-pub async fn find(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<Option<Link>> {
+/// Returns the link of a token, unless it is used or expired.
+pub async fn find(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<Option<ConnectLink>> {
     sql("SELECT project_id, provider, settings FROM connect_links WHERE digest = $1 AND used_at IS NULL AND expires_at > $2")
         .bind(digest)
         .bind(now)
         .fetch_optional(tx, |c| {
-            Ok(Link {
-                scope: ProjectScope::proven(c.take()?),
+            Ok(ConnectLink {
+                scope: ProjectScope::from_row(c.take()?),
                 provider: c.parse()?,
-                settings: read(c.take()?)?,
+                settings: c.take_json()?,
             })
         })
         .await
 }
 
-/// Notes that a page was used; `false` if it was already.
-pub async fn spend(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<bool> {
+/// Marks a link as used. Returns `false` if it was used before, or is expired.
+pub async fn mark_used(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<bool> {
     let used = sql(
         "UPDATE connect_links SET used_at = $2 WHERE digest = $1 AND used_at IS NULL AND expires_at > $2",
     )
@@ -74,8 +70,8 @@ pub async fn spend(tx: &mut Tx, digest: &[u8; 32], now: Instant) -> Result<bool>
     Ok(used > 0)
 }
 
-/// The providers of a project that wait for a person.
-pub async fn invited(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Vec<Provider>> {
+/// Returns the providers of a project for which a link is open.
+pub async fn list_open_providers(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Vec<Provider>> {
     sql("SELECT provider FROM connect_links WHERE project_id = $1 AND used_at IS NULL AND expires_at > $2")
         .bind(scope.project())
         .bind(now)
@@ -83,8 +79,8 @@ pub async fn invited(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<V
         .await
 }
 
-/// Forgets pages that no longer work.
-pub async fn forget(tx: &mut Tx, now: Instant) -> Result<u64> {
+/// Deletes expired links and returns their number.
+pub async fn delete_expired(tx: &mut Tx, now: Instant) -> Result<u64> {
     sql("DELETE FROM connect_links WHERE expires_at < $1")
         .bind(now)
         .execute(tx)

@@ -1,26 +1,32 @@
-//! What a crawl has saved so far: numbered batches, each whole or absent, so that it can go on after a crash. And robots.txt,
-//! which outlives it.
+//! Stored crawls: numbered batches of pages, each whole or absent, so that a crawl resumes after a crash; and the last
+//! robots.txt of a site, which outlives the crawl.
 
 use searchwright_contract::Instant;
 use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// A batch as it is kept.
+/// A batch as it is stored.
 #[derive(Clone, Debug, Default)]
-pub struct Packed {
-    /// What is known of its pages.
+pub struct PackedBatch {
+    /// Facts of its pages.
     pub data: Vec<u8>,
-    /// Their texts, which are read by themselves; `None` where they are not kept.
+    /// Main texts of its pages, which are read apart from the facts; `None` if they are not kept.
     pub texts: Option<Vec<u8>>,
-    /// What other texts are compared with; `None` where it is not kept.
+    /// MinHash sketches of its texts; `None` if they are not kept.
     pub sketches: Option<Vec<u8>>,
-    /// By what its pages can be asked for only if they have changed; `None` where none of them can.
+    /// Validators (ETag, Last-Modified) of its pages; `None` if there are none.
     pub validators: Option<Vec<u8>>,
 }
 
-/// Saves a batch.
-pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, batch: Packed) -> Result<()> {
+/// Inserts a batch.
+pub async fn insert_batch(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    number: u32,
+    batch: PackedBatch,
+) -> Result<()> {
     sql("INSERT INTO crawl_batches (project_id, audit_id, number, data, texts, sketches) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(scope.project())
         .bind(audit)
@@ -42,8 +48,8 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32, ba
     Ok(())
 }
 
-/// Keeps what the site answered when it was asked for robots.txt, and when that was.
-pub async fn keep_robots(tx: &mut Tx, scope: ProjectScope, seen: Instant, data: Vec<u8>) -> Result<()> {
+/// Saves the response to a request of robots.txt and its time.
+pub async fn save_robots(tx: &mut Tx, scope: ProjectScope, seen: Instant, data: Vec<u8>) -> Result<()> {
     sql(
         "INSERT INTO robots_copies (project_id, seen_at, data) VALUES ($1, $2, $3)
          ON CONFLICT (project_id) DO UPDATE SET seen_at = $2, data = $3",
@@ -56,33 +62,38 @@ pub async fn keep_robots(tx: &mut Tx, scope: ProjectScope, seen: Instant, data: 
     Ok(())
 }
 
-/// What was kept of it.
-pub async fn robots(tx: &mut Tx, scope: ProjectScope) -> Result<Option<(Instant, Vec<u8>)>> {
+/// Returns the last response to a request of robots.txt and its time.
+pub async fn find_robots(tx: &mut Tx, scope: ProjectScope) -> Result<Option<(Instant, Vec<u8>)>> {
     sql("SELECT seen_at, data FROM robots_copies WHERE project_id = $1")
         .bind(scope.project())
         .fetch_optional(tx, |c| Ok((c.take()?, c.take()?)))
         .await
 }
 
-/// Numbers of batches from this one on, at most so many, with what their pages can be asked by.
-pub async fn validators(
+/// Returns the validators of at most `limit` batches, from number `from` on, with the numbers of the batches.
+pub async fn list_validators(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
     from: u32,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<(u32, Vec<u8>)>> {
     sql("SELECT number, data FROM crawl_validators WHERE project_id = $1 AND audit_id = $2 AND number >= $3 ORDER BY number LIMIT $4")
         .bind(scope.project())
         .bind(audit)
         .bind(from)
-        .bind(most)
+        .bind(limit)
         .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
         .await
 }
 
-/// A batch; `None` after the last.
-pub async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Vec<u8>>> {
+/// Returns the page facts of a batch; `None` after the last.
+pub async fn find_batch(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    number: u32,
+) -> Result<Option<Vec<u8>>> {
     sql("SELECT data FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")
         .bind(scope.project())
         .bind(audit)
@@ -91,8 +102,8 @@ pub async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) ->
         .await
 }
 
-/// Batches by their numbers, each in its place.
-pub async fn load_each(
+/// Returns the page facts of batches in the order of `numbers`.
+pub async fn find_batches(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
@@ -110,7 +121,12 @@ pub async fn load_each(
 }
 
 /// Returns the texts of a batch; `None` after the last, and for a batch whose texts are not kept.
-pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Vec<u8>>> {
+pub async fn find_texts(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    number: u32,
+) -> Result<Option<Vec<u8>>> {
     let texts =
         sql("SELECT texts FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND number = $3")
             .bind(scope.project())
@@ -121,8 +137,8 @@ pub async fn texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid, number: u32) -
     Ok(texts.flatten())
 }
 
-/// Batches of an audit whose texts are kept, which are its first.
-pub async fn with_texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<u32> {
+/// Counts the batches of an audit whose texts are kept, which are its first.
+pub async fn count_batches_with_texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<u32> {
     sql("SELECT count(*) FROM crawl_batches WHERE project_id = $1 AND audit_id = $2 AND texts IS NOT NULL")
         .bind(scope.project())
         .bind(audit)
@@ -130,8 +146,8 @@ pub async fn with_texts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result
         .await
 }
 
-/// What is kept of the newest audit that has finished to compare texts with, batch after batch.
-pub async fn sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u8>>> {
+/// Returns the sketches of the newest audit with results, one value per batch.
+pub async fn list_sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u8>>> {
     sql("SELECT sketches FROM crawl_batches WHERE project_id = $1 AND sketches IS NOT NULL AND audit_id =
            (SELECT id FROM audits WHERE project_id = $1 AND status IN ('completed', 'partial') ORDER BY id DESC LIMIT 1)
          ORDER BY number")
@@ -140,8 +156,8 @@ pub async fn sketches(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Vec<u8>>> 
         .await
 }
 
-/// Forgets the crawls of every audit but this one.
-pub async fn forget_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
+/// Deletes the crawls of all audits but this one.
+pub async fn delete_others(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
     for text in [
         "DELETE FROM crawl_batches WHERE project_id = $1 AND audit_id <> $2",
         "DELETE FROM crawl_validators WHERE project_id = $1 AND audit_id <> $2",

@@ -1,6 +1,6 @@
-//! Deliveries: events on their way to webhooks, and what became of them.
+//! Deliveries of events to webhooks, and their attempts.
 
-pub mod sending;
+pub mod queue;
 
 use searchwright_contract::{
     Instant,
@@ -12,11 +12,11 @@ use uuid::Uuid;
 
 use crate::{Cells, Param, Result, Tx, access::ProjectScope, sql};
 
-/// Attempts shown with a delivery.
-const SHOWN_ATTEMPTS: u32 = 10;
+/// Maximum number of attempts shown with a delivery.
+const MAX_SHOWN_ATTEMPTS: u32 = 10;
 
-/// Has an event sent to one webhook only.
-pub async fn send(
+/// Creates the delivery of an event to one webhook.
+pub async fn create(
     tx: &mut Tx,
     scope: ProjectScope,
     webhook: Uuid,
@@ -35,7 +35,7 @@ pub async fn send(
     Ok(())
 }
 
-/// Has a delivery that is over sent again; `false` if it is not over.
+/// Queues a finished delivery again; `false` if it is not finished.
 pub async fn replay(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid, now: Instant) -> Result<bool> {
     let touched = sql(
         "UPDATE deliveries SET status = 'pending', tries = 0, next_at = $4, finished_at = NULL
@@ -50,13 +50,13 @@ pub async fn replay(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid, n
     Ok(touched > 0)
 }
 
-/// Has what failed since an instant sent again, the oldest first; how many, at most so many.
+/// Queues failed deliveries since an instant again, oldest first, at most `limit`; returns their number.
 pub async fn recover(
     tx: &mut Tx,
     scope: ProjectScope,
     webhook: Uuid,
     since: Instant,
-    most: u32,
+    limit: u32,
     now: Instant,
 ) -> Result<u64> {
     sql(
@@ -67,7 +67,7 @@ pub async fn recover(
     .bind(scope.project())
     .bind(webhook)
     .bind(since)
-    .bind(most)
+    .bind(limit)
     .bind(now)
     .execute(tx)
     .await
@@ -82,7 +82,7 @@ macro_rules! columns {
     };
 }
 
-fn delivery(c: &mut Cells<'_>, webhook: Uuid) -> Result<Delivery> {
+fn read_delivery(c: &mut Cells<'_>, webhook: Uuid) -> Result<Delivery> {
     let id: Uuid = c.take()?;
     Ok(Delivery {
         id: id.to_string(),
@@ -100,24 +100,29 @@ fn delivery(c: &mut Cells<'_>, webhook: Uuid) -> Result<Delivery> {
     })
 }
 
-/// What receivers know a message by.
+/// Returns the id by which receivers recognise a message.
 pub fn message_id(id: Uuid) -> String {
     format!("msg_{}", id.simple())
 }
 
-/// Filters and place of a list.
+/// Filters and cursor of a list.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Query {
-    /// Only those that stand here.
+pub struct DeliveryQuery {
+    /// Only this status.
     pub status: Option<DeliveryStatus>,
-    /// Last row of the page before.
+    /// Last row of the previous page.
     pub before: Option<Uuid>,
-    /// Rows, at most.
+    /// Maximum number of rows.
     pub limit: u32,
 }
 
-/// One page, newest first, with their last attempts.
-pub async fn list(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, query: Query) -> Result<Vec<Delivery>> {
+/// Returns one page of deliveries with their last attempts, newest first.
+pub async fn list(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    webhook: Uuid,
+    query: DeliveryQuery,
+) -> Result<Vec<Delivery>> {
     let mut rows = sql(columns!(
         "AND id < $3 AND (CAST($4 AS TEXT) IS NULL OR status = $4) ORDER BY id DESC LIMIT $5"
     ))
@@ -126,25 +131,25 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, query: Query)
     .bind(query.before.unwrap_or(Uuid::max()))
     .bind(query.status.map(DeliveryStatus::as_str))
     .bind(query.limit)
-    .fetch_all(tx, |c| delivery(c, webhook))
+    .fetch_all(tx, |c| read_delivery(c, webhook))
     .await?;
-    with_attempts(tx, scope, webhook, &mut rows).await?;
+    load_attempts(tx, scope, webhook, &mut rows).await?;
     Ok(rows)
 }
 
-/// One delivery.
+/// Returns a delivery with its last attempts; [`Error::Missing`](crate::Error::Missing) if there is none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, webhook: Uuid, id: Uuid) -> Result<Delivery> {
     let mut row = sql(columns!("AND id = $3"))
         .bind(scope.project())
         .bind(webhook)
         .bind(id)
-        .fetch_one(tx, |c| delivery(c, webhook))
+        .fetch_one(tx, |c| read_delivery(c, webhook))
         .await?;
-    with_attempts(tx, scope, webhook, std::slice::from_mut(&mut row)).await?;
+    load_attempts(tx, scope, webhook, std::slice::from_mut(&mut row)).await?;
     Ok(row)
 }
 
-async fn with_attempts(
+async fn load_attempts(
     tx: &mut Tx,
     scope: ProjectScope,
     webhook: Uuid,
@@ -160,7 +165,7 @@ async fn with_attempts(
     )
     .bind(scope.project())
     .bind(webhook)
-    .bind(SHOWN_ATTEMPTS)
+    .bind(MAX_SHOWN_ATTEMPTS)
     .fetch_all_each(tx, ids, |c| {
         Ok(Attempt {
             at: c.take()?,

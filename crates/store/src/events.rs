@@ -1,4 +1,4 @@
-//! The outbox: events are rows of the transaction that made them true, and so is their way to every webhook.
+//! The outbox: an event and its deliveries to webhooks are rows written in the transaction of the change.
 
 use searchwright_contract::{
     Instant,
@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
 
-/// Days that events and deliveries are kept.
-const KEPT_DAYS: i64 = 30;
+/// Days after which events and deliveries are deleted.
+const RETENTION_DAYS: i64 = 30;
 
-/// Writes an event, and for every webhook that is told of its kind a delivery. The id is a UUIDv7 of now.
-pub async fn write(
+/// Inserts an event, and a delivery for every webhook that subscribes to its kind. The id is a UUIDv7 of now.
+pub async fn insert(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
@@ -20,7 +20,7 @@ pub async fn write(
     data: &serde_json::Value,
     now: Instant,
 ) -> Result<()> {
-    put(tx, scope, id, kind, data, now).await?;
+    insert_undelivered(tx, scope, id, kind, data, now).await?;
     sql(
         "INSERT INTO deliveries (project_id, webhook_id, id, kind, status, next_at, created_at)
          SELECT project_id, id, $2, $3, 'pending', $4, $4 FROM webhooks
@@ -34,11 +34,11 @@ pub async fn write(
     .await
 }
 
-/// Writes an event without telling any webhook.
+/// Inserts an event without deliveries.
 ///
-/// Readers follow events by place. The row of the head is locked until the transaction ends, so that places become
-/// visible in their order, which ids of several processes do not.
-pub async fn put(
+/// Readers follow events by position. The row of `event_heads` is locked until the transaction ends, so that positions
+/// become visible in their order, which ids of several processes would not.
+pub async fn insert_undelivered(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
@@ -53,7 +53,7 @@ pub async fn put(
         project_id: scope.project().to_string(),
         data: data.clone(),
     };
-    let body = serde_json::to_string(&event).map_err(|e| Error::Defect(e.to_string()))?;
+    let body = serde_json::to_string(&event).map_err(Error::defect)?;
     sql("INSERT INTO event_heads (project_id, position) VALUES ($1, 1)
          ON CONFLICT (project_id) DO UPDATE SET position = event_heads.position + 1")
     .bind(scope.project())
@@ -73,23 +73,23 @@ pub async fn put(
     .await
 }
 
-/// An event with its place in the order of its project.
+/// An event with its position in its project.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
-    /// Its place.
+pub struct PositionedEvent {
+    /// Position, from 1.
     pub position: i64,
-    /// The event.
+    /// Event.
     pub event: Event,
 }
 
-/// The events after a place, oldest first.
-pub async fn after(
+/// Returns at most `limit` events after a position, oldest first.
+pub async fn list_after(
     tx: &mut Tx,
     scope: ProjectScope,
     position: i64,
     kind: Option<EventType>,
     limit: u32,
-) -> Result<Vec<Placed>> {
+) -> Result<Vec<PositionedEvent>> {
     let project = scope.project().to_string();
     sql("SELECT position, id, kind, created_at, data FROM events
          WHERE project_id = $1 AND position > $2 AND (CAST($3 AS TEXT) IS NULL OR kind = $3) ORDER BY position LIMIT $4")
@@ -98,7 +98,7 @@ pub async fn after(
     .bind(kind.map(EventType::as_str))
     .bind(limit)
     .fetch_all(tx, |c: &mut Cells<'_>| {
-        Ok(Placed {
+        Ok(PositionedEvent {
             position: c.take()?,
             event: Event {
                 id: c.take::<Uuid>()?.to_string(),
@@ -112,8 +112,8 @@ pub async fn after(
     .await
 }
 
-/// The place of an event.
-pub async fn position(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<i64>> {
+/// Returns the position of an event.
+pub async fn find_position(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<i64>> {
     sql("SELECT position FROM events WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
@@ -121,25 +121,25 @@ pub async fn position(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Opti
         .await
 }
 
-/// Forgets events and deliveries that are older than 30 days, so many at a time; how many rows.
-pub async fn forget(tx: &mut Tx, now: Instant, most: u32) -> Result<u64> {
-    let before = now.plus_millis(-KEPT_DAYS * 86_400_000);
+/// Deletes events and deliveries older than 30 days, at most `limit` of each, and returns the number of rows.
+pub async fn delete_expired(tx: &mut Tx, now: Instant, limit: u32) -> Result<u64> {
+    let before = now.plus_millis(-RETENTION_DAYS * 86_400_000);
     let attempts = sql("DELETE FROM delivery_attempts WHERE (project_id, webhook_id, delivery_id) IN
            (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
     .bind(before)
-    .bind(most)
+    .bind(limit)
     .execute(tx)
     .await?;
     let deliveries = sql("DELETE FROM deliveries WHERE (project_id, webhook_id, id) IN
            (SELECT project_id, webhook_id, id FROM deliveries WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
     .bind(before)
-    .bind(most)
+    .bind(limit)
     .execute(tx)
     .await?;
     let events = sql("DELETE FROM events WHERE (project_id, id) IN
            (SELECT project_id, id FROM events WHERE created_at < $1 ORDER BY created_at LIMIT $2)")
     .bind(before)
-    .bind(most)
+    .bind(limit)
     .execute(tx)
     .await?;
     Ok(attempts + deliveries + events)

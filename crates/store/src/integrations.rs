@@ -1,6 +1,6 @@
-//! Connections to places to publish. Settings are plain, the secrets are sealed as one text.
+//! Connections to publishing providers. Settings are plain, the secrets are sealed as one text.
 //!
-//! A connection that was ended keeps its row, for what was published through it, and is none until it is made again.
+//! A removed connection keeps its row for the posts that were published through it. It is hidden until it is connected again.
 
 use std::collections::BTreeMap;
 
@@ -9,85 +9,84 @@ use searchwright_contract::{
     integrations::{IntegrationError, Provider, Readiness},
 };
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use crate::{
-    Cells, Error, Json, Result, Tx,
+    Cells, Json, Result, Tx,
     access::ProjectScope,
-    seal::{Keyring, Place},
+    seal::{Keyring, SealContext},
     sql,
 };
 
 /// A connection without its secrets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct IntegrationRecord {
     /// Identifier.
     pub id: Uuid,
     /// The provider.
     pub provider: Provider,
-    /// `Ready` where nothing is known against it; what is missing still counts.
+    /// `Ready` unless the last request failed. A connection whose mapping is incomplete is `Ready` too.
     pub status: Readiness,
-    /// Address, account and the like.
+    /// Settings, such as URL and account.
     pub settings: BTreeMap<String, String>,
     /// Name of the account at the provider.
     pub account: Option<String>,
-    /// What only one site has.
+    /// Key that identifies the site.
     pub site_key: String,
-    /// The site at the provider.
+    /// Id of the site at the provider.
     pub site_id: Option<String>,
-    /// The collection at the provider.
+    /// Id of the collection at the provider.
     pub collection_id: Option<String>,
-    /// From fields of a post to fields of the provider.
+    /// Fields of the provider by fields of a post.
     pub field_map: BTreeMap<String, String>,
-    /// What the mapping lacks.
+    /// Required entries that the mapping lacks.
     pub missing: Vec<String>,
-    /// Why the last request failed.
+    /// Error of the last request.
     pub last_error: Option<IntegrationError>,
-    /// When the provider was last asked.
+    /// Time of the last request.
     pub last_checked_at: Option<Instant>,
-    /// When a post was last published there.
+    /// Time of the last publication.
     pub last_publish_at: Option<Instant>,
-    /// Counts changes.
+    /// Number of changes.
     pub version: i64,
-    /// When it was connected.
+    /// Time of the connection.
     pub created_at: Instant,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Instant,
 }
 
-/// A connection to be made.
+/// A connection to be created.
 #[derive(Clone, Debug)]
-pub struct New {
-    /// Identifier of the row, if there is none of this site yet; the secrets are bound to it.
+pub struct NewIntegration {
+    /// Identifier of the row, if there is none for this site; the secrets are bound to it.
     pub id: Uuid,
     /// The provider.
     pub provider: Provider,
-    /// Address, account and the like.
+    /// Settings, such as URL and account.
     pub settings: BTreeMap<String, String>,
-    /// The secrets as one text; `None` where there are none.
+    /// Secrets as one text.
     pub secret: Option<SecretString>,
     /// Name of the account at the provider.
     pub account: Option<String>,
-    /// What only one site has.
+    /// Key that identifies the site.
     pub site_key: String,
 }
 
-/// Where posts go, and into which fields.
+/// Target of posts and of their fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mapping {
-    /// The site at the provider.
+pub struct FieldMapping {
+    /// Id of the site at the provider.
     pub site_id: Option<String>,
-    /// The collection at the provider.
+    /// Id of the collection at the provider.
     pub collection_id: Option<String>,
-    /// From fields of a post to fields of the provider.
+    /// Fields of the provider by fields of a post.
     pub field_map: BTreeMap<String, String>,
-    /// What it lacks.
+    /// Required entries that it lacks.
     pub missing: Vec<String>,
 }
 
-/// What a mapping of nothing lacks.
-const UNMAPPED: [&str; 2] = ["fieldMap.title", "fieldMap.content"];
+/// Entries that an empty mapping lacks.
+const REQUIRED_FIELDS: [&str; 2] = ["fieldMap.title", "fieldMap.content"];
 
 macro_rules! columns {
     ($rest:literal) => {
@@ -99,29 +98,19 @@ macro_rules! columns {
     };
 }
 
-pub(crate) fn read<T: DeserializeOwned>(Json(value): Json) -> Result<T> {
-    serde_json::from_value(value).map_err(|e| Error::Defect(e.to_string()))
-}
-
-pub(crate) fn json(value: &impl Serialize) -> Result<Json> {
-    serde_json::to_value(value)
-        .map(Json)
-        .map_err(|e| Error::Defect(e.to_string()))
-}
-
-fn record(c: &mut Cells<'_>) -> Result<Record> {
-    Ok(Record {
+fn read_record(c: &mut Cells<'_>) -> Result<IntegrationRecord> {
+    Ok(IntegrationRecord {
         id: c.take()?,
         provider: c.parse()?,
         status: c.parse()?,
-        settings: read(c.take()?)?,
+        settings: c.take_json()?,
         account: c.take()?,
         site_key: c.take()?,
         site_id: c.take()?,
         collection_id: c.take()?,
-        field_map: read(c.take()?)?,
-        missing: read(c.take()?)?,
-        last_error: c.take::<Option<Json>>()?.map(read).transpose()?,
+        field_map: c.take_json()?,
+        missing: c.take_json()?,
+        last_error: c.take_json_optional()?,
         last_checked_at: c.take()?,
         last_publish_at: c.take()?,
         version: c.take()?,
@@ -130,8 +119,8 @@ fn record(c: &mut Cells<'_>) -> Result<Record> {
     })
 }
 
-fn place(scope: ProjectScope, row: Uuid) -> Place<'static> {
-    Place {
+fn seal_context(scope: ProjectScope, row: Uuid) -> SealContext<'static> {
+    SealContext {
         table: "integrations",
         column: "secret",
         row,
@@ -139,43 +128,50 @@ fn place(scope: ProjectScope, row: Uuid) -> Place<'static> {
     }
 }
 
-/// All connections of a project.
-pub async fn list(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Record>> {
+/// Returns all connections of a project.
+pub async fn list(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<IntegrationRecord>> {
     sql(columns!("ORDER BY provider"))
         .bind(scope.project())
-        .fetch_all(tx, record)
+        .fetch_all(tx, read_record)
         .await
 }
 
-/// The connection to a provider.
-pub async fn of(tx: &mut Tx, scope: ProjectScope, provider: Provider) -> Result<Option<Record>> {
+/// Returns the connection to a provider.
+pub async fn find_by_provider(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    provider: Provider,
+) -> Result<Option<IntegrationRecord>> {
     sql(columns!("AND provider = $2"))
         .bind(scope.project())
         .bind(provider.as_str())
-        .fetch_optional(tx, record)
+        .fetch_optional(tx, read_record)
         .await
 }
 
-/// A connection by its id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<Record>> {
+/// Returns a connection by its id.
+pub async fn find(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Option<IntegrationRecord>> {
     sql(columns!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_optional(tx, record)
+        .fetch_optional(tx, read_record)
         .await
 }
 
-/// Connects a provider, over the connection there was: with new secrets to the same site it stays the same connection with
-/// its mapping; to a site that was connected before it is that connection again; else it is another.
+/// Connects a provider, and returns the id of the connection. A connection to a site that is or was connected is the same
+/// connection with new secrets; a current one keeps its mapping. A connection to another site replaces the current one.
 pub async fn connect(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
-    new: New,
+    new: NewIntegration,
     now: Instant,
 ) -> Result<Uuid> {
-    let known = of(tx, scope, new.provider).await?;
-    if let Some(other) = known.as_ref().filter(|known| known.site_key != new.site_key) {
+    let current = find_by_provider(tx, scope, new.provider).await?;
+    if let Some(other) = current
+        .as_ref()
+        .filter(|current| current.site_key != new.site_key)
+    {
         remove(tx, scope, other.id, now).await?;
     }
     let same: Option<Uuid> =
@@ -186,7 +182,8 @@ pub async fn connect(
             .fetch_optional(tx, |c| c.take())
             .await?;
     let id = same.unwrap_or(new.id);
-    let seal = |secret: SecretString| keyring.seal(place(scope, id), secret.expose_secret().as_bytes());
+    let seal =
+        |secret: SecretString| keyring.seal(seal_context(scope, id), secret.expose_secret().as_bytes());
     let sealed = new.secret.map(seal).transpose()?;
     if same.is_some() {
         sql("UPDATE integrations SET status = 'ready', settings = $3, secret = $4, account = $5, last_error = NULL, last_checked_at = $6,
@@ -194,7 +191,7 @@ pub async fn connect(
              WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
-        .bind(json(&new.settings)?)
+        .bind(Json::encode(&new.settings)?)
         .bind(sealed)
         .bind(new.account)
         .bind(now)
@@ -208,20 +205,20 @@ pub async fn connect(
     .bind(scope.project())
     .bind(id)
     .bind(new.provider.as_str())
-    .bind(json(&new.settings)?)
+    .bind(Json::encode(&new.settings)?)
     .bind(sealed)
     .bind(new.account)
     .bind(new.site_key)
-    .bind(json(&BTreeMap::<String, String>::new())?)
-    .bind(json(&UNMAPPED)?)
+    .bind(Json::encode(&BTreeMap::<String, String>::new())?)
+    .bind(Json::encode(&REQUIRED_FIELDS)?)
     .bind(now)
     .execute(tx)
     .await?;
     Ok(id)
 }
 
-/// The secrets of a connection.
-pub async fn secret(
+/// Returns the secrets of a connection.
+pub async fn find_secret(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
@@ -233,24 +230,19 @@ pub async fn secret(
             .bind(id)
             .fetch_optional(tx, |c| c.take())
             .await?;
-    let open = |sealed: Vec<u8>| {
-        let text = String::from_utf8(keyring.open(place(scope, id), &sealed)?);
-        Ok(SecretString::from(
-            text.map_err(|_| Error::Seal("a sealed value is not text"))?,
-        ))
-    };
+    let open = |sealed: Vec<u8>| keyring.open_text(seal_context(scope, id), &sealed);
     sealed.flatten().map(open).transpose()
 }
 
-/// Writes other secrets of a connection, such as a token that was renewed.
-pub async fn renew(
+/// Replaces the secrets of a connection, for example by a refreshed token.
+pub async fn update_secret(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
     id: Uuid,
     secret: SecretString,
 ) -> Result<()> {
-    let sealed = keyring.seal(place(scope, id), secret.expose_secret().as_bytes())?;
+    let sealed = keyring.seal(seal_context(scope, id), secret.expose_secret().as_bytes())?;
     sql(
         "UPDATE integrations SET secret = $3 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'",
     )
@@ -262,8 +254,14 @@ pub async fn renew(
     Ok(())
 }
 
-/// Saves a mapping.
-pub async fn map(tx: &mut Tx, scope: ProjectScope, id: Uuid, mapping: &Mapping, now: Instant) -> Result<()> {
+/// Replaces the mapping of a connection, and clears its error.
+pub async fn update_mapping(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    id: Uuid,
+    mapping: &FieldMapping,
+    now: Instant,
+) -> Result<()> {
     sql("UPDATE integrations SET site_id = $3, collection_id = $4, field_map = $5, missing = $6, version = version + 1, updated_at = $7,
            status = CASE WHEN status = 'error' THEN 'ready' ELSE status END, last_error = CASE WHEN status = 'error' THEN NULL ELSE last_error END
          WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
@@ -271,23 +269,23 @@ pub async fn map(tx: &mut Tx, scope: ProjectScope, id: Uuid, mapping: &Mapping, 
     .bind(id)
     .bind(mapping.site_id.as_deref())
     .bind(mapping.collection_id.as_deref())
-    .bind(json(&mapping.field_map)?)
-    .bind(json(&mapping.missing)?)
+    .bind(Json::encode(&mapping.field_map)?)
+    .bind(Json::encode(&mapping.missing)?)
     .bind(now)
     .execute(tx)
     .await?;
     Ok(())
 }
 
-/// Notes what a request to the provider came to: `None` is well. Whether that is new.
-pub async fn note(
+/// Records the outcome of a request to the provider; `None` is success. Returns whether the status changed.
+pub async fn record_outcome(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
-    trouble: Option<(Readiness, IntegrationError)>,
+    failure: Option<(Readiness, IntegrationError)>,
     now: Instant,
 ) -> Result<bool> {
-    let (status, error) = trouble.map_or((Readiness::Ready, None), |(status, error)| (status, Some(error)));
+    let (status, error) = failure.map_or((Readiness::Ready, None), |(status, error)| (status, Some(error)));
     let changed = sql("UPDATE integrations SET version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status NOT IN ('not_connected', $3)")
         .bind(scope.project())
         .bind(id)
@@ -299,15 +297,15 @@ pub async fn note(
         .bind(scope.project())
         .bind(id)
         .bind(status.as_str())
-        .bind(error.as_ref().map(json).transpose()?)
+        .bind(error.as_ref().map(Json::encode).transpose()?)
         .bind(now)
         .execute(tx)
         .await?;
     Ok(changed > 0)
 }
 
-/// Notes that a mapping is no longer that of the provider's fields.
-pub async fn miss(
+/// Records entries that the mapping lacks since the fields of the provider changed.
+pub async fn update_missing(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
@@ -317,15 +315,15 @@ pub async fn miss(
     sql("UPDATE integrations SET missing = $3, version = version + 1, updated_at = $4 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
         .bind(id)
-        .bind(json(&missing)?)
+        .bind(Json::encode(&missing)?)
         .bind(now)
         .execute(tx)
         .await?;
     Ok(())
 }
 
-/// Notes that a post was published there.
-pub async fn published(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
+/// Records the time of a publication.
+pub async fn record_publication(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
     sql("UPDATE integrations SET last_publish_at = $3 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
         .bind(scope.project())
         .bind(id)
@@ -335,16 +333,16 @@ pub async fn published(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant)
     Ok(())
 }
 
-/// Ends a connection: its secrets, settings and mapping are forgotten. Whether there was one.
+/// Removes a connection: deletes its secrets, settings and mapping. Returns whether there was one.
 pub async fn remove(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<bool> {
-    let none = json(&BTreeMap::<String, String>::new())?;
+    let none = Json::encode(&BTreeMap::<String, String>::new())?;
     let gone = sql("UPDATE integrations SET status = 'not_connected', settings = $3, field_map = $3, missing = $4, secret = NULL, account = NULL,
            site_id = NULL, collection_id = NULL, last_error = NULL, version = version + 1, updated_at = $5
          WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'")
     .bind(scope.project())
     .bind(id)
     .bind(none)
-    .bind(json(&UNMAPPED)?)
+    .bind(Json::encode(&REQUIRED_FIELDS)?)
     .bind(now)
     .execute(tx)
     .await?;

@@ -1,6 +1,6 @@
-//! Issues and their occurrences. Their texts are the registry's; what is kept is what was seen.
+//! Issues, and the findings of audits that make them. Titles and texts of issues come from the registry of checks.
 
-mod standing;
+mod severity;
 
 use std::collections::BTreeMap;
 
@@ -11,52 +11,52 @@ use searchwright_contract::{
 use uuid::Uuid;
 
 pub use crate::ledger::EvidenceCutoff;
-pub use standing::{Summary, Weight, announce, grade, seen, weigh};
+pub use severity::{IssueSummary, IssueWeight, update_last_seen, update_severities, update_weights, upsert};
 
 use crate::{
-    Cells, Error, Json, Result, Tx,
+    Cells, Json, Result, Tx,
     access::ProjectScope,
     ledger::{self, EntryFilter, NewLeaves},
     projects, sql,
 };
 
-/// An issue as it is kept.
+/// An issue as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IssueRow {
     /// UUIDv5 of project and check.
     pub id: Uuid,
-    /// The check.
+    /// Id of the check.
     pub check_id: String,
-    /// As the newest audit had it.
+    /// Severity in the newest audit.
     pub severity: Severity,
-    /// Sort key.
+    /// Impact, by which issues are sorted; 0 without active occurrences.
     pub impact: f64,
-    /// Active occurrences.
+    /// Number of active occurrences.
     pub active: u64,
-    /// Occurrences by state.
+    /// Number of occurrences by state.
     pub counts: BTreeMap<String, u64>,
-    /// First seen.
+    /// Time of the first finding.
     pub first_seen_at: Instant,
-    /// Last seen.
+    /// Time of the last finding.
     pub last_seen_at: Instant,
 }
 
-/// Filters and place of a list of issues.
+/// Filters and cursor of a list of issues.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct IssueQuery {
     /// Only with (`true`) or without active occurrences.
     pub active: Option<bool>,
     /// Only this severity.
     pub severity: Option<Severity>,
     /// Only this category.
     pub category: Option<String>,
-    /// Last row of the page before: impact and id.
+    /// Last row of the previous page: impact and id.
     pub after: Option<(f64, Uuid)>,
-    /// Rows, at most.
+    /// Maximum number of rows.
     pub limit: u32,
 }
 
-/// What occurs nowhere matters to nobody now; as soon as it occurs again, as much as before.
+/// Selects issues. The impact of one without active occurrences is shown as 0, and kept for when it occurs again.
 macro_rules! columns {
     ($where:literal) => {
         concat!(
@@ -66,21 +66,21 @@ macro_rules! columns {
     };
 }
 
-fn issue(c: &mut Cells<'_>) -> Result<IssueRow> {
+fn read_issue(c: &mut Cells<'_>) -> Result<IssueRow> {
     Ok(IssueRow {
         id: c.take()?,
         check_id: c.take()?,
         severity: c.parse()?,
         impact: c.take()?,
         active: c.take()?,
-        counts: serde_json::from_value(c.take::<Json>()?.0).map_err(|e| Error::Defect(e.to_string()))?,
+        counts: c.take_json()?,
         first_seen_at: c.take()?,
         last_seen_at: c.take()?,
     })
 }
 
-/// One page, highest impact first.
-pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<IssueRow>> {
+/// Returns one page of issues, highest impact first.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: IssueQuery) -> Result<Vec<IssueRow>> {
     let (impact, id) = query.after.unwrap_or((f64::MAX, Uuid::max()));
     sql(columns!("project_id = $1 AND (CASE WHEN active > 0 THEN impact ELSE 0.0 END, id) < ($2, $3)
            AND (CAST($5 AS BOOLEAN) IS NULL OR (active > 0) = $5) AND (CAST($6 AS TEXT) IS NULL OR severity = $6) AND (CAST($7 AS TEXT) IS NULL OR category = $7)
@@ -92,33 +92,33 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
     .bind(query.active)
     .bind(query.severity.map(Severity::as_str))
     .bind(query.category)
-    .fetch_all(tx, issue)
+    .fetch_all(tx, read_issue)
     .await
 }
 
-/// One issue.
+/// Returns an issue; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<IssueRow> {
     sql(columns!("project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_one(tx, issue)
+        .fetch_one(tx, read_issue)
         .await
 }
 
-/// One finding of an audit.
+/// A finding of an audit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding<E = String> {
-    /// The issue.
+    /// Id of the issue.
     pub issue: Uuid,
-    /// The page.
+    /// Id of the page.
     pub page: Uuid,
-    /// What was seen, JSON text.
+    /// Evidence, JSON text.
     pub evidence: E,
 }
 
-/// Records what an audit found. An occurrence that was resolved reopens, and so does one that was marked as done before
-/// the audit began: what was seen may be older than a later mark.
-pub async fn record(
+/// Records findings of an audit. An occurrence that was resolved is reopened, and so is one that was marked as done before the
+/// cutoff: the finding may be older than a later mark.
+pub async fn record_findings(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
@@ -126,65 +126,68 @@ pub async fn record(
     cutoff: EvidenceCutoff,
     now: Instant,
 ) -> Result<()> {
-    let ready = Ready {
-        fresh: Vec::new(),
-        known: by_issue(findings).collect(),
+    let prepared = PreparedFindings {
+        new: Vec::new(),
+        known: group_by_issue(findings).collect(),
     };
-    record_ready(tx, scope, audit, ready, cutoff, now).await
+    record_prepared(tx, scope, audit, prepared, cutoff, now).await
 }
 
-/// What was found on pages, by issue.
-fn by_issue<E>(findings: Vec<Finding<E>>) -> impl Iterator<Item = (Uuid, Vec<(Uuid, E)>)> {
-    let mut of: BTreeMap<Uuid, Vec<(Uuid, E)>> = BTreeMap::new();
+/// Groups findings (page and evidence) by issue.
+fn group_by_issue<E>(findings: Vec<Finding<E>>) -> impl Iterator<Item = (Uuid, Vec<(Uuid, E)>)> {
+    let mut groups: BTreeMap<Uuid, Vec<(Uuid, E)>> = BTreeMap::new();
     for finding in findings {
-        of.entry(finding.issue)
+        groups
+            .entry(finding.issue)
             .or_default()
             .push((finding.page, finding.evidence));
     }
-    of.into_iter()
+    groups.into_iter()
 }
 
-/// What an audit found, made ready to be recorded.
+/// Findings of an audit, packed before the transaction that records them.
 #[derive(Debug)]
-pub struct Ready {
-    fresh: Vec<(Uuid, NewLeaves)>,
+pub struct PreparedFindings {
+    /// Packed findings of issues that are new to the project.
+    new: Vec<(Uuid, NewLeaves)>,
+    /// Findings of other issues.
     known: Vec<(Uuid, Vec<(Uuid, String)>)>,
 }
 
-impl Ready {
-    /// Takes time where an issue is new, and saves more when it is recorded; one that is called new and is not takes more.
-    pub fn make(
+impl PreparedFindings {
+    /// Packs the findings of new issues. An issue that is not new although `is_new` says so is recorded correctly, but slowly.
+    pub fn new(
         findings: Vec<Finding<&str>>,
         is_new: impl Fn(Uuid) -> bool,
         audit: Uuid,
         now: Instant,
     ) -> Result<Self> {
-        let (fresh, known): (Vec<_>, Vec<_>) = by_issue(findings).partition(|(issue, _)| is_new(*issue));
-        let fresh = fresh.into_iter();
-        let fresh = fresh.map(|(issue, found)| Ok((issue, NewLeaves::pack(found, audit, now)?)));
+        let (new, known): (Vec<_>, Vec<_>) = group_by_issue(findings).partition(|(issue, _)| is_new(*issue));
+        let new = new.into_iter();
+        let new = new.map(|(issue, found)| Ok((issue, NewLeaves::pack(found, audit, now)?)));
         let owned = |(page, evidence): (Uuid, &str)| (page, evidence.to_owned());
         let known = known.into_iter();
         let known = known.map(|(issue, found)| (issue, found.into_iter().map(owned).collect()));
         Ok(Self {
-            fresh: fresh.collect::<Result<_>>()?,
+            new: new.collect::<Result<_>>()?,
             known: known.collect(),
         })
     }
 }
 
-/// The same as [`record`].
-pub async fn record_ready(
+/// The same as [`record_findings`] for prepared findings.
+pub async fn record_prepared(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
-    ready: Ready,
+    prepared: PreparedFindings,
     cutoff: EvidenceCutoff,
     now: Instant,
 ) -> Result<()> {
     projects::lock(tx, scope).await?;
-    let Ready { fresh, mut known } = ready;
-    for (issue, fresh) in fresh {
-        let found = fresh.append(tx, scope, issue).await?;
+    let PreparedFindings { new, mut known } = prepared;
+    for (issue, leaves) in new {
+        let found = leaves.append(tx, scope, issue).await?;
         known.extend(found.map(|found| (issue, found)));
     }
     for (issue, found) in known {
@@ -196,36 +199,36 @@ pub async fn record_ready(
     Ok(())
 }
 
-/// Every issue of the project.
-pub async fn ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
+/// Returns the ids of all issues of the project.
+pub async fn list_ids(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Uuid>> {
     sql("SELECT id FROM issues WHERE project_id = $1 ORDER BY id")
         .bind(scope.project())
         .fetch_all(tx, |c| c.take())
         .await
 }
 
-/// An occurrence that an audit did not find again, open or ignored.
+/// An occurrence, active or ignored, that an audit did not find again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unseen {
-    /// Where it was.
+pub struct UnseenOccurrence {
+    /// Id of the page.
     pub page: Uuid,
-    /// What was seen then, JSON text.
+    /// Last evidence, JSON text.
     pub evidence: String,
-    /// The audit has fetched the page, or tried to.
+    /// The audit fetched the page, or tried to.
     pub visited: bool,
-    /// When it was looked at last.
+    /// Time of the last check.
     pub checked_at: Instant,
 }
 
-/// Occurrences of an issue that an audit did not find again, open or ignored, by page id.
-pub async fn unseen(
+/// Returns at most `limit` occurrences of an issue, active or ignored, that an audit did not find again, by page id.
+pub async fn list_unseen(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
     issue: Uuid,
     after: Option<Uuid>,
     limit: usize,
-) -> Result<Vec<Unseen>> {
+) -> Result<Vec<UnseenOccurrence>> {
     let found = ledger::list_after(tx, scope, issue, EntryFilter::Unseen(audit), after, limit).await?;
     let pages = found.iter().map(|(page, _)| vec![(*page).into()]).collect();
     let visited = sql("SELECT 1 FROM pages WHERE project_id = $1 AND audit_id = $2 AND id = $3")
@@ -236,7 +239,7 @@ pub async fn unseen(
     let unseen = found
         .into_iter()
         .zip(visited)
-        .map(|((page, entry), visited)| Unseen {
+        .map(|((page, entry), visited)| UnseenOccurrence {
             page,
             evidence: entry.evidence,
             visited: visited.is_some(),
@@ -245,28 +248,28 @@ pub async fn unseen(
     Ok(unseen.collect())
 }
 
-/// What becomes of occurrences that an audit did not find again.
+/// Decisions about occurrences that an audit did not find again.
 #[derive(Clone, Debug, Default)]
-pub struct Settled {
-    /// Pages where they are over, and why.
+pub struct Settlement {
+    /// Pages on which the issue is resolved, and the resolution.
     pub resolved: Vec<(Uuid, &'static str)>,
-    /// Pages where nothing could be told.
+    /// Pages for which the audit could not tell.
     pub stale: Vec<Uuid>,
-    /// Pages where something newer than the audit has seen them.
+    /// Pages on which something newer than the audit has seen the issue.
     pub newer: Vec<Uuid>,
 }
 
-/// Settles what an audit did not find again. What is ignored stays so.
-pub async fn settle(
+/// Applies decisions about occurrences that an audit did not find again. Ignored ones stay ignored.
+pub async fn settle_unseen(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
     issue: Uuid,
-    settled: Settled,
+    settled: Settlement,
     now: Instant,
 ) -> Result<()> {
-    enum Is {
-        Over(&'static str),
+    enum Decision {
+        Resolved(&'static str),
         Stale,
         Newer,
     }
@@ -274,29 +277,29 @@ pub async fn settle(
     let resolved = settled
         .resolved
         .into_iter()
-        .map(|(page, why)| (page, Is::Over(why)));
-    let stale = settled.stale.into_iter().map(|page| (page, Is::Stale));
-    let newer = settled.newer.into_iter().map(|page| (page, Is::Newer));
-    let all = resolved.chain(stale).chain(newer).collect();
-    ledger::update_entries(tx, scope, issue, all, |known, is| {
+        .map(|(page, resolution)| (page, Decision::Resolved(resolution)));
+    let stale = settled.stale.into_iter().map(|page| (page, Decision::Stale));
+    let newer = settled.newer.into_iter().map(|page| (page, Decision::Newer));
+    let decisions = resolved.chain(stale).chain(newer).collect();
+    ledger::update_entries(tx, scope, issue, decisions, |known, decision| {
         let Some(entry) = known
             .as_mut()
             .filter(|entry| entry.is_active() && entry.is_unseen(audit))
         else {
             return false;
         };
-        match is {
-            Is::Over(why) => entry.resolve(why, now),
-            Is::Stale => entry.stale = true,
-            Is::Newer => entry.last_seen = entry.last_seen.max(audit),
+        match decision {
+            Decision::Resolved(resolution) => entry.resolve(resolution, now),
+            Decision::Stale => entry.stale = true,
+            Decision::Newer => entry.last_seen = entry.last_seen.max(audit),
         }
         true
     })
     .await
 }
 
-/// Counts the occurrences of an issue, while nobody else changes them. How it turned, if it did.
-pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Option<Turned>> {
+/// Counts the occurrences of an issue under the lock of the project. Returns a transition if it became active or inactive.
+pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Option<IssueTransition>> {
     projects::lock(tx, scope).await?;
     let before = get(tx, scope, issue).await?;
     let counts = ledger::count_by_state(tx, scope, issue).await?;
@@ -307,29 +310,29 @@ pub async fn recount(tx: &mut Tx, scope: ProjectScope, issue: Uuid) -> Result<Op
         .filter(|(state, _)| is_active(state))
         .map(|(_, n)| n)
         .sum();
-    let json = serde_json::to_value(&counts).map_err(|e| Error::Defect(e.to_string()))?;
+    let counts = Json::encode(&counts)?;
     sql("UPDATE issues SET active = $3, counts = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(issue)
         .bind(active)
-        .bind(Json(json))
+        .bind(counts)
         .execute(tx)
         .await?;
-    let turned = Turned {
+    let transition = IssueTransition {
         issue,
         active: active > 0,
         new: before.counts.is_empty(),
     };
-    Ok((turned.active != (before.active > 0)).then_some(turned))
+    Ok((transition.active != (before.active > 0)).then_some(transition))
 }
 
-/// How an audit left an issue.
+/// A change of an issue from inactive to active, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turned {
-    /// The issue.
+pub struct IssueTransition {
+    /// Id of the issue.
     pub issue: Uuid,
-    /// It occurs now.
+    /// It has active occurrences now.
     pub active: bool,
-    /// It had never been counted before.
+    /// It was counted for the first time.
     pub new: bool,
 }

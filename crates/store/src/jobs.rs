@@ -1,4 +1,4 @@
-//! Jobs: queued here, and carried out under a lease (`jobs/lease.rs`).
+//! The job queue. Jobs run under a lease, see `jobs/lease.rs`.
 
 mod lease;
 
@@ -12,27 +12,28 @@ use searchwright_contract::{
 use uuid::Uuid;
 
 pub use lease::{
-    Beat, End, LEASE_MILLIS, Leased, MOST_CRASHES, MOST_RUNNING, any_due, any_running, beat, decide, finish,
-    holds, lease, listen, note, reclaim, rescue,
+    JobEnd, LEASE_MILLIS, LeaseStatus, LeasedJob, MAX_CRASHES, MAX_RUNNING, check_before_commit, check_lease,
+    checkpoint, expire_leases, finish, has_due, has_running, holds_lease, lease, renew_lease,
+    requeue_expired,
 };
 
 use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
 
-/// Jobs of one project that may wait; one more is refused as overload.
-pub const MOST_QUEUED: i64 = 100;
+/// Maximum number of queued jobs per project; one more is refused as overload.
+pub const MAX_QUEUED: i64 = 100;
 
 /// A job to be queued.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewJob {
     /// Identifier.
     pub id: Uuid,
-    /// Kind, the serde tag of the payload.
+    /// Kind; the serde tag of the payload.
     pub kind: &'static str,
-    /// What to do.
+    /// Input of the job.
     pub payload: serde_json::Value,
-    /// When, at the earliest.
+    /// Earliest start.
     pub run_after: Instant,
-    /// Paths of the records concerned.
+    /// Paths of related records by name.
     pub links: BTreeMap<String, String>,
 }
 
@@ -46,7 +47,7 @@ macro_rules! columns {
     };
 }
 
-fn job(c: &mut Cells<'_>) -> Result<Job> {
+fn read_job(c: &mut Cells<'_>) -> Result<Job> {
     let mut job = Job {
         id: c.take::<Uuid>()?.to_string(),
         kind: c.take()?,
@@ -58,30 +59,24 @@ fn job(c: &mut Cells<'_>) -> Result<Job> {
         run_after: c.take()?,
         progress: c.take::<Option<Json>>()?.map(|j| j.0),
         result: c.take::<Option<Json>>()?.map(|j| j.0),
-        problem: read(c.take()?)?,
-        links: read(c.take()?)?.unwrap_or_default(),
+        problem: c.take_json_optional()?,
+        links: c.take_json()?,
         allowed_actions: AllowedActions::default(),
     };
     job.run_after = job.run_after.filter(|_| job.status == JobStatus::Queued);
     Ok(job)
 }
 
-fn read<T: serde::de::DeserializeOwned>(value: Option<Json>) -> Result<Option<T>> {
-    value
-        .map(|Json(v)| serde_json::from_value(v).map_err(|e| Error::Defect(e.to_string())))
-        .transpose()
-}
-
-/// Queues a job in the transaction of the change that needs it.
-pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<Job> {
+/// Queues a job in the transaction of the change that needs it. [`Error::Overloaded`] beyond [`MAX_QUEUED`].
+pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: NewJob, now: Instant) -> Result<Job> {
     let queued: i64 = sql("SELECT count(*) FROM jobs WHERE project_id = $1 AND status = 'queued'")
         .bind(scope.project())
         .fetch_one(tx, |c| c.take())
         .await?;
-    if queued >= MOST_QUEUED {
+    if queued >= MAX_QUEUED {
         return Err(Error::Overloaded);
     }
-    let links = serde_json::to_value(&new.links).map_err(|e| Error::Defect(e.to_string()))?;
+    let links = Json::encode(&new.links)?;
     sql(columns!("INSERT INTO jobs (project_id, id, kind, payload, status, run_after, attempt, crashes, cancel_requested, fence, links, created_at)
          VALUES ($1, $2, $3, $4, 'queued', $5, 0, 0, $8, 0, $6, $7) RETURNING" ""))
     .bind(scope.project())
@@ -89,14 +84,14 @@ pub async fn enqueue(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -
     .bind(new.kind)
     .bind(Json(new.payload))
     .bind(new.run_after)
-    .bind(Json(links))
+    .bind(links)
     .bind(now)
     .bind(false)
-    .fetch_one(tx, job)
+    .fetch_one(tx, read_job)
     .await
 }
 
-/// One page, newest first.
+/// Returns at most `limit` jobs older than `before`, newest first.
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -109,22 +104,23 @@ pub async fn list(
         .bind(before.unwrap_or(Uuid::max()))
         .bind(limit)
         .bind(status.map(JobStatus::as_str))
-        .fetch_all(tx, job)
+        .fetch_all(tx, read_job)
         .await
 }
 
-/// One job.
+/// Returns a job; [`Error::Missing`] if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Job> {
     sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_one(tx, job)
+        .fetch_one(tx, read_job)
         .await
 }
 
-/// Asks for a job to be stopped: at once if it waits, within a second if it runs. What it was before.
+/// Cancels a queued job, or requests a running one to stop. Returns the status before.
 pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<JobStatus> {
-    // One statement: a worker that takes the job meanwhile waits, and then finds it canceled, or is found here.
+    // One statement: a worker that leases the job at the same time waits and then finds it canceled, or the job is
+    // found running here.
     let after: Option<JobStatus> = sql("UPDATE jobs SET finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,
             cancel_requested = (status = 'running'), status = CASE WHEN status = 'queued' THEN 'canceled' ELSE status END
          WHERE project_id = $1 AND id = $2 AND status IN ('queued', 'running') RETURNING status")
@@ -140,8 +136,8 @@ pub async fn cancel(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
     }
 }
 
-/// Lets a job that waits be taken at once.
-pub async fn hasten(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
+/// Makes a queued job due now.
+pub async fn run_now(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) -> Result<()> {
     sql("UPDATE jobs SET run_after = $3 WHERE project_id = $1 AND id = $2 AND status = 'queued' AND run_after > $3")
         .bind(scope.project())
         .bind(id)
@@ -151,17 +147,21 @@ pub async fn hasten(tx: &mut Tx, scope: ProjectScope, id: Uuid, now: Instant) ->
     Ok(())
 }
 
-/// The job that is queued to do the same, if one is.
-pub async fn queued(tx: &mut Tx, scope: ProjectScope, payload: &serde_json::Value) -> Result<Option<Job>> {
+/// Returns a queued job of the same payload, if there is one.
+pub async fn find_queued(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    payload: &serde_json::Value,
+) -> Result<Option<Job>> {
     sql(columns!("SELECT" "FROM jobs WHERE project_id = $1 AND status = 'queued' AND payload = $2 ORDER BY id LIMIT 1"))
         .bind(scope.project())
         .bind(payload)
-        .fetch_optional(tx, job)
+        .fetch_optional(tx, read_job)
         .await
 }
 
-/// What a job is to do.
-pub async fn payload(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<serde_json::Value> {
+/// Returns the payload of a job.
+pub async fn get_payload(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<serde_json::Value> {
     sql("SELECT payload FROM jobs WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)

@@ -11,8 +11,8 @@ macro_rules! columns {
     };
 }
 
+mod cannibalisation;
 mod clusters;
-mod competing;
 mod list;
 mod posts;
 
@@ -25,46 +25,46 @@ use searchwright_contract::{
 use serde_json::Value;
 use uuid::Uuid;
 
-pub use clusters::{InCluster, Place, in_language, set_clusters};
-pub use competing::{languages, set_competing, with_pages};
-pub use list::{Part, Query, list, list_text};
-pub use posts::{follow, published_twice, stage};
+pub use cannibalisation::{list_competing_pages, list_languages, update_competing_pages};
+pub use clusters::{ClusterCandidate, ClusterPlace, list_in_language, update_clusters};
+pub use list::{KeywordQuery, ListPart, list, list_text};
+pub use posts::{list_published_twice, status_from_post, update_from_posts};
 
 use crate::{Cells, Error, Json, Param, Result, Tx, access::ProjectScope, sql};
 
-/// A keyword to be added.
+/// A keyword to be created.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewKeyword {
     /// Identifier, UUIDv7 of now.
     pub id: Uuid,
-    /// As the caller wrote it.
+    /// Text as the caller wrote it.
     pub keyword: String,
-    /// What makes it unique.
+    /// Normalised text, which is unique with language and country.
     pub normalized: String,
     /// Language.
     pub language: String,
-    /// Country, empty for all.
+    /// Country; empty for all.
     pub country: String,
-    /// Where it stands.
+    /// Status.
     pub status: KeywordStatus,
-    /// Where it came from.
+    /// Source.
     pub source: KeywordSource,
-    /// What is known of it.
-    pub known: Known,
+    /// Metrics and derived values.
+    pub facts: KeywordFacts,
 }
 
-impl New {
-    /// The record that comes of it, which need not be read back.
-    fn made(&self, now: Instant) -> Keyword {
-        let known = self.known.clone();
+impl NewKeyword {
+    /// Returns the record that an insert creates, so that it need not be read back.
+    fn to_record(&self, now: Instant) -> Keyword {
+        let facts = self.facts.clone();
         Keyword {
             id: self.id.to_string(),
             keyword: self.keyword.clone(),
-            search_volume: known.search_volume,
-            search_volume_status: missing(known.search_volume),
-            keyword_difficulty: known.keyword_difficulty,
-            keyword_difficulty_status: missing(known.keyword_difficulty),
-            intent: known.intent,
+            search_volume: facts.search_volume,
+            search_volume_status: missing_reason(facts.search_volume),
+            keyword_difficulty: facts.keyword_difficulty,
+            keyword_difficulty_status: missing_reason(facts.keyword_difficulty),
+            intent: facts.intent,
             language: self.language.clone(),
             country: Some(self.country.clone()).filter(|t| !t.is_empty()),
             status: self.status,
@@ -72,51 +72,51 @@ impl New {
             version: 1,
             created_at: now,
             updated_at: now,
-            intent_source: known.intent_source,
-            intent_confidence: known.intent_confidence,
-            intent_reason: known.intent_reason,
-            score: known.score.map(thousandths),
+            intent_source: facts.intent_source,
+            intent_confidence: facts.intent_confidence,
+            intent_reason: facts.intent_reason,
+            score: facts.score.map(score_from_thousandths),
             cluster_id: None,
             is_cluster_head: false,
             post_ids: Vec::new(),
-            details: known.details,
+            details: facts.details,
             allowed_actions: AllowedActions::default(),
         }
     }
 }
 
-fn missing(value: Option<i64>) -> Option<MissingReason> {
+fn missing_reason(value: Option<i64>) -> Option<MissingReason> {
     value.is_none().then_some(MissingReason::NotMeasured)
 }
 
-fn thousandths(score: i64) -> f64 {
+fn score_from_thousandths(score: i64) -> f64 {
     score as f64 / 1000.0
 }
 
-/// What is known of a keyword, and changes as more is learnt.
+/// Metrics and derived values of a keyword, which change over time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct KeywordFacts {
     /// Searches per month.
     pub search_volume: Option<i64>,
-    /// Difficulty.
+    /// Difficulty, 0 to 100.
     pub keyword_difficulty: Option<i64>,
-    /// What a searcher wants.
+    /// Search intent.
     pub intent: Option<Intent>,
-    /// Who says so.
+    /// Source of the intent.
     pub intent_source: Option<IntentSource>,
-    /// How sure the rules are.
+    /// Confidence of the intent, 0 to 1.
     pub intent_confidence: Option<f64>,
-    /// Which rule decided.
+    /// Rule that decided the intent.
     pub intent_reason: Option<String>,
-    /// Worth, in thousandths.
+    /// Score in thousandths.
     pub score: Option<i64>,
-    /// The rest.
+    /// Other details.
     pub details: KeywordDetails,
 }
 
-impl Known {
-    /// What is known of a keyword as it was read.
-    pub fn of(keyword: &Keyword) -> Self {
+impl KeywordFacts {
+    /// Creates the facts of a keyword as it was read.
+    pub fn from_keyword(keyword: &Keyword) -> Self {
         Self {
             search_volume: keyword.search_volume,
             keyword_difficulty: keyword.keyword_difficulty,
@@ -129,7 +129,7 @@ impl Known {
         }
     }
 
-    fn params(self) -> Result<[Param; 8]> {
+    fn into_params(self) -> Result<[Param; 8]> {
         Ok([
             self.search_volume.into(),
             self.keyword_difficulty.into(),
@@ -138,33 +138,30 @@ impl Known {
             self.intent_confidence.into(),
             self.intent_reason.into(),
             self.score.into(),
-            details(&self.details)?.into(),
+            encode_details(&self.details)?.into(),
         ])
     }
 }
 
-/// Only what is said; nothing at all for most keywords. What follows from pages and posts is not written here.
-fn details(details: &KeywordDetails) -> Result<Option<Json>> {
-    let Value::Object(mut said) = serde_json::to_value(details).map_err(|e| Error::Defect(e.to_string()))?
-    else {
+/// Encodes the members that have a value; `None`, as for most keywords, if there are none. Cannibalisation that follows from
+/// pages and posts is left out.
+fn encode_details(details: &KeywordDetails) -> Result<Option<Json>> {
+    let Json(Value::Object(mut members)) = Json::encode(details)? else {
         return Ok(None);
     };
-    if !competing::is_said(details) {
-        said.remove("cannibalisation");
+    if !cannibalisation::is_reported(details) {
+        members.remove("cannibalisation");
     }
-    said.retain(|_, value| !(value.is_null() || value.as_array().is_some_and(Vec::is_empty)));
-    Ok((!said.is_empty()).then_some(Json(Value::Object(said))))
+    members.retain(|_, value| !(value.is_null() || value.as_array().is_some_and(Vec::is_empty)));
+    Ok((!members.is_empty()).then_some(Json(Value::Object(members))))
 }
 
-/// The posts that aim at a keyword; most have none.
-fn post_ids(c: &mut Cells<'_>) -> Result<Vec<String>> {
-    match c.take::<Option<Json>>()? {
-        Some(Json(ids)) => serde_json::from_value(ids).map_err(|e| Error::Defect(e.to_string())),
-        None => Ok(Vec::new()),
-    }
+/// Reads the ids of the posts that target a keyword.
+fn read_post_ids(c: &mut Cells<'_>) -> Result<Vec<String>> {
+    Ok(c.take_json_optional()?.unwrap_or_default())
 }
 
-fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
+fn read_keyword(c: &mut Cells<'_>) -> Result<Keyword> {
     let id = c.take::<Uuid>()?.to_string();
     let keyword = c.take()?;
     let (search_volume, keyword_difficulty): (Option<i64>, Option<i64>) = (c.take()?, c.take()?);
@@ -172,9 +169,9 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
         id,
         keyword,
         search_volume,
-        search_volume_status: missing(search_volume),
+        search_volume_status: missing_reason(search_volume),
         keyword_difficulty,
-        keyword_difficulty_status: missing(keyword_difficulty),
+        keyword_difficulty_status: missing_reason(keyword_difficulty),
         intent: c.parse_optional()?,
         language: c.take()?,
         country: Some(c.take::<String>()?).filter(|t| !t.is_empty()),
@@ -186,19 +183,16 @@ fn keyword(c: &mut Cells<'_>) -> Result<Keyword> {
         intent_source: c.parse_optional()?,
         intent_confidence: c.take()?,
         intent_reason: c.take()?,
-        score: c.take::<Option<i64>>()?.map(thousandths),
+        score: c.take::<Option<i64>>()?.map(score_from_thousandths),
         cluster_id: c.take::<Option<Uuid>>()?.map(|id| id.to_string()),
         is_cluster_head: c.take()?,
-        post_ids: post_ids(c)?,
-        details: match c.take::<Option<Json>>()? {
-            Some(Json(said)) => serde_json::from_value(said).map_err(|e| Error::Defect(e.to_string()))?,
-            None => KeywordDetails::default(),
-        },
+        post_ids: read_post_ids(c)?,
+        details: c.take_json_optional()?.unwrap_or_default(),
         allowed_actions: AllowedActions::default(),
     };
     let pages = c.take::<Option<Json>>()?;
-    let shown = keyword.details.cannibalisation.take();
-    keyword.details.cannibalisation = competing::known(shown, pages, &keyword.post_ids)?;
+    let reported = keyword.details.cannibalisation.take();
+    keyword.details.cannibalisation = cannibalisation::combine(reported, pages, &keyword.post_ids)?;
     Ok(keyword)
 }
 
@@ -211,32 +205,32 @@ macro_rules! insert {
     };
 }
 
-/// Adds a keyword; `Err` with the id of the one that has this text already.
+/// Creates a keyword; `Err` with the id of the existing one if its text is taken.
 pub async fn create(
     tx: &mut Tx,
     scope: ProjectScope,
-    new: New,
+    new: NewKeyword,
     now: Instant,
 ) -> Result<Result<Keyword, Uuid>> {
-    let (text, keyword) = (text(&new), new.made(now));
+    let (text, keyword) = (text_key(&new), new.to_record(now));
     let added = sql(insert!())
         .bind(scope.project())
         .bind(now)
-        .execute_each(tx, vec![row(new)?])
+        .execute_each(tx, vec![insert_row(new)?])
         .await?;
     if added > 0 {
         return Ok(Ok(keyword));
     }
-    let found = by_texts(tx, scope, vec![text]).await?;
+    let found = find_by_texts(tx, scope, vec![text]).await?;
     match found.into_iter().next().flatten() {
         Some(keyword) => Ok(Err(Uuid::try_parse(&keyword.id).unwrap_or_default())),
         None => Err(Error::Missing),
     }
 }
 
-/// Adds keywords whose texts are new to the project; those that another has added meanwhile stay as they are.
-pub async fn add(tx: &mut Tx, scope: ProjectScope, new: Vec<New>, now: Instant) -> Result<u64> {
-    let rows = new.into_iter().map(row).collect::<Result<_>>()?;
+/// Inserts keywords and returns their number. Those whose text exists are left as they are.
+pub async fn insert_new(tx: &mut Tx, scope: ProjectScope, new: Vec<NewKeyword>, now: Instant) -> Result<u64> {
+    let rows = new.into_iter().map(insert_row).collect::<Result<_>>()?;
     sql(insert!())
         .bind(scope.project())
         .bind(now)
@@ -244,7 +238,7 @@ pub async fn add(tx: &mut Tx, scope: ProjectScope, new: Vec<New>, now: Instant) 
         .await
 }
 
-fn row(new: New) -> Result<Vec<Param>> {
+fn insert_row(new: NewKeyword) -> Result<Vec<Param>> {
     let mut row: Vec<Param> = vec![
         new.id.into(),
         new.keyword.into(),
@@ -254,40 +248,44 @@ fn row(new: New) -> Result<Vec<Param>> {
         new.status.as_str().into(),
         new.source.as_str().into(),
     ];
-    row.extend(new.known.params()?);
+    row.extend(new.facts.into_params()?);
     Ok(row)
 }
 
-/// What makes a keyword unique in its project: language, country, normalised text.
-pub type Text = (String, String, String);
+/// Unique key of a keyword in its project: language, country, normalised text.
+pub type TextKey = (String, String, String);
 
-fn text(new: &New) -> Text {
+fn text_key(new: &NewKeyword) -> TextKey {
     (new.language.clone(), new.country.clone(), new.normalized.clone())
 }
 
-/// The keywords that have these texts, each in its place.
-pub async fn by_texts(tx: &mut Tx, scope: ProjectScope, texts: Vec<Text>) -> Result<Vec<Option<Keyword>>> {
+/// Returns the keywords with these texts, in the order of `texts`.
+pub async fn find_by_texts(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    texts: Vec<TextKey>,
+) -> Result<Vec<Option<Keyword>>> {
     let rows = texts
         .into_iter()
         .map(|(language, country, normalized)| vec![language.into(), country.into(), normalized.into()])
         .collect();
     sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 AND normalized = $4"))
         .bind(scope.project())
-        .fetch_optional_each(tx, rows, keyword)
+        .fetch_optional_each(tx, rows, read_keyword)
         .await
 }
 
-/// Writes what has been learnt of keywords, and counts their versions up.
-pub async fn learn(
+/// Updates the facts of keywords, increments their versions, and returns the number of updated keywords.
+pub async fn update_facts(
     tx: &mut Tx,
     scope: ProjectScope,
-    learnt: Vec<(Uuid, Known)>,
+    changed: Vec<(Uuid, KeywordFacts)>,
     now: Instant,
 ) -> Result<u64> {
-    let mut rows = Vec::with_capacity(learnt.len());
-    for (id, known) in learnt {
+    let mut rows = Vec::with_capacity(changed.len());
+    for (id, facts) in changed {
         let mut row: Vec<Param> = vec![id.into()];
-        row.extend(known.params()?);
+        row.extend(facts.into_params()?);
         rows.push(row);
     }
     sql("UPDATE keywords SET version = version + 1, updated_at = $2, search_volume = $4, keyword_difficulty = $5, intent = $6,
@@ -299,8 +297,13 @@ pub async fn learn(
     .await
 }
 
-/// The normalised texts of a language and country.
-pub async fn texts(tx: &mut Tx, scope: ProjectScope, language: &str, country: &str) -> Result<Vec<String>> {
+/// Returns the normalised texts of a language and country, sorted.
+pub async fn list_texts(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    language: &str,
+    country: &str,
+) -> Result<Vec<String>> {
     sql("SELECT normalized FROM keywords WHERE project_id = $1 AND language = $2 AND country = $3 ORDER BY normalized")
         .bind(scope.project())
         .bind(language)
@@ -309,16 +312,16 @@ pub async fn texts(tx: &mut Tx, scope: ProjectScope, language: &str, country: &s
         .await
 }
 
-/// One keyword; [`Error::Missing`] if the project has none of this id.
+/// Returns a keyword; [`Error::Missing`] if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Keyword> {
     sql(columns!("SELECT" "FROM keywords WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_one(tx, keyword)
+        .fetch_one(tx, read_keyword)
         .await
 }
 
-/// Writes the members that can change, and counts the version up.
+/// Updates a keyword and increments its version; [`Error::Missing`] if the stored version is not that of `changed`.
 pub async fn update(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -335,7 +338,7 @@ pub async fn update(
         reason,
         score,
         details,
-    ] = Known::of(changed).params()?;
+    ] = KeywordFacts::from_keyword(changed).into_params()?;
     sql(columns!("UPDATE keywords SET status = $3, version = version + 1, updated_at = $4, search_volume = $6, keyword_difficulty = $7, intent = $8,
            intent_source = $9, intent_confidence = $10, intent_reason = $11, score = $12, details = $13
          WHERE project_id = $1 AND id = $2 AND version = $5 RETURNING" ""))
@@ -352,7 +355,7 @@ pub async fn update(
     .bind(reason)
     .bind(score)
     .bind(details)
-    .fetch_one(tx, keyword)
+    .fetch_one(tx, read_keyword)
     .await
 }
 

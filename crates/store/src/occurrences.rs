@@ -1,7 +1,7 @@
-//! Occurrences of issues on pages: lists of them, what people say of them, and the ledger of every change.
+//! Occurrences of issues on pages: lists, changes of state by people, and the history of changes.
 
-mod counted;
 mod history;
+mod scored_pages;
 
 use std::collections::HashMap;
 
@@ -22,17 +22,18 @@ use crate::{
 };
 
 pub use crate::ledger::{Actor, OccurrenceKey};
-pub use counted::{Counted, active};
-pub use history::{histories, log, log_audit};
+pub use history::{insert_audit_changes, insert_changes, list_histories};
+pub use scored_pages::{ScoredPages, for_each_active};
 
-fn occurrence((issue, page): OccurrenceKey, url: String, entry: Entry) -> Result<Occurrence> {
+fn build_occurrence(key: OccurrenceKey, url: String, entry: Entry) -> Result<Occurrence> {
+    let (issue, page) = key;
     let mut occurrence = Occurrence {
         issue_id: issue.to_string(),
         page_id: page.to_string(),
         url,
         severity: Severity::Notice,
         state: entry.state,
-        evidence: json(&entry.evidence)?,
+        evidence: parse_evidence(&entry.evidence)?,
         evidence_hash: short_hash(entry.evidence.as_bytes()),
         version: entry.version()?,
         ruleset_version: None,
@@ -69,13 +70,13 @@ fn occurrence((issue, page): OccurrenceKey, url: String, entry: Entry) -> Result
     Ok(occurrence)
 }
 
-/// What was seen, from its text.
-pub(crate) fn json(evidence: &str) -> Result<serde_json::Value> {
+/// Parses stored evidence.
+pub(crate) fn parse_evidence(evidence: &str) -> Result<serde_json::Value> {
     serde_json::from_str(evidence).map_err(|e| Error::Defect(format!("evidence: {e}")))
 }
 
-/// One page of an issue's occurrences, by page id; only active ones unless a state is given. How bad each is and what the
-/// caller may do is left to be filled in.
+/// Returns one page of an issue's occurrences, by page id; only active ones unless a state is given. Severity and allowed
+/// actions are left for the caller to fill in.
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -91,16 +92,18 @@ pub async fn list(
         .bind(scope.project())
         .fetch_optional_each(tx, pages, |c| c.take::<String>())
         .await?;
-    let of = found.into_iter().zip(urls);
-    let occurrences = of.filter_map(|((page, entry), url)| Some(occurrence((issue, page), url?, entry)));
+    let occurrences = found
+        .into_iter()
+        .zip(urls)
+        .filter_map(|((page, entry), url)| Some(build_occurrence((issue, page), url?, entry)));
     let mut occurrences = occurrences.collect::<Result<Vec<_>>>()?;
     let mut versions: HashMap<String, Option<String>> = HashMap::new();
     for occurrence in &mut occurrences {
         let audit = &occurrence.last_seen_audit_id;
         if !versions.contains_key(audit) {
             let id = Uuid::try_parse(audit).unwrap_or_default();
-            let of = audit_settings::of(tx, scope, id).await?;
-            versions.insert(audit.clone(), of.map(|(_, version)| version));
+            let found = audit_settings::find_for_audit(tx, scope, id).await?;
+            versions.insert(audit.clone(), found.map(|(_, version)| version));
         }
         occurrence.ruleset_version = versions.get(audit).cloned().flatten();
     }
@@ -109,24 +112,24 @@ pub async fn list(
 
 /// An active occurrence of a page.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OfPage {
-    /// The issue.
+pub struct PageOccurrence {
+    /// Id of the issue.
     pub issue: Uuid,
-    /// Its check.
+    /// Id of the check.
     pub check_id: String,
-    /// How bad it is.
+    /// Severity of the issue.
     pub severity: Severity,
-    /// Where it stands.
+    /// State of the occurrence.
     pub state: OccurrenceState,
-    /// What was seen.
+    /// Last evidence.
     pub evidence: serde_json::Value,
 }
 
-/// Active occurrences of a page, at most 100.
-pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec<OfPage>> {
-    // One leaf per issue of the project (there are as many as checks): CROSS JOIN keeps SQLite to that order. An index by page would
-    // cost every finding of every audit.
-    let leaves: Vec<(OfPage, f64, Vec<u8>)> = sql(
+/// Returns the active occurrences of a page, at most 100, worst first.
+pub async fn list_of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec<PageOccurrence>> {
+    // Reads one leaf per issue of the project (there are at most as many as checks): CROSS JOIN keeps SQLite to that order. An
+    // index by page would cost every finding of every audit.
+    let leaves: Vec<(PageOccurrence, f64, Vec<u8>)> = sql(
         "SELECT i.id, i.check_id, i.severity, i.impact, l.data FROM issues i CROSS JOIN occurrence_leaves l
          WHERE i.project_id = $1 AND l.project_id = i.project_id AND l.issue_id = i.id
            AND l.first_page = (SELECT k.first_page FROM occurrence_leaves k WHERE k.project_id = i.project_id AND k.issue_id = i.id AND k.first_page <= $2
@@ -135,25 +138,25 @@ pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec
     .bind(scope.project())
     .bind(page)
     .fetch_all(tx, |c| {
-        let of = OfPage {
+        let occurrence = PageOccurrence {
             issue: c.take()?,
             check_id: c.take()?,
             severity: c.parse()?,
             state: OccurrenceState::Open,
             evidence: serde_json::Value::Null,
         };
-        Ok((of, c.take()?, c.take()?))
+        Ok((occurrence, c.take()?, c.take()?))
     })
     .await?;
     let mut found = Vec::new();
-    for (of, impact, data) in leaves {
+    for (occurrence, impact, data) in leaves {
         if let Some(entry) = ledger::find_in_leaf(&data, page)?.filter(Entry::is_active) {
-            let of = OfPage {
+            let occurrence = PageOccurrence {
                 state: entry.state,
-                evidence: json(&entry.evidence)?,
-                ..of
+                evidence: parse_evidence(&entry.evidence)?,
+                ..occurrence
             };
-            found.push((of, impact));
+            found.push((occurrence, impact));
         }
     }
     let rank = |severity| match severity {
@@ -168,96 +171,99 @@ pub async fn of_page(tx: &mut Tx, scope: ProjectScope, page: Uuid) -> Result<Vec
             .then(a.issue.cmp(&b.issue))
     });
     found.truncate(100);
-    Ok(found.into_iter().map(|(of, _)| of).collect())
+    Ok(found.into_iter().map(|(occurrence, _)| occurrence).collect())
 }
 
-/// Pairs of issue and page that somebody decided to live with: they leave the score.
-pub async fn ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<OccurrenceKey>> {
+/// Returns all ignored occurrences, which do not count in the score.
+pub async fn list_ignored(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<OccurrenceKey>> {
     let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND ignored > 0")
         .bind(scope.project());
     let mut found = Vec::new();
-    ledger::for_each_entry(tx, leaves, |of, entry| {
+    ledger::for_each_entry(tx, leaves, |key, entry| {
         if entry.state == OccurrenceState::Ignored {
-            found.push(of);
+            found.push(key);
         }
     })
     .await?;
     Ok(found)
 }
 
-/// Where occurrences stand, each in its place; `None` for what the project does not have.
-pub async fn states(
+/// Returns the states of occurrences in the order of `keys`; `None` for one that does not exist.
+pub async fn find_states(
     tx: &mut Tx,
     scope: ProjectScope,
-    pairs: &[OccurrenceKey],
+    keys: &[OccurrenceKey],
 ) -> Result<Vec<Option<OccurrenceState>>> {
-    let known = ledger::find_entries(tx, scope, pairs).await?;
+    let known = ledger::find_entries(tx, scope, keys).await?;
     let states = known.into_iter().map(|entry| entry.map(|entry| entry.state));
     Ok(states.collect())
 }
 
-/// The same, and in which version each is.
-pub async fn versions(
+/// Returns states and versions of occurrences in the order of `keys`; `None` for one that does not exist.
+pub async fn find_versions(
     tx: &mut Tx,
     scope: ProjectScope,
-    pairs: &[OccurrenceKey],
+    keys: &[OccurrenceKey],
 ) -> Result<Vec<Option<(OccurrenceState, String)>>> {
-    let known = ledger::find_entries(tx, scope, pairs).await?;
-    let of = |entry: Entry| Ok((entry.state, entry.version()?));
-    known.into_iter().map(|entry| entry.map(of).transpose()).collect()
+    let known = ledger::find_entries(tx, scope, keys).await?;
+    let state_and_version = |entry: Entry| Ok((entry.state, entry.version()?));
+    known
+        .into_iter()
+        .map(|entry| entry.map(state_and_version).transpose())
+        .collect()
 }
 
-/// A change of state.
+/// A change of state of an occurrence.
 #[derive(Clone, Copy, Debug)]
-pub struct Change {
-    /// Of what.
-    pub of: OccurrenceKey,
-    /// The state it has.
+pub struct StateChange {
+    /// Occurrence.
+    pub key: OccurrenceKey,
+    /// Current state.
     pub from: OccurrenceState,
-    /// The state it gets.
+    /// New state.
     pub to: OccurrenceState,
 }
 
-impl Change {
-    fn row(&self) -> Vec<Param> {
-        let (issue, page) = self.of;
+impl StateChange {
+    fn to_row(self) -> Vec<Param> {
+        let (issue, page) = self.key;
         let (to, from) = (self.to.as_str(), self.from.as_str());
         vec![issue.into(), page.into(), to.into(), from.into()]
     }
 }
 
-/// Writes what somebody says of occurrences, all of which get one state, and the ledger. [`Error::Overloaded`] when one of
-/// them is no longer in the state it was read in: all is to be tried again.
-pub async fn mark(
+/// Changes the state of occurrences on behalf of a person, and records it. [`Error::Overloaded`] if one of them is no longer in
+/// the state it was read in; the transaction is to be rolled back and tried again.
+pub async fn change_states(
     tx: &mut Tx,
     scope: ProjectScope,
-    changes: &[Change],
+    changes: &[StateChange],
     until: Option<Instant>,
     actor: &Actor,
 ) -> Result<()> {
-    let marks = changes.iter().map(|change| (change.of, change)).collect();
-    let touched = ledger::update_existing(tx, scope, marks, |entry, change| {
+    let by_key = changes.iter().map(|change| (change.key, change)).collect();
+    let touched = ledger::update_existing(tx, scope, by_key, |entry, change| {
         entry.mark(change.from, change.to, until, actor)
     })
     .await?;
     if touched < changes.len() {
         return Err(Error::Overloaded);
     }
-    log(tx, scope, changes, actor).await
+    insert_changes(tx, scope, changes, actor).await
 }
 
-/// Opens what was ignored until now; the projects it was in.
-pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
-    let mut sleeping: Vec<(Uuid, Uuid)> =
+/// Opens occurrences that were ignored until now, and returns their projects.
+pub async fn unsnooze(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
+    let mut due: Vec<(Uuid, Uuid)> =
         sql("SELECT project_id, issue_id FROM occurrence_leaves WHERE wakes_at <= $1")
             .bind(now)
             .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
             .await?;
-    sleeping.sort_unstable();
-    sleeping.dedup();
+    due.sort_unstable();
+    due.dedup();
     let mut scopes: Vec<ProjectScope> = Vec::new();
-    for (project, issue) in sleeping {
-        let scope = ProjectScope::proven(project);
+    for (project, issue) in due {
+        let scope = ProjectScope::from_row(project);
         if scopes.last() != Some(&scope) {
             projects::lock(tx, scope).await?;
             scopes.push(scope);
@@ -266,15 +272,15 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
             .bind(project)
             .bind(issue)
             .bind(now);
-        let mut woken: Vec<(Uuid, Instant)> = Vec::new();
+        let mut reopened: Vec<(Uuid, Instant)> = Vec::new();
         ledger::for_each_entry(tx, leaves, |(_, page), mut entry| {
             let until = entry.ignored_until;
             if entry.unsnooze(now) {
-                woken.extend(until.map(|until| (page, until)));
+                reopened.extend(until.map(|until| (page, until)));
             }
         })
         .await?;
-        let rows = woken
+        let rows = reopened
             .iter()
             .map(|(page, until)| vec![(*page).into(), (*until).into()]);
         sql(
@@ -285,7 +291,7 @@ pub async fn wake(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
         .bind(issue)
         .execute_each(tx, rows.collect())
         .await?;
-        ledger::update_entries(tx, scope, issue, woken, |known, _| {
+        ledger::update_entries(tx, scope, issue, reopened, |known, _| {
             known.as_mut().is_some_and(|entry| entry.unsnooze(now))
         })
         .await?;

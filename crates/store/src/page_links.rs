@@ -1,19 +1,19 @@
-//! Where the crawl of an audit keeps each URL, and which pages link there, so that the links of a page are found without
-//! reading the crawl.
+//! Index of a crawl: the batch of each URL and the pages that link there, so that the links of a page are found without reading
+//! the crawl.
 
 use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// Some URLs, packed, with the first of their ids.
-pub type Portion = (Uuid, Vec<u8>);
+/// A chunk of packed URLs, with the first of their ids.
+pub type LinkChunk = (Uuid, Vec<u8>);
 
-/// Saves portions of an audit; the first ones replace what an interrupted run left.
-pub async fn save(
+/// Inserts chunks of an audit. With `first`, chunks of an interrupted run are deleted before.
+pub async fn insert(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
-    portions: Vec<Portion>,
+    chunks: Vec<LinkChunk>,
     first: bool,
 ) -> Result<()> {
     if first {
@@ -23,7 +23,7 @@ pub async fn save(
             .execute(tx)
             .await?;
     }
-    let rows = portions
+    let rows = chunks
         .into_iter()
         .map(|(first, data)| vec![first.into(), data.into()]);
     sql("INSERT INTO page_links (project_id, audit_id, first_id, data) VALUES ($1, $2, $3, $4)")
@@ -34,8 +34,8 @@ pub async fn save(
     Ok(())
 }
 
-/// The first ids of the portions of an audit, ascending; none when its crawl is gone.
-pub async fn firsts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec<Uuid>> {
+/// Returns the first ids of the chunks of an audit, ascending; none if its crawl was deleted.
+pub async fn list_first_ids(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec<Uuid>> {
     sql("SELECT first_id FROM page_links WHERE project_id = $1 AND audit_id = $2 ORDER BY first_id")
         .bind(scope.project())
         .bind(audit)
@@ -43,8 +43,8 @@ pub async fn firsts(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec
         .await
 }
 
-/// Portions by their first ids.
-pub async fn load(
+/// Returns chunks in the order of their first ids in `firsts`.
+pub async fn find_chunks(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,

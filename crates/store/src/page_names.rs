@@ -1,33 +1,35 @@
-//! What the pages of an audit are called, by their titles and first headings: pages that are called the same compete for it.
+//! Index of the pages of an audit by hashes of their titles and first headings. Pages of the same name compete for a keyword.
 //!
-//! A large site has millions of names, and as rows each of them cost its place in a tree. A leaf holds neighbouring names: a
-//! byte that says so, how many there are in two bytes, the hashes, and the ids of their pages in the same order.
+//! A large site has millions of names, and rows would cost each of them a place in a tree. So a leaf packs neighbouring names:
+//! a byte that names the form, their number (u16, little-endian), the hashes (8 bytes each, ascending), and the ids of their
+//! pages (16 bytes each) in the same order.
 
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
 
-/// Pages kept of a name.
-pub const MOST: usize = 10;
+/// Maximum number of pages per name.
+pub const MAX_PAGES_PER_NAME: usize = 10;
 
-/// Names of a leaf; the last name may have more.
-const NAMES: usize = 256;
-/// Begins a leaf that is packed.
-const PACKED: u8 = 1;
-/// Bytes of a hash, and of an id.
-const KEY: usize = 8;
-const ID: usize = 16;
+/// Number of entries per leaf; more if the last name has several pages.
+const LEAF_ENTRIES: usize = 256;
+/// First byte of a leaf: version of the form.
+const FORMAT: u8 = 1;
+/// Length of a hash in bytes.
+const KEY_LEN: usize = 8;
+/// Length of an id in bytes.
+const ID_LEN: usize = 16;
 
-/// Where a portion of so many ascending names ends: one name is in one portion.
-pub fn end_of_portion<T>(names: &[(i64, T)], most: usize) -> usize {
-    match names.get(most.saturating_sub(1)) {
+/// Returns the end of a chunk of about `target` ascending names. All entries of a name are in one chunk.
+pub fn chunk_end<T>(names: &[(i64, T)], target: usize) -> usize {
+    match names.get(target.saturating_sub(1)) {
         Some((last, _)) => names.partition_point(|(key, _)| key <= last),
         None => names.len(),
     }
 }
 
-/// Forgets what an audit noted that was interrupted: leaves that begin elsewhere would hide others.
-pub async fn forget(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
+/// Deletes the names of an audit. To be called when it starts again: leaves with other first names would hide new ones.
+pub async fn delete(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()> {
     sql("DELETE FROM page_name_leaves WHERE project_id = $1 AND audit_id = $2")
         .bind(scope.project())
         .bind(audit)
@@ -36,11 +38,11 @@ pub async fn forget(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<()>
     Ok(())
 }
 
-/// Notes pages of an audit by hashes of what they are called, ascending, of which the portion before had the smaller ones.
-pub async fn note(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i64, Uuid)>) -> Result<()> {
+/// Inserts pages of an audit by the hashes of their names, ascending, and larger than those of earlier calls.
+pub async fn insert(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i64, Uuid)>) -> Result<()> {
     let (mut rows, mut rest) = (Vec::new(), &names[..]);
     while let Some((first, _)) = rest.first() {
-        let (leaf, behind) = rest.split_at(end_of_portion(rest, NAMES));
+        let (leaf, behind) = rest.split_at(chunk_end(rest, LEAF_ENTRIES));
         rows.push(vec![(*first).into(), pack(leaf)?.into()]);
         rest = behind;
     }
@@ -55,8 +57,8 @@ pub async fn note(tx: &mut Tx, scope: ProjectScope, audit: Uuid, names: Vec<(i64
     Ok(())
 }
 
-/// Addresses of the pages that an audit found to be called this.
-pub async fn called(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> Result<Vec<String>> {
+/// Returns the URLs of the pages of an audit with this name, sorted.
+pub async fn find_urls(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> Result<Vec<String>> {
     let leaf: Option<Vec<u8>> = sql(
         "SELECT data FROM page_name_leaves WHERE project_id = $1 AND audit_id = $2 AND first_key <= $3
          ORDER BY first_key DESC LIMIT 1",
@@ -67,7 +69,7 @@ pub async fn called(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> 
     .fetch_optional(tx, |c| c.take())
     .await?;
     let pages = match leaf {
-        Some(data) => find(&data, key)?,
+        Some(data) => find_pages(&data, key)?,
         None => Vec::new(),
     };
     let mut urls: Vec<String> = Vec::with_capacity(pages.len());
@@ -83,50 +85,49 @@ pub async fn called(tx: &mut Tx, scope: ProjectScope, audit: Uuid, key: i64) -> 
     Ok(urls)
 }
 
-/// Forgets what older audits noted, so many leaves at most; how many there were. An id is a UUIDv7: what is older has a
-/// smaller one.
-pub async fn forget_older(tx: &mut Tx, scope: ProjectScope, audit: Uuid, leaves: usize) -> Result<u64> {
+/// Deletes at most `limit` leaves of older audits, which have smaller ids (UUIDv7), and returns their number.
+pub async fn delete_older(tx: &mut Tx, scope: ProjectScope, audit: Uuid, limit: usize) -> Result<u64> {
     sql(
         "DELETE FROM page_name_leaves WHERE project_id = $1 AND (audit_id, first_key) IN
            (SELECT audit_id, first_key FROM page_name_leaves WHERE project_id = $1 AND audit_id < $2 LIMIT $3)",
     )
     .bind(scope.project())
     .bind(audit)
-    .bind(leaves as i64)
+    .bind(limit as i64)
     .execute(tx)
     .await
 }
 
-fn defect(what: impl ToString) -> Error {
-    Error::Defect(format!("a leaf of names: {}", what.to_string()))
+fn defect(reason: impl ToString) -> Error {
+    Error::Defect(format!("a leaf of names: {}", reason.to_string()))
 }
 
 fn pack(names: &[(i64, Uuid)]) -> Result<Vec<u8>> {
     let count = u16::try_from(names.len()).map_err(defect)?;
-    let mut data = Vec::with_capacity(3 + names.len() * (KEY + ID));
-    data.push(PACKED);
+    let mut data = Vec::with_capacity(3 + names.len() * (KEY_LEN + ID_LEN));
+    data.push(FORMAT);
     data.extend(count.to_le_bytes());
     names.iter().for_each(|(key, _)| data.extend(key.to_le_bytes()));
     names.iter().for_each(|(_, page)| data.extend(page.as_bytes()));
     Ok(data)
 }
 
-/// Pages of a name.
-fn find(data: &[u8], key: i64) -> Result<Vec<Uuid>> {
+/// Returns the pages of a name in a leaf.
+fn find_pages(data: &[u8], key: i64) -> Result<Vec<Uuid>> {
     let (count, rest) = data
-        .strip_prefix(&[PACKED])
+        .strip_prefix(&[FORMAT])
         .and_then(|rest| rest.split_first_chunk())
         .ok_or_else(|| defect("unknown form"))?;
     let count = usize::from(u16::from_le_bytes(*count));
     let (keys, ids) = rest
-        .split_at_checked(count * KEY)
-        .filter(|(_, ids)| ids.len() == count * ID)
+        .split_at_checked(count * KEY_LEN)
+        .filter(|(_, ids)| ids.len() == count * ID_LEN)
         .ok_or_else(|| defect("cut off"))?;
-    let (keys, ids) = (keys.as_chunks::<KEY>().0, ids.as_chunks::<ID>().0);
-    let first = keys.partition_point(|of| i64::from_le_bytes(*of) < key);
-    let of_name = keys.iter().zip(ids).skip(first);
-    Ok(of_name
-        .take_while(|(of, _)| i64::from_le_bytes(**of) == key)
+    let (keys, ids) = (keys.as_chunks::<KEY_LEN>().0, ids.as_chunks::<ID_LEN>().0);
+    let first = keys.partition_point(|k| i64::from_le_bytes(*k) < key);
+    let entries = keys.iter().zip(ids).skip(first);
+    Ok(entries
+        .take_while(|(k, _)| i64::from_le_bytes(**k) == key)
         .map(|(_, id)| Uuid::from_bytes(*id))
         .collect())
 }

@@ -1,4 +1,4 @@
-//! Pages as the newest audit saw them.
+//! Pages of a site, each as the audit that fetched it last saw it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,18 +7,18 @@ use uuid::Uuid;
 
 use crate::{Cells, Result, Tx, access::ProjectScope, ledger, sql};
 
-/// Filters and place of a list.
+/// Filters and cursor of a list.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct PageQuery {
     /// Only this HTTP status.
     pub status_code: Option<u16>,
     /// Only indexable or only not indexable pages.
     pub indexable: Option<bool>,
     /// Only URLs that contain this.
     pub contains: Option<String>,
-    /// Last row of the page before: URL and id.
+    /// Last row of the previous page: URL and id.
     pub after: Option<(String, Uuid)>,
-    /// Rows, at most.
+    /// Maximum number of rows.
     pub limit: u32,
 }
 
@@ -32,7 +32,7 @@ macro_rules! columns {
     };
 }
 
-fn page(c: &mut Cells<'_>) -> Result<Page> {
+fn read_page(c: &mut Cells<'_>) -> Result<Page> {
     let mut page = Page {
         id: c.take::<Uuid>()?.to_string(),
         url: c.take()?,
@@ -49,18 +49,18 @@ fn page(c: &mut Cells<'_>) -> Result<Page> {
         word_count: c.take()?,
         last_crawled_at: c.take()?,
     };
-    // the column says 0 of what is not HTML, which has no words either
+    // The column is 0 if the page is not HTML, which has no word count either.
     page.outlinks = page.outlinks.filter(|_| page.word_count.is_some());
     Ok(page)
 }
 
-/// One page of the list of those that were [placed](place), by URL. A page whose URL is spelled in another way since then is where
-/// it was placed last.
+/// Returns one page of the list by URL, which has the pages that were [inserted](insert_urls) into it. A page whose URL changed
+/// its spelling is listed by the URL that was inserted last.
 ///
-/// Paths know capitals and LIKE does not on SQLite: a URL contains a text if taking the text out changes it.
-pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Page>> {
+/// A URL contains a text if removing the text changes it: LIKE ignores case on SQLite, but paths are case-sensitive.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PageQuery) -> Result<Vec<Page>> {
     let (url, id) = query.after.unwrap_or_default();
-    // CROSS JOIN keeps SQLite to the order of URLs
+    // CROSS JOIN keeps SQLite to the order of URLs.
     sql(columns!("SELECT" "FROM page_urls u CROSS JOIN pages p
          WHERE u.project_id = $1 AND (u.url, u.page_id) > ($2, $3) AND p.project_id = u.project_id AND p.id = u.page_id AND p.url = u.url
            AND (CAST($5 AS BIGINT) IS NULL OR status_code = $5) AND (CAST($6 AS BOOLEAN) IS NULL OR indexable = $6)
@@ -73,21 +73,21 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
     .bind(query.status_code)
     .bind(query.indexable)
     .bind(query.contains)
-    .fetch_all(tx, page)
+    .fetch_all(tx, read_page)
     .await
 }
 
-/// One page.
+/// Returns a page; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Page> {
     sql(columns!("SELECT" "FROM pages p WHERE project_id = $1 AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_one(tx, page)
+        .fetch_one(tx, read_page)
         .await
 }
 
-/// The audit that saw a page last.
-pub async fn audit_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid> {
+/// Returns the audit that fetched a page last.
+pub async fn get_audit(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid> {
     sql("SELECT audit_id FROM pages WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
@@ -95,27 +95,27 @@ pub async fn audit_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Uuid
         .await
 }
 
-/// A page with its id as an audit saw it.
+/// A page as an audit saw it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct CrawledPage {
     /// UUIDv5 of project and normalised URL.
     pub id: Uuid,
-    /// The rest; its `id` and `last_crawled_at` are not read.
+    /// Columns of the page; `id` and `last_crawled_at` are not used.
     pub page: Page,
-    /// When it was fetched.
+    /// Time of the fetch.
     pub crawled_at: Instant,
-    /// It counts in the score.
+    /// Whether it counts in the score.
     pub scored: bool,
-    /// Its share in the PageRank of the site, 0 to 1.
+    /// Share in the PageRank of the site, 0 to 1.
     pub rank: f64,
 }
 
-/// Records pages of an audit, best in the order of their ids. Lists know them once they are [placed](place).
-pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Seen>) -> Result<()> {
+/// Inserts or updates pages of an audit; fastest in the order of their ids. They appear in lists after [`insert_urls`].
+pub async fn upsert(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<CrawledPage>) -> Result<()> {
     let rows = pages
         .into_iter()
         .map(
-            |Seen {
+            |CrawledPage {
                  id,
                  page,
                  crawled_at,
@@ -158,8 +158,8 @@ pub async fn record(tx: &mut Tx, scope: ProjectScope, audit: Uuid, pages: Vec<Se
     Ok(())
 }
 
-/// Takes pages with their URLs up into the list, best in the order of URLs.
-pub async fn place(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, Uuid)>) -> Result<()> {
+/// Inserts pages into the list by URL; fastest in the order of URLs.
+pub async fn insert_urls(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, Uuid)>) -> Result<()> {
     let rows = pages.into_iter().map(|(url, page)| vec![url.into(), page.into()]);
     sql("INSERT INTO page_urls (project_id, url, page_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
         .bind(scope.project())
@@ -168,9 +168,9 @@ pub async fn place(tx: &mut Tx, scope: ProjectScope, pages: Vec<(String, Uuid)>)
     Ok(())
 }
 
-/// URLs to look at again in the next audit, whether something links to them or not: all that may be there still, and those
-/// that something is said of.
-pub async fn seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<String>> {
+/// Returns at most `limit` URLs that the next audit fetches even if no page links to them: pages that may still exist, and pages
+/// with occurrences that are not resolved.
+pub async fn list_seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<String>> {
     let mut urls: Vec<String> = sql("SELECT url FROM pages WHERE project_id = $1
            AND (status_code IS NULL OR status_code NOT BETWEEN 300 AND 499 OR status_code IN (401, 403, 408, 425, 429)) ORDER BY url LIMIT $2")
         .bind(scope.project())
@@ -192,14 +192,14 @@ pub async fn seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<S
            AND open + done + recheck_pending + still_present + reopened + ignored > 0",
     )
     .bind(scope.project());
-    let mut said: HashSet<Uuid> = HashSet::new();
+    let mut with_issues: HashSet<Uuid> = HashSet::new();
     ledger::for_each_entry(tx, leaves, |(_, page), entry| {
         if entry.state != OccurrenceState::Resolved && gone.contains_key(&page) {
-            said.insert(page);
+            with_issues.insert(page);
         }
     })
     .await?;
-    urls.extend(said.iter().filter_map(|page| gone.get(page).cloned()));
+    urls.extend(with_issues.iter().filter_map(|page| gone.get(page).cloned()));
     urls.sort_unstable();
     urls.truncate(limit as usize);
     Ok(urls)

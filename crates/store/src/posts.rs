@@ -1,52 +1,50 @@
-//! Posts, and the texts they had before.
+//! Posts, and their earlier texts.
 
-mod likeness;
+mod minhash;
+mod sources;
 
 use searchwright_contract::{
     Instant,
     actions::AllowedActions,
-    posts::{
-        Generation, Post, PostDetails, PostFailure, PostFindings, PostOrigin, PostStatus, PostSummary,
-        Revision,
-    },
+    posts::{Post, PostOrigin, PostStatus, PostSummary, Revision},
 };
-use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-pub use likeness::{MARKS, alike, mark, save_sources, sources};
+pub use minhash::{MINHASH_LEN, SimilarPost, find_similar, save_minhash};
+pub use sources::{find_sources, save_sources};
 
-use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, jobs::Leased, sql};
+use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, jobs::LeasedJob, sql};
 
-/// Earlier texts that are kept of a post.
-pub const KEPT_REVISIONS: i64 = 50;
+/// Maximum number of earlier texts per post.
+pub const MAX_REVISIONS: i64 = 50;
 
-/// Filters and place of a list.
+/// Filters and cursor of a list.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct PostQuery {
     /// Only this status.
     pub status: Option<PostStatus>,
     /// Only this keyword.
     pub keyword: Option<Uuid>,
     /// Only titles whose key contains this.
     pub contains: Option<String>,
-    /// Last row of the page before.
+    /// Last row of the previous page.
     pub before: Option<Uuid>,
-    /// Rows, at most.
+    /// Maximum number of rows.
     pub limit: u32,
 }
 
-/// A post with what is kept beside it and not shown.
+/// A post with the columns that callers do not see.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// What is shown.
+pub struct PostRecord {
+    /// Post as it is shown.
     pub post: Post,
-    /// The title as it is searched.
+    /// Title, normalised for search.
     pub title_key: String,
-    /// Digest of what is published of it.
+    /// Digest of the published fields as they are now.
     pub content_hash: Vec<u8>,
-    /// The same as it went out last.
+    /// The same as they were last published.
     pub published_hash: Option<Vec<u8>>,
-    /// The job that works on it, or did last.
+    /// Job that works on it, or did last.
     pub job: Option<Uuid>,
 }
 
@@ -65,7 +63,7 @@ macro_rules! from {
     };
 }
 
-fn summary(c: &mut Cells<'_>) -> Result<PostSummary> {
+fn read_summary(c: &mut Cells<'_>) -> Result<PostSummary> {
     Ok(PostSummary {
         id: c.take::<Uuid>()?.to_string(),
         title: c.take()?,
@@ -84,7 +82,7 @@ fn summary(c: &mut Cells<'_>) -> Result<PostSummary> {
         published_url: c.take()?,
         is_live: c.take()?,
         publication_state: c.parse_optional()?,
-        failure: c.take::<Option<Json>>()?.map(read::<PostFailure>).transpose()?,
+        failure: c.take_json_optional()?,
         archived_at: c.take()?,
         version: c.take()?,
         created_at: c.take()?,
@@ -93,15 +91,15 @@ fn summary(c: &mut Cells<'_>) -> Result<PostSummary> {
     })
 }
 
-fn record(c: &mut Cells<'_>) -> Result<Record> {
-    Ok(Record {
+fn read_record(c: &mut Cells<'_>) -> Result<PostRecord> {
+    Ok(PostRecord {
         post: Post {
-            summary: summary(c)?,
+            summary: read_summary(c)?,
             content: c.take()?,
             content_html: c.take()?,
-            details: read::<PostDetails>(c.take()?)?,
-            findings: read::<PostFindings>(c.take()?)?,
-            generation: c.take::<Option<Json>>()?.map(read::<Generation>).transpose()?,
+            details: c.take_json()?,
+            findings: c.take_json()?,
+            generation: c.take_json_optional()?,
             publications: Vec::new(),
         },
         title_key: c.take()?,
@@ -111,18 +109,8 @@ fn record(c: &mut Cells<'_>) -> Result<Record> {
     })
 }
 
-fn read<T: DeserializeOwned>(Json(value): Json) -> Result<T> {
-    serde_json::from_value(value).map_err(|e| Error::Defect(e.to_string()))
-}
-
-fn json(value: &impl Serialize) -> Result<Json> {
-    serde_json::to_value(value)
-        .map(Json)
-        .map_err(|e| Error::Defect(e.to_string()))
-}
-
-/// One page, newest first, without texts.
-pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<PostSummary>> {
+/// Returns one page of posts, newest first, without texts.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: PostQuery) -> Result<Vec<PostSummary>> {
     sql(concat!("SELECT ", summary!(), from!(),
         "AND p.id < $2 AND (CAST($4 AS TEXT) IS NULL OR p.status = $4) AND (CAST($5 AS UUID) IS NULL OR p.keyword_id = $5)
          AND (CAST($6 AS TEXT) IS NULL OR replace(p.title_key, $6, '') <> p.title_key) ORDER BY p.id DESC LIMIT $3"))
@@ -132,12 +120,12 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
     .bind(query.status.map(PostStatus::as_str))
     .bind(query.keyword)
     .bind(query.contains)
-    .fetch_all(tx, summary)
+    .fetch_all(tx, read_summary)
     .await
 }
 
-/// One post; [`Error::Missing`] if the project has none of this id.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Record> {
+/// Returns a post; [`Error::Missing`] if the project has none of this id.
+pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<PostRecord> {
     sql(concat!(
         "SELECT ",
         summary!(),
@@ -147,19 +135,19 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Record> {
     ))
     .bind(scope.project())
     .bind(id)
-    .fetch_one(tx, record)
+    .fetch_one(tx, read_record)
     .await
 }
 
-fn id_of(text: &str) -> Result<Uuid> {
-    Uuid::try_parse(text).map_err(|e| Error::Defect(e.to_string()))
+fn parse_id(text: &str) -> Result<Uuid> {
+    Uuid::try_parse(text).map_err(Error::defect)
 }
 
-/// Adds a post; its version is 1.
-pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &Record, now: Instant) -> Result<Record> {
+/// Creates a post of version 1.
+pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &PostRecord, now: Instant) -> Result<PostRecord> {
     let (post, summary) = (&new.post, &new.post.summary);
-    let id = id_of(&summary.id)?;
-    let keyword = summary.keyword_id.as_deref().map(id_of).transpose()?;
+    let id = parse_id(&summary.id)?;
+    let keyword = summary.keyword_id.as_deref().map(parse_id).transpose()?;
     sql("INSERT INTO posts (project_id, id, title, title_key, slug, status, keyword_id, language, origin, content, content_html, details, findings,
             word_count, reading_time_minutes, seo_score, content_hash, version, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18)")
@@ -174,8 +162,8 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &Record, now: Instant
     .bind(PostOrigin::as_str(summary.origin))
     .bind(&post.content)
     .bind(&post.content_html)
-    .bind(json(&post.details)?)
-    .bind(json(&post.findings)?)
+    .bind(Json::encode(&post.details)?)
+    .bind(Json::encode(&post.findings)?)
     .bind(summary.word_count)
     .bind(summary.reading_time_minutes)
     .bind(summary.seo_score)
@@ -186,11 +174,16 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: &Record, now: Instant
     get(tx, scope, id).await
 }
 
-/// Writes what can change, and counts the version up; [`Error::Missing`] if its version is another one by now.
-pub async fn update(tx: &mut Tx, scope: ProjectScope, changed: &Record, now: Instant) -> Result<Record> {
+/// Updates a post and increments its version; [`Error::Missing`] if the stored version is not that of `changed`.
+pub async fn update(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    changed: &PostRecord,
+    now: Instant,
+) -> Result<PostRecord> {
     let (post, summary) = (&changed.post, &changed.post.summary);
-    let id = id_of(&summary.id)?;
-    let keyword = summary.keyword_id.as_deref().map(id_of).transpose()?;
+    let id = parse_id(&summary.id)?;
+    let keyword = summary.keyword_id.as_deref().map(parse_id).transpose()?;
     let touched = sql("UPDATE posts SET version = version + 1, title = $4, title_key = $5, slug = $6, status = $7, keyword_id = $8, language = $9,
             content = $10, content_html = $11, details = $12, findings = $13, word_count = $14, reading_time_minutes = $15, seo_score = $16,
             content_hash = $17, generation = $18, failure = $19, job_id = $20, scheduled_at = $21, published_at = $22, published_url = $23,
@@ -207,14 +200,14 @@ pub async fn update(tx: &mut Tx, scope: ProjectScope, changed: &Record, now: Ins
     .bind(&summary.language)
     .bind(&post.content)
     .bind(&post.content_html)
-    .bind(json(&post.details)?)
-    .bind(json(&post.findings)?)
+    .bind(Json::encode(&post.details)?)
+    .bind(Json::encode(&post.findings)?)
     .bind(summary.word_count)
     .bind(summary.reading_time_minutes)
     .bind(summary.seo_score)
     .bind(changed.content_hash.as_slice())
-    .bind(post.generation.as_ref().map(json).transpose()?)
-    .bind(summary.failure.as_ref().map(json).transpose()?)
+    .bind(post.generation.as_ref().map(Json::encode).transpose()?)
+    .bind(summary.failure.as_ref().map(Json::encode).transpose()?)
     .bind(changed.job)
     .bind(summary.scheduled_at)
     .bind(summary.published_at)
@@ -230,8 +223,8 @@ pub async fn update(tx: &mut Tx, scope: ProjectScope, changed: &Record, now: Ins
     get(tx, scope, id).await
 }
 
-/// The post that has this slug.
-pub async fn by_slug(tx: &mut Tx, scope: ProjectScope, slug: &str) -> Result<Option<Uuid>> {
+/// Returns the post with this slug.
+pub async fn find_by_slug(tx: &mut Tx, scope: ProjectScope, slug: &str) -> Result<Option<Uuid>> {
     sql("SELECT id FROM posts WHERE project_id = $1 AND slug = $2")
         .bind(scope.project())
         .bind(slug)
@@ -239,8 +232,8 @@ pub async fn by_slug(tx: &mut Tx, scope: ProjectScope, slug: &str) -> Result<Opt
         .await
 }
 
-/// The slugs that begin with this text, which consists of what slugs consist of.
-pub async fn slugs(tx: &mut Tx, scope: ProjectScope, start: &str) -> Result<Vec<String>> {
+/// Returns the slugs that begin with a text, which has only characters of slugs.
+pub async fn list_slugs(tx: &mut Tx, scope: ProjectScope, start: &str) -> Result<Vec<String>> {
     sql("SELECT slug FROM posts WHERE project_id = $1 AND slug >= $2 AND slug < $3")
         .bind(scope.project())
         .bind(start)
@@ -249,8 +242,8 @@ pub async fn slugs(tx: &mut Tx, scope: ProjectScope, start: &str) -> Result<Vec<
         .await
 }
 
-/// How many other posts aim at a keyword; those put away do not count.
-pub async fn others_with_keyword(
+/// Counts the other posts that target a keyword, without archived ones.
+pub async fn count_others_with_keyword(
     tx: &mut Tx,
     scope: ProjectScope,
     keyword: Uuid,
@@ -264,8 +257,8 @@ pub async fn others_with_keyword(
         .await
 }
 
-/// The first other post that aims at a keyword and has neither failed nor been put away.
-pub async fn live_with_keyword(
+/// Returns the first other post that targets a keyword and is neither failed nor archived.
+pub async fn find_other_with_keyword(
     tx: &mut Tx,
     scope: ProjectScope,
     keyword: Uuid,
@@ -279,9 +272,9 @@ pub async fn live_with_keyword(
         .await
 }
 
-/// Keeps a text that is about to be replaced, and forgets the oldest beyond [`KEPT_REVISIONS`].
-pub async fn keep_revision(tx: &mut Tx, scope: ProjectScope, old: &Post, now: Instant) -> Result<()> {
-    let post = id_of(&old.summary.id)?;
+/// Saves a text that is about to be replaced, and deletes the oldest beyond [`MAX_REVISIONS`].
+pub async fn insert_revision(tx: &mut Tx, scope: ProjectScope, old: &Post, now: Instant) -> Result<()> {
+    let post = parse_id(&old.summary.id)?;
     let number: i64 = sql(
         "INSERT INTO post_revisions (project_id, post_id, number, title, content, word_count, version, replaced_at)
          SELECT $1, $2, coalesce(max(number), 0) + 1, CAST($3 AS TEXT), $4, $5, $6, $7 FROM post_revisions WHERE project_id = $1 AND post_id = $2
@@ -299,13 +292,13 @@ pub async fn keep_revision(tx: &mut Tx, scope: ProjectScope, old: &Post, now: In
     sql("DELETE FROM post_revisions WHERE project_id = $1 AND post_id = $2 AND number <= $3")
         .bind(scope.project())
         .bind(post)
-        .bind(number - KEPT_REVISIONS)
+        .bind(number - MAX_REVISIONS)
         .execute(tx)
         .await?;
     Ok(())
 }
 
-fn revision(c: &mut Cells<'_>) -> Result<Revision> {
+fn read_revision(c: &mut Cells<'_>) -> Result<Revision> {
     Ok(Revision {
         number: c.take()?,
         title: c.take()?,
@@ -316,8 +309,8 @@ fn revision(c: &mut Cells<'_>) -> Result<Revision> {
     })
 }
 
-/// Earlier texts of a post before this one, newest first.
-pub async fn revisions(
+/// Returns at most `limit` earlier texts of a post with numbers below `before`, newest first.
+pub async fn list_revisions(
     tx: &mut Tx,
     scope: ProjectScope,
     post: Uuid,
@@ -332,12 +325,12 @@ pub async fn revisions(
     .bind(post)
     .bind(before.unwrap_or(i64::MAX))
     .bind(limit)
-    .fetch_all(tx, revision)
+    .fetch_all(tx, read_revision)
     .await
 }
 
-/// One earlier text; [`Error::Missing`] if it is not kept.
-pub async fn revision_of(tx: &mut Tx, scope: ProjectScope, post: Uuid, number: i64) -> Result<Revision> {
+/// Returns an earlier text; [`Error::Missing`] if there is none of this number.
+pub async fn get_revision(tx: &mut Tx, scope: ProjectScope, post: Uuid, number: i64) -> Result<Revision> {
     sql(
         "SELECT number, title, content, word_count, version, replaced_at FROM post_revisions
          WHERE project_id = $1 AND post_id = $2 AND number = $3",
@@ -345,14 +338,14 @@ pub async fn revision_of(tx: &mut Tx, scope: ProjectScope, post: Uuid, number: i
     .bind(scope.project())
     .bind(post)
     .bind(number)
-    .fetch_one(tx, revision)
+    .fetch_one(tx, read_revision)
     .await
 }
 
-/// What a step of a job made of this input, if it has.
-pub async fn step(
+/// Returns the output of a step of a job for this input, if the step has run.
+pub async fn find_step(
     tx: &mut Tx,
-    job: &Leased,
+    job: &LeasedJob,
     step: &str,
     input: &[u8; 32],
 ) -> Result<Option<serde_json::Value>> {
@@ -365,10 +358,10 @@ pub async fn step(
         .await
 }
 
-/// Keeps what a step of a job made.
+/// Saves the output of a step of a job.
 pub async fn save_step(
     tx: &mut Tx,
-    job: &Leased,
+    job: &LeasedJob,
     step: &str,
     input: &[u8; 32],
     output: &serde_json::Value,
@@ -389,8 +382,8 @@ pub async fn save_step(
     Ok(())
 }
 
-/// The post that waits for this job, if one does.
-pub async fn waiting_for(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<Uuid>> {
+/// Returns the queued post of a job, if there is one.
+pub async fn find_queued_for_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<Uuid>> {
     sql("SELECT id FROM posts WHERE project_id = $1 AND status = 'queued' AND job_id = $2")
         .bind(scope.project())
         .bind(job)
@@ -398,8 +391,8 @@ pub async fn waiting_for(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<
         .await
 }
 
-/// Where posts were published.
-pub async fn published_urls(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<String>> {
+/// Returns at most `limit` URLs of published posts.
+pub async fn list_published_urls(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<String>> {
     sql("SELECT published_url FROM posts WHERE project_id = $1 AND published_url IS NOT NULL AND archived_at IS NULL ORDER BY id LIMIT $2")
         .bind(scope.project())
         .bind(limit)

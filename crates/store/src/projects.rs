@@ -1,11 +1,11 @@
-//! Projects as their callers see them.
+//! Projects.
 
 use searchwright_contract::projects::{AgentAutonomy, Project, Setup};
 use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// The project of the scope.
+/// Returns the project of a scope.
 pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
     sql("SELECT p.id, p.name, p.domain, p.language, p.country, p.timezone, p.version, p.created_at, p.updated_at,
             EXISTS (SELECT 1 FROM audits a WHERE a.project_id = p.id AND a.status IN ('completed', 'partial')),
@@ -30,8 +30,8 @@ pub async fn get(tx: &mut Tx, scope: ProjectScope) -> Result<Project> {
     .await
 }
 
-/// Makes other transactions that lock the project wait until this one ends, but not those that only name it in a row; SQLite has
-/// one writer anyway.
+/// Locks the project until the transaction ends: other transactions that lock it wait, those that only reference it in a row do
+/// not. Does nothing on SQLite, which has one writer.
 pub async fn lock(tx: &mut Tx, scope: ProjectScope) -> Result<()> {
     if tx.is_postgres() {
         sql("SELECT 1 FROM projects WHERE id = $1 FOR NO KEY UPDATE")

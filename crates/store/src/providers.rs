@@ -1,4 +1,4 @@
-//! Accounts with providers: language models and keyword data. Settings are plain, the secret is sealed.
+//! Accounts at providers of language models and keyword data. Settings are plain, the secret is sealed.
 
 use std::collections::BTreeMap;
 
@@ -7,56 +7,51 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 use crate::{
-    Cells, Error, Json, Result, Tx,
+    Cells, Result, Tx,
     access::ProjectScope,
-    seal::{Keyring, Place},
+    seal::{Keyring, SealContext},
     sql,
 };
 
 /// An account to be written.
 #[derive(Clone, Debug)]
-pub struct New {
-    /// Identifier of the row, if there is none yet; the secret is bound to it.
+pub struct NewAccount {
+    /// Identifier of the row, if there is none; the secret is bound to it.
     pub id: Uuid,
-    /// The provider's word.
+    /// Name of the provider.
     pub name: String,
-    /// Address, model and the like; nothing secret.
+    /// Settings, such as URL and model; nothing secret.
     pub settings: BTreeMap<String, String>,
-    /// What the provider knows us by; the stored one stays if `None`.
+    /// API key; the stored one stays if `None`.
     pub secret: Option<SecretString>,
 }
 
 /// An account without its secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
-    /// The provider's word.
+    /// Name of the provider.
     pub name: String,
-    /// Address, model and the like.
+    /// Settings, such as URL and model.
     pub settings: BTreeMap<String, String>,
     /// Whether a secret is stored.
     pub has_secret: bool,
-    /// When it was first set.
+    /// Time of creation.
     pub created_at: Instant,
-    /// When it was last set.
+    /// Time of the last change.
     pub updated_at: Instant,
 }
 
-/// An account, ready to be used.
+/// An account with its secret.
 #[derive(Clone, Debug)]
-pub struct Opened {
-    /// Address, model and the like.
+pub struct OpenedAccount {
+    /// Settings, such as URL and model.
     pub settings: BTreeMap<String, String>,
-    /// What the provider knows us by.
+    /// API key.
     pub secret: Option<SecretString>,
 }
 
-fn settings(c: &mut Cells<'_>) -> Result<BTreeMap<String, String>> {
-    let Json(value) = c.take()?;
-    serde_json::from_value(value).map_err(|e| Error::Column(0, e.to_string()))
-}
-
-fn place(scope: ProjectScope, row: Uuid) -> Place<'static> {
-    Place {
+fn seal_context(scope: ProjectScope, row: Uuid) -> SealContext<'static> {
+    SealContext {
         table: "providers",
         column: "secret",
         row,
@@ -64,12 +59,12 @@ fn place(scope: ProjectScope, row: Uuid) -> Place<'static> {
     }
 }
 
-/// Writes an account, over the one of the same name.
+/// Creates the account of a provider, or replaces it.
 pub async fn set(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
-    new: New,
+    new: NewAccount,
     now: Instant,
 ) -> Result<Account> {
     let known: Option<Uuid> = sql("SELECT id FROM providers WHERE project_id = $1 AND name = $2")
@@ -80,11 +75,11 @@ pub async fn set(
     let id = known.unwrap_or(new.id);
     let sealed = new
         .secret
-        .map(|secret| keyring.seal(place(scope, id), secret.expose_secret().as_bytes()))
+        .map(|secret| keyring.seal(seal_context(scope, id), secret.expose_secret().as_bytes()))
         .transpose()?;
     let values = serde_json::json!(new.settings);
-    // The id decides under which name the secret opens: should another process have put a row there in
-    // between, its id stays, the row is not found, and the caller hears of it.
+    // The secret is bound to the id. If another process has inserted a row meanwhile, that row keeps its id,
+    // no row is returned, and the caller gets an error.
     sql(
         "INSERT INTO providers (project_id, name, id, settings, secret, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $6)
@@ -99,55 +94,54 @@ pub async fn set(
     .bind(&values)
     .bind(sealed)
     .bind(now)
-    .fetch_one(tx, account)
+    .fetch_one(tx, read_account)
     .await
 }
 
-fn account(c: &mut Cells<'_>) -> Result<Account> {
+fn read_account(c: &mut Cells<'_>) -> Result<Account> {
     Ok(Account {
         name: c.take()?,
-        settings: settings(c)?,
+        settings: c.take_json()?,
         has_secret: c.take()?,
         created_at: c.take()?,
         updated_at: c.take()?,
     })
 }
 
-/// All accounts of a project, by name.
+/// Returns all accounts of a project, by name.
 pub async fn list(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Account>> {
     sql(
         "SELECT name, settings, secret IS NOT NULL, created_at, updated_at FROM providers
          WHERE project_id = $1 ORDER BY name",
     )
     .bind(scope.project())
-    .fetch_all(tx, account)
+    .fetch_all(tx, read_account)
     .await
 }
 
-/// One account with its secret, if it is set.
-pub async fn open(tx: &mut Tx, scope: ProjectScope, keyring: &Keyring, name: &str) -> Result<Option<Opened>> {
+/// Returns an account with its secret, if it is set.
+pub async fn open(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    keyring: &Keyring,
+    name: &str,
+) -> Result<Option<OpenedAccount>> {
     let found = sql("SELECT id, settings, secret FROM providers WHERE project_id = $1 AND name = $2")
         .bind(scope.project())
         .bind(name)
         .fetch_optional(tx, |c| {
-            Ok((c.take::<Uuid>()?, settings(c)?, c.take::<Option<Vec<u8>>>()?))
+            Ok((c.take::<Uuid>()?, c.take_json()?, c.take::<Option<Vec<u8>>>()?))
         })
         .await?;
     let Some((id, settings, sealed)) = found else {
         return Ok(None);
     };
-    let secret = match sealed {
-        Some(sealed) => {
-            let text = String::from_utf8(keyring.open(place(scope, id), &sealed)?)
-                .map_err(|_| Error::Seal("a sealed value is not text"))?;
-            Some(SecretString::from(text))
-        }
-        None => None,
-    };
-    Ok(Some(Opened { settings, secret }))
+    let open = |sealed: Vec<u8>| keyring.open_text(seal_context(scope, id), &sealed);
+    let secret = sealed.map(open).transpose()?;
+    Ok(Some(OpenedAccount { settings, secret }))
 }
 
-/// Forgets an account; `false` if there was none.
+/// Deletes an account; `false` if there was none.
 pub async fn remove(tx: &mut Tx, scope: ProjectScope, name: &str) -> Result<bool> {
     let gone = sql("DELETE FROM providers WHERE project_id = $1 AND name = $2")
         .bind(scope.project())

@@ -1,51 +1,50 @@
-//! What of a post is at which provider, and the attempts to bring it there.
+//! Publications: the state of posts at providers, and the attempts to publish them.
 
 use searchwright_contract::{
     Instant,
     integrations::{IntegrationError, Provider},
     posts::{Evidence, PostStatus, Publication, PublicationState, PublishAttempt, Verification},
 };
-use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
 
-/// Entries of evidence that are kept of an attempt; the first ones stay.
-const MOST_EVIDENCE: usize = 50;
+/// Maximum number of entries of evidence per attempt.
+const MAX_EVIDENCE: usize = 50;
 
-/// A post at a provider, as it is kept.
+/// State of a post at a provider.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// The post.
+pub struct PublicationRecord {
+    /// Id of the post.
     pub post: Uuid,
-    /// The connection.
+    /// Id of the connection.
     pub connection: Uuid,
     /// The provider.
     pub provider: Provider,
-    /// Where it stands.
+    /// State of the publication.
     pub state: PublicationState,
     /// Whether readers see it.
     pub is_live: bool,
-    /// The provider's id.
+    /// Id at the provider.
     pub external_id: Option<String>,
-    /// Where readers find it.
+    /// Public URL.
     pub external_url: Option<String>,
-    /// The provider's version as we left it.
+    /// Version at the provider after our last write.
     pub external_version: Option<String>,
-    /// Digest of what was sent.
+    /// Digest of the fields that were sent.
     pub content_hash: Option<Vec<u8>>,
-    /// Version of the post it was sent of.
+    /// Version of the post that was sent.
     pub post_version: Option<i64>,
-    /// What looking at the page found.
+    /// Result of the check of the public page.
     pub verification: Option<Verification>,
-    /// Why the last attempt failed.
+    /// Error of the last attempt.
     pub last_error: Option<IntegrationError>,
-    /// When it first was live.
+    /// Time at which it was first live.
     pub published_at: Option<Instant>,
 }
 
-impl Record {
-    /// Of a post that never was there.
+impl PublicationRecord {
+    /// Creates the record of a post that was never published there.
     pub const fn new(post: Uuid, connection: Uuid, provider: Provider) -> Self {
         Self {
             post,
@@ -65,57 +64,57 @@ impl Record {
     }
 }
 
-/// An attempt, as it is kept.
+/// An attempt to publish or to unpublish a post.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Attempt {
+pub struct PublicationAttempt {
     /// Identifier.
     pub id: Uuid,
-    /// The post.
+    /// Id of the post.
     pub post: Uuid,
-    /// The connection.
+    /// Id of the connection.
     pub connection: Uuid,
-    /// The job that does it.
+    /// Id of the job that does it.
     pub job: Uuid,
-    /// `live`, `draft` or `gone`.
+    /// Aim: `live`, `draft` or `gone`.
     pub aim: String,
-    /// Overwrite what others changed.
+    /// Overwrites changes that others made at the provider.
     pub force: bool,
-    /// Make anew what others deleted.
+    /// Creates the post again if others deleted it at the provider.
     pub recreate: bool,
     /// Version of the post.
     pub post_version: i64,
-    /// Digest of what is sent.
+    /// Digest of the fields that are sent.
     pub content_hash: Vec<u8>,
-    /// The status the post had.
+    /// Status of the post before.
     pub from_status: PostStatus,
-    /// Where it stands.
+    /// State of the attempt.
     pub state: PublicationState,
-    /// `create` or `change` that was sent and not answered.
+    /// Request that was sent and not answered: `create` or `change`.
     pub sent: Option<String>,
-    /// It was looked for before anything was sent, and was not there.
+    /// The post was not at the provider before anything was sent.
     pub was_absent: bool,
-    /// Times it was looked for after a lost answer.
+    /// Number of look-ups after a lost response.
     pub checks: u32,
-    /// Times it was not there then, one after another.
+    /// Number of consecutive look-ups that did not find it.
     pub misses: u32,
-    /// When it was first not there then.
+    /// Time of the first of them.
     pub first_missed_at: Option<Instant>,
-    /// When it is looked for next.
+    /// Time of the next look-up.
     pub next_check_at: Option<Instant>,
-    /// What was done and seen.
+    /// Log of actions and observations.
     pub evidence: Vec<Evidence>,
-    /// When it began.
+    /// Time of the start.
     pub created_at: Instant,
-    /// When its outcome was known.
+    /// Time at which the outcome was known.
     pub finished_at: Option<Instant>,
 }
 
-impl Attempt {
-    /// Notes what was done or seen.
-    pub fn note(&mut self, what: &str, detail: impl Into<Option<String>>, at: Instant) {
-        if self.evidence.len() >= MOST_EVIDENCE {
-            // The beginning says how it came to this, the end how it stands.
-            self.evidence.remove(MOST_EVIDENCE / 2);
+impl PublicationAttempt {
+    /// Adds an entry of evidence.
+    pub fn add_evidence(&mut self, what: &str, detail: impl Into<Option<String>>, at: Instant) {
+        if self.evidence.len() >= MAX_EVIDENCE {
+            // The first and the last entries matter most.
+            self.evidence.remove(MAX_EVIDENCE / 2);
         }
         self.evidence.push(Evidence {
             at,
@@ -125,17 +124,7 @@ impl Attempt {
     }
 }
 
-fn read<T: DeserializeOwned>(Json(value): Json) -> Result<T> {
-    serde_json::from_value(value).map_err(|e| Error::Defect(e.to_string()))
-}
-
-fn json(value: &impl Serialize) -> Result<Json> {
-    serde_json::to_value(value)
-        .map(Json)
-        .map_err(|e| Error::Defect(e.to_string()))
-}
-
-macro_rules! attempt {
+macro_rules! select_attempt {
     ($rest:literal) => {
         concat!(
             "SELECT id, post_id, connection_id, job_id, aim, force, recreate, post_version, content_hash, from_status, state, sent, was_absent,
@@ -145,8 +134,8 @@ macro_rules! attempt {
     };
 }
 
-fn attempt(c: &mut Cells<'_>) -> Result<Attempt> {
-    Ok(Attempt {
+fn read_attempt(c: &mut Cells<'_>) -> Result<PublicationAttempt> {
+    Ok(PublicationAttempt {
         id: c.take()?,
         post: c.take()?,
         connection: c.take()?,
@@ -164,14 +153,14 @@ fn attempt(c: &mut Cells<'_>) -> Result<Attempt> {
         misses: c.take()?,
         first_missed_at: c.take()?,
         next_check_at: c.take()?,
-        evidence: read(c.take()?)?,
+        evidence: c.take_json()?,
         created_at: c.take()?,
         finished_at: c.take()?,
     })
 }
 
-/// Begins an attempt. The index of open attempts refuses a second one of the same post.
-pub async fn begin(tx: &mut Tx, scope: ProjectScope, new: &Attempt) -> Result<()> {
+/// Inserts an attempt; [`Error::Duplicate`](crate::Error::Duplicate) if the post has an unfinished one.
+pub async fn insert_attempt(tx: &mut Tx, scope: ProjectScope, new: &PublicationAttempt) -> Result<()> {
     sql("INSERT INTO publish_attempts (project_id, id, post_id, connection_id, job_id, aim, force, recreate, post_version, content_hash,
            from_status, state, was_absent, checks, misses, evidence, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, 0, $14, $15)")
@@ -188,42 +177,50 @@ pub async fn begin(tx: &mut Tx, scope: ProjectScope, new: &Attempt) -> Result<()
     .bind(new.from_status.as_str())
     .bind(new.state.as_str())
     .bind(new.was_absent)
-    .bind(json(&new.evidence)?)
+    .bind(Json::encode(&new.evidence)?)
     .bind(new.created_at)
     .execute(tx)
     .await?;
     Ok(())
 }
 
-/// One attempt.
-pub async fn attempt_of(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Attempt> {
-    sql(attempt!("AND id = $2"))
+/// Returns an attempt; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
+pub async fn get_attempt(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<PublicationAttempt> {
+    sql(select_attempt!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_one(tx, attempt)
+        .fetch_one(tx, read_attempt)
         .await
 }
 
-/// The attempt of a post whose outcome is not known.
-pub async fn open_attempt(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Option<Attempt>> {
-    sql(attempt!("AND post_id = $2 AND finished_at IS NULL"))
+/// Returns the unfinished attempt of a post.
+pub async fn find_open_attempt(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    post: Uuid,
+) -> Result<Option<PublicationAttempt>> {
+    sql(select_attempt!("AND post_id = $2 AND finished_at IS NULL"))
         .bind(scope.project())
         .bind(post)
-        .fetch_optional(tx, attempt)
+        .fetch_optional(tx, read_attempt)
         .await
 }
 
-/// The attempt without an outcome that a job was to do.
-pub async fn open_of_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<Attempt>> {
-    sql(attempt!("AND job_id = $2 AND finished_at IS NULL"))
+/// Returns the unfinished attempt of a job.
+pub async fn find_open_attempt_of_job(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    job: Uuid,
+) -> Result<Option<PublicationAttempt>> {
+    sql(select_attempt!("AND job_id = $2 AND finished_at IS NULL"))
         .bind(scope.project())
         .bind(job)
-        .fetch_optional(tx, attempt)
+        .fetch_optional(tx, read_attempt)
         .await
 }
 
-/// Writes what can change of an attempt.
-pub async fn save_attempt(tx: &mut Tx, scope: ProjectScope, changed: &Attempt) -> Result<()> {
+/// Updates an attempt.
+pub async fn update_attempt(tx: &mut Tx, scope: ProjectScope, changed: &PublicationAttempt) -> Result<()> {
     sql("UPDATE publish_attempts SET job_id = $3, force = $4, recreate = $5, state = $6, sent = $7, was_absent = $8, checks = $9, misses = $10,
            first_missed_at = $11, next_check_at = $12, evidence = $13, finished_at = $14 WHERE project_id = $1 AND id = $2")
     .bind(scope.project())
@@ -238,14 +235,14 @@ pub async fn save_attempt(tx: &mut Tx, scope: ProjectScope, changed: &Attempt) -
     .bind(changed.misses)
     .bind(changed.first_missed_at)
     .bind(changed.next_check_at)
-    .bind(json(&changed.evidence)?)
+    .bind(Json::encode(&changed.evidence)?)
     .bind(changed.finished_at)
     .execute(tx)
     .await?;
     Ok(())
 }
 
-macro_rules! publication {
+macro_rules! select_publication {
     ($rest:literal) => {
         concat!(
             "SELECT post_id, connection_id, provider, state, is_live, external_id, external_url, external_version, content_hash, post_version,
@@ -255,8 +252,8 @@ macro_rules! publication {
     };
 }
 
-fn publication(c: &mut Cells<'_>) -> Result<Record> {
-    Ok(Record {
+fn read_publication(c: &mut Cells<'_>) -> Result<PublicationRecord> {
+    Ok(PublicationRecord {
         post: c.take()?,
         connection: c.take()?,
         provider: c.parse()?,
@@ -267,24 +264,34 @@ fn publication(c: &mut Cells<'_>) -> Result<Record> {
         external_version: c.take()?,
         content_hash: c.take()?,
         post_version: c.take()?,
-        verification: c.take::<Option<Json>>()?.map(read).transpose()?,
-        last_error: c.take::<Option<Json>>()?.map(read).transpose()?,
+        verification: c.take_json_optional()?,
+        last_error: c.take_json_optional()?,
         published_at: c.take()?,
     })
 }
 
-/// A post at one provider.
-pub async fn get(tx: &mut Tx, scope: ProjectScope, post: Uuid, connection: Uuid) -> Result<Option<Record>> {
-    sql(publication!("AND connection_id = $3"))
+/// Returns the state of a post at a provider.
+pub async fn find(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    post: Uuid,
+    connection: Uuid,
+) -> Result<Option<PublicationRecord>> {
+    sql(select_publication!("AND connection_id = $3"))
         .bind(scope.project())
         .bind(post)
         .bind(connection)
-        .fetch_optional(tx, publication)
+        .fetch_optional(tx, read_publication)
         .await
 }
 
-/// Writes it.
-pub async fn save(tx: &mut Tx, scope: ProjectScope, record: &Record, now: Instant) -> Result<()> {
+/// Inserts or updates the state of a post at a provider.
+pub async fn upsert(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    record: &PublicationRecord,
+    now: Instant,
+) -> Result<()> {
     sql("INSERT INTO publications (project_id, post_id, connection_id, provider, state, is_live, external_id, external_url, external_version,
            content_hash, post_version, verification, last_error, published_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
@@ -301,8 +308,8 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, record: &Record, now: Instan
     .bind(record.external_version.as_deref())
     .bind(record.content_hash.as_deref())
     .bind(record.post_version)
-    .bind(record.verification.as_ref().map(json).transpose()?)
-    .bind(record.last_error.as_ref().map(json).transpose()?)
+    .bind(record.verification.as_ref().map(Json::encode).transpose()?)
+    .bind(record.last_error.as_ref().map(Json::encode).transpose()?)
     .bind(record.published_at)
     .bind(now)
     .execute(tx)
@@ -310,22 +317,22 @@ pub async fn save(tx: &mut Tx, scope: ProjectScope, record: &Record, now: Instan
     Ok(())
 }
 
-/// Where a post is, as it is shown; what changed last comes first.
-pub async fn shown(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Vec<Publication>> {
-    let records = sql(publication!("ORDER BY updated_at DESC, connection_id"))
+/// Returns the publications of a post with their last attempts, as they are shown; the last changed first.
+pub async fn list_of_post(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Vec<Publication>> {
+    let records = sql(select_publication!("ORDER BY updated_at DESC, connection_id"))
         .bind(scope.project())
         .bind(post)
-        .fetch_all(tx, |c| Ok((publication(c)?, c.take::<Instant>()?)))
+        .fetch_all(tx, |c| Ok((read_publication(c)?, c.take::<Instant>()?)))
         .await?;
     let mut shown = Vec::with_capacity(records.len());
     for (record, updated_at) in records {
-        let last = sql(attempt!(
+        let last = sql(select_attempt!(
             "AND post_id = $2 AND connection_id = $3 ORDER BY id DESC LIMIT 1"
         ))
         .bind(scope.project())
         .bind(post)
         .bind(record.connection)
-        .fetch_optional(tx, attempt)
+        .fetch_optional(tx, read_attempt)
         .await?;
         shown.push(Publication {
             provider: record.provider,
@@ -353,18 +360,18 @@ pub async fn shown(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Vec<P
     Ok(shown)
 }
 
-/// Posts whose time has come: of each project the one that is due longest, then of each the next.
-pub async fn due(tx: &mut Tx, now: Instant, most: u32) -> Result<Vec<(ProjectScope, Uuid)>> {
+/// Returns at most `limit` scheduled posts that are due: of each project the one that is due longest, then of each the next.
+pub async fn list_due(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<(ProjectScope, Uuid)>> {
     sql("SELECT project_id, id FROM posts WHERE status = 'scheduled' AND scheduled_at <= $1
          ORDER BY row_number() OVER (PARTITION BY project_id ORDER BY scheduled_at, id), scheduled_at, id LIMIT $2")
         .bind(now)
-        .bind(most)
-        .fetch_all(tx, |c| Ok((ProjectScope::proven(c.take()?), c.take()?)))
+        .bind(limit)
+        .fetch_all(tx, |c| Ok((ProjectScope::from_row(c.take()?), c.take()?)))
         .await
 }
 
-/// An image that a provider has, by the digest of its bytes.
-pub async fn uploaded(
+/// Returns the upload of an image at a provider, by the SHA-256 of its bytes.
+pub async fn find_upload(
     tx: &mut Tx,
     scope: ProjectScope,
     connection: Uuid,
@@ -378,8 +385,8 @@ pub async fn uploaded(
         .await
 }
 
-/// Notes that a provider has an image.
-pub async fn note_upload(
+/// Saves the upload of an image at a provider.
+pub async fn save_upload(
     tx: &mut Tx,
     scope: ProjectScope,
     connection: Uuid,

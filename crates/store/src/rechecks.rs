@@ -1,4 +1,4 @@
-//! Rechecks and what they found out, item by item.
+//! Rechecks of occurrences that are marked as done, and their outcomes.
 
 use std::collections::BTreeSet;
 
@@ -15,24 +15,24 @@ use crate::{
     access::ProjectScope,
     issues,
     ledger::{self, Entry, RecheckProof},
-    occurrences::{self, Actor, Change, OccurrenceKey},
+    occurrences::{self, Actor, OccurrenceKey, StateChange},
     projects, sql,
 };
 
-/// A recheck to be started.
+/// A recheck to be created.
 #[derive(Clone, Copy, Debug)]
-pub struct New {
+pub struct NewRecheck {
     /// Identifier, UUIDv7 of now.
     pub id: Uuid,
-    /// The job that does it.
+    /// Job that runs it.
     pub job: Uuid,
-    /// The audit whose data pages are compared with.
+    /// Audit whose data the pages are compared with.
     pub audit: Uuid,
-    /// Its occurrences were named, not all that are marked as done.
+    /// The caller named its occurrences; otherwise it has all that are marked as done.
     pub named: bool,
 }
 
-fn recheck(c: &mut Cells<'_>) -> Result<Recheck> {
+fn read_recheck(c: &mut Cells<'_>) -> Result<Recheck> {
     Ok(Recheck {
         id: c.take::<Uuid>()?.to_string(),
         job_id: c.take::<Uuid>()?.to_string(),
@@ -62,12 +62,12 @@ macro_rules! columns {
     };
 }
 
-/// Starts a recheck of occurrences that are marked as done. [`Error::Overloaded`] when one is no longer.
+/// Creates a recheck of occurrences that are marked as done. [`Error::Overloaded`] if one is no longer.
 pub async fn create(
     tx: &mut Tx,
     scope: ProjectScope,
-    new: New,
-    pairs: &[OccurrenceKey],
+    new: NewRecheck,
+    keys: &[OccurrenceKey],
     now: Instant,
 ) -> Result<()> {
     sql("INSERT INTO rechecks (project_id, id, job_id, audit_id, status, new_issues, named, requested_at) VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6)")
@@ -82,25 +82,25 @@ pub async fn create(
     sql("INSERT INTO recheck_items (project_id, recheck_id, outcome, issue_id, page_id) VALUES ($1, $2, 'pending', $3, $4)")
         .bind(scope.project())
         .bind(new.id)
-        .execute_each(tx, ledger::key_rows(pairs))
+        .execute_each(tx, ledger::key_rows(keys))
         .await?;
-    let claims = pairs.iter().map(|of| (*of, ())).collect();
+    let claims = keys.iter().map(|key| (*key, ())).collect();
     let touched = ledger::update_existing(tx, scope, claims, |entry, ()| entry.begin_recheck()).await?;
-    if touched < pairs.len() {
+    if touched < keys.len() {
         return Err(Error::Overloaded);
     }
-    let changes: Vec<Change> = pairs
+    let changes: Vec<StateChange> = keys
         .iter()
-        .map(|of| Change {
-            of: *of,
+        .map(|key| StateChange {
+            key: *key,
             from: OccurrenceState::Done,
             to: OccurrenceState::RecheckPending,
         })
         .collect();
-    occurrences::log(tx, scope, &changes, &actor(new.id, now)).await
+    occurrences::insert_changes(tx, scope, &changes, &actor(new.id, now)).await
 }
 
-/// A recheck as the ledger knows it.
+/// Actor of the changes that a recheck makes.
 pub fn actor(recheck: Uuid, at: Instant) -> Actor {
     Actor {
         id: format!("recheck:{recheck}"),
@@ -110,47 +110,48 @@ pub fn actor(recheck: Uuid, at: Instant) -> Actor {
     }
 }
 
-/// What is marked as done, the oldest claims first, of at most so many pages.
-pub async fn done(tx: &mut Tx, scope: ProjectScope, most: u32) -> Result<Vec<OccurrenceKey>> {
+/// Returns at most `limit` occurrences that are marked as done, the oldest marks first.
+pub async fn list_done(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<Vec<OccurrenceKey>> {
     let leaves = sql("SELECT issue_id, data FROM occurrence_leaves WHERE project_id = $1 AND done > 0")
         .bind(scope.project());
     let mut claims = Vec::new();
-    ledger::for_each_entry(tx, leaves, |of, entry| {
+    ledger::for_each_entry(tx, leaves, |key, entry| {
         if entry.state == OccurrenceState::Done {
-            claims.push((entry.done_at, of));
+            claims.push((entry.done_at, key));
         }
     })
     .await?;
     claims.sort_unstable();
-    claims.truncate(most as usize);
-    Ok(claims.into_iter().map(|(_, of)| of).collect())
+    claims.truncate(limit as usize);
+    Ok(claims.into_iter().map(|(_, key)| key).collect())
 }
 
-/// The one that has not ended, if there is one.
-pub async fn active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Recheck>> {
+/// Returns the unfinished recheck, if there is one, without its items.
+pub async fn find_active(tx: &mut Tx, scope: ProjectScope) -> Result<Option<Recheck>> {
     let found = sql(columns!("status IN ('queued', 'running')"))
         .bind(scope.project())
-        .fetch_optional(tx, recheck)
+        .fetch_optional(tx, read_recheck)
         .await?;
-    counted(tx, scope, found).await
+    with_counts(tx, scope, found).await
 }
 
-/// One recheck, without its items.
+/// Returns a recheck without its items; [`Error::Missing`] if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Recheck> {
     let found = sql(columns!("id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_one(tx, recheck)
+        .fetch_one(tx, read_recheck)
         .await?;
-    counted(tx, scope, Some(found)).await?.ok_or(Error::Missing)
+    with_counts(tx, scope, Some(found)).await?.ok_or(Error::Missing)
 }
 
-async fn counted(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Result<Option<Recheck>> {
+/// Adds the counts of items.
+async fn with_counts(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Result<Option<Recheck>> {
     let Some(mut recheck) = found else {
         return Ok(None);
     };
     let id = Uuid::try_parse(&recheck.id).unwrap_or_default();
-    // Items are written when a recheck is created and never again.
+    // Items are inserted when the recheck is created, and never later.
     (recheck.scope.issues, recheck.scope.pages, recheck.scope.occurrences) = sql("SELECT count(DISTINCT issue_id), count(DISTINCT page_id), count(*) FROM recheck_items WHERE project_id = $1 AND recheck_id = $2")
         .bind(scope.project())
         .bind(id)
@@ -178,8 +179,8 @@ async fn counted(tx: &mut Tx, scope: ProjectScope, found: Option<Recheck>) -> Re
     Ok(Some(recheck))
 }
 
-/// One page of the items of a recheck, by issue and page.
-pub async fn items(
+/// Returns one page of the items of a recheck, by issue and page.
+pub async fn list_items(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
@@ -208,21 +209,21 @@ pub async fn items(
     .await
 }
 
-/// An item that is to be looked at.
+/// An item that is not checked yet.
 #[derive(Clone, Debug)]
-pub struct Waiting {
-    /// The occurrence.
-    pub of: OccurrenceKey,
-    /// Its check.
+pub struct PendingItem {
+    /// Occurrence.
+    pub key: OccurrenceKey,
+    /// Id of the check.
     pub check_id: String,
-    /// Address of the page.
+    /// URL of the page.
     pub url: String,
-    /// What was seen last.
+    /// Last evidence.
     pub evidence: Value,
 }
 
-/// Everything that is to be looked at.
-pub async fn waiting(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<Waiting>> {
+/// Returns the pending items of a recheck.
+pub async fn list_pending(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<PendingItem>> {
     let items: Vec<(OccurrenceKey, String, String)> = sql("SELECT r.issue_id, r.page_id, i.check_id, p.url FROM recheck_items r
          JOIN issues i ON i.project_id = r.project_id AND i.id = r.issue_id
          JOIN pages p ON p.project_id = r.project_id AND p.id = r.page_id
@@ -231,63 +232,63 @@ pub async fn waiting(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Vec<W
     .bind(id)
     .fetch_all(tx, |c| Ok(((c.take()?, c.take()?), c.take()?, c.take()?)))
     .await?;
-    let pairs: Vec<OccurrenceKey> = items.iter().map(|(of, _, _)| *of).collect();
-    let known = ledger::find_entries(tx, scope, &pairs).await?;
-    let waiting = items
+    let keys: Vec<OccurrenceKey> = items.iter().map(|(key, _, _)| *key).collect();
+    let known = ledger::find_entries(tx, scope, &keys).await?;
+    let pending = items
         .into_iter()
         .zip(known)
-        .filter_map(|((of, check_id, url), entry)| {
-            let evidence = occurrences::json(&entry?.evidence);
-            Some(evidence.map(|evidence| Waiting {
-                of,
+        .filter_map(|((key, check_id, url), entry)| {
+            let evidence = occurrences::parse_evidence(&entry?.evidence);
+            Some(evidence.map(|evidence| PendingItem {
+                key,
                 check_id,
                 url,
                 evidence,
             }))
         });
-    waiting.collect()
+    pending.collect()
 }
 
-/// What was found out about an item.
+/// Outcome of an item.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// The occurrence.
-    pub of: OccurrenceKey,
-    /// What.
+pub struct ItemOutcome {
+    /// Occurrence.
+    pub key: OccurrenceKey,
+    /// Outcome.
     pub outcome: RecheckOutcome,
-    /// What it rests on.
+    /// Reason of the outcome.
     pub detail: Option<String>,
-    /// How it was resolved: `fixed`, `page_gone` or `not_applicable`.
+    /// Resolution: `fixed`, `page_gone` or `not_applicable`.
     pub resolution: Option<&'static str>,
-    /// What is seen now, JSON text.
+    /// New evidence, JSON text.
     pub evidence: Option<String>,
 }
 
-/// Writes what was found out. What an audit or somebody has changed meanwhile is superseded.
-pub async fn settle(
+/// Applies outcomes of items. Items whose occurrence was changed meanwhile become `superseded`.
+pub async fn settle_items(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
-    mut found: Vec<Found>,
+    mut outcomes: Vec<ItemOutcome>,
     now: Instant,
 ) -> Result<()> {
     projects::lock(tx, scope).await?;
-    let pairs: Vec<OccurrenceKey> = found.iter().map(|f| f.of).collect();
-    let states = occurrences::states(tx, scope, &pairs).await?;
-    for (found, state) in found.iter_mut().zip(states) {
+    let keys: Vec<OccurrenceKey> = outcomes.iter().map(|item| item.key).collect();
+    let states = occurrences::find_states(tx, scope, &keys).await?;
+    for (item, state) in outcomes.iter_mut().zip(states) {
         if state != Some(OccurrenceState::RecheckPending) {
-            found.outcome = RecheckOutcome::Superseded;
+            item.outcome = RecheckOutcome::Superseded;
         }
     }
-    let items = found
+    let items = outcomes
         .iter()
-        .map(|f| {
-            let (issue, page) = f.of;
+        .map(|item| {
+            let (issue, page) = item.key;
             vec![
                 issue.into(),
                 page.into(),
-                f.outcome.as_str().into(),
-                f.detail.clone().into(),
+                item.outcome.as_str().into(),
+                item.detail.clone().into(),
             ]
         })
         .collect();
@@ -298,8 +299,8 @@ pub async fn settle(
         .execute_each(tx, items)
         .await?;
     let (mut changes, mut proofs) = (Vec::new(), Vec::new());
-    for found in found {
-        let to = match found.outcome {
+    for item in outcomes {
+        let to = match item.outcome {
             RecheckOutcome::Superseded | RecheckOutcome::Pending => continue,
             RecheckOutcome::Resolved => OccurrenceState::Resolved,
             RecheckOutcome::StillPresent => OccurrenceState::StillPresent,
@@ -308,23 +309,23 @@ pub async fn settle(
         let proof = RecheckProof {
             recheck: id,
             to,
-            outcome: found.outcome,
-            resolution: found.resolution,
-            evidence: found.evidence,
+            outcome: item.outcome,
+            resolution: item.resolution,
+            evidence: item.evidence,
             at: now,
         };
-        proofs.push((found.of, proof));
-        changes.push(Change {
-            of: found.of,
+        proofs.push((item.key, proof));
+        changes.push(StateChange {
+            key: item.key,
             from: OccurrenceState::RecheckPending,
             to,
         });
     }
     ledger::update_existing(tx, scope, proofs, Entry::apply_proof).await?;
-    occurrences::log(tx, scope, &changes, &actor(id, now)).await
+    occurrences::insert_changes(tx, scope, &changes, &actor(id, now)).await
 }
 
-/// A worker has begun with it.
+/// Marks a queued recheck as running.
 pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     sql("UPDATE rechecks SET status = 'running' WHERE project_id = $1 AND id = $2 AND status = 'queued'")
         .bind(scope.project())
@@ -334,7 +335,7 @@ pub async fn begin(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     Ok(())
 }
 
-/// Ends a recheck. Whether it had not ended before.
+/// Finishes a recheck; `false` if it was finished before.
 pub async fn finish(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -354,23 +355,24 @@ pub async fn finish(
     Ok(touched > 0)
 }
 
-/// Ends a recheck that found nothing out: every item is marked as done as before.
+/// Finishes a recheck that failed: its pending items become inconclusive, their occurrences done again.
 pub async fn abandon(tx: &mut Tx, scope: ProjectScope, id: Uuid, why: &str, now: Instant) -> Result<()> {
     if !finish(tx, scope, id, RecheckStatus::Failed, 0, now).await? {
         return Ok(());
     }
-    let found = waiting(tx, scope, id).await?.into_iter().map(|item| Found {
-        of: item.of,
+    let pending = list_pending(tx, scope, id).await?;
+    let outcomes = pending.into_iter().map(|item| ItemOutcome {
+        key: item.key,
         outcome: RecheckOutcome::Inconclusive,
         detail: Some(why.to_owned()),
         resolution: None,
         evidence: None,
     });
-    let found: Vec<Found> = found.collect();
-    let issues: BTreeSet<Uuid> = found.iter().map(|found| found.of.0).collect();
-    settle(tx, scope, id, found, now).await?;
+    let outcomes: Vec<ItemOutcome> = outcomes.collect();
+    let issues: BTreeSet<Uuid> = outcomes.iter().map(|item| item.key.0).collect();
+    settle_items(tx, scope, id, outcomes, now).await?;
     for issue in issues {
-        // the same are active as before, in other states
+        // The number of active occurrences is the same; their states differ.
         issues::recount(tx, scope, issue).await?;
     }
     Ok(())

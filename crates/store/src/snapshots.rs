@@ -1,50 +1,51 @@
-//! What audits found, kept small, so that two of them can be compared: a page is the first half of its id.
+//! Snapshots of the findings of the last audits, to compare two audits. They are small: a page is the first half of its id.
 
 use uuid::Uuid;
 
 use crate::{Error, Result, Tx, access::ProjectScope, sql};
 
-/// Audits whose findings are kept.
-const KEPT: u32 = 10;
+/// Maximum number of snapshots per project.
+const MAX_SNAPSHOTS: u32 = 10;
 
-/// A page as far as audits are compared, in the order of ids.
+/// State of a page, as far as audits are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark {
-    /// The first half of its id.
+pub struct PageState {
+    /// First half of the page id.
     pub page: u64,
-    /// Status; 0 without an answer.
+    /// HTTP status; 0 if there was no response.
     pub status: u16,
-    /// It can appear in search results.
+    /// Whether it can appear in search results.
     pub indexable: bool,
-    /// Hash of its title.
+    /// Hash of the title.
     pub title: u32,
-    /// Hash of its canonical.
+    /// Hash of the canonical URL.
     pub canonical: u32,
 }
 
-/// Bytes of a mark.
-const MARK: usize = 19;
+/// Length of an encoded state in bytes.
+const STATE_LEN: usize = 19;
 
-/// The first half of an id.
-pub fn half(id: Uuid) -> u64 {
+/// Returns the first half of an id.
+pub fn id_prefix(id: Uuid) -> u64 {
     id.as_u64_pair().0
 }
 
-/// Keeps what an audit found: its pages and, for each issue, the pages it is on, both ascending. Forgets the oldest.
-pub async fn keep(
+/// Saves the snapshot of an audit: its pages and the pages of each issue, both ascending. Deletes the oldest beyond
+/// [`MAX_SNAPSHOTS`].
+pub async fn save(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
-    pages: &[Mark],
+    pages: &[PageState],
     found: Vec<(Uuid, Vec<u64>)>,
 ) -> Result<()> {
-    let mut data = Vec::with_capacity(pages.len() * MARK);
-    for mark in pages {
-        data.extend(mark.page.to_be_bytes());
-        data.extend(mark.status.to_be_bytes());
-        data.push(u8::from(mark.indexable));
-        data.extend(mark.title.to_be_bytes());
-        data.extend(mark.canonical.to_be_bytes());
+    let mut data = Vec::with_capacity(pages.len() * STATE_LEN);
+    for state in pages {
+        data.extend(state.page.to_be_bytes());
+        data.extend(state.status.to_be_bytes());
+        data.push(u8::from(state.indexable));
+        data.extend(state.title.to_be_bytes());
+        data.extend(state.canonical.to_be_bytes());
     }
     sql("INSERT INTO audit_pages (project_id, audit_id, pages) VALUES ($1, $2, $3) ON CONFLICT (project_id, audit_id) DO UPDATE SET pages = $3")
         .bind(scope.project())
@@ -64,37 +65,41 @@ pub async fn keep(
     .bind(audit)
     .execute_each(tx, rows.collect())
     .await?;
-    // An id is a UUIDv7: what is older has a smaller one.
+    // Ids are UUIDv7: older audits have smaller ones.
     for text in [
         "DELETE FROM audit_findings WHERE project_id = $1 AND audit_id <
            (SELECT audit_id FROM audit_pages WHERE project_id = $1 ORDER BY audit_id DESC LIMIT 1 OFFSET $2)",
         "DELETE FROM audit_pages WHERE project_id = $1 AND audit_id <
            (SELECT audit_id FROM audit_pages WHERE project_id = $1 ORDER BY audit_id DESC LIMIT 1 OFFSET $2)",
     ] {
-        sql(text).bind(scope.project()).bind(KEPT - 1).execute(tx).await?;
+        sql(text)
+            .bind(scope.project())
+            .bind(MAX_SNAPSHOTS - 1)
+            .execute(tx)
+            .await?;
     }
     Ok(())
 }
 
-/// The pages of an audit; `None` when they are not kept.
-pub async fn pages(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<Vec<Mark>>> {
+/// Returns the pages of an audit, ascending; `None` if there is no snapshot.
+pub async fn find_pages(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Option<Vec<PageState>>> {
     let data: Option<Vec<u8>> = sql("SELECT pages FROM audit_pages WHERE project_id = $1 AND audit_id = $2")
         .bind(scope.project())
         .bind(audit)
         .fetch_optional(tx, |c| c.take())
         .await?;
-    data.map(|data| data.chunks_exact(MARK).map(mark).collect())
+    data.map(|data| data.chunks_exact(STATE_LEN).map(decode_state).collect())
         .transpose()
 }
 
-fn mark(bytes: &[u8]) -> Result<Mark> {
-    let defect = || Error::Defect("a mark of a page".to_owned());
+fn decode_state(bytes: &[u8]) -> Result<PageState> {
+    let defect = || Error::Defect("a page of a snapshot".to_owned());
     let (page, rest) = bytes.split_first_chunk().ok_or_else(defect)?;
     let (status, rest) = rest.split_first_chunk().ok_or_else(defect)?;
     let ([indexable], rest) = rest.split_first_chunk().ok_or_else(defect)?;
     let (title, rest) = rest.split_first_chunk().ok_or_else(defect)?;
     let (canonical, _) = rest.split_first_chunk().ok_or_else(defect)?;
-    Ok(Mark {
+    Ok(PageState {
         page: u64::from_be_bytes(*page),
         status: u16::from_be_bytes(*status),
         indexable: *indexable != 0,
@@ -103,8 +108,8 @@ fn mark(bytes: &[u8]) -> Result<Mark> {
     })
 }
 
-/// The issues an audit found.
-pub async fn issues(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec<Uuid>> {
+/// Returns the issues that an audit found.
+pub async fn list_issues(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec<Uuid>> {
     sql("SELECT issue_id FROM audit_findings WHERE project_id = $1 AND audit_id = $2 ORDER BY issue_id")
         .bind(scope.project())
         .bind(audit)
@@ -112,8 +117,13 @@ pub async fn issues(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Vec
         .await
 }
 
-/// The pages on which an audit found an issue, ascending.
-pub async fn found(tx: &mut Tx, scope: ProjectScope, audit: Uuid, issue: Uuid) -> Result<Vec<u64>> {
+/// Returns the pages on which an audit found an issue, ascending.
+pub async fn list_issue_pages(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    audit: Uuid,
+    issue: Uuid,
+) -> Result<Vec<u64>> {
     let data: Option<Vec<u8>> =
         sql("SELECT pages FROM audit_findings WHERE project_id = $1 AND audit_id = $2 AND issue_id = $3")
             .bind(scope.project())
@@ -128,8 +138,12 @@ pub async fn found(tx: &mut Tx, scope: ProjectScope, audit: Uuid, issue: Uuid) -
         .collect())
 }
 
-/// Ids and addresses of pages by the first halves of their ids, each in its place.
-pub async fn named(tx: &mut Tx, scope: ProjectScope, pages: &[u64]) -> Result<Vec<Option<(Uuid, String)>>> {
+/// Returns ids and URLs of pages by the first halves of their ids, in the order of `pages`.
+pub async fn find_page_urls(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    pages: &[u64],
+) -> Result<Vec<Option<(Uuid, String)>>> {
     let rows = pages
         .iter()
         .map(|half| {

@@ -40,7 +40,7 @@ const STRAGGLER_WAIT: Duration = Duration::from_micros(150);
 /// Maximum number of waiting transactions; one more is refused as overload.
 const MAX_QUEUED: usize = 1024;
 /// First SQLite version without the WAL-reset corruption (sqlite.org, 2026-03-13).
-const OLDEST_SAFE: i32 = 3_051_003;
+const MIN_VERSION: i32 = 3_051_003;
 const APPLICATION_ID: i64 = 0x5357_5247; // "SWRG"
 
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl From<CommitFailed> for Error {
 
 impl Sqlite {
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        if rusqlite::version_number() < OLDEST_SAFE {
+        if rusqlite::version_number() < MIN_VERSION {
             return Err(Error::Schema(format!(
                 "SQLite {} can corrupt its log; 3.51.3 or later is needed",
                 rusqlite::version()

@@ -5,11 +5,12 @@
 mod multi_row_insert;
 
 use futures_util::future::try_join_all;
+use serde::de::DeserializeOwned;
 
 use crate::{
     error::{Error, Result},
     transaction::{Tx, TxConnection},
-    value::{Column, Param, postgres_params},
+    value::{Column, Json, Param, postgres_params},
 };
 
 /// A statement to be run; see [`sql`].
@@ -51,6 +52,16 @@ impl Cells<'_> {
             Row::Postgres(row) => T::from_postgres(row, index),
         }
         .map_err(|e| Error::Column(index, e))
+    }
+
+    /// Reads the next column, which is JSON of a type.
+    pub(crate) fn take_json<T: DeserializeOwned>(&mut self) -> Result<T> {
+        self.take::<Json>()?.decode()
+    }
+
+    /// Reads the next column, which is JSON of a type or NULL.
+    pub(crate) fn take_json_optional<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        self.take::<Option<Json>>()?.map(Json::decode).transpose()
     }
 
     /// Reads the next column and parses its text.

@@ -1,46 +1,44 @@
-//! What a search box completed, kept for a while: it is asked slowly, and its answers change slowly.
+//! Cache of autocomplete answers: requests to search engines are rate-limited, and the answers change slowly.
 
 use searchwright_contract::Instant;
 
-use crate::{Error, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Json, Result, Tx, access::ProjectScope, sql};
 
-/// What was asked.
+/// An autocomplete request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// BCP 47.
+pub struct SuggestionQuery {
+    /// Language, BCP 47.
     pub language: String,
-    /// ISO 3166-1 alpha-2; empty for all.
+    /// Country, ISO 3166-1 alpha-2; empty for all.
     pub country: String,
-    /// What was typed.
+    /// Typed text.
     pub text: String,
 }
 
-/// What was completed, if it was asked since.
-pub async fn get(
+/// Returns the cached answer, unless it is older than `since`.
+pub async fn find(
     tx: &mut Tx,
     scope: ProjectScope,
-    place: &Place,
+    query: &SuggestionQuery,
     since: Instant,
 ) -> Result<Option<Vec<String>>> {
     let found: Option<Json> = sql("SELECT texts FROM suggestions
          WHERE project_id = $1 AND language = $2 AND country = $3 AND typed = $4 AND asked_at >= $5")
     .bind(scope.project())
-    .bind(&place.language)
-    .bind(&place.country)
-    .bind(&place.text)
+    .bind(&query.language)
+    .bind(&query.country)
+    .bind(&query.text)
     .bind(since)
     .fetch_optional(tx, |c| c.take())
     .await?;
-    found
-        .map(|Json(texts)| serde_json::from_value(texts).map_err(|e| Error::Defect(e.to_string())))
-        .transpose()
+    found.map(Json::decode).transpose()
 }
 
-/// Keeps an answer, and drops those of before `since`.
-pub async fn keep(
+/// Saves an answer, and deletes those older than `since`.
+pub async fn save(
     tx: &mut Tx,
     scope: ProjectScope,
-    place: Place,
+    query: SuggestionQuery,
     texts: &[String],
     since: Instant,
     now: Instant,
@@ -55,9 +53,9 @@ pub async fn keep(
          ON CONFLICT (project_id, language, country, typed) DO UPDATE SET texts = $5, asked_at = $6",
     )
     .bind(scope.project())
-    .bind(place.language)
-    .bind(place.country)
-    .bind(place.text)
+    .bind(query.language)
+    .bind(query.country)
+    .bind(query.text)
     .bind(Json(texts.into()))
     .bind(now)
     .execute(tx)

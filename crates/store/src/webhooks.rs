@@ -1,4 +1,4 @@
-//! Webhooks and their secrets, sealed.
+//! Webhooks and their sealed signing secrets.
 
 use searchwright_contract::{
     Instant,
@@ -9,34 +9,34 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 use crate::{
-    Cells, Error, Result, Tx,
+    Cells, Result, Tx,
     access::ProjectScope,
-    seal::{Keyring, Place},
+    seal::{Keyring, SealContext},
     sql,
 };
 
-/// Hours that an old secret signs beside its successor.
+/// Hours for which a rotated secret signs beside its successor.
 const OVERLAP_HOURS: i64 = 24;
-/// Old secrets that sign, at most.
-const MOST_OLD: i64 = 2;
+/// Number of secrets that stay when another is added.
+const MAX_OLD_SECRETS: i64 = 2;
 
-/// A webhook to be made.
+/// A webhook to be created.
 #[derive(Clone, Debug)]
-pub struct New {
+pub struct NewWebhook {
     /// Identifier.
     pub id: Uuid,
-    /// Where events are POSTed to.
+    /// URL that events are POSTed to.
     pub target_url: String,
-    /// What it is told of.
+    /// Events that it receives.
     pub event: Subscription,
 }
 
-/// A secret to be kept.
+/// A secret to be added.
 #[derive(Clone, Debug)]
 pub struct NewSecret {
     /// Identifier of its row.
     pub id: Uuid,
-    /// `whsec_` and base64.
+    /// Secret, `whsec_` and base64.
     pub secret: SecretString,
 }
 
@@ -50,7 +50,7 @@ macro_rules! columns {
     };
 }
 
-fn webhook(c: &mut Cells<'_>) -> Result<Webhook> {
+fn read_webhook(c: &mut Cells<'_>) -> Result<Webhook> {
     Ok(Webhook {
         id: c.take::<Uuid>()?.to_string(),
         target_url: c.take()?,
@@ -68,8 +68,8 @@ fn webhook(c: &mut Cells<'_>) -> Result<Webhook> {
     })
 }
 
-fn place(scope: ProjectScope, row: Uuid) -> Place<'static> {
-    Place {
+fn seal_context(scope: ProjectScope, row: Uuid) -> SealContext<'static> {
+    SealContext {
         table: "webhook_secrets",
         column: "secret",
         row,
@@ -77,8 +77,8 @@ fn place(scope: ProjectScope, row: Uuid) -> Place<'static> {
     }
 }
 
-/// Makes a webhook.
-pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) -> Result<()> {
+/// Creates a webhook.
+pub async fn create(tx: &mut Tx, scope: ProjectScope, new: NewWebhook, now: Instant) -> Result<()> {
     sql("INSERT INTO webhooks (project_id, id, target_url, event, status, created_at, version) VALUES ($1, $2, $3, $4, 'active', $5, 1)")
         .bind(scope.project())
         .bind(new.id)
@@ -90,7 +90,7 @@ pub async fn create(tx: &mut Tx, scope: ProjectScope, new: New, now: Instant) ->
     Ok(())
 }
 
-/// Gives a webhook a secret; the one before signs for another day, and of older ones no more than one.
+/// Adds a secret to a webhook. The current one signs for another day, and of older ones at most one.
 pub async fn add_secret(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -110,10 +110,10 @@ pub async fn add_secret(
     .bind(scope.project())
     .bind(webhook)
     .bind(now)
-    .bind(MOST_OLD)
+    .bind(MAX_OLD_SECRETS)
     .execute(tx)
     .await?;
-    let sealed = keyring.seal(place(scope, new.id), new.secret.expose_secret().as_bytes())?;
+    let sealed = keyring.seal(seal_context(scope, new.id), new.secret.expose_secret().as_bytes())?;
     sql("INSERT INTO webhook_secrets (project_id, webhook_id, id, secret) VALUES ($1, $2, $3, $4)")
         .bind(scope.project())
         .bind(webhook)
@@ -124,8 +124,8 @@ pub async fn add_secret(
     Ok(())
 }
 
-/// What signs now, the newest first.
-pub async fn secrets(
+/// Returns the secrets that sign now, newest first.
+pub async fn list_secrets(
     tx: &mut Tx,
     scope: ProjectScope,
     keyring: &Keyring,
@@ -139,16 +139,13 @@ pub async fn secrets(
     .bind(now)
     .fetch_all(tx, |c| Ok((c.take()?, c.take()?)))
     .await?;
-    let open = |(id, sealed): (Uuid, Vec<u8>)| {
-        let text = String::from_utf8(keyring.open(place(scope, id), &sealed)?);
-        Ok(SecretString::from(
-            text.map_err(|_| Error::Seal("a sealed value is not text"))?,
-        ))
-    };
-    sealed.into_iter().map(open).collect()
+    sealed
+        .into_iter()
+        .map(|(id, sealed)| keyring.open_text(seal_context(scope, id), &sealed))
+        .collect()
 }
 
-/// One page, newest first.
+/// Returns at most `limit` webhooks older than `before`, newest first.
 pub async fn list(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -159,21 +156,21 @@ pub async fn list(
         .bind(scope.project())
         .bind(before.unwrap_or(Uuid::max()))
         .bind(limit)
-        .fetch_all(tx, webhook)
+        .fetch_all(tx, read_webhook)
         .await
 }
 
-/// One webhook.
+/// Returns a webhook; [`Error::Missing`](crate::Error::Missing) if the project has none of this id.
 pub async fn get(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<Webhook> {
     sql(columns!("AND id = $2"))
         .bind(scope.project())
         .bind(id)
-        .fetch_one(tx, webhook)
+        .fetch_one(tx, read_webhook)
         .await
 }
 
-/// Notes that it changed.
-pub async fn touch(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
+/// Increments the version of a webhook.
+pub async fn increment_version(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     sql("UPDATE webhooks SET version = version + 1 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(id)
@@ -182,8 +179,8 @@ pub async fn touch(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     Ok(())
 }
 
-/// Deletes a webhook with its secrets. What was to be sent to it has nowhere to go and is forgotten with other deliveries of
-/// its age: there may be many, and others would wait.
+/// Deletes a webhook with its secrets. Its deliveries are deleted when they expire: there may be many, and deleting them here
+/// would make other writers wait.
 pub async fn delete(tx: &mut Tx, scope: ProjectScope, id: Uuid) -> Result<()> {
     for text in [
         "DELETE FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2",

@@ -61,7 +61,7 @@ impl World {
         let outbound = Outbound::new(&Settings::new("SearchwrightBot/1.0 (+http://localhost/bot)")).unwrap();
         let accounts = Accounts::new(&outbound, self.engine.clock.clone(), self.keyring.clone());
         let mut tx = self.engine.db.read().await.unwrap();
-        let scope = admin::enter(&mut tx, self.project).await.unwrap();
+        let scope = admin::get_scope(&mut tx, self.project).await.unwrap();
         let model = accounts.language_model(&mut tx, scope).await.unwrap();
         let sources = accounts.keyword_data(&mut tx, scope).await.unwrap().unwrap();
         (

@@ -120,8 +120,11 @@ impl Engine {
         self.db
             .write(move |tx| {
                 Box::pin(async move {
-                    let before =
-                        rules::settings(audit_settings::held(tx, project).await.map_err(no_project)?)?;
+                    let before = rules::settings(
+                        audit_settings::get_for_update(tx, project)
+                            .await
+                            .map_err(no_project)?,
+                    )?;
                     let mut settings = before.clone();
                     change(&mut settings).map_err(|why| fault("/checks", "not_a_setting", why))?;
                     if settings != before {

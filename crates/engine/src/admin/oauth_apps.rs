@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use searchwright_contract::{Problem, integrations::Provider};
 use searchwright_publishing::oauth;
-use searchwright_store::oauth_apps::{self, App};
+use searchwright_store::oauth_apps::{self, OauthApp};
 use secrecy::SecretString;
 use url::Url;
 
@@ -48,7 +48,7 @@ impl Engine {
                 return Err(fault(name, "invalid", "has to be one word of visible ASCII"));
             }
         }
-        let app = App {
+        let app = OauthApp {
             provider,
             client_id,
             settings,
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// The applications, without their secrets.
-    pub async fn oauth_apps(&self) -> Result<Vec<App>> {
+    pub async fn oauth_apps(&self) -> Result<Vec<OauthApp>> {
         Ok(oauth_apps::list(&mut self.db.read().await?).await?)
     }
 

@@ -6,7 +6,7 @@ use searchwright_contract::{Instant, Problem};
 use searchwright_providers::Provider;
 use searchwright_store::{
     Error, admin,
-    providers::{self, Account, New},
+    providers::{self, Account, NewAccount},
     seal::Keyring,
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -58,7 +58,7 @@ impl Engine {
         if let Some(secret) = &secret {
             provider.check_secret(secret.expose_secret())?;
         }
-        let new = New {
+        let new = NewAccount {
             id: self.clock.id(),
             name: provider.word().to_owned(),
             settings,
@@ -67,7 +67,7 @@ impl Engine {
         let now = self.clock.now();
         let done = self.db.write(move |tx| {
             Box::pin(async move {
-                let scope = admin::enter(tx, project).await.map_err(no_project)?;
+                let scope = admin::get_scope(tx, project).await.map_err(no_project)?;
                 let account = providers::set(tx, scope, &keyring, new, now).await?;
                 if !account.has_secret && !provider.works_without_secret() {
                     return Err(fault("/secret", "required", "a secret is required"));
@@ -81,7 +81,7 @@ impl Engine {
     /// The accounts of a project, by provider.
     pub async fn list_providers(&self, project: Uuid) -> Result<Vec<ProviderAccount>> {
         let mut tx = self.db.read().await?;
-        let scope = admin::enter(&mut tx, project).await.map_err(no_project)?;
+        let scope = admin::get_scope(&mut tx, project).await.map_err(no_project)?;
         let accounts = providers::list(&mut tx, scope).await?;
         Ok(accounts.into_iter().map(ProviderAccount::from).collect())
     }
@@ -91,7 +91,7 @@ impl Engine {
         let word = Provider::parse(provider)?.word();
         let done = self.db.write(move |tx| {
             Box::pin(async move {
-                let scope = admin::enter(tx, project).await.map_err(no_project)?;
+                let scope = admin::get_scope(tx, project).await.map_err(no_project)?;
                 Ok(providers::remove(tx, scope, word).await?)
             })
         });

@@ -33,7 +33,7 @@ use searchwright_store::{
     audits, crawls, events,
     issues::{self, EvidenceCutoff},
     keywords, occurrences,
-    snapshots::{self, Mark},
+    snapshots::{self, PageState},
 };
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -93,8 +93,13 @@ pub(super) struct Audited {
 }
 
 /// An issue as it is kept: as bad as its worst occurrence.
-pub(super) fn summary(check: &checks::Check, id: Uuid, severity: Severity, impact: f64) -> issues::Summary {
-    issues::Summary {
+pub(super) fn summary(
+    check: &checks::Check,
+    id: Uuid,
+    severity: Severity,
+    impact: f64,
+) -> issues::IssueSummary {
+    issues::IssueSummary {
         id,
         check_id: check.id,
         category: wire_name(&check.category),
@@ -136,7 +141,7 @@ pub(super) async fn analyze(
         ids: ids.clone(),
         origin: ending.origin,
         rules: rules.clone(),
-        ignored: occurrences::ignored(&mut db.read().await?, scope)
+        ignored: occurrences::list_ignored(&mut db.read().await?, scope)
             .await?
             .into_iter()
             .collect(),
@@ -147,7 +152,7 @@ pub(super) async fn analyze(
     let (give, loaded) = tokio::sync::mpsc::channel(threads);
     let loading = async move {
         for number in 0.. {
-            let Some(data) = crawls::load(&mut db.read().await?, scope, audit.id, number).await? else {
+            let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit.id, number).await? else {
                 break;
             };
             if give.send(data).await.is_err() {
@@ -243,18 +248,18 @@ fn sum_up(
 
 /// What audits are compared by, sorted.
 struct Kept {
-    pages: Vec<Mark>,
+    pages: Vec<PageState>,
     /// Pages by issue, as halves of their ids. Until here four bytes each have to do: a large site has millions.
     found: Vec<(Uuid, Vec<u64>)>,
 }
 
 impl Kept {
-    fn of(mut pages: Vec<Mark>, found: ByCheck<Vec<UrlId>>, ids: &PageIds, project: Uuid) -> Self {
+    fn of(mut pages: Vec<PageState>, found: ByCheck<Vec<UrlId>>, ids: &PageIds, project: Uuid) -> Self {
         pages.sort_unstable();
-        let half = |page: UrlId| snapshots::half(ids.get(page));
+        let prefix = |page: UrlId| snapshots::id_prefix(ids.get(page));
         let found = found.into_each().filter(|(_, pages)| !pages.is_empty());
         let found = found.map(|(check, pages)| {
-            let mut pages: Vec<u64> = pages.into_iter().map(half).collect();
+            let mut pages: Vec<u64> = pages.into_iter().map(prefix).collect();
             pages.sort_unstable();
             (issue_id(project, check.id), pages)
         });
@@ -303,7 +308,7 @@ async fn finish(
     };
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            issues::record(
+            issues::record_findings(
                 tx,
                 scope,
                 audit,
@@ -312,8 +317,8 @@ async fn finish(
                 now,
             )
             .await?;
-            issues::announce(tx, scope, summaries, now).await?;
-            issues::grade(tx, scope, others).await
+            issues::upsert(tx, scope, summaries, now).await?;
+            issues::update_severities(tx, scope, others).await
         })
     })
     .await?;
@@ -343,7 +348,7 @@ async fn finish(
         // those of what was found are announced
         weights: Vec::new(),
     });
-    let outcome = audits::Outcome {
+    let outcome = audits::AuditOutcome {
         termination: Some(termination.code().to_owned()),
         health_score: health.score,
         error_free_pages_pct: health.error_free_pages_pct,
@@ -356,12 +361,12 @@ async fn finish(
     };
     job.write_unless_canceled(move |tx, scope| {
         Box::pin(async move {
-            crawls::forget_others(tx, scope, audit).await?;
-            snapshots::keep(tx, scope, audit, &pages, found).await?;
-            issues::weigh(tx, scope, weights).await?;
+            crawls::delete_others(tx, scope, audit).await?;
+            snapshots::save(tx, scope, audit, &pages, found).await?;
+            issues::update_weights(tx, scope, weights).await?;
             let score = outcome.health_score;
             if audits::finish(tx, scope, audit, status, outcome, now).await? {
-                for language in keywords::languages(tx, scope).await? {
+                for language in keywords::list_languages(tx, scope).await? {
                     Job::ClusterKeywords { language }
                         .enqueue_once(tx, scope, clock.id(), now)
                         .await?;
@@ -369,7 +374,7 @@ async fn finish(
                 let version = audits::get(tx, scope, audit).await?.version;
                 let data =
                     json!({ "auditId": audit, "version": version, "status": status, "healthScore": score });
-                events::write(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
+                events::insert(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
             }
             Ok(())
         })

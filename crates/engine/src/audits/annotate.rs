@@ -13,7 +13,7 @@ use searchwright_store::{
     Db,
     access::ProjectScope,
     audits, brand, keywords,
-    snapshots::{self, half},
+    snapshots::{self, id_prefix},
 };
 use uuid::Uuid;
 
@@ -57,7 +57,7 @@ pub(super) async fn annotate(
     let doubtful = uncertain_inlinks(db, scope, audit, index).await?;
     index.doubt(doubtful);
     index.aim(pages_by_keyword(db, scope).await?);
-    let stored = brand::profile(&mut db.read().await?, scope).await?;
+    let stored = brand::find_profile(&mut db.read().await?, scope).await?;
     index.brand(stored.as_ref().map(|stored| &*stored.profile.name));
     Ok(())
 }
@@ -80,14 +80,14 @@ async fn previous_redirects(
     let project = scope.project();
     let mut open: HashMap<u64, _> = index
         .temporary_redirects()
-        .map(|id| (half(page_id(project, index.key(id))), id))
+        .map(|id| (id_prefix(page_id(project, index.key(id))), id))
         .collect();
     let mut since = HashMap::new();
     let mut seen = 0;
     while let Some(id) = audit.take().filter(|_| !open.is_empty()) {
         let Ok(id) = Uuid::try_parse(&id) else { break };
         let mut tx = db.read().await?;
-        let Some(pages) = snapshots::pages(&mut tx, scope, id).await? else {
+        let Some(pages) = snapshots::find_pages(&mut tx, scope, id).await? else {
             break;
         };
         let before = audits::get(&mut tx, scope, id).await?;
@@ -119,7 +119,7 @@ pub(super) async fn previously_unresponsive(
         return Ok(HashSet::new());
     };
     let issue = issue_id(scope.project(), NO_RESPONSE);
-    let found = snapshots::found(&mut db.read().await?, scope, audit, issue).await?;
+    let found = snapshots::list_issue_pages(&mut db.read().await?, scope, audit, issue).await?;
     Ok(found.into_iter().collect())
 }
 
@@ -129,7 +129,7 @@ fn fetched_among(scope: ProjectScope, index: &Index, halves: &HashSet<u64>) -> V
     (0..u32::try_from(index.len()).unwrap_or(u32::MAX))
         .map(UrlId)
         .filter(is_fetched)
-        .filter(|id| halves.contains(&half(page_id(scope.project(), index.key(*id)))))
+        .filter(|id| halves.contains(&id_prefix(page_id(scope.project(), index.key(*id)))))
         .collect()
 }
 
@@ -163,7 +163,7 @@ async fn uncertain_inlinks(
 async fn pages_by_keyword(db: &Db, scope: ProjectScope) -> Result<Vec<(String, Vec<String>)>, JobError> {
     let mut last = None;
     let mut pages: Vec<(String, Vec<String>)> = Vec::new();
-    for (id, keyword, url) in keywords::published_twice(&mut db.read().await?, scope).await? {
+    for (id, keyword, url) in keywords::list_published_twice(&mut db.read().await?, scope).await? {
         let Some(key) = url_key_of(&url) else { continue };
         if last.replace(id) != Some(id) {
             pages.push((keyword, Vec::new()));

@@ -141,7 +141,7 @@ pub(super) fn config(job: &JobContext, audit: &Audit) -> Result<Config, JobError
 async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Noted), JobError> {
     let db = &job.engine.db;
     let mut config = config(job, audit)?;
-    config.seeds = before::seeds(job, config.max_pages).await?;
+    config.seeds = before::list_seeds(job, config.max_pages).await?;
     config.robots_copy = before::robots_copy(job).await?;
     let fetcher = job.settings.crawler()?;
     let scope = job.leased.scope;
@@ -207,7 +207,7 @@ async fn saved(
     let mut noted = Noted::of(scope.project());
     let mut origin = None;
     let mut count = 0;
-    while let Some(data) = crawls::load(&mut db.read().await?, scope, audit, count).await? {
+    while let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, count).await? {
         let (newer, _, _) = unpack(&data)?;
         origin = newer.or(origin);
         count += 1;
@@ -224,7 +224,7 @@ async fn saved(
     let mut resume = Resume::new(config, origin, elapsed);
     let texts = page_texts::Kept::default();
     for number in 0..count {
-        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+        let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
         let (asking, kept) = (asking.clone(), texts.clone());

@@ -15,7 +15,7 @@ use searchwright_site::{
     page::{More, Objects, PageFacts, Strange, UrlId},
     resources::Resource,
 };
-use searchwright_store::crawls::Packed;
+use searchwright_store::crawls::PackedBatch;
 use searchwright_text::{minhash::Sketch, shingles::Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,11 @@ impl Rooms {
 
 /// The stored form of a batch, with what is found on its pages when that is asked already; its texts are beside it. `rooms` are
 /// for the next one what they were for this one.
-pub(super) fn pack(mut batch: Batch, asked: Option<Asked>, rooms: &mut Rooms) -> Result<Packed, JobError> {
+pub(super) fn pack(
+    mut batch: Batch,
+    asked: Option<Asked>,
+    rooms: &mut Rooms,
+) -> Result<PackedBatch, JobError> {
     let mores = batch.pages.iter_mut().map(|page| {
         let html = page.facts.html.as_mut()?;
         Some(std::mem::take(&mut html.more))
@@ -180,9 +184,9 @@ pub(super) fn pack(mut batch: Batch, asked: Option<Asked>, rooms: &mut Rooms) ->
     }
     placed::write(plain, &batch.pages)?;
     places.write(plain);
-    Ok(Packed {
+    Ok(PackedBatch {
         data: rooms.packed()?,
-        ..Packed::default()
+        ..PackedBatch::default()
     })
 }
 

@@ -11,7 +11,7 @@ use searchwright_site::{
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    page_links::{self, Portion},
+    page_links::{self, LinkChunk},
 };
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -138,7 +138,7 @@ pub(super) async fn note(
         |made| async move {
             let (portions, first) = made?;
             job.write_fenced(move |tx, scope| {
-                Box::pin(async move { page_links::save(tx, scope, audit, portions, first).await })
+                Box::pin(async move { page_links::insert(tx, scope, audit, portions, first).await })
             })
             .await
         },
@@ -166,7 +166,7 @@ fn orders(
 }
 
 /// Some of them in portions.
-fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<Portion>> {
+fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
     let pack = |urls: &[(Uuid, UrlId, u32)]| {
         // They are in no order that the index has. Looked at one behind the other, they wait for memory together.
         for (_, id, _) in urls {
@@ -196,7 +196,7 @@ pub(crate) async fn find(
     audit: Uuid,
     pages: &[Uuid],
 ) -> Result<Vec<Option<Place>>, Failure> {
-    let firsts = page_links::firsts(tx, scope, audit).await?;
+    let firsts = page_links::list_first_ids(tx, scope, audit).await?;
     let portion = |page: &Uuid| firsts.partition_point(|first| first <= page).checked_sub(1);
     let mut wanted: Vec<usize> = pages.iter().filter_map(portion).collect();
     wanted.sort_unstable();
@@ -205,7 +205,7 @@ pub(crate) async fn find(
     let mut found = vec![None; pages.len()];
     for (at, data) in wanted
         .into_iter()
-        .zip(page_links::load(tx, scope, audit, asked).await?)
+        .zip(page_links::find_chunks(tx, scope, audit, asked).await?)
     {
         let Some(data) = data else { continue };
         let places = unpack(&data)?;

@@ -19,9 +19,9 @@ pub(super) async fn load(
     let wanted: Arc<HashSet<UrlId>> = Arc::new(pages.iter().copied().collect());
     let mut known = KnownRuns::default();
     // they are kept where texts are, and of pages that were fetched again
-    let first = crawls::with_texts(&mut db.read().await?, scope, audit).await?;
+    let first = crawls::count_batches_with_texts(&mut db.read().await?, scope, audit).await?;
     for number in (0..first).chain(OVERLAY..) {
-        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+        let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
         let wanted = wanted.clone();

@@ -78,7 +78,7 @@ pub(crate) async fn load(
     audit: Uuid,
     number: u32,
 ) -> Result<HashMap<UrlId, String>, JobError> {
-    let Some(data) = crawls::texts(&mut db.read().await?, scope, audit, number).await? else {
+    let Some(data) = crawls::find_texts(&mut db.read().await?, scope, audit, number).await? else {
         return Ok(HashMap::new());
     };
     let plain = lz4_flex::decompress_size_prepended(&data).map_err(|e| defect("saved texts", e))?;

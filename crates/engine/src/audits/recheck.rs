@@ -25,7 +25,7 @@ use searchwright_store::{
     audits, crawls,
     issues::{self, Finding},
     occurrences,
-    rechecks::{self, Found, Waiting},
+    rechecks::{self, ItemOutcome, PendingItem},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -65,7 +65,7 @@ pub(crate) async fn run(job: JobContext, id: Uuid) -> Result<Value, JobError> {
 async fn recheck(job: &JobContext, id: Uuid) -> Result<Value, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let record = rechecks::get(&mut db.read().await?, scope, id).await?;
-    let waiting = rechecks::waiting(&mut db.read().await?, scope, id).await?;
+    let waiting = rechecks::list_pending(&mut db.read().await?, scope, id).await?;
     job.write_fenced(move |tx, scope| Box::pin(async move { rechecks::begin(tx, scope, id).await }))
         .await?;
     let audit_id = Uuid::try_parse(&record.audit_id).unwrap_or_default();
@@ -83,7 +83,7 @@ async fn recheck(job: &JobContext, id: Uuid) -> Result<Value, JobError> {
             let items = waiting.iter();
             (
                 items
-                    .map(|item| Found {
+                    .map(|item| ItemOutcome {
                         outcome: RecheckOutcome::NeedsAudit,
                         ..inconclusive(item, "the crawl it is compared with is gone")
                     })
@@ -135,7 +135,7 @@ impl Sink for Collected {
 async fn look(
     job: &JobContext,
     audit_id: Uuid,
-    waiting: &[Waiting],
+    waiting: &[PendingItem],
     rules: &Rules,
 ) -> Result<Option<Looked>, JobError> {
     let (db, scope, now) = (&job.engine.db, job.leased.scope, job.engine.clock.now());
@@ -176,7 +176,7 @@ async fn look(
     let age = audit
         .finished_at
         .map_or(i64::MAX, |at| now.millis() - at.millis());
-    let robots = crawls::robots(&mut db.read().await?, scope).await?;
+    let robots = crawls::find_robots(&mut db.read().await?, scope).await?;
     // an audit without a result may have seen another robots.txt since
     let is_newest = robots.is_none_or(|(seen, _)| audit.finished_at.is_none_or(|at| seen <= at));
     let known = !site && is_newest && age < ORIGIN_LASTS_MILLIS;
@@ -224,7 +224,7 @@ async fn finish(
     id: Uuid,
     audit: Uuid,
     rules: &Rules,
-    found: Vec<Found>,
+    found: Vec<ItemOutcome>,
     pages: Pages,
 ) -> Result<&'static str, JobError> {
     let (db, scope, now) = (&job.engine.db, job.leased.scope, job.engine.clock.now());
@@ -240,7 +240,7 @@ async fn finish(
         RecheckStatus::Completed
     };
     let mut number = OVERLAY;
-    while crawls::load(&mut db.read().await?, scope, audit, number)
+    while crawls::find_batch(&mut db.read().await?, scope, audit, number)
         .await?
         .is_some()
     {
@@ -255,9 +255,9 @@ async fn finish(
         packed.push((number, pack(batch, None, &mut rooms)?));
         number += 1;
     }
-    let known = issues::ids(&mut db.read().await?, scope).await?;
+    let known = issues::list_ids(&mut db.read().await?, scope).await?;
     let mut events: Vec<Uuid> = Vec::new();
-    let claims: HashSet<occurrences::OccurrenceKey> = found.iter().map(|f| f.of).collect();
+    let claims: HashSet<occurrences::OccurrenceKey> = found.iter().map(|f| f.key).collect();
     let mut summaries = BTreeMap::new();
     for (check, finding, rank) in &pages.findings {
         if !known.contains(&finding.issue) {
@@ -280,20 +280,20 @@ async fn finish(
     touched.dedup();
     let still = found.iter().filter(|f| f.outcome == RecheckOutcome::StillPresent);
     let seen: Vec<Uuid> = still
-        .map(|f| f.of.0)
+        .map(|f| f.key.0)
         .chain(findings.iter().map(|finding| finding.issue))
         .collect();
     events.extend(touched.iter().map(|_| job.engine.clock.id()));
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             for (number, batch) in packed {
-                crawls::save(tx, scope, audit, number, batch).await?;
+                crawls::insert_batch(tx, scope, audit, number, batch).await?;
             }
-            rechecks::settle(tx, scope, id, found, now).await?;
-            issues::announce(tx, scope, summaries.into_values().collect(), now).await?;
-            issues::seen(tx, scope, &seen, now).await?;
+            rechecks::settle_items(tx, scope, id, found, now).await?;
+            issues::upsert(tx, scope, summaries.into_values().collect(), now).await?;
+            issues::update_last_seen(tx, scope, &seen, now).await?;
             let pairs: Vec<occurrences::OccurrenceKey> = findings.iter().map(|f| (f.issue, f.page)).collect();
-            let states = occurrences::states(tx, scope, &pairs).await?;
+            let states = occurrences::find_states(tx, scope, &pairs).await?;
             let opened = |state: &&Option<_>| {
                 matches!(
                     state,
@@ -306,9 +306,11 @@ async fn finish(
                 claim: Instant::default(),
                 proof: now,
             };
-            issues::record(tx, scope, audit, findings, newest, now).await?;
+            issues::record_findings(tx, scope, audit, findings, newest, now).await?;
             for (issue, event) in touched.into_iter().zip(events) {
-                let again = occurrences::log_audit(tx, scope, issue, now, &rechecks::actor(id, now)).await?;
+                let again =
+                    occurrences::insert_audit_changes(tx, scope, issue, now, &rechecks::actor(id, now))
+                        .await?;
                 let by = json!({ "recheckId": id });
                 analysis::recount(tx, scope, (issue, again), event, by, now).await?;
             }

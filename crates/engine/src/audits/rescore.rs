@@ -8,7 +8,7 @@ use searchwright_site::{
     checks::{self, Rules, Scope, Severity},
     score::{Counts, Health, Scores, is_counted},
 };
-use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, snapshots::half};
+use searchwright_store::{Db, Tx, access::ProjectScope, audits, issues, occurrences, snapshots::id_prefix};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -34,7 +34,7 @@ pub(crate) async fn run(job: JobContext) -> Result<Value, JobError> {
 
 /// Opens what was ignored until now, and has the scores computed again.
 pub async fn wake_ignored(engine: &Engine, tx: &mut Tx, now: Instant) -> searchwright_store::Result<()> {
-    for scope in occurrences::wake(tx, now).await? {
+    for scope in occurrences::unsnooze(tx, now).await? {
         Job::Rescore
             .enqueue_once(tx, scope, engine.clock.id(), now)
             .await?;
@@ -45,7 +45,7 @@ pub async fn wake_ignored(engine: &Engine, tx: &mut Tx, now: Instant) -> searchw
 /// Computes and writes it; `None` when there is no audit or nothing to score.
 pub(super) async fn compute(job: &JobContext) -> Result<Option<u8>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+    let Some(audit) = audits::find_newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(None);
     };
     let record = audits::get(&mut db.read().await?, scope, audit).await?;
@@ -57,10 +57,10 @@ pub(super) async fn compute(job: &JobContext) -> Result<Option<u8>, JobError> {
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             // an audit that ended meanwhile has said its own score, and what issues weigh
-            if audits::newest_finished(tx, scope).await? != Some(audit) {
+            if audits::find_newest_finished(tx, scope).await? != Some(audit) {
                 return Ok(());
             }
-            issues::weigh(tx, scope, reckoned.weights).await?;
+            issues::update_weights(tx, scope, reckoned.weights).await?;
             audits::rescore(
                 tx,
                 scope,
@@ -83,7 +83,7 @@ pub(super) struct Reckoned {
     pub(super) health: Health,
     pub(super) categories: Option<BTreeMap<String, u8>>,
     pub(super) totals: AuditTotals,
-    pub(super) weights: Vec<issues::Weight>,
+    pub(super) weights: Vec<issues::IssueWeight>,
 }
 
 /// Computes it from what is known of them, of an audit and the one before; `None` where none of its pages counts.
@@ -99,12 +99,12 @@ pub(super) async fn reckon(
         .iter()
         .map(|check| (issue_id(project, check.id), check))
         .collect();
-    let pages = occurrences::Counted::of(&mut db.read().await?, scope, audit).await?;
+    let pages = occurrences::ScoredPages::load(&mut db.read().await?, scope, audit).await?;
     let mut found = vec![Counts::default(); pages.len()];
     let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
     // how bad each is and what it weighs; nothing where the rank of a page is not known
     let mut weights: HashMap<Uuid, (Severity, Option<f64>)> = HashMap::new();
-    occurrences::active(
+    occurrences::for_each_active(
         &mut db.read().await?,
         scope,
         &pages,
@@ -128,16 +128,16 @@ pub(super) async fn reckon(
             }
             if check.scope == Scope::Site {
                 site.count(check, severity, rules);
-            } else if is_counted(check, silent.contains(&half(page))) {
+            } else if is_counted(check, silent.contains(&id_prefix(page))) {
                 found[place].count(check, severity, rules);
             }
         },
     )
     .await?;
     totals.issues = weights.len() as u64;
-    let weights: Vec<issues::Weight> = weights
+    let weights: Vec<issues::IssueWeight> = weights
         .into_iter()
-        .map(|(issue, (severity, weight))| issues::Weight {
+        .map(|(issue, (severity, weight))| issues::IssueWeight {
             issue,
             severity: wire_name(&severity),
             impact: weight.map(impact_of),

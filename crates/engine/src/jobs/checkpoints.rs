@@ -3,7 +3,7 @@
 use searchwright_providers::{LanguageModel, Prompt, ProviderError, Why, answer};
 use searchwright_store::{
     jobs, posts,
-    usage::{self, Intent, NewIntent, Standing},
+    usage::{self, ChargeStatus, NewReservation, Reservation},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ impl Steps<'_> {
         input: &Value,
     ) -> Result<Option<T>, JobError> {
         let mut tx = self.job.engine.db.read().await?;
-        let made = posts::step(&mut tx, &self.job.leased, step, &digest(input)).await?;
+        let made = posts::find_step(&mut tx, &self.job.leased, step, &digest(input)).await?;
         made.map(serde_json::from_value)
             .transpose()
             .map_err(|e| defect("stored step", e).into())
@@ -82,7 +82,7 @@ impl Steps<'_> {
         step: &str,
         input: &Value,
         made: &T,
-        settled: Option<(Intent, Option<i64>)>,
+        settled: Option<(Reservation, Option<i64>)>,
     ) -> Result<(), JobError> {
         let made = serde_json::to_value(made).map_err(|e| defect("step", e))?;
         let (leased, step) = (self.job.leased.clone(), step.to_owned());
@@ -152,8 +152,8 @@ impl Steps<'_> {
             format!("{step}, try {}", tries + 1)
         };
         let intent = self.intend(price, charge).await?;
-        let asked = match intent.standing {
-            Standing::New => match call.await {
+        let asked = match intent.status {
+            ChargeStatus::New => match call.await {
                 Ok((said, cost)) => Asked {
                     said: Some(said),
                     lost: None,
@@ -170,10 +170,10 @@ impl Steps<'_> {
                 }
                 Err(error) => self.without_answer(&count, intent, tries, error).await?,
             },
-            Standing::Uncertain => Asked::lost(ProviderError::Uncertain(Box::default()), None),
-            Standing::Ended(cost) => Asked::lost("its answer was not kept", cost),
+            ChargeStatus::Uncertain => Asked::lost(ProviderError::Uncertain(Box::default()), None),
+            ChargeStatus::Ended(cost) => Asked::lost("its answer was not kept", cost),
         };
-        let settled = (intent.standing == Standing::New).then_some((intent, asked.cost));
+        let settled = (intent.status == ChargeStatus::New).then_some((intent, asked.cost));
         self.keep(step, input, &asked, settled).await?;
         Ok(asked)
     }
@@ -182,7 +182,7 @@ impl Steps<'_> {
     async fn without_answer(
         &self,
         count: &str,
-        intent: Intent,
+        intent: Reservation,
         tries: u32,
         error: ProviderError,
     ) -> Result<Asked, JobError> {
@@ -211,8 +211,8 @@ impl Steps<'_> {
     }
 
     /// Notes, before the call, that it may be charged for; of a post also what is being done, for whoever waits.
-    async fn intend(&self, price: Price, charge: String) -> Result<Intent, JobError> {
-        let new = NewIntent {
+    async fn intend(&self, price: Price, charge: String) -> Result<Reservation, JobError> {
+        let new = NewReservation {
             id: self.job.engine.clock.id(),
             job: self.job.leased.id,
             what: format!("{}: {charge}", self.of),
@@ -228,9 +228,9 @@ impl Steps<'_> {
             .write_fenced(move |tx, scope| {
                 Box::pin(async move {
                     if progress.is_some() {
-                        jobs::beat(tx, &leased, progress, now).await?;
+                        jobs::renew_lease(tx, &leased, progress, now).await?;
                     }
-                    usage::intend(tx, scope, new, now).await
+                    usage::reserve(tx, scope, new, now).await
                 })
             })
             .await?;

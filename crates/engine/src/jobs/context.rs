@@ -8,7 +8,7 @@ use searchwright_providers::ProviderError;
 use searchwright_store::{
     BoxFuture, Error, Tx,
     access::ProjectScope,
-    jobs::{self, Beat, Leased},
+    jobs::{self, LeaseStatus, LeasedJob},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ const UNAVAILABLE_WAIT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub(crate) struct JobContext {
     pub(crate) engine: Arc<Engine>,
-    pub(crate) leased: Leased,
+    pub(crate) leased: LeasedJob,
     pub(crate) settings: Arc<CrawlSettings>,
     pub(crate) accounts: Accounts,
     /// Cancelled when a caller asks for the job to be canceled.
@@ -59,7 +59,7 @@ impl JobContext {
             .db
             .write(move |tx| {
                 Box::pin(async move {
-                    if !jobs::holds(tx, &leased).await? {
+                    if !jobs::holds_lease(tx, &leased).await? {
                         return Ok(None);
                     }
                     work(tx, leased.scope).await.map(Some)
@@ -76,13 +76,13 @@ impl JobContext {
         F: for<'a> FnOnce(&'a mut Tx, ProjectScope) -> BoxFuture<'a, Result<(), Error>> + Send + 'static,
     {
         let leased = self.leased.clone();
-        let status: Result<Beat, Error> = self
+        let status: Result<LeaseStatus, Error> = self
             .engine
             .db
             .write(move |tx| {
                 Box::pin(async move {
-                    let status = jobs::decide(tx, &leased).await?;
-                    if status == Beat::Alive {
+                    let status = jobs::check_before_commit(tx, &leased).await?;
+                    if status == LeaseStatus::Alive {
                         work(tx, leased.scope).await?;
                     }
                     Ok(status)
@@ -90,9 +90,9 @@ impl JobContext {
             })
             .await;
         match status? {
-            Beat::Alive => Ok(()),
-            Beat::Cancel => Err(JobError::Canceled),
-            Beat::Lost => Err(JobError::Lost),
+            LeaseStatus::Alive => Ok(()),
+            LeaseStatus::Cancel => Err(JobError::Canceled),
+            LeaseStatus::Lost => Err(JobError::Lost),
         }
     }
 

@@ -4,7 +4,7 @@ use searchwright_contract::Instant;
 use searchwright_store::{
     Result, Tx,
     access::ProjectScope,
-    jobs::{self, End, Leased},
+    jobs::{self, JobEnd, LeasedJob},
     rechecks,
 };
 use uuid::Uuid;
@@ -41,18 +41,18 @@ pub(super) async fn run(job: JobContext) -> Result<serde_json::Value, JobError> 
 pub(super) async fn clean_up(
     engine: &Engine,
     tx: &mut Tx,
-    leased: &Leased,
+    leased: &LeasedJob,
     job: &Job,
-    end: &End,
+    end: &JobEnd,
     now: Instant,
 ) -> Result<()> {
-    let succeeded = matches!(end, End::Succeeded(_));
+    let succeeded = matches!(end, JobEnd::Succeeded(_));
     let event = engine.clock.id();
     match job {
         Job::Audit { .. } if !succeeded => audit::abort(engine, tx, leased, end, now).await?,
         Job::Recheck { recheck_id } if !succeeded => {
             let why = match end {
-                End::Failed(problem) => problem.detail.as_str(),
+                JobEnd::Failed(problem) => problem.detail.as_str(),
                 _ => "canceled",
             };
             rechecks::abandon(tx, leased.scope, *recheck_id, why, now).await?;
@@ -80,7 +80,7 @@ pub(crate) async fn withdraw(
     audit::withdraw(engine, tx, scope, job, now).await?;
     generate_post::withdraw(engine, tx, scope, job, now).await?;
     publish::withdraw(engine, tx, scope, job, now).await?;
-    if let Some(recheck) = rechecks::active(tx, scope).await?
+    if let Some(recheck) = rechecks::find_active(tx, scope).await?
         && recheck.job_id == job.to_string()
     {
         let recheck = Uuid::try_parse(&recheck.id).unwrap_or_default();

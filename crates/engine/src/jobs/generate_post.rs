@@ -16,7 +16,7 @@ use searchwright_contract::{
 };
 use searchwright_providers::ProviderError;
 use searchwright_store::{
-    posts::{self, Record},
+    posts::{self, PostRecord},
     projects,
 };
 use searchwright_writing::{
@@ -286,7 +286,7 @@ async fn finish(
             };
             advance(&mut record, PostStatus::Review, Actor::Worker, &facts, now).map_err(refused)?;
             if record.post.content != old.content && !old.content.is_empty() {
-                posts::keep_revision(tx, scope, &old, now).await?;
+                posts::insert_revision(tx, scope, &old, now).await?;
             }
             let done = posts::update(tx, scope, &record, now).await?;
             follow(tx, scope, Some(&old.summary), &done.post.summary, now).await?;
@@ -308,7 +308,7 @@ async fn finish(
 
 /// What is there stays, unless it is to be replaced.
 fn fill(
-    record: &mut Record,
+    record: &mut PostRecord,
     mode: GenerateMode,
     method: GenerationMethod,
     written: Written,

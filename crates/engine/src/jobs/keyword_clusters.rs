@@ -11,7 +11,7 @@ use searchwright_keywords::{
 };
 use searchwright_store::{
     audits,
-    keywords::{self, InCluster, Place},
+    keywords::{self, ClusterCandidate, ClusterPlace},
     page_names,
 };
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(super) async fn run(job: JobContext, language: String) -> Result<Value, JobE
 /// Clusters the keywords of a language; how many of them changed.
 pub(super) async fn cluster(job: &JobContext, language: &str) -> Result<usize, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let found = keywords::in_language(&mut db.read().await?, scope, language, MOST).await?;
+    let found = keywords::list_in_language(&mut db.read().await?, scope, language, MOST).await?;
     let competing = competing(job, language, &found).await?;
     let (clock, language) = (job.engine.clock.clone(), language.to_owned());
     let changed = tokio::task::spawn_blocking(move || {
@@ -48,8 +48,8 @@ pub(super) async fn cluster(job: &JobContext, language: &str) -> Result<usize, J
     let (count, now): (_, Instant) = (changed.len() + competing.len(), job.engine.clock.now());
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            keywords::set_clusters(tx, scope, changed, now).await?;
-            keywords::set_competing(tx, scope, competing, now).await
+            keywords::update_clusters(tx, scope, changed, now).await?;
+            keywords::update_competing_pages(tx, scope, competing, now).await
         })
     })
     .await?;
@@ -61,13 +61,13 @@ pub(super) async fn cluster(job: &JobContext, language: &str) -> Result<usize, J
 async fn competing(
     job: &JobContext,
     language: &str,
-    all: &[InCluster],
+    all: &[ClusterCandidate],
 ) -> Result<Vec<(Uuid, Vec<String>)>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+    let Some(audit) = audits::find_newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(Vec::new());
     };
-    let mut noted = keywords::with_pages(&mut db.read().await?, scope, language).await?;
+    let mut noted = keywords::list_competing_pages(&mut db.read().await?, scope, language).await?;
     let mut changed = Vec::new();
     for portion in all.chunks(PORTION) {
         let mut tx = db.read().await?;
@@ -75,7 +75,7 @@ async fn competing(
             let Some(key) = name_key(&keyword.keyword) else {
                 continue;
             };
-            let urls = page_names::called(&mut tx, scope, audit, key).await?;
+            let urls = page_names::find_urls(&mut tx, scope, audit, key).await?;
             let urls = if urls.len() > 1 { urls } else { Vec::new() };
             if noted.remove(&keyword.id).unwrap_or_default() != urls {
                 changed.push((keyword.id, urls));
@@ -85,7 +85,7 @@ async fn competing(
     Ok(changed)
 }
 
-fn item<'a>(keyword: &'a InCluster, language: &'a str) -> Item<'a> {
+fn item<'a>(keyword: &'a ClusterCandidate, language: &'a str) -> Item<'a> {
     Item {
         keyword: &keyword.keyword,
         language,
@@ -96,10 +96,10 @@ fn item<'a>(keyword: &'a InCluster, language: &'a str) -> Item<'a> {
 
 /// The keywords whose place is another one now. One keyword alone is in no cluster.
 fn changes(
-    keywords: &[InCluster],
+    keywords: &[ClusterCandidate],
     clusters: &[Cluster],
     mut new: impl FnMut() -> Uuid,
-) -> Vec<(Uuid, Place)> {
+) -> Vec<(Uuid, ClusterPlace)> {
     let mut taken = HashSet::new();
     let mut changed = Vec::new();
     for cluster in clusters {
@@ -119,7 +119,7 @@ fn changes(
         let id = (!alone).then(|| most.map_or_else(&mut new, |(id, _)| *id));
         taken.extend(id);
         for at in &cluster.members {
-            let place = Place {
+            let place = ClusterPlace {
                 cluster: id,
                 is_head: !alone && *at == cluster.head,
             };
@@ -135,13 +135,13 @@ fn changes(
 mod tests {
     use super::*;
 
-    fn keyword(n: u128, cluster: Option<u128>, is_head: bool) -> InCluster {
-        InCluster {
+    fn keyword(n: u128, cluster: Option<u128>, is_head: bool) -> ClusterCandidate {
+        ClusterCandidate {
             id: Uuid::from_u128(n),
             keyword: n.to_string(),
             intent: None,
             search_volume: None,
-            place: Place {
+            place: ClusterPlace {
                 cluster: cluster.map(Uuid::from_u128),
                 is_head,
             },
@@ -165,7 +165,7 @@ mod tests {
         let clusters = [of(0, &[0, 1, 2]), of(4, &[3, 4]), of(5, &[5])];
         let place = |n, cluster: Option<u128>, is_head| {
             let cluster = cluster.map(Uuid::from_u128);
-            (Uuid::from_u128(n), Place { cluster, is_head })
+            (Uuid::from_u128(n), ClusterPlace { cluster, is_head })
         };
         assert_eq!(
             changes(&keywords, &clusters, || Uuid::from_u128(99)),

@@ -22,7 +22,7 @@ use searchwright_keywords::{
 };
 use searchwright_store::{
     events, jobs,
-    keywords::{self, Known, New, Text},
+    keywords::{self, KeywordFacts, NewKeyword, TextKey},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -204,11 +204,11 @@ async fn add(
     let now = job.engine.clock.now();
     let leased = job.leased.clone();
     let event = job.engine.clock.id();
-    let new: Vec<New> = found
+    let new: Vec<NewKeyword> = found
         .into_iter()
-        .map(|idea| New {
+        .map(|idea| NewKeyword {
             id: job.engine.clock.id(),
-            known: known(&idea, wanted, offered, now),
+            facts: known(&idea, wanted, offered, now),
             source: idea
                 .evidence
                 .first()
@@ -222,13 +222,13 @@ async fn add(
         .collect();
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            let texts: Vec<Text> = new
+            let texts: Vec<TextKey> = new
                 .iter()
                 .map(|n| (n.language.clone(), n.country.clone(), n.normalized.clone()))
                 .collect();
-            let there = keywords::by_texts(tx, scope, texts).await?;
+            let there = keywords::find_by_texts(tx, scope, texts).await?;
             let taken: HashSet<usize> = (0..new.len()).filter(|at| there[*at].is_some()).collect();
-            let new: Vec<New> = new
+            let new: Vec<NewKeyword> = new
                 .into_iter()
                 .enumerate()
                 .filter(|(at, _)| !taken.contains(at))
@@ -236,20 +236,20 @@ async fn add(
                 .collect();
             let ids: Vec<String> = new.iter().map(|n| n.id.to_string()).collect();
             let done = json!({ USED: ids.len() });
-            let before = jobs::note(tx, &leased, done.clone()).await?;
+            let before = jobs::checkpoint(tx, &leased, done.clone()).await?;
             if let Some(before) = before {
                 return Ok(before[USED].clone());
             }
-            let added = keywords::add(tx, scope, new, now).await?;
+            let added = keywords::insert_new(tx, scope, new, now).await?;
             let data = json!({ "jobId": leased.id, "added": added, "keywordIds": ids });
-            events::write(tx, scope, event, EventType::KeywordGenerated, &data, now).await?;
+            events::insert(tx, scope, event, EventType::KeywordGenerated, &data, now).await?;
             Ok(done[USED].clone())
         })
     })
     .await
 }
 
-fn known(idea: &Idea, wanted: &Wanted, offered: &[Offered], now: Instant) -> Known {
+fn known(idea: &Idea, wanted: &Wanted, offered: &[Offered], now: Instant) -> KeywordFacts {
     let sources = idea.evidence.iter().map(|e| KeywordOrigin {
         source: e.source,
         place: Some(e.place.clone()),
@@ -258,7 +258,7 @@ fn known(idea: &Idea, wanted: &Wanted, offered: &[Offered], now: Instant) -> Kno
         keyword_difficulty: None,
         at: now,
     });
-    let mut known = Known {
+    let mut known = KeywordFacts {
         intent: Some(idea.intent.intent),
         intent_source: Some(IntentSource::Rules),
         intent_confidence: Some(idea.intent.confidence),
@@ -270,7 +270,7 @@ fn known(idea: &Idea, wanted: &Wanted, offered: &[Offered], now: Instant) -> Kno
             sources: sources.collect(),
             ..KeywordDetails::default()
         },
-        ..Known::default()
+        ..KeywordFacts::default()
     };
     known.score = score_of(&known);
     for account in offered {

@@ -8,8 +8,8 @@ use searchwright_keywords::{import::Row, intent::Brands, normalize};
 use searchwright_providers::{KeywordData, Market, ProviderError};
 use searchwright_store::{
     jobs,
-    keywords::{self, Known, Text},
-    usage::{self, NewIntent, Standing},
+    keywords::{self, KeywordFacts, TextKey},
+    usage::{self, ChargeStatus, NewReservation},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -85,11 +85,11 @@ pub(super) async fn run(job: JobContext, wanted: Wanted) -> Result<Value, JobErr
 async fn carry_out(job: &JobContext, wanted: &Wanted) -> Result<Value, JobError> {
     let db = &job.engine.db;
     let texts = wanted.texts();
-    let rows: Vec<Text> = texts
+    let rows: Vec<TextKey> = texts
         .iter()
         .map(|text| (wanted.language.clone(), wanted.country.clone(), text.clone()))
         .collect();
-    let found = keywords::by_texts(&mut db.read().await?, job.leased.scope, rows).await?;
+    let found = keywords::find_by_texts(&mut db.read().await?, job.leased.scope, rows).await?;
     let known: Portion = texts
         .iter()
         .zip(found)
@@ -181,15 +181,15 @@ async fn ask(
             }
         };
         standings.asked = after;
-        match intent.standing {
-            Standing::New => {}
-            Standing::Uncertain => {
+        match intent.status {
+            ChargeStatus::New => {}
+            ChargeStatus::Uncertain => {
                 standings.cost_is_partial = true;
                 let detail = "an interrupted attempt may have asked and paid for it; it is not asked again";
                 standings.note(&portion, "uncertain", Some(detail));
                 continue;
             }
-            Standing::Ended(cost) => {
+            ChargeStatus::Ended(cost) => {
                 standings.paid(cost);
                 standings.learnt_before(&portion, source.source());
                 continue;
@@ -240,9 +240,9 @@ async fn intend(
     at: usize,
     count: usize,
     used: usize,
-) -> Result<Result<usage::Intent, usage::OverBudget>, JobError> {
+) -> Result<Result<usage::Reservation, usage::BudgetExceeded>, JobError> {
     let now = job.engine.clock.now();
-    let new = NewIntent {
+    let new = NewReservation {
         id: job.engine.clock.id(),
         job: job.leased.id,
         step: format!("metrics-{provider}-{at}"),
@@ -253,9 +253,9 @@ async fn intend(
     let leased = job.leased.clone();
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            let intent = usage::intend(tx, scope, new, now).await?;
+            let intent = usage::reserve(tx, scope, new, now).await?;
             if intent.is_ok() {
-                jobs::beat(tx, &leased, Some(json!({ USED: used })), now).await?;
+                jobs::renew_lease(tx, &leased, Some(json!({ USED: used })), now).await?;
             }
             Ok(intent)
         })
@@ -268,8 +268,8 @@ async fn withdraw(job: &JobContext, intent: Uuid, used: usize) -> Result<(), Job
     let (leased, now) = (job.leased.clone(), job.engine.clock.now());
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            jobs::beat(tx, &leased, Some(json!({ USED: used })), now).await?;
-            usage::withdraw(tx, scope, intent).await
+            jobs::renew_lease(tx, &leased, Some(json!({ USED: used })), now).await?;
+            usage::release(tx, scope, intent).await
         })
     })
     .await
@@ -300,13 +300,19 @@ async fn write(
         };
         let id = Uuid::try_parse(&keyword.id).unwrap_or_default();
         if updated.insert(text.clone()) {
-            let after = merge_row(Known::of(keyword), &row, &text, &keyword.language, &origin);
+            let after = merge_row(
+                KeywordFacts::from_keyword(keyword),
+                &row,
+                &text,
+                &keyword.language,
+                &origin,
+            );
             learnt.push((id, after));
         }
     }
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            keywords::learn(tx, scope, learnt, now).await?;
+            keywords::update_facts(tx, scope, learnt, now).await?;
             usage::settle(tx, scope, intent, cost, now).await.map(drop)
         })
     })

@@ -14,7 +14,7 @@ pub mod worker;
 use std::collections::BTreeMap;
 
 use searchwright_contract::{Instant, jobs, usage::Metric};
-use searchwright_store::{Tx, access::ProjectScope, jobs::New, usage};
+use searchwright_store::{Tx, access::ProjectScope, jobs::NewJob, usage};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -110,7 +110,7 @@ impl Job {
     /// Counts it against its quota, before it is queued.
     pub(crate) async fn count(&self, tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<()> {
         if let Some((metric, n)) = self.counted() {
-            usage::take(tx, scope, metric, n, now).await??;
+            usage::consume(tx, scope, metric, n, now).await??;
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Job {
                 .and_then(|p| p[USED].as_i64())
                 .unwrap_or(0),
         };
-        usage::give_back(tx, scope, metric, (counted - used).max(0), record.created_at).await
+        usage::refund(tx, scope, metric, (counted - used).max(0), record.created_at).await
     }
 
     /// Queues it in the transaction of the change that needs it.
@@ -160,7 +160,7 @@ impl Job {
         now: Instant,
     ) -> searchwright_store::Result<Option<jobs::Job>> {
         let new = self.row(id, BTreeMap::new(), now)?;
-        if let Some(queued) = searchwright_store::jobs::queued(tx, scope, &new.payload).await? {
+        if let Some(queued) = searchwright_store::jobs::find_queued(tx, scope, &new.payload).await? {
             return Ok(Some(queued));
         }
         match searchwright_store::jobs::enqueue(tx, scope, new, now).await {
@@ -174,10 +174,10 @@ impl Job {
         id: Uuid,
         links: BTreeMap<String, String>,
         now: Instant,
-    ) -> searchwright_store::Result<New> {
+    ) -> searchwright_store::Result<NewJob> {
         let payload =
             serde_json::to_value(self).map_err(|e| searchwright_store::Error::Defect(e.to_string()))?;
-        Ok(New {
+        Ok(NewJob {
             id,
             kind: self.kind(),
             payload,

@@ -25,7 +25,7 @@ use searchwright_publishing::{
 use searchwright_store::{
     access::ProjectScope,
     integrations, posts,
-    publications::{self, Attempt, Record as Published},
+    publications::{self, PublicationAttempt, PublicationRecord as Published},
 };
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -51,24 +51,24 @@ const PATIENCE: i64 = 5_000;
 
 /// Everything a step looks at.
 struct View {
-    attempt: Attempt,
+    attempt: PublicationAttempt,
     published: Published,
     post: Post,
-    connection: Option<integrations::Record>,
+    connection: Option<integrations::IntegrationRecord>,
 }
 
 /// A publisher of a stored connection.
 pub(crate) async fn opened(
     engine: &Engine,
     scope: ProjectScope,
-    record: &integrations::Record,
+    record: &integrations::IntegrationRecord,
     delivery: uuid::Uuid,
 ) -> Result<std::result::Result<Box<dyn Publisher>, Trouble>> {
     let Some(vendor) = vendors::of(record.provider) else {
         return Ok(Err(Trouble::refused(Why::Unsupported)));
     };
     let secret =
-        integrations::secret(&mut engine.db.read().await?, scope, &engine.keyring, record.id).await?;
+        integrations::find_secret(&mut engine.db.read().await?, scope, &engine.keyring, record.id).await?;
     let connection = Connection {
         settings: record.settings.clone(),
         secrets: secret
@@ -98,7 +98,7 @@ pub(crate) fn error(trouble: &Trouble, at: searchwright_contract::Instant) -> In
 pub(crate) async fn note(
     engine: &Engine,
     scope: ProjectScope,
-    record: &integrations::Record,
+    record: &integrations::IntegrationRecord,
     trouble: Option<&Trouble>,
 ) -> Result<()> {
     let now = engine.clock.now();
@@ -128,7 +128,7 @@ pub(crate) async fn note(
         .db
         .write(move |tx| {
             Box::pin(async move {
-                let is_new = integrations::note(tx, scope, id, noted, now).await?;
+                let is_new = integrations::record_outcome(tx, scope, id, noted, now).await?;
                 if lost && is_new {
                     let kind = EventType::IntegrationDisconnected;
                     connect::announce(tx, scope, event, kind, provider, id, now).await?;
@@ -163,7 +163,7 @@ async fn carry_out(job: &JobContext, attempt_id: uuid::Uuid) -> Result<Value, Jo
     };
     if view.attempt.state == PublicationState::Sending {
         view.attempt.state = PublicationState::Uncertain;
-        view.attempt.note(
+        view.attempt.add_evidence(
             "interrupted",
             "it was being sent when the server stopped".to_owned(),
             job.engine.clock.now(),
@@ -225,7 +225,7 @@ async fn look(job: &JobContext, view: &mut View, publisher: &dyn Publisher) -> R
     };
     let found = publisher.find(&wanted).await?;
     let seen: Vec<String> = found.iter().map(|remote| remote.id.clone()).collect();
-    view.attempt.note(
+    view.attempt.add_evidence(
         if seen.is_empty() { "absent" } else { "found" },
         (!seen.is_empty()).then(|| seen.join(", ")),
         job.engine.clock.now(),
@@ -240,7 +240,7 @@ async fn look(job: &JobContext, view: &mut View, publisher: &dyn Publisher) -> R
 async fn send(
     job: &JobContext,
     view: &mut View,
-    connection: &integrations::Record,
+    connection: &integrations::IntegrationRecord,
     publisher: &dyn Publisher,
     change: &Change,
 ) -> Result<Remote, Stop> {
@@ -256,7 +256,7 @@ async fn send(
     };
     let before = view.attempt.sent.replace(sent.to_owned());
     view.attempt.state = PublicationState::Sending;
-    view.attempt.note(what, None, now);
+    view.attempt.add_evidence(what, None, now);
     let asked = tokio::time::Instant::now();
     save(job, view).await?;
     if asked.elapsed() > FRESH {
@@ -333,10 +333,10 @@ impl View {
 async fn load(job: &JobContext, attempt_id: uuid::Uuid) -> Result<View, JobError> {
     let scope = job.leased.scope;
     let mut tx = job.engine.db.read().await?;
-    let attempt = publications::attempt_of(&mut tx, scope, attempt_id).await?;
-    let connection = integrations::get(&mut tx, scope, attempt.connection).await?;
+    let attempt = publications::get_attempt(&mut tx, scope, attempt_id).await?;
+    let connection = integrations::find(&mut tx, scope, attempt.connection).await?;
     let record = posts::get(&mut tx, scope, attempt.post).await?;
-    let published = publications::get(&mut tx, scope, attempt.post, attempt.connection).await?;
+    let published = publications::find(&mut tx, scope, attempt.post, attempt.connection).await?;
     let published = published.ok_or(searchwright_store::Error::Missing)?;
     Ok(View {
         attempt,
@@ -353,8 +353,8 @@ async fn save(job: &JobContext, view: &View) -> Result<(), JobError> {
     let now = job.engine.clock.now();
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            publications::save_attempt(tx, scope, &attempt).await?;
-            publications::save(tx, scope, &published, now).await
+            publications::update_attempt(tx, scope, &attempt).await?;
+            publications::upsert(tx, scope, &published, now).await
         })
     })
     .await

@@ -53,7 +53,7 @@ async fn look(job: &JobContext, post_id: Uuid, connection: Uuid) -> Result<Value
         let post = posts::get(&mut tx, scope, post_id).await?.post;
         (
             post,
-            publications::get(&mut tx, scope, post_id, connection).await?,
+            publications::find(&mut tx, scope, post_id, connection).await?,
         )
     };
     let Some((published, address)) = published
@@ -88,12 +88,12 @@ async fn look(job: &JobContext, post_id: Uuid, connection: Uuid) -> Result<Value
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
             // It may have been published anew, or taken back, while we looked.
-            let Some(mut current) = publications::get(tx, scope, post_id, connection).await? else {
+            let Some(mut current) = publications::find(tx, scope, post_id, connection).await? else {
                 return Ok(());
             };
             if current.is_live && current.external_url.as_ref() == Some(&address) {
                 current.verification = Some(verification);
-                publications::save(tx, scope, &current, now).await?;
+                publications::upsert(tx, scope, &current, now).await?;
             }
             Ok(())
         })

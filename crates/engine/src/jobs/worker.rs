@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use searchwright_store::{
-    jobs::{self, Beat, End, Leased},
+    jobs::{self, JobEnd, LeaseStatus, LeasedJob},
     seal::Keyring,
 };
 use tokio::{task::JoinSet, time::MissedTickBehavior};
@@ -93,14 +93,14 @@ impl Worker {
         stop: &CancellationToken,
     ) -> Result<(), searchwright_store::Error> {
         let now = self.engine.clock.now();
-        if !jobs::any_due(&mut self.engine.db.read().await?, now).await? {
+        if !jobs::has_due(&mut self.engine.db.read().await?, now).await? {
             return Ok(());
         }
         let owner = self.owner;
         let poisoned = self
             .engine
             .db
-            .write(move |tx| Box::pin(async move { jobs::rescue(tx, owner, now).await }))
+            .write(move |tx| Box::pin(async move { jobs::requeue_expired(tx, owner, now).await }))
             .await?;
         for leased in poisoned {
             let job = self.context(leased, stop);
@@ -129,7 +129,7 @@ impl Worker {
         Ok(())
     }
 
-    fn context(&self, leased: Leased, stop: &CancellationToken) -> JobContext {
+    fn context(&self, leased: LeasedJob, stop: &CancellationToken) -> JobContext {
         JobContext {
             engine: self.engine.clone(),
             leased,
@@ -150,12 +150,12 @@ async fn heartbeat(job: JobContext) {
         tick.tick().await;
         let is_due = renewed.elapsed() >= HEARTBEAT;
         match hear(&job, is_due).await {
-            Ok(Beat::Lost) => job.lost.cancel(),
+            Ok(LeaseStatus::Lost) => job.lost.cancel(),
             Ok(beat) => {
                 if is_due {
                     renewed = tokio::time::Instant::now();
                 }
-                if beat == Beat::Cancel {
+                if beat == LeaseStatus::Cancel {
                     job.canceled.cancel();
                 }
             }
@@ -166,33 +166,33 @@ async fn heartbeat(job: JobContext) {
     }
 }
 
-async fn hear(job: &JobContext, renew: bool) -> Result<Beat, searchwright_store::Error> {
+async fn hear(job: &JobContext, renew: bool) -> Result<LeaseStatus, searchwright_store::Error> {
     let db = &job.engine.db;
     if !renew {
-        return jobs::listen(&mut db.read().await?, &job.leased).await;
+        return jobs::check_lease(&mut db.read().await?, &job.leased).await;
     }
     let (leased, now) = (job.leased.clone(), job.engine.clock.now());
-    db.write(move |tx| Box::pin(async move { jobs::beat(tx, &leased, None, now).await }))
+    db.write(move |tx| Box::pin(async move { jobs::renew_lease(tx, &leased, None, now).await }))
         .await
 }
 
 async fn end(job: &JobContext, outcome: Result<serde_json::Value, JobError>) {
     let now = job.engine.clock.now();
     let end = match outcome {
-        Ok(result) => End::Succeeded(result),
+        Ok(result) => JobEnd::Succeeded(result),
         Err(JobError::Lost) => return,
-        Err(JobError::Canceled) => End::Canceled,
-        Err(JobError::Released) => End::Released,
-        Err(JobError::GiveUp(problem)) => End::Failed(problem),
-        Err(JobError::Uncertain(problem)) => End::Uncertain(problem),
-        Err(JobError::Wait(millis)) => End::Waits(now.plus_millis(millis)),
+        Err(JobError::Canceled) => JobEnd::Canceled,
+        Err(JobError::Released) => JobEnd::Released,
+        Err(JobError::GiveUp(problem)) => JobEnd::Failed(problem),
+        Err(JobError::Uncertain(problem)) => JobEnd::Uncertain(problem),
+        Err(JobError::Wait(millis)) => JobEnd::Waits(now.plus_millis(millis)),
         Err(JobError::Retry(_)) if job.leased.attempt >= MAX_ATTEMPTS => {
-            End::Failed(Box::new(searchwright_contract::Problem::new(
+            JobEnd::Failed(Box::new(searchwright_contract::Problem::new(
                 searchwright_contract::Code::InternalError,
                 "tried too often",
             )))
         }
-        Err(JobError::Retry(after)) => End::Retry(now.plus_millis(job.backoff(after))),
+        Err(JobError::Retry(after)) => JobEnd::Retry(now.plus_millis(job.backoff(after))),
     };
     let problem = end.problem().map(ToString::to_string);
     tracing::info!(job = %job.leased.id, end = end.name(), problem, "job ended");
@@ -205,8 +205,8 @@ async fn end(job: &JobContext, outcome: Result<serde_json::Value, JobError>) {
         .write(move |tx| {
             Box::pin(async move {
                 if let Some(payload) = payload
-                    && !matches!(end, End::Retry(_) | End::Waits(_) | End::Released)
-                    && jobs::holds(tx, &leased).await?
+                    && !matches!(end, JobEnd::Retry(_) | JobEnd::Waits(_) | JobEnd::Released)
+                    && jobs::holds_lease(tx, &leased).await?
                 {
                     dispatch::clean_up(&engine, tx, &leased, &payload, &end, now).await?;
                 }

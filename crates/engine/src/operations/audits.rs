@@ -14,7 +14,7 @@ use searchwright_contract::{
 use searchwright_site::{checks, score, url_key::NORMALIZATION_VERSION};
 use searchwright_store::{
     Tx,
-    access::{Child, ProjectScope},
+    access::{ProjectScope, RecordKind},
     audits, jobs, projects, usage,
 };
 use uuid::Uuid;
@@ -108,7 +108,7 @@ async fn keep_distance(call: &Call, tx: &mut Tx, scope: ProjectScope) -> Result<
     if minutes == 0 {
         return Ok(());
     }
-    let Some(last) = audits::last_manual(tx, scope).await? else {
+    let Some(last) = audits::find_last_manual(tx, scope).await? else {
         return Ok(());
     };
     let due = last.plus_millis(i64::from(minutes) * 60_000);
@@ -139,7 +139,7 @@ impl Handle<StartAudit> for Engine {
             }
         }
         projects::lock(tx, scope).await?;
-        if let Some(audit) = audits::active(tx, scope).await? {
+        if let Some(audit) = audits::find_active(tx, scope).await? {
             let job = jobs::get(tx, scope, Uuid::try_parse(&audit.job_id).unwrap_or_default()).await?;
             return Ok(AuditStarted {
                 job: job_with_actions(call, job),
@@ -148,10 +148,10 @@ impl Handle<StartAudit> for Engine {
             });
         }
         keep_distance(call, tx, scope).await?;
-        usage::take(tx, scope, Metric::Audits, 1, call.now).await??;
+        usage::consume(tx, scope, Metric::Audits, 1, call.now).await??;
         let Credential::Key(access) = &call.credential;
         let (audit_id, job_id) = (call.engine.clock.id(), call.engine.clock.id());
-        let new = audits::New {
+        let new = audits::NewAudit {
             id: audit_id,
             job_id,
             start_url: start_url(&access.project.domain),
@@ -208,19 +208,19 @@ impl Handle<GetCurrentAudit> for Engine {
 
 impl Handle<GetAudit> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetAudit) -> Result<Audit> {
-        let id = call.child(Child::Audit, &operation.audit_id)?;
+        let id = call.child(RecordKind::Audit, &operation.audit_id)?;
         let found = audits::get(tx, call.scope()?, id).await;
-        let audit = call.or_missing(tx, Child::Audit, id, found).await?;
+        let audit = call.or_missing(tx, RecordKind::Audit, id, found).await?;
         answer(call, tx, audit).await
     }
 }
 
 impl Handle<CancelAudit> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: CancelAudit) -> Result<Audit> {
-        let id = call.child(Child::Audit, &operation.audit_id)?;
+        let id = call.child(RecordKind::Audit, &operation.audit_id)?;
         let scope = call.scope()?;
         let found = audits::get(tx, scope, id).await;
-        let audit = call.or_missing(tx, Child::Audit, id, found).await?;
+        let audit = call.or_missing(tx, RecordKind::Audit, id, found).await?;
         if !audit.status.is_active() {
             return Err(Problem::invalid_state(audit.status.as_str(), "cancelled", &[]).into());
         }

@@ -8,7 +8,7 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Tx,
-    brand::{self, Resource, Stored},
+    brand::{self, Resource, StoredProfile},
     projects,
 };
 
@@ -41,7 +41,7 @@ fn unset(project: &Project) -> Profile {
 pub(super) async fn own(call: &Call, tx: &mut Tx) -> Result<Own> {
     let scope = call.scope()?;
     let project = projects::get(tx, scope).await?;
-    let stored = brand::profile(tx, scope).await?;
+    let stored = brand::find_profile(tx, scope).await?;
     let further = stored.map(|s| s.profile.domains).unwrap_or_default();
     let domains = std::iter::once(&project.domain).chain(&further);
     Ok(Own {
@@ -50,7 +50,7 @@ pub(super) async fn own(call: &Call, tx: &mut Tx) -> Result<Own> {
     })
 }
 
-fn shown(call: &Call, project: &Project, stored: Option<Stored>) -> Brand {
+fn shown(call: &Call, project: &Project, stored: Option<StoredProfile>) -> Brand {
     let allowed_actions = AllowedActions::default().with("update", call.permission(Scope::BrandWrite));
     let (profile, version, updated_at) = match stored {
         Some(s) => (s.profile, s.version, Some(s.updated_at)),
@@ -69,7 +69,7 @@ impl Handle<GetBrand> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, _: GetBrand) -> Result<Brand> {
         let scope = call.scope()?;
         let project = projects::get(tx, scope).await?;
-        let stored = brand::profile(tx, scope).await?;
+        let stored = brand::find_profile(tx, scope).await?;
         Ok(shown(call, &project, stored))
     }
 }
@@ -79,7 +79,7 @@ impl Handle<UpdateBrand> for Engine {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
         let project = projects::get(tx, scope).await?;
-        let stored = brand::profile(tx, scope).await?;
+        let stored = brand::find_profile(tx, scope).await?;
         let mut brand = shown(call, &project, stored);
         call.check_match(&brand.project_id, brand.version)?;
         operation.apply(&mut brand.profile);
@@ -89,7 +89,7 @@ impl Handle<UpdateBrand> for Engine {
             let mut check = Check::new(String::new(), &mut faults);
             for (at, domain) in brand.profile.domains.iter().enumerate() {
                 let key = domain_key(domain);
-                if brand::holder(tx, scope, Resource::Competitors, &key)
+                if brand::find_by_key(tx, scope, Resource::Competitors, &key)
                     .await?
                     .is_some()
                 {

@@ -14,9 +14,9 @@ use searchwright_site::{
 };
 use searchwright_store::{
     self as store, Tx,
-    access::{Child, ProjectScope},
+    access::{ProjectScope, RecordKind},
     audits,
-    snapshots::{self, Mark},
+    snapshots::{self, PageState},
 };
 use uuid::Uuid;
 
@@ -77,8 +77,8 @@ impl Handle<DiffAudits> for Engine {
         for (issue, check) in issues(tx, scope, [&earlier, &later]).await? {
             let [before, now] = [&earlier, &later].map(id_of);
             let (before, now) = (
-                snapshots::found(tx, scope, before, issue).await?,
-                snapshots::found(tx, scope, now, issue).await?,
+                snapshots::list_issue_pages(tx, scope, before, issue).await?,
+                snapshots::list_issue_pages(tx, scope, now, issue).await?,
             );
             let mut counts = ChangeCounts::default();
             for (page, change) in merged(&before, &now, &a, &b) {
@@ -119,7 +119,7 @@ impl Handle<DiffAudits> for Engine {
         let listed = call.page(&operation, limit, changes, |(issue, page, _)| (*issue, *page))?;
         diff.next_cursor = listed.next_cursor;
         let halves: Vec<u64> = listed.data.iter().map(|(_, page, _)| *page).collect();
-        let named = snapshots::named(tx, scope, &halves).await?;
+        let named = snapshots::find_page_urls(tx, scope, &halves).await?;
         diff.changes = listed
             .data
             .into_iter()
@@ -143,9 +143,9 @@ fn id_of(audit: &Audit) -> Uuid {
 }
 
 async fn finished(call: &Call, tx: &mut Tx, id: &str) -> Result<Audit> {
-    let id = call.child(Child::Audit, id)?;
+    let id = call.child(RecordKind::Audit, id)?;
     let found = audits::get(tx, call.scope()?, id).await;
-    let audit = call.or_missing(tx, Child::Audit, id, found).await?;
+    let audit = call.or_missing(tx, RecordKind::Audit, id, found).await?;
     if audit.status.has_results() {
         return Ok(audit);
     }
@@ -157,8 +157,8 @@ async fn finished(call: &Call, tx: &mut Tx, id: &str) -> Result<Audit> {
     .into())
 }
 
-async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<Mark>> {
-    let pages = snapshots::pages(tx, scope, id_of(audit)).await?;
+async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<PageState>> {
+    let pages = snapshots::find_pages(tx, scope, id_of(audit)).await?;
     pages.ok_or_else(|| {
         Problem::new(
             Code::NotFound,
@@ -206,7 +206,7 @@ async fn issues(
 ) -> Result<Vec<(Uuid, &'static Check)>> {
     let mut found: Vec<Uuid> = Vec::new();
     for audit in audits {
-        found.extend(snapshots::issues(tx, scope, id_of(audit)).await?);
+        found.extend(snapshots::list_issues(tx, scope, id_of(audit)).await?);
     }
     let mut all: Vec<(Uuid, &'static Check)> = checks::registry()
         .iter()
@@ -217,7 +217,7 @@ async fn issues(
     Ok(all)
 }
 
-async fn pages(tx: &mut Tx, scope: ProjectScope, a: &[Mark], b: &[Mark]) -> Result<PageDiff> {
+async fn pages(tx: &mut Tx, scope: ProjectScope, a: &[PageState], b: &[PageState]) -> Result<PageDiff> {
     let mut found: [Vec<u64>; 6] = Default::default();
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
@@ -249,7 +249,7 @@ async fn pages(tx: &mut Tx, scope: ProjectScope, a: &[Mark], b: &[Mark]) -> Resu
     let mut shown = Vec::with_capacity(found.len());
     for pages in &found {
         let first = &pages[..pages.len().min(SHOWN)];
-        let urls = snapshots::named(tx, scope, first).await?;
+        let urls = snapshots::find_page_urls(tx, scope, first).await?;
         shown.push(PagesChanged {
             count: pages.len() as u64,
             urls: urls.into_iter().flatten().map(|(_, url)| url).collect(),

@@ -14,8 +14,8 @@ use searchwright_contract::{
 use searchwright_publishing::{mapping, vendors};
 use searchwright_store::{
     Tx,
-    connect_links::{self, Link},
-    integrations::{self, Mapping, Record},
+    connect_links::{self, ConnectLink},
+    integrations::{self, FieldMapping, IntegrationRecord},
     projects,
 };
 
@@ -30,7 +30,12 @@ use crate::{
 };
 
 /// A provider as it is shown.
-fn shown(call: &Call, provider: Provider, record: Option<Record>, is_invited: bool) -> Integration {
+fn shown(
+    call: &Call,
+    provider: Provider,
+    record: Option<IntegrationRecord>,
+    is_invited: bool,
+) -> Integration {
     let vendor = vendors::of(provider);
     let write = call.permission(Scope::IntegrationsWrite);
     let no = |reason: &'static str| Permission::no("invalid_state", reason);
@@ -96,8 +101,8 @@ fn shown(call: &Call, provider: Provider, record: Option<Record>, is_invited: bo
 
 async fn one(call: &Call, tx: &mut Tx, provider: Provider) -> Result<Integration> {
     let scope = call.scope()?;
-    let record = integrations::of(tx, scope, provider).await?;
-    let invited = connect_links::invited(tx, scope, call.now).await?;
+    let record = integrations::find_by_provider(tx, scope, provider).await?;
+    let invited = connect_links::list_open_providers(tx, scope, call.now).await?;
     Ok(shown(call, provider, record, invited.contains(&provider)))
 }
 
@@ -116,7 +121,7 @@ impl Handle<ListIntegrations> for Engine {
         let after: Option<usize> = call.after(&operation, operation.cursor.as_deref())?;
         let scope = call.scope()?;
         let mut records = integrations::list(tx, scope).await?;
-        let invited = connect_links::invited(tx, scope, call.now).await?;
+        let invited = connect_links::list_open_providers(tx, scope, call.now).await?;
         let rows = Provider::ALL
             .iter()
             .enumerate()
@@ -177,13 +182,13 @@ impl Handle<ConnectIntegration> for Engine {
         if vendor.inputs.iter().any(|input| input.name == "siteUrl") {
             settings.insert("siteUrl".to_owned(), site.trim_end_matches('/').to_owned());
         }
-        let link = Link {
+        let link = ConnectLink {
             scope,
             provider: vendor.provider,
             settings,
         };
         let expires_at = expires(call.now);
-        connect_links::invite(tx, &digest, &link, call.now, expires_at).await?;
+        connect_links::create(tx, &digest, &link, call.now, expires_at).await?;
         let own = format!("{}/connect/{token}", call.engine.publishing()?.origin);
         Ok(match provider_page {
             Some(page) => ConnectUrl {
@@ -224,7 +229,7 @@ impl Handle<SaveMapping> for Engine {
         let (scope, provider) = (call.scope()?, vendor(&operation.provider)?.provider);
         let fields = heard(call)?;
         projects::lock(tx, scope).await?;
-        let Some(record) = integrations::of(tx, scope, provider).await? else {
+        let Some(record) = integrations::find_by_provider(tx, scope, provider).await? else {
             return Err(not_connected(provider).into());
         };
         call.check_match(&record.id.to_string(), record.version)?;
@@ -245,13 +250,13 @@ impl Handle<SaveMapping> for Engine {
             false,
         )?;
         refuse(mapping::faults(&operation.field_map, &fields.data))?;
-        let saved = Mapping {
+        let saved = FieldMapping {
             site_id: fields.site_id,
             collection_id: fields.collection_id,
             missing: mapping::missing(&operation.field_map, &fields.data),
             field_map: operation.field_map,
         };
-        integrations::map(tx, scope, record.id, &saved, call.now).await?;
+        integrations::update_mapping(tx, scope, record.id, &saved, call.now).await?;
         one(call, tx, provider).await
     }
 }
@@ -264,7 +269,7 @@ impl Handle<DisconnectIntegration> for Engine {
             .map_err(|_| Problem::not_found("provider"))?;
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
-        let Some(record) = integrations::of(tx, scope, provider).await? else {
+        let Some(record) = integrations::find_by_provider(tx, scope, provider).await? else {
             return Err(Problem::not_found("connection").into());
         };
         call.check_match(&record.id.to_string(), record.version)?;

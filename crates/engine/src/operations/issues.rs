@@ -12,8 +12,8 @@ use searchwright_contract::{
 use searchwright_site::checks::{self, Rules};
 use searchwright_store::{
     Tx,
-    access::{self, Child, ProjectScope},
-    issues::{self, IssueRow, Query},
+    access::{self, ProjectScope, RecordKind},
+    issues::{self, IssueQuery, IssueRow},
     occurrences,
 };
 use uuid::Uuid;
@@ -71,7 +71,7 @@ fn issue(rules: &Rules, row: IssueRow) -> Result<Issue> {
 impl Handle<ListIssues> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListIssues) -> Result<List<Issue>> {
         let limit = limit(operation.limit);
-        let query = Query {
+        let query = IssueQuery {
             active: operation.status.map(|s| s == IssueStatus::Active),
             severity: operation.severity,
             category: operation.category.clone(),
@@ -90,19 +90,19 @@ impl Handle<ListIssues> for Engine {
 
 impl Handle<GetIssue> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetIssue) -> Result<Issue> {
-        let id = call.child(Child::Issue, &operation.issue_id)?;
+        let id = call.child(RecordKind::Issue, &operation.issue_id)?;
         let found = issues::get(tx, call.scope()?, id).await;
-        let row = call.or_missing(tx, Child::Issue, id, found).await?;
+        let row = call.or_missing(tx, RecordKind::Issue, id, found).await?;
         issue(&rules::of_newest(tx, call.scope()?).await?, row)
     }
 }
 
 impl Handle<ListOccurrences> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListOccurrences) -> Result<List<Occurrence>> {
-        let id = call.child(Child::Issue, &operation.issue_id)?;
+        let id = call.child(RecordKind::Issue, &operation.issue_id)?;
         let scope = call.scope()?;
         let found = issues::get(tx, scope, id).await;
-        let row = call.or_missing(tx, Child::Issue, id, found).await?;
+        let row = call.or_missing(tx, RecordKind::Issue, id, found).await?;
         let (check, rules) = (check(&row.check_id)?, rules::of_newest(tx, scope).await?);
         let limit = limit(operation.limit);
         let after: Option<Uuid> = call.after(&operation, operation.cursor.as_deref())?;
@@ -125,11 +125,11 @@ async fn tell_histories(tx: &mut Tx, scope: ProjectScope, issue: Uuid, of: &mut 
         .iter()
         .map(|occurrence| (issue, Uuid::try_parse(&occurrence.page_id).unwrap_or_default()))
         .collect();
-    let mut histories = occurrences::histories(tx, scope, &pairs, HISTORY).await?;
+    let mut histories = occurrences::list_histories(tx, scope, &pairs, HISTORY).await?;
     let by_key = |change: &&mut OccurrenceChange| change.by.kind == ActorKind::ApiKey;
     let mut callers = histories.iter_mut().flatten().filter(by_key).peekable();
     if callers.peek().is_some() {
-        let names = access::key_names(tx, scope).await?;
+        let names = access::list_key_names(tx, scope).await?;
         let names: HashMap<String, String> = names
             .into_iter()
             .map(|(id, name)| (id.to_string(), name))

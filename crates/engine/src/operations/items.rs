@@ -10,8 +10,8 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Error, Tx,
-    access::Child,
-    brand::{self, New, Resource},
+    access::RecordKind,
+    brand::{self, NewItem, Resource},
     projects,
 };
 use uuid::Uuid;
@@ -50,12 +50,12 @@ pub(super) fn changed_meanwhile(error: Error) -> Failure {
     }
 }
 
-const fn child(resource: Resource) -> Child {
+const fn child(resource: Resource) -> RecordKind {
     match resource {
-        Resource::Products => Child::Product,
-        Resource::Competitors => Child::Competitor,
-        Resource::Faqs => Child::Faq,
-        Resource::Ctas => Child::Cta,
+        Resource::Products => RecordKind::Product,
+        Resource::Competitors => RecordKind::Competitor,
+        Resource::Faqs => RecordKind::Faq,
+        Resource::Ctas => RecordKind::Cta,
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) async fn create<T: Record>(
         for key in &keys {
             let holder = match taken.get(&key.text) {
                 Some(earlier) => Some(*earlier),
-                None => brand::holder(tx, scope, T::RESOURCE, &key.text).await?,
+                None => brand::find_by_key(tx, scope, T::RESOURCE, &key.text).await?,
             };
             held = held.or(holder.map(|id| (key.member, id)));
         }
@@ -166,7 +166,7 @@ pub(super) async fn create<T: Record>(
             item: Some(shown(call, added)),
             existing_id: None,
         });
-        new.push(New { id, data: item, keys });
+        new.push(NewItem { id, data: item, keys });
     }
     if !skips && !duplicates.is_empty() {
         let fresh: Vec<Uuid> = new.iter().map(|n| n.id).collect();
@@ -232,7 +232,7 @@ pub(super) async fn update<T: Record>(
     refuse(faults)?;
     let keys = data.keys();
     for key in &keys {
-        let holder = brand::holder(tx, scope, T::RESOURCE, &key.text).await?;
+        let holder = brand::find_by_key(tx, scope, T::RESOURCE, &key.text).await?;
         if let Some(existing) = holder.filter(|holder| *holder != id) {
             let pointer = format!("/{}", key.member);
             return Err(already_there(vec![(pointer, existing)], &[])
@@ -242,7 +242,7 @@ pub(super) async fn update<T: Record>(
         }
     }
     let keys = keys.into_iter().map(|key| key.text).collect();
-    let changed = New { id, data, keys };
+    let changed = NewItem { id, data, keys };
     let written = brand::update(tx, scope, T::RESOURCE, &changed, item.version, call.now)
         .await
         .map_err(changed_meanwhile)?;
@@ -255,7 +255,7 @@ pub(super) async fn delete<T: Record>(call: &Call, tx: &mut Tx, id: &str) -> Res
     let (id, item) = find::<T>(call, tx, id).await?;
     call.check_match(&item.id, item.version)?;
     if T::RESOURCE == Resource::Products {
-        let ctas = brand::ctas_of_product(tx, scope, id).await?;
+        let ctas = brand::count_ctas_of_product(tx, scope, id).await?;
         if ctas > 0 {
             return Err(Problem::new(
                 Code::InvalidState,

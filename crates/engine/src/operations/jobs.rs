@@ -5,7 +5,7 @@ use searchwright_contract::{
     actions::{AllowedActions, Permission},
     jobs::{CancelJob, GetJob, Job, JobStatus, ListJobs},
 };
-use searchwright_store::{Tx, access::Child, audits, jobs};
+use searchwright_store::{Tx, access::RecordKind, audits, jobs};
 use uuid::Uuid;
 
 use crate::{
@@ -50,20 +50,20 @@ impl Handle<ListJobs> for Engine {
 
 impl Handle<GetJob> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetJob) -> Result<Job> {
-        let id = call.child(Child::Job, &operation.job_id)?;
+        let id = call.child(RecordKind::Job, &operation.job_id)?;
         let found = jobs::get(tx, call.scope()?, id).await;
         Ok(with_actions(
             call,
-            call.or_missing(tx, Child::Job, id, found).await?,
+            call.or_missing(tx, RecordKind::Job, id, found).await?,
         ))
     }
 }
 
 impl Handle<CancelJob> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: CancelJob) -> Result<Job> {
-        let id = call.child(Child::Job, &operation.job_id)?;
+        let id = call.child(RecordKind::Job, &operation.job_id)?;
         let found = jobs::get(tx, call.scope()?, id).await;
-        let needed = scope_of(&call.or_missing(tx, Child::Job, id, found).await?.kind);
+        let needed = scope_of(&call.or_missing(tx, RecordKind::Job, id, found).await?.kind);
         if !call.credential.may(needed) {
             return Err(call.credential.lacks(needed).into());
         }
@@ -79,7 +79,7 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
         return Err(Problem::invalid_state(before.as_str(), "canceled", &[]).into());
     }
     if before == JobStatus::Running
-        && let work::Job::Audit { audit_id } = work::Job::read(jobs::payload(tx, scope, id).await?)?
+        && let work::Job::Audit { audit_id } = work::Job::read(jobs::get_payload(tx, scope, id).await?)?
     {
         // the transaction that ends it may be what this one waited for
         let status = audits::get(tx, scope, audit_id).await?.status;
@@ -97,11 +97,11 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
 pub(super) async fn stop(call: &Call, tx: &mut Tx, id: Uuid) -> Result<JobStatus> {
     let scope = call.scope()?;
     let found = jobs::cancel(tx, scope, id, call.now).await;
-    let before = call.or_missing(tx, Child::Job, id, found).await?;
+    let before = call.or_missing(tx, RecordKind::Job, id, found).await?;
     if before == JobStatus::Queued {
         let (record, payload) = (
             jobs::get(tx, scope, id).await?,
-            jobs::payload(tx, scope, id).await?,
+            jobs::get_payload(tx, scope, id).await?,
         );
         work::Job::read(payload)?
             .give_back(tx, &record, scope, false)

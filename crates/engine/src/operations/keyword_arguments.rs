@@ -19,7 +19,7 @@ const MAX_ITEMS: u32 = 2_000;
 pub(crate) async fn load_brands(call: &Call, tx: &mut Tx) -> Result<Brands> {
     let scope = call.scope()?;
     let Credential::Key(access) = &call.credential;
-    let profile = brand::profile(tx, scope).await?.map(|stored| stored.profile);
+    let profile = brand::find_profile(tx, scope).await?.map(|stored| stored.profile);
     let competitors: Vec<Item<Competitor>> =
         brand::list(tx, scope, Resource::Competitors, None, MAX_ITEMS).await?;
     let project = access.project.name.as_str();

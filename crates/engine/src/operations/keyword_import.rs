@@ -13,7 +13,7 @@ use searchwright_keywords::{
 };
 use searchwright_store::{
     Tx,
-    keywords::{self, Known, New, Text},
+    keywords::{self, KeywordFacts, NewKeyword, TextKey},
 };
 use uuid::Uuid;
 
@@ -39,7 +39,7 @@ const PORTION: usize = 1_000;
 
 /// The rows of a file that speak of one keyword.
 struct Entry {
-    text: Text,
+    text: TextKey,
     row: Row,
 }
 
@@ -78,7 +78,7 @@ impl Handle<ImportKeywords> for Engine {
 /// Reads every row. Of rows with one text the one that knows most of searches stays.
 fn entries(import: &mut Import<&[u8]>, language: &str, country: &str, told: &mut Told) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
-    let mut places: HashMap<Text, usize> = HashMap::new();
+    let mut places: HashMap<TextKey, usize> = HashMap::new();
     for row in import {
         told.imported.rows += 1;
         if told.imported.rows as usize > MOST_ROWS {
@@ -122,16 +122,22 @@ async fn write(
 ) -> Result<()> {
     let scope = call.scope()?;
     let texts = portion.iter().map(|entry| entry.text.clone()).collect();
-    let found = keywords::by_texts(tx, scope, texts).await?;
+    let found = keywords::find_by_texts(tx, scope, texts).await?;
     let (mut new, mut learnt) = (Vec::new(), Vec::new());
     for (entry, existing) in portion.iter().zip(found) {
         let Some(existing) = existing else {
             let id = call.engine.clock.id();
             let (language, country, normalized) = entry.text.clone();
-            new.push(New {
+            new.push(NewKeyword {
                 id,
                 keyword: entry.row.keyword.clone(),
-                known: merge_row(Known::default(), &entry.row, &normalized, &language, origin),
+                facts: merge_row(
+                    KeywordFacts::default(),
+                    &entry.row,
+                    &normalized,
+                    &language,
+                    origin,
+                ),
                 normalized,
                 language,
                 country,
@@ -142,7 +148,7 @@ async fn write(
             continue;
         };
         let id = Uuid::try_parse(&existing.id).unwrap_or_default();
-        let before = Known::of(&existing);
+        let before = KeywordFacts::from_keyword(&existing);
         let after = merge_row(before.clone(), &entry.row, &entry.text.2, &entry.text.0, origin);
         if same(&before, &after) {
             told.row(entry.row.line, RowOutcome::Unchanged, Some(id));
@@ -151,14 +157,14 @@ async fn write(
             told.row(entry.row.line, RowOutcome::Updated, Some(id));
         }
     }
-    keywords::add(tx, scope, new, origin.now).await?;
-    keywords::learn(tx, scope, learnt, origin.now).await?;
+    keywords::insert_new(tx, scope, new, origin.now).await?;
+    keywords::update_facts(tx, scope, learnt, origin.now).await?;
     Ok(())
 }
 
 /// Whether two states say the same, whenever it was learnt.
-fn same(a: &Known, b: &Known) -> bool {
-    let plain = |known: &Known| {
+fn same(a: &KeywordFacts, b: &KeywordFacts) -> bool {
+    let plain = |known: &KeywordFacts| {
         let mut known = known.clone();
         known.details.metrics_updated_at = None;
         for origin in &mut known.details.sources {

@@ -10,8 +10,8 @@ use searchwright_contract::{
 use searchwright_keywords::normalize;
 use searchwright_store::{
     Tx,
-    access::Child,
-    keywords::{self, Known, New, Query},
+    access::RecordKind,
+    keywords::{self, KeywordFacts, KeywordQuery, NewKeyword},
 };
 use uuid::Uuid;
 
@@ -37,7 +37,7 @@ fn with_actions(call: &Call, mut keyword: Keyword) -> Keyword {
 impl Handle<ListKeywords> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListKeywords) -> Result<List<Keyword>> {
         let limit = limit(operation.limit);
-        let query = Query {
+        let query = KeywordQuery {
             status: operation.status,
             intent: operation.intent,
             cluster: operation.cluster_id.as_deref().map(cluster).transpose()?,
@@ -73,18 +73,18 @@ impl Handle<CreateKeyword> for Engine {
         let language = operation.language.unwrap_or_else(|| access.language.clone());
         let country = country_code(operation.country, &access.country)?;
         let scope = call.scope()?;
-        let mut known = Known {
+        let mut known = KeywordFacts {
             search_volume: operation.search_volume,
             keyword_difficulty: operation.keyword_difficulty,
             intent: operation.intent,
             intent_source: operation.intent.map(|_| IntentSource::Manual),
-            ..Known::default()
+            ..KeywordFacts::default()
         };
         if known.intent.is_none() {
             classify_intent(&mut known, &normalized, &language, &load_brands(call, tx).await?);
         }
         known.score = score_of(&known);
-        let new = New {
+        let new = NewKeyword {
             id: call.engine.clock.id(),
             keyword: operation.keyword.trim().to_owned(),
             normalized,
@@ -92,7 +92,7 @@ impl Handle<CreateKeyword> for Engine {
             country,
             status: KeywordStatus::Approved,
             source: KeywordSource::Manual,
-            known,
+            facts: known,
         };
         match keywords::create(tx, scope, new, call.now).await? {
             Ok(keyword) => Ok(with_actions(call, keyword)),
@@ -108,21 +108,21 @@ impl Handle<CreateKeyword> for Engine {
 
 impl Handle<GetKeyword> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetKeyword) -> Result<Keyword> {
-        let id = call.child(Child::Keyword, &operation.keyword_id)?;
+        let id = call.child(RecordKind::Keyword, &operation.keyword_id)?;
         let found = keywords::get(tx, call.scope()?, id).await;
         Ok(with_actions(
             call,
-            call.or_missing(tx, Child::Keyword, id, found).await?,
+            call.or_missing(tx, RecordKind::Keyword, id, found).await?,
         ))
     }
 }
 
 impl Handle<UpdateKeyword> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: UpdateKeyword) -> Result<Keyword> {
-        let id = call.child(Child::Keyword, &operation.keyword_id)?;
+        let id = call.child(RecordKind::Keyword, &operation.keyword_id)?;
         let scope = call.scope()?;
         let found = keywords::get(tx, scope, id).await;
-        let mut keyword = call.or_missing(tx, Child::Keyword, id, found).await?;
+        let mut keyword = call.or_missing(tx, RecordKind::Keyword, id, found).await?;
         call.check_match(&keyword.id, keyword.version)?;
         keyword.status = operation.status.unwrap_or(keyword.status);
         keyword.search_volume = operation.search_volume.apply(keyword.search_volume);
@@ -133,7 +133,7 @@ impl Handle<UpdateKeyword> for Engine {
             (keyword.intent_confidence, keyword.intent_reason) = (None, None);
             keyword.details.secondary_intents.clear();
         }
-        keyword.score = score_of(&Known::of(&keyword)).map(|score| score as f64 / 1000.0);
+        keyword.score = score_of(&KeywordFacts::from_keyword(&keyword)).map(|score| score as f64 / 1000.0);
         // Another replica may have changed it since it was read above.
         let changed = keywords::update(tx, scope, id, &keyword, call.now)
             .await
@@ -151,10 +151,10 @@ impl Handle<UpdateKeyword> for Engine {
 
 impl Handle<DeleteKeyword> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: DeleteKeyword) -> Result<()> {
-        let id = call.child(Child::Keyword, &operation.keyword_id)?;
+        let id = call.child(RecordKind::Keyword, &operation.keyword_id)?;
         let scope = call.scope()?;
         let found = keywords::get(tx, scope, id).await;
-        let keyword = call.or_missing(tx, Child::Keyword, id, found).await?;
+        let keyword = call.or_missing(tx, RecordKind::Keyword, id, found).await?;
         call.check_match(&keyword.id, keyword.version)?;
         Ok(keywords::delete(tx, scope, id).await?)
     }

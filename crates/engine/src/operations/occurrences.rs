@@ -10,7 +10,7 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Tx, issues,
-    occurrences::{self, Actor, Change},
+    occurrences::{self, Actor, StateChange},
 };
 use uuid::Uuid;
 
@@ -101,7 +101,7 @@ async fn mark(
 ) -> Result<Marking> {
     let scope = call.scope()?;
     let pairs_ids: Vec<(Uuid, Uuid)> = pairs.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
-    let known = occurrences::versions(tx, scope, &pairs_ids).await?;
+    let known = occurrences::find_versions(tx, scope, &pairs_ids).await?;
     let mut states: Vec<Option<OccurrenceState>> = known
         .iter()
         .map(|known| known.as_ref().map(|(state, _)| *state))
@@ -139,8 +139,8 @@ async fn mark(
                 };
                 item.state = Some(to);
                 if !again {
-                    changes.push(Change {
-                        of: pairs_ids[at],
+                    changes.push(StateChange {
+                        key: pairs_ids[at],
                         from,
                         to,
                     });
@@ -162,12 +162,12 @@ async fn mark(
         note,
         at: call.now,
     };
-    occurrences::mark(tx, scope, &changes, until, &actor).await?;
-    let mut touched: Vec<Uuid> = changes.iter().map(|change| change.of.0).collect();
+    occurrences::change_states(tx, scope, &changes, until, &actor).await?;
+    let mut touched: Vec<Uuid> = changes.iter().map(|change| change.key.0).collect();
     touched.sort_unstable();
     touched.dedup();
     // An audit that is being analysed has written occurrences, but not yet every issue; it counts them all at its end.
-    let known: Vec<Uuid> = issues::ids(tx, scope).await?;
+    let known: Vec<Uuid> = issues::list_ids(tx, scope).await?;
     for issue in touched.into_iter().filter(|issue| known.contains(issue)) {
         issues::recount(tx, scope, issue).await?;
     }

@@ -35,7 +35,7 @@ pub(super) async fn of(
     page: Page,
     issues: Vec<PageIssue>,
 ) -> Result<PageDetail> {
-    let audit = pages::audit_of(tx, scope, id).await?;
+    let audit = pages::get_audit(tx, scope, id).await?;
     let mut detail = PageDetail {
         page,
         issues,
@@ -52,7 +52,7 @@ pub(super) async fn of(
     batches.push(place.batch);
     batches.sort_unstable();
     batches.dedup();
-    let stored = crawls::load_each(tx, scope, audit, &batches).await?;
+    let stored = crawls::find_batches(tx, scope, audit, &batches).await?;
     // The next audit has ended meanwhile.
     let Some(stored) = stored.into_iter().collect::<Option<Vec<_>>>() else {
         return Ok(detail);

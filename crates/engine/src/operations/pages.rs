@@ -6,9 +6,9 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Tx,
-    access::Child,
+    access::RecordKind,
     occurrences,
-    pages::{self, Query},
+    pages::{self, PageQuery},
 };
 use uuid::Uuid;
 
@@ -27,7 +27,7 @@ use crate::{
 impl Handle<ListPages> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListPages) -> Result<List<Page>> {
         let limit = limit(operation.limit);
-        let query = Query {
+        let query = PageQuery {
             status_code: operation.status_code,
             indexable: operation.indexable,
             contains: operation.q.clone(),
@@ -43,13 +43,13 @@ impl Handle<ListPages> for Engine {
 
 impl Handle<GetPage> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetPage) -> Result<PageDetail> {
-        let id = call.child(Child::Page, &operation.page_id)?;
+        let id = call.child(RecordKind::Page, &operation.page_id)?;
         let scope = call.scope()?;
         let found = pages::get(tx, scope, id).await;
-        let page = call.or_missing(tx, Child::Page, id, found).await?;
+        let page = call.or_missing(tx, RecordKind::Page, id, found).await?;
         let rules = rules::of_newest(tx, scope).await?;
         let mut found = Vec::new();
-        for of in occurrences::of_page(tx, scope, id).await? {
+        for of in occurrences::list_of_page(tx, scope, id).await? {
             let check = check(&of.check_id)?;
             found.push(PageIssue {
                 issue_id: of.issue.to_string(),

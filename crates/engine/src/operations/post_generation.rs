@@ -92,11 +92,13 @@ async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Resu
             .hint("change what is there, choose another keyword, or send allowDuplicate: true")
             .with(member, value)
     };
-    if let Some(other) = posts::live_with_keyword(tx, scope, uuid(keyword_id), uuid(&summary.id)).await? {
+    if let Some(other) =
+        posts::find_other_with_keyword(tx, scope, uuid(keyword_id), uuid(&summary.id)).await?
+    {
         let detail = "another post aims at the keyword of this one";
         return Err(refusal(detail, "existingId", other.to_string()).into());
     }
-    let (Some(audit), Some(key)) = (audits::newest_finished(tx, scope).await?, name_key(keyword)) else {
+    let (Some(audit), Some(key)) = (audits::find_newest_finished(tx, scope).await?, name_key(keyword)) else {
         return Ok(());
     };
     // Its own page does not compete with it.
@@ -106,7 +108,7 @@ async fn refuse_duplicate(tx: &mut Tx, scope: ProjectScope, post: &Post) -> Resu
             .flatten()
             .any(|own| own.trim_end_matches('/') == url.trim_end_matches('/'))
     };
-    let pages = page_names::called(tx, scope, audit, key).await?;
+    let pages = page_names::find_urls(tx, scope, audit, key).await?;
     if let Some(page) = pages.into_iter().find(|url| !is_own(url)) {
         let detail = "a page of the site has the keyword of this post as its title or heading";
         return Err(refusal(detail, "existingUrl", page).into());

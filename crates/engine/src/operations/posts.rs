@@ -16,7 +16,7 @@ use searchwright_contract::{
 use searchwright_keywords::normalize;
 use searchwright_store::{
     Tx,
-    posts::{self, Query, Record},
+    posts::{self, PostQuery, PostRecord},
     projects,
 };
 use searchwright_writing::{
@@ -52,7 +52,7 @@ fn site(call: &Call) -> Site {
 }
 
 /// Lets sentences stand that no source bears out.
-fn accept_claims(record: &mut Record, claims: &[String]) -> Result<()> {
+fn accept_claims(record: &mut PostRecord, claims: &[String]) -> Result<()> {
     let warnings = &mut record.post.findings.warnings;
     for (at, claim) in claims.iter().enumerate() {
         let mut unverified = warnings.iter_mut().filter(|warning| warning.code == UNVERIFIED);
@@ -72,7 +72,7 @@ fn accept_claims(record: &mut Record, claims: &[String]) -> Result<()> {
 
 /// `409 already_exists` if another post has the slug.
 async fn refuse_taken(call: &Call, tx: &mut Tx, slug: &str, own: &str) -> Result<()> {
-    match posts::by_slug(tx, call.scope()?, slug).await? {
+    match posts::find_by_slug(tx, call.scope()?, slug).await? {
         Some(existing) if existing.to_string() != own => {
             let mut problem = Problem::new(Code::AlreadyExists, "another post has this slug")
                 .hint("choose another slug, or leave it out when creating a post")
@@ -121,7 +121,7 @@ fn refuse_unless_editable(status: PostStatus) -> Result<()> {
 }
 
 /// What was said of a generated text as a whole is not said of what people made of it.
-fn forget_generated(record: &mut Record) {
+fn forget_generated(record: &mut PostRecord) {
     let warnings = &mut record.post.findings.warnings;
     warnings.retain(|warning| warning.text.is_some());
 }
@@ -134,7 +134,7 @@ impl Handle<ListPosts> for Engine {
             Some(Ok(id)) => Some(id),
             None => None,
         };
-        let query = Query {
+        let query = PostQuery {
             status: operation.status,
             keyword,
             contains: operation.q.as_deref().map(normalize).filter(|q| !q.is_empty()),
@@ -163,7 +163,7 @@ impl Handle<CreatePost> for Engine {
         }
         projects::lock(tx, scope).await?;
         let edit = edit!(operation, given);
-        let mut record = Record {
+        let mut record = PostRecord {
             post: Post {
                 summary: PostSummary {
                     id: call.engine.clock.id().to_string(),
@@ -208,7 +208,7 @@ impl Handle<CreatePost> for Engine {
             let named = summary.title.as_deref().or(summary.keyword.as_deref());
             let slug =
                 slugify(named.unwrap_or_default(), &summary.language).unwrap_or_else(|| "post".to_owned());
-            let taken = posts::slugs(tx, scope, &slug[..slug.len().min(SLUG_START)]).await?;
+            let taken = posts::list_slugs(tx, scope, &slug[..slug.len().min(SLUG_START)]).await?;
             summary.slug = unique(&slug, |slug| taken.iter().any(|taken| taken == slug));
         } else {
             refuse_taken(call, tx, &summary.slug, &summary.id).await?;

@@ -16,7 +16,7 @@ use crate::{
 impl Handle<GetProject> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, _: GetProject) -> Result<Project> {
         let Credential::Key(access) = &call.credential;
-        Ok(projects::get(tx, access.own()).await?)
+        Ok(projects::get(tx, access.own_scope()).await?)
     }
 }
 

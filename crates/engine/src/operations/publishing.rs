@@ -12,7 +12,7 @@ use searchwright_publishing::vendors;
 use searchwright_store::{
     Tx,
     access::ProjectScope,
-    integrations::{self, Record as Connection},
+    integrations::{self, IntegrationRecord as Connection},
     jobs, posts, projects,
     publications::{self},
 };
@@ -127,7 +127,7 @@ impl Handle<PublishPost> for Engine {
         if old.summary.title.is_none() {
             return Err(fault("/title", "required", "the post has no title; set one"));
         }
-        let known = publications::get(tx, scope, uuid(&old.summary.id), connection.id).await?;
+        let known = publications::find(tx, scope, uuid(&old.summary.id), connection.id).await?;
         if !live && known.is_some_and(|known| known.is_live) {
             return Err(Problem::new(
                 Code::InvalidState,
@@ -152,13 +152,18 @@ impl Handle<PublishPost> for Engine {
 }
 
 /// Looks for a post of which nobody knows whether it is there, now; sent again only if somebody says so.
-async fn look_again(call: &Call, tx: &mut Tx, mut record: posts::Record, force: bool) -> Result<PostStarted> {
+async fn look_again(
+    call: &Call,
+    tx: &mut Tx,
+    mut record: posts::PostRecord,
+    force: bool,
+) -> Result<PostStarted> {
     let scope = call.scope()?;
     let old = record.post.clone();
     let busy = || {
         Problem::invalid_state("publishing", "publishing", &[]).hint("it is being published; follow its job")
     };
-    let open = publications::open_attempt(tx, scope, uuid(&old.summary.id)).await?;
+    let open = publications::find_open_attempt(tx, scope, uuid(&old.summary.id)).await?;
     let Some(mut attempt) = open.filter(|open| open.state == PublicationState::Uncertain) else {
         return Err(busy().into());
     };
@@ -175,10 +180,10 @@ async fn look_again(call: &Call, tx: &mut Tx, mut record: posts::Record, force: 
     attempt.force = attempt.force || force;
     if force {
         attempt.sent = None;
-        attempt.note("forced", "somebody had it sent again".to_owned(), call.now);
+        attempt.add_evidence("forced", "somebody had it sent again".to_owned(), call.now);
     }
     let job = if job.status == JobStatus::Queued {
-        jobs::hasten(tx, scope, attempt.job, call.now).await?;
+        jobs::run_now(tx, scope, attempt.job, call.now).await?;
         jobs::get(tx, scope, attempt.job).await?
     } else {
         attempt.job = call.engine.clock.id();
@@ -189,7 +194,7 @@ async fn look_again(call: &Call, tx: &mut Tx, mut record: posts::Record, force: 
         };
         again.enqueue(tx, scope, attempt.job, job.links, call.now).await?
     };
-    publications::save_attempt(tx, scope, &attempt).await?;
+    publications::update_attempt(tx, scope, &attempt).await?;
     let post = write(call, tx, record, &old).await?;
     let job = job_with_actions(call, job);
     Ok(PostStarted { job, post })
@@ -209,13 +214,13 @@ impl Handle<UnpublishPost> for Engine {
 pub(super) async fn unpublish(
     call: &Call,
     tx: &mut Tx,
-    mut record: posts::Record,
+    mut record: posts::PostRecord,
     named: Option<&str>,
 ) -> Result<PostStarted> {
     let scope = call.scope()?;
     let old = record.post.clone();
     let named = named.map(provider).transpose()?;
-    let all = publications::shown(tx, scope, uuid(&old.summary.id)).await?;
+    let all = publications::list_of_post(tx, scope, uuid(&old.summary.id)).await?;
     let mut live = all
         .iter()
         .filter(|publication| publication.is_live && named.is_none_or(|named| named == publication.provider));
@@ -250,7 +255,7 @@ pub(super) async fn unpublish(
     let connection = found
         .and_then(|found| Uuid::try_parse(&found.connection_id).ok())
         .unwrap_or_default();
-    let Some(connection) = integrations::get(tx, scope, connection).await? else {
+    let Some(connection) = integrations::find(tx, scope, connection).await? else {
         return Err(Problem::new(
             Code::ProviderNotConfigured,
             "the provider it is published at is no longer connected",

@@ -8,7 +8,7 @@ use searchwright_contract::{
     occurrences::Pair,
     rechecks::{GetRecheck, Recheck, RecheckItem, RecheckStarted, StartRecheck},
 };
-use searchwright_store::{Tx, access::Child, audits, jobs, occurrences, projects, rechecks};
+use searchwright_store::{Tx, access::RecordKind, audits, jobs, occurrences, projects, rechecks};
 use uuid::Uuid;
 
 use super::{
@@ -31,7 +31,7 @@ impl Handle<StartRecheck> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: StartRecheck) -> Result<RecheckStarted> {
         let scope = call.scope()?;
         projects::lock(tx, scope).await?;
-        if let Some(recheck) = rechecks::active(tx, scope).await? {
+        if let Some(recheck) = rechecks::find_active(tx, scope).await? {
             let job = jobs::get(tx, scope, Uuid::try_parse(&recheck.job_id).unwrap_or_default()).await?;
             return Ok(RecheckStarted {
                 job: with_actions(call, job),
@@ -43,7 +43,7 @@ impl Handle<StartRecheck> for Engine {
             Some(named) => {
                 let pairs: Vec<(Uuid, Uuid)> =
                     named.iter().map(|pair| ids(pair).unwrap_or_default()).collect();
-                let known = occurrences::versions(tx, scope, &pairs).await?;
+                let known = occurrences::find_versions(tx, scope, &pairs).await?;
                 let known = named.iter().zip(&known).enumerate();
                 let faults: Vec<Fault> = known
                     .filter_map(|(at, (pair, known))| fault_of(at, pair, known.as_ref()))
@@ -53,9 +53,9 @@ impl Handle<StartRecheck> for Engine {
                 }
                 pairs
             }
-            None => rechecks::done(tx, scope, MOST_ITEMS).await?,
+            None => rechecks::list_done(tx, scope, MOST_ITEMS).await?,
         };
-        let Some(audit) = audits::newest_finished(tx, scope)
+        let Some(audit) = audits::find_newest_finished(tx, scope)
             .await?
             .filter(|_| !pairs.is_empty())
         else {
@@ -72,7 +72,7 @@ impl Handle<StartRecheck> for Engine {
         });
         pairs.sort_unstable();
         pairs.dedup();
-        let new = rechecks::New {
+        let new = rechecks::NewRecheck {
             id: call.engine.clock.id(),
             job: call.engine.clock.id(),
             audit,
@@ -121,13 +121,13 @@ fn fault_of(at: usize, pair: &Pair, known: Option<&(OccurrenceState, String)>) -
 
 impl Handle<GetRecheck> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: GetRecheck) -> Result<Recheck> {
-        let id = call.child(Child::Recheck, &operation.recheck_id)?;
+        let id = call.child(RecordKind::Recheck, &operation.recheck_id)?;
         let scope = call.scope()?;
         let found = rechecks::get(tx, scope, id).await;
-        let mut recheck = call.or_missing(tx, Child::Recheck, id, found).await?;
+        let mut recheck = call.or_missing(tx, RecordKind::Recheck, id, found).await?;
         let limit = limit(operation.limit);
         let after: Option<(Uuid, Uuid)> = call.after(&operation, operation.cursor.as_deref())?;
-        let rows = rechecks::items(tx, scope, id, after, limit + 1).await?;
+        let rows = rechecks::list_items(tx, scope, id, after, limit + 1).await?;
         let page = call.page(&operation, limit, rows, |last: &RecheckItem| {
             let id = |text: &str| Uuid::try_parse(text).unwrap_or_default();
             (id(&last.issue_id), id(&last.page_id))

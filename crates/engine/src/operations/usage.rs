@@ -10,9 +10,9 @@ use crate::{Engine, call::Call, endpoint::Handle, failure::Result};
 
 impl Handle<GetUsage> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, _: GetUsage) -> Result<Usage> {
-        let (scope, month) = (call.scope()?, Month::of(call.now));
-        let counts = usage::counts(tx, scope, call.now).await?;
-        let spent = usage::spent(tx, scope, call.now).await?;
+        let (scope, month) = (call.scope()?, Month::from_instant(call.now));
+        let counts = usage::list_usage(tx, scope, call.now).await?;
+        let spent = usage::list_spend(tx, scope, call.now).await?;
         Ok(Usage {
             period_start: month.start,
             quotas: counts

@@ -14,10 +14,10 @@ use searchwright_contract::{
 use searchwright_outbound::{Purpose, denied};
 use searchwright_store::{
     Tx,
-    access::Child,
-    deliveries::{self, Query},
+    access::RecordKind,
+    deliveries::{self, DeliveryQuery},
     events, projects,
-    webhooks::{self, New, NewSecret},
+    webhooks::{self, NewSecret, NewWebhook},
 };
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -60,9 +60,9 @@ fn shown(call: &Call, webhook: &Webhook, mut delivery: Delivery) -> Delivery {
 }
 
 async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<(Uuid, Webhook)> {
-    let id = call.child(Child::Webhook, id)?;
+    let id = call.child(RecordKind::Webhook, id)?;
     let found = webhooks::get(tx, call.scope()?, id).await;
-    Ok((id, call.or_missing(tx, Child::Webhook, id, found).await?))
+    Ok((id, call.or_missing(tx, RecordKind::Webhook, id, found).await?))
 }
 
 /// Where events may be POSTed to. What a name resolves to is judged whenever it is used.
@@ -146,7 +146,7 @@ impl Handle<CreateWebhook> for Engine {
             .into());
         }
         let id = call.engine.clock.id();
-        let new = New {
+        let new = NewWebhook {
             id,
             target_url: url.into(),
             event: operation.event,
@@ -182,7 +182,7 @@ impl Handle<RotateWebhookSecret> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: RotateWebhookSecret) -> Result<Webhook> {
         let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
         call.check_match(&webhook.id, webhook.version)?;
-        webhooks::touch(tx, call.scope()?, id).await?;
+        webhooks::increment_version(tx, call.scope()?, id).await?;
         with_new_secret(call, tx, id).await
     }
 }
@@ -194,8 +194,8 @@ impl Handle<TestWebhook> for Engine {
         let data = json!(TestData {
             webhook_id: webhook.id.clone()
         });
-        events::put(tx, scope, event, kind, &data, call.now).await?;
-        deliveries::send(tx, scope, id, event, kind, call.now).await?;
+        events::insert_undelivered(tx, scope, event, kind, &data, call.now).await?;
+        deliveries::create(tx, scope, id, event, kind, call.now).await?;
         Ok(shown(
             call,
             &webhook,
@@ -226,7 +226,7 @@ impl Handle<ListDeliveries> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ListDeliveries) -> Result<List<Delivery>> {
         let (id, webhook) = find(call, tx, &operation.webhook_id).await?;
         let limit = limit(operation.limit);
-        let query = Query {
+        let query = DeliveryQuery {
             status: operation.status,
             before: call.after(&operation, operation.cursor.as_deref())?,
             limit: limit + 1,
@@ -243,14 +243,16 @@ impl Handle<ReplayDelivery> for Engine {
     async fn handle(call: &Call, tx: &mut Tx, operation: ReplayDelivery) -> Result<Delivery> {
         let (webhook_id, webhook) = find(call, tx, &operation.webhook_id).await?;
         let scope = call.scope()?;
-        let id = call.child(Child::Delivery, &operation.delivery_id)?;
+        let id = call.child(RecordKind::Delivery, &operation.delivery_id)?;
         let found = deliveries::get(tx, scope, webhook_id, id).await;
         let delivery = match found {
             // The event of another webhook of this project has the same id: what it lacks here is the delivery.
-            Err(searchwright_store::Error::Missing) if events::position(tx, scope, id).await?.is_some() => {
-                return Err(Problem::not_found(Child::Delivery.word()).into());
+            Err(searchwright_store::Error::Missing)
+                if events::find_position(tx, scope, id).await?.is_some() =>
+            {
+                return Err(Problem::not_found(RecordKind::Delivery.name()).into());
             }
-            found => call.or_missing(tx, Child::Delivery, id, found).await?,
+            found => call.or_missing(tx, RecordKind::Delivery, id, found).await?,
         };
         let refused = |detail: &str, hint: &str| {
             let problem = Problem::new(Code::InvalidState, detail.to_owned()).hint(hint);

@@ -12,7 +12,7 @@ use searchwright_store::{
     Tx,
     access::ProjectScope,
     posts,
-    publications::{self, Attempt, Record as Published},
+    publications::{self, PublicationAttempt, PublicationRecord as Published},
 };
 use uuid::Uuid;
 
@@ -41,7 +41,7 @@ pub(crate) async fn begin_attempt(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    record: &mut posts::Record,
+    record: &mut posts::PostRecord,
     order: &AttemptOrder,
     now: Instant,
 ) -> Result<JobRecord> {
@@ -53,7 +53,7 @@ pub(crate) async fn begin_attempt(
     )]);
     let job = Job::PublishPost { attempt_id };
     let job = job.enqueue(tx, scope, job_id, links, now).await?;
-    let mut attempt = Attempt {
+    let mut attempt = PublicationAttempt {
         id: attempt_id,
         post,
         connection: order.at.0,
@@ -75,12 +75,12 @@ pub(crate) async fn begin_attempt(
         created_at: now,
         finished_at: None,
     };
-    attempt.note("queued", format!("{} at {}", order.aim, order.at.1), now);
-    publications::begin(tx, scope, &attempt).await?;
-    let known = publications::get(tx, scope, post, order.at.0).await?;
+    attempt.add_evidence("queued", format!("{} at {}", order.aim, order.at.1), now);
+    publications::insert_attempt(tx, scope, &attempt).await?;
+    let known = publications::find(tx, scope, post, order.at.0).await?;
     let mut publication = known.unwrap_or_else(|| Published::new(post, order.at.0, order.at.1));
     publication.state = PublicationState::Pending;
-    publications::save(tx, scope, &publication, now).await?;
+    publications::upsert(tx, scope, &publication, now).await?;
     record.job = Some(job_id);
     record.post.summary.failure = None;
     Ok(job)

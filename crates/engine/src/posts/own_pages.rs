@@ -38,7 +38,7 @@ pub(super) async fn closest(
     };
     let except: Vec<u64> = except.iter().filter_map(|url| place(url)).collect();
     let mut closest = 0.0;
-    for data in crawls::sketches(tx, scope).await? {
+    for data in crawls::list_sketches(tx, scope).await? {
         let kept: Vec<Kept> = postcard::from_bytes(&data).map_err(|e| defect("saved sketches", e))?;
         let others = kept.iter().filter(|(place, _)| !except.contains(place));
         closest = others

@@ -6,7 +6,7 @@ use searchwright_contract::{
     posts::{Post, PostFailure, PostStatus},
 };
 use searchwright_store::{
-    Tx, access::ProjectScope, integrations::Record as Connection, posts, projects, publications,
+    Tx, access::ProjectScope, integrations::IntegrationRecord as Connection, posts, projects, publications,
 };
 use searchwright_writing::transitions::{Actor, Facts};
 use uuid::Uuid;
@@ -25,7 +25,7 @@ const MAX_DUE: u32 = 100;
 /// time publish it once: its status changes with the job.
 pub(crate) async fn publish_all_due(engine: &std::sync::Arc<Engine>) -> Result<()> {
     let now = engine.clock.now();
-    let due = publications::due(&mut engine.db.read().await?, now, MAX_DUE).await?;
+    let due = publications::list_due(&mut engine.db.read().await?, now, MAX_DUE).await?;
     if due.is_empty() {
         return Ok(());
     }
@@ -90,7 +90,7 @@ pub(crate) async fn connection_for_schedule(
     post: Uuid,
 ) -> Result<std::result::Result<Connection, &'static str>> {
     let mut ready = list_ready(tx, scope).await?;
-    for before in publications::shown(tx, scope, post).await? {
+    for before in publications::list_of_post(tx, scope, post).await? {
         if let Some(at) = ready
             .iter()
             .position(|c| c.id.to_string() == before.connection_id)
@@ -113,7 +113,7 @@ async fn finish_scheduled(
     engine: &Engine,
     tx: &mut Tx,
     scope: ProjectScope,
-    mut record: posts::Record,
+    mut record: posts::PostRecord,
     old: &Post,
     why: Option<(&str, String)>,
     now: Instant,

@@ -66,7 +66,7 @@ pub(crate) struct Sources {
 impl Sources {
     /// Those that are kept of a post; none of one that no job wrote.
     pub(crate) async fn of(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Self> {
-        let kept = posts::sources(tx, scope, post).await?;
+        let kept = posts::find_sources(tx, scope, post).await?;
         kept.map_or_else(
             || Ok(Self::default()),
             |kept| serde_json::from_value(kept).map_err(|e| defect("sources of a post", e)),

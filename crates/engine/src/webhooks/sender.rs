@@ -16,10 +16,10 @@ use searchwright_contract::{
 use searchwright_outbound::{Guarded, Outbound, Purpose, retry_after, webhook_signature::signatures};
 use searchwright_site::fetch::{FetchError, Fetched};
 use searchwright_store::{
-    activity::{self, New},
+    activity::{self, NewActivity},
     deliveries::{
         message_id,
-        sending::{self, Due, Endpoint, Outcome},
+        queue::{self, DeliveryOutcome, DueDelivery, LeasedWebhook},
     },
     webhooks,
 };
@@ -109,13 +109,13 @@ impl Sender {
         while serving.try_join_next().is_some() {}
         let now = self.engine.clock.now();
         let room = WEBHOOKS.saturating_sub(serving.len()) as u32;
-        if room == 0 || !sending::any_due(&mut self.engine.db.read().await?, now).await? {
+        if room == 0 || !queue::has_due(&mut self.engine.db.read().await?, now).await? {
             return Ok(());
         }
         let leased = self
             .engine
             .db
-            .write(move |tx| Box::pin(async move { sending::lease(tx, now, room).await }))
+            .write(move |tx| Box::pin(async move { queue::lease(tx, now, room).await }))
             .await?;
         for endpoint in leased {
             let (sender, stop) = (self.clone(), stop.child_token());
@@ -132,7 +132,7 @@ impl Sender {
     /// Sends what is due to one webhook.
     async fn serve(
         &self,
-        endpoint: Endpoint,
+        endpoint: LeasedWebhook,
         stop: CancellationToken,
     ) -> Result<(), searchwright_store::Error> {
         let (done, ended) = mpsc::channel(WRITTEN);
@@ -148,15 +148,15 @@ impl Sender {
         sent?;
         self.engine
             .db
-            .write(move |tx| Box::pin(async move { sending::release(tx, &endpoint).await }))
+            .write(move |tx| Box::pin(async move { queue::release(tx, &endpoint).await }))
             .await
     }
 
     async fn send_all(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &LeasedWebhook,
         stop: &CancellationToken,
-        done: mpsc::Sender<Outcome>,
+        done: mpsc::Sender<DeliveryOutcome>,
     ) -> Result<(), searchwright_store::Error> {
         // One that answers slowly or not at all takes no more than one place from the others.
         let width = if endpoint.failing_since.is_some() {
@@ -171,10 +171,10 @@ impl Sender {
             if page.is_empty() && count < TURN && !stop.is_cancelled() {
                 let now = self.engine.clock.now();
                 let mut tx = self.engine.db.read().await?;
-                let due = sending::due(&mut tx, endpoint, after, now, READ).await?;
+                let due = queue::list_due(&mut tx, endpoint, after, now, READ).await?;
                 // Anew for each page: one that came or ended since the last signs, or does not, what happened after that.
                 let keyring = &self.engine.keyring;
-                secrets = webhooks::secrets(&mut tx, endpoint.scope, keyring, endpoint.id, now)
+                secrets = webhooks::list_secrets(&mut tx, endpoint.scope, keyring, endpoint.id, now)
                     .await?
                     .into();
                 after = due.last().map(|last| (last.next_at, last.id)).or(after);
@@ -196,10 +196,10 @@ impl Sender {
 
     async fn send_one(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &LeasedWebhook,
         secrets: Arc<[SecretString]>,
-        due: Due,
-        done: &mpsc::Sender<Outcome>,
+        due: DueDelivery,
+        done: &mpsc::Sender<DeliveryOutcome>,
     ) -> Result<(), searchwright_store::Error> {
         let Ok(_turn) = self.room.acquire().await else {
             return Ok(());
@@ -212,14 +212,14 @@ impl Sender {
 
     async fn record_all(
         &self,
-        endpoint: &Endpoint,
-        mut ended: mpsc::Receiver<Outcome>,
+        endpoint: &LeasedWebhook,
+        mut ended: mpsc::Receiver<DeliveryOutcome>,
         stop: &CancellationToken,
     ) -> Result<(), searchwright_store::Error> {
         let mut outcomes = Vec::new();
         while ended.recv_many(&mut outcomes, WRITTEN).await > 0 {
             let outcomes = std::mem::take(&mut outcomes);
-            let gone = |o: &Outcome| o.attempt.status_code == Some(StatusCode::GONE.as_u16());
+            let gone = |o: &DeliveryOutcome| o.attempt.status_code == Some(StatusCode::GONE.as_u16());
             let is_gone = outcomes.iter().any(gone);
             // Those that are slow take turns, so that any number of them leaves room for the others.
             let is_slow = outcomes.iter().any(|o| o.attempt.duration_ms >= SLOW_MILLIS);
@@ -229,7 +229,7 @@ impl Sender {
                 .db
                 .write(move |tx| {
                     Box::pin(async move {
-                        let Some(failing) = sending::record(tx, &owned, outcomes, now).await? else {
+                        let Some(failing) = queue::record_outcomes(tx, &owned, outcomes, now).await? else {
                             return Ok::<_, searchwright_store::Error>(false);
                         };
                         let reason = match () {
@@ -237,10 +237,11 @@ impl Sender {
                             () if is_given_up(failing, now) => DisabledReason::FailedTooLong,
                             () => return Ok(!is_slow),
                         };
-                        if sending::disable(tx, &owned, reason, now).await? {
+                        if queue::disable(tx, &owned, reason, now).await? {
                             let (id, action) = (owned.id.to_string(), "webhooks.disable");
-                            let entry = New::without_credential(entry, action, id, CredentialKind::Server);
-                            activity::write(tx, owned.scope, entry, now).await?;
+                            let entry =
+                                NewActivity::without_credential(entry, action, id, CredentialKind::Server);
+                            activity::insert(tx, owned.scope, entry, now).await?;
                         }
                         Ok(false)
                     })
@@ -255,10 +256,10 @@ impl Sender {
 
     async fn attempt(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &LeasedWebhook,
         secrets: &[SecretString],
-        due: Due,
-    ) -> Result<Outcome, searchwright_store::Error> {
+        due: DueDelivery,
+    ) -> Result<DeliveryOutcome, searchwright_store::Error> {
         let at = self.engine.clock.now();
         let (id, seconds) = (message_id(due.id), at.millis().div_euclid(1_000));
         let signature =
@@ -286,7 +287,7 @@ impl Sender {
             None
         };
         let next_at = wait.map(|wait| self.engine.clock.now().plus_millis(wait.as_millis() as i64));
-        Ok(Outcome {
+        Ok(DeliveryOutcome {
             due,
             attempt,
             next_at,

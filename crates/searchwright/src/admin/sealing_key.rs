@@ -4,7 +4,7 @@ use clap::Subcommand;
 use searchwright_cli::{CliError, Exit};
 use searchwright_server::{
     config::Flags,
-    open::{self, sealing_key::Rewrapped},
+    open::{self, sealing_key::RewrapCounts},
 };
 
 use super::show;
@@ -73,15 +73,15 @@ pub async fn run(command: SealingKeyCommand, json: bool) -> Result<Exit, CliErro
 }
 
 /// Seals everything with the newest key of the folder.
-async fn all(flags: &Flags) -> Result<Rewrapped, CliError> {
+async fn all(flags: &Flags) -> Result<RewrapCounts, CliError> {
     let installation = super::open(flags).await?;
     let done = open::sealing_key::rewrap(&installation).await;
     installation.engine.db.close().await;
     done.map_err(|e| CliError::new(Exit::Failed, e.to_string()))
 }
 
-fn told(json: bool, key: u8, done: Rewrapped) -> Result<Exit, CliError> {
-    let Rewrapped { rewrapped, current } = done;
+fn told(json: bool, key: u8, done: RewrapCounts) -> Result<Exit, CliError> {
+    let RewrapCounts { rewrapped, current } = done;
     let text = format!("key {key}: {rewrapped} secrets sealed again, {current} were sealed with it already");
     let value = serde_json::json!({ "key": key, "rewrapped": rewrapped, "current": current });
     show(json, &value, &text)

@@ -93,7 +93,7 @@ impl Gate {
         let access = match self.remembered(&digest, now, generation) {
             Some(access) => access,
             None => {
-                let found = access::key_by_digest(&mut self.engine.db.read().await?, &digest).await?;
+                let found = access::find_key_by_digest(&mut self.engine.db.read().await?, &digest).await?;
                 let access = Arc::new(found.ok_or_else(invalid)?);
                 let until = now.plus_millis(BELIEVED_MILLIS);
                 self.believe(digest, Belief { until, generation }, &access);
@@ -145,7 +145,7 @@ impl Gate {
         let written = self
             .engine
             .db
-            .write(move |tx| Box::pin(async move { access::note_use(tx, uses).await }))
+            .write(move |tx| Box::pin(async move { access::record_key_uses(tx, uses).await }))
             .await;
         if let Err(error) = written {
             tracing::warn!(%error, "the last use of keys was not written");

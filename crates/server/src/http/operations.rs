@@ -344,7 +344,7 @@ pub(crate) fn limit(app: &App, endpoint: &Endpoint, credential: &Credential) -> 
         .then_some(((owner, 'r'), limits.run()));
     let always = [
         ((owner, 'd'), limits.default()),
-        ((key.own().project(), 'p'), limits.project()),
+        ((key.own_scope().project(), 'p'), limits.project()),
     ];
     let mut taken = Vec::with_capacity(3);
     for (bucket, quota) in run.into_iter().chain(always) {

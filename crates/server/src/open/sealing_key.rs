@@ -12,7 +12,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use searchwright_store::seal;
 
-pub use searchwright_store::seal::Rewrapped;
+pub use searchwright_store::seal::RewrapCounts;
 
 use super::{Installation, OpenError};
 
@@ -93,7 +93,7 @@ pub fn add(folder: &Path) -> Result<u8, OpenError> {
 }
 
 /// Seals everything with the newest key.
-pub async fn rewrap(installation: &Installation) -> Result<Rewrapped, OpenError> {
+pub async fn rewrap(installation: &Installation) -> Result<RewrapCounts, OpenError> {
     let keyring = installation.keyring.clone();
     let write = installation
         .engine

@@ -303,7 +303,7 @@ async fn jobs_of_a_killed_process_are_taken_up_at_once() {
         .unwrap();
     let mut tx = again.app.engine.db.read().await.unwrap();
     assert!(
-        searchwright_store::jobs::any_due(&mut tx, clock.now())
+        searchwright_store::jobs::has_due(&mut tx, clock.now())
             .await
             .unwrap(),
         "its lease has not run out, but nobody can hold it"

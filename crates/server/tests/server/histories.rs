@@ -90,8 +90,8 @@ async fn stopped(database: &str, waits: bool) {
 
     let engine = &bench.server.app.engine;
     let digest = keys::digest(&bench.key);
-    let key = access::key_by_digest(&mut engine.db.read().await.unwrap(), &digest).await;
-    let (scope, now) = (key.unwrap().unwrap().own(), engine.clock.now());
+    let key = access::find_key_by_digest(&mut engine.db.read().await.unwrap(), &digest).await;
+    let (scope, now) = (key.unwrap().unwrap().own_scope(), engine.clock.now());
     let id = |of: &Value| Uuid::try_parse(of.as_str().unwrap()).unwrap();
     let audit = id(&started["audit"]["id"]);
     let found = vec![issues::Finding {
@@ -104,7 +104,7 @@ async fn stopped(database: &str, waits: bool) {
     let read = bench.get("P/pages?limit=100").await.json();
     let of = read["data"].as_array().unwrap().iter();
     let a = of.clone().find(|page| page["id"] == title["page_id"]).unwrap();
-    let seen = [id(&title["page_id"]), bench.clock.id()].map(|id| pages::Seen {
+    let seen = [id(&title["page_id"]), bench.clock.id()].map(|id| pages::CrawledPage {
         id,
         page: serde_json::from_value(a.clone()).unwrap(),
         crawled_at: now,
@@ -113,8 +113,8 @@ async fn stopped(database: &str, waits: bool) {
     });
     let written = engine.db.write(move |tx| {
         Box::pin(async move {
-            pages::record(tx, scope, audit, seen.into()).await?;
-            issues::record(tx, scope, audit, found, newest, now).await
+            pages::upsert(tx, scope, audit, seen.into()).await?;
+            issues::record_findings(tx, scope, audit, found, newest, now).await
         })
     });
     written.await.unwrap();

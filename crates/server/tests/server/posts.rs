@@ -18,9 +18,14 @@ on_both!(
 async fn events_of(bench: &Bench) -> Vec<(String, String)> {
     let mut tx = bench.server.app.engine.db.read().await.unwrap();
     let digest = keys::digest(&bench.key);
-    let key = access::key_by_digest(&mut tx, &digest).await.unwrap().unwrap();
-    let events = events::after(&mut tx, key.own(), 0, None, 100).await.unwrap();
-    let event = |placed: &events::Placed| {
+    let key = access::find_key_by_digest(&mut tx, &digest)
+        .await
+        .unwrap()
+        .unwrap();
+    let events = events::list_after(&mut tx, key.own_scope(), 0, None, 100)
+        .await
+        .unwrap();
+    let event = |placed: &events::PositionedEvent| {
         let data = &placed.event.data;
         (
             placed.event.kind.to_string(),

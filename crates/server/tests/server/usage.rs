@@ -4,7 +4,7 @@ use searchwright_contract::usage::Metric;
 use searchwright_engine::failure::Failure;
 use searchwright_store::{
     access::{self, ProjectScope},
-    usage::{self, Charge, NewIntent},
+    usage::{self, Charge, NewReservation},
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -14,11 +14,11 @@ use crate::harness::Bench;
 async fn scope(bench: &Bench) -> ProjectScope {
     let digest = searchwright_engine::keys::digest(&bench.key);
     let mut tx = bench.server.app.engine.db.read().await.unwrap();
-    access::key_by_digest(&mut tx, &digest)
+    access::find_key_by_digest(&mut tx, &digest)
         .await
         .unwrap()
         .unwrap()
-        .own()
+        .own_scope()
 }
 
 fn quota<'a>(usage: &'a Value, metric: &str) -> &'a Value {
@@ -121,7 +121,7 @@ async fn what_the_operator_sets_is_shown_and_enforced() {
         .unwrap();
     let (scope, now) = (scope(&bench).await, bench.clock.now());
     let ids: Vec<Uuid> = (0..4).map(|_| bench.clock.id()).collect();
-    let step = move |n: usize, estimate| NewIntent {
+    let step = move |n: usize, estimate| NewReservation {
         id: ids[n],
         job: ids[0],
         step: n.to_string(),
@@ -135,17 +135,17 @@ async fn what_the_operator_sets_is_shown_and_enforced() {
         .db
         .write(move |tx| {
             Box::pin(async move {
-                usage::take(tx, scope, Metric::PostsGenerated, 2, now).await??;
-                usage::intend(tx, scope, first, now).await??;
+                usage::consume(tx, scope, Metric::PostsGenerated, 2, now).await??;
+                usage::reserve(tx, scope, first, now).await??;
                 usage::settle(tx, scope, settled, Some(3_150_000), now).await?;
-                usage::intend(tx, scope, second, now).await??;
+                usage::reserve(tx, scope, second, now).await??;
                 let unpriced = Charge {
                     id: probe,
                     provider: "anthropic".to_owned(),
                     what: "a probe".to_owned(),
                     actual: None,
                 };
-                usage::spend(tx, scope, unpriced, now).await?;
+                usage::record_charge(tx, scope, unpriced, now).await?;
                 Ok::<(), Failure>(())
             })
         })
@@ -170,7 +170,7 @@ async fn what_the_operator_sets_is_shown_and_enforced() {
         .db
         .write(move |tx| {
             Box::pin(async move {
-                Ok::<(), Failure>(usage::take(tx, scope, Metric::PostsGenerated, 2, now).await??)
+                Ok::<(), Failure>(usage::consume(tx, scope, Metric::PostsGenerated, 2, now).await??)
             })
         })
         .await
@@ -194,7 +194,7 @@ async fn what_the_operator_sets_is_shown_and_enforced() {
         .db
         .write(move |tx| {
             Box::pin(async move {
-                usage::intend(tx, scope, third, now).await??;
+                usage::reserve(tx, scope, third, now).await??;
                 Ok::<(), Failure>(())
             })
         })

@@ -1,40 +1,42 @@
-//! Carrying jobs out: leased, fenced, resumable. A worker that lost its lease cannot write, because every write of a
-//! running job carries the fence it was leased with.
+//! Leases of jobs.
+//!
+//! A worker holds a lease on the job that it runs, and renews it. Each lease has a number, the fence. A worker that lost its
+//! lease cannot write, because every write of a running job checks the fence.
 
 use searchwright_contract::{Instant, Problem};
 use uuid::Uuid;
 
-use crate::{Cells, Error, Json, Result, Tx, access::ProjectScope, sql};
+use crate::{Cells, Json, Result, Tx, access::ProjectScope, sql};
 
-/// Milliseconds a lease lasts unless it is renewed.
+/// Duration of a lease in milliseconds.
 pub const LEASE_MILLIS: i64 = 60_000;
 
-/// Crashes after which a job is given up as poison.
-pub const MOST_CRASHES: i64 = 5;
+/// Number of crashes after which a job fails.
+pub const MAX_CRASHES: i64 = 5;
 
-/// Jobs of one project that run at once; the rest of the room is for others.
-pub const MOST_RUNNING: i64 = 4;
+/// Maximum number of running jobs per project, so that one project does not take all workers.
+pub const MAX_RUNNING: i64 = 4;
 
-/// A job in a worker's hands.
+/// A job that a worker holds a lease on.
 #[derive(Clone, Debug)]
-pub struct Leased {
+pub struct LeasedJob {
     /// Identifier.
     pub id: Uuid,
-    /// Proof for the project.
+    /// Scope of its project.
     pub scope: ProjectScope,
-    /// What to do.
+    /// Input of the job.
     pub payload: serde_json::Value,
-    /// 1 the first time.
+    /// Number of the attempt, from 1.
     pub attempt: i64,
-    /// Leases that ended without a word.
+    /// Number of leases that expired.
     pub crashes: i64,
-    /// Must match in every write.
+    /// Number of the lease, which every write must match.
     pub fence: i64,
 }
 
-/// Takes a due job, if there is one: of the project that has the fewest running, the one that has waited the
-/// longest. Of a project with [`MOST_RUNNING`] none; workers that look at the same moment may each take one more.
-pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<Leased>> {
+/// Leases a due job, if there is one: of the project with the fewest running jobs the one that is due longest. Projects with
+/// [`MAX_RUNNING`] jobs are left out, but workers that lease at the same moment may each take one more.
+pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<LeasedJob>> {
     macro_rules! text {
         ($lock:literal) => {
             concat!(
@@ -59,15 +61,15 @@ pub async fn lease(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Option<Leas
         .bind(owner)
         .bind(now.plus_millis(LEASE_MILLIS))
         .bind(now)
-        .bind(MOST_RUNNING)
-        .fetch_optional(tx, leased)
+        .bind(MAX_RUNNING)
+        .fetch_optional(tx, read_leased)
         .await
 }
 
-fn leased(c: &mut Cells<'_>) -> Result<Leased> {
-    Ok(Leased {
+fn read_leased(c: &mut Cells<'_>) -> Result<LeasedJob> {
+    Ok(LeasedJob {
         id: c.take()?,
-        scope: ProjectScope::proven(c.take()?),
+        scope: ProjectScope::from_row(c.take()?),
         payload: c.take::<Json>()?.0,
         attempt: c.take()?,
         crashes: c.take()?,
@@ -75,8 +77,8 @@ fn leased(c: &mut Cells<'_>) -> Result<Leased> {
     })
 }
 
-/// Whether any job is due, without taking it: a cheap look before a write transaction.
-pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
+/// Whether a job is due or a lease is expired. A cheap query before a write transaction.
+pub async fn has_due(tx: &mut Tx, now: Instant) -> Result<bool> {
     sql(
         "SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'queued' AND run_after <= $1)
              OR EXISTS (SELECT 1 FROM jobs WHERE status = 'running' AND lease_until < $1)",
@@ -86,9 +88,14 @@ pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
     .await
 }
 
-/// Notes what a job has done, once: of a job that is run again, what it noted the first time. Under the lease only.
-pub async fn note(tx: &mut Tx, job: &Leased, done: serde_json::Value) -> Result<Option<serde_json::Value>> {
-    let noted: Option<Json> = sql(
+/// Writes a checkpoint of a job unless it has one, and returns the one that it had: an earlier attempt has done this step.
+/// [`Error::Missing`] if the lease is lost.
+pub async fn checkpoint(
+    tx: &mut Tx,
+    job: &LeasedJob,
+    done: serde_json::Value,
+) -> Result<Option<serde_json::Value>> {
+    let earlier: Option<Json> = sql(
         "SELECT progress FROM jobs WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'",
     )
     .bind(job.scope.project())
@@ -96,8 +103,8 @@ pub async fn note(tx: &mut Tx, job: &Leased, done: serde_json::Value) -> Result<
     .bind(job.fence)
     .fetch_one(tx, |c| c.take())
     .await?;
-    if let Some(Json(noted)) = noted {
-        return Ok(Some(noted));
+    if let Some(Json(earlier)) = earlier {
+        return Ok(Some(earlier));
     }
     sql("UPDATE jobs SET progress = $3 WHERE project_id = $1 AND id = $2")
         .bind(job.scope.project())
@@ -108,20 +115,20 @@ pub async fn note(tx: &mut Tx, job: &Leased, done: serde_json::Value) -> Result<
     Ok(None)
 }
 
-/// What a heartbeat hears.
+/// State of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beat {
-    /// Go on.
+pub enum LeaseStatus {
+    /// The lease is held.
     Alive,
-    /// Somebody wants it stopped.
+    /// The lease is held, and the job is requested to stop.
     Cancel,
-    /// The lease is somebody else's: write nothing more.
+    /// Another worker has the job: nothing more may be written.
     Lost,
 }
 
-impl Beat {
-    /// Of whether its stop is asked for; `None` if there is no such lease.
-    const fn of(cancel_requested: Option<bool>) -> Self {
+impl LeaseStatus {
+    /// Creates the status from the column `cancel_requested`; `None` if no row matches the lease.
+    const fn from_row(cancel_requested: Option<bool>) -> Self {
         match cancel_requested {
             None => Self::Lost,
             Some(true) => Self::Cancel,
@@ -130,14 +137,14 @@ impl Beat {
     }
 }
 
-/// Renews a lease and notes progress.
-pub async fn beat(
+/// Renews a lease and updates the progress of the job.
+pub async fn renew_lease(
     tx: &mut Tx,
-    job: &Leased,
+    job: &LeasedJob,
     progress: Option<serde_json::Value>,
     now: Instant,
-) -> Result<Beat> {
-    let heard: Option<bool> = sql(
+) -> Result<LeaseStatus> {
+    let cancel_requested: Option<bool> = sql(
         "UPDATE jobs SET lease_until = $4, progress = coalesce($5, progress)
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested",
     )
@@ -148,55 +155,55 @@ pub async fn beat(
     .bind(progress.map(Json))
     .fetch_optional(tx, |c| c.take())
     .await?;
-    Ok(Beat::of(heard))
+    Ok(LeaseStatus::from_row(cancel_requested))
 }
 
-/// What a heartbeat would hear, without renewing the lease.
-pub async fn listen(tx: &mut Tx, job: &Leased) -> Result<Beat> {
-    let heard: Option<bool> = sql("SELECT cancel_requested FROM jobs
+/// Returns the status of a lease without renewing it.
+pub async fn check_lease(tx: &mut Tx, job: &LeasedJob) -> Result<LeaseStatus> {
+    let cancel_requested: Option<bool> = sql("SELECT cancel_requested FROM jobs
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running'")
     .bind(job.scope.project())
     .bind(job.id)
     .bind(job.fence)
     .fetch_optional(tx, |c| c.take())
     .await?;
-    Ok(Beat::of(heard))
+    Ok(LeaseStatus::from_row(cancel_requested))
 }
 
-/// What a run hears that is about to end what it works on, in the transaction that does. Who asks for a stop meanwhile waits for
-/// that transaction, so that one of the two knows of the other.
-pub async fn decide(tx: &mut Tx, job: &Leased) -> Result<Beat> {
-    let heard: Option<bool> = sql("UPDATE jobs SET fence = fence
+/// Returns the status of a lease and locks the job, in the transaction that finishes its work. A request to stop that comes
+/// meanwhile waits for that transaction, so that either it or the transaction sees the other.
+pub async fn check_before_commit(tx: &mut Tx, job: &LeasedJob) -> Result<LeaseStatus> {
+    let cancel_requested: Option<bool> = sql("UPDATE jobs SET fence = fence
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running' RETURNING cancel_requested")
     .bind(job.scope.project())
     .bind(job.id)
     .bind(job.fence)
     .fetch_optional(tx, |c| c.take())
     .await?;
-    Ok(Beat::of(heard))
+    Ok(LeaseStatus::from_row(cancel_requested))
 }
 
-/// How a run ended.
+/// End of a run of a job.
 #[derive(Clone, Debug)]
-pub enum End {
-    /// Done, with what came of it.
+pub enum JobEnd {
+    /// Success, with the result.
     Succeeded(serde_json::Value),
-    /// Given up.
+    /// Failure.
     Failed(Box<Problem>),
-    /// Whether it took effect is not known, and no more is done to find out.
+    /// Unknown outcome, which nothing more is done to find out.
     Uncertain(Box<Problem>),
-    /// Stopped on request.
+    /// Stop on request.
     Canceled,
-    /// To be tried again.
+    /// Failure to be tried again at this time.
     Retry(Instant),
-    /// To be taken again then, as if it had not been taken.
+    /// Postponed to this time, without counting the attempt.
     Waits(Instant),
-    /// Given back as if it had not been taken: the worker is shutting down.
+    /// Returned to the queue, without counting the attempt, because the worker is shutting down.
     Released,
 }
 
-impl End {
-    /// What it is called in the log.
+impl JobEnd {
+    /// Name in the log.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Succeeded(_) => "succeeded",
@@ -209,7 +216,7 @@ impl End {
         }
     }
 
-    /// Why it did not succeed, where that is known.
+    /// Problem that the job ended with.
     pub fn problem(&self) -> Option<&Problem> {
         match self {
             Self::Failed(problem) | Self::Uncertain(problem) => Some(problem),
@@ -218,20 +225,20 @@ impl End {
     }
 }
 
-/// Ends a run; `false` if the lease was lost, and then nothing is written.
-pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result<bool> {
-    let attempts = i64::from(!matches!(end, End::Waits(_) | End::Released));
+/// Ends a run. Returns `false`, and writes nothing, if the lease is lost.
+pub async fn finish(tx: &mut Tx, job: &LeasedJob, end: JobEnd, now: Instant) -> Result<bool> {
+    let attempts = i64::from(!matches!(end, JobEnd::Waits(_) | JobEnd::Released));
     let (status, run_after, result, problem) = match end {
-        End::Succeeded(result) => ("succeeded", None, Some(Json(result)), None),
-        End::Failed(ref problem) | End::Uncertain(ref problem) => {
-            let problem = serde_json::to_value(&**problem).map_err(|e| Error::Defect(e.to_string()))?;
-            let is_known = matches!(end, End::Failed(_));
+        JobEnd::Succeeded(result) => ("succeeded", None, Some(Json(result)), None),
+        JobEnd::Failed(ref problem) | JobEnd::Uncertain(ref problem) => {
+            let problem = Json::encode(&**problem)?;
+            let is_known = matches!(end, JobEnd::Failed(_));
             let status = if is_known { "failed" } else { "uncertain" };
-            (status, None, None, Some(Json(problem)))
+            (status, None, None, Some(problem))
         }
-        End::Canceled => ("canceled", None, None, None),
-        End::Retry(at) | End::Waits(at) => ("queued", Some(at), None, None),
-        End::Released => ("queued", Some(now), None, None),
+        JobEnd::Canceled => ("canceled", None, None, None),
+        JobEnd::Retry(at) | JobEnd::Waits(at) => ("queued", Some(at), None, None),
+        JobEnd::Released => ("queued", Some(now), None, None),
     };
     let finished = run_after.is_none().then_some(now);
     let touched = sql("UPDATE jobs SET status = $4, run_after = coalesce($5, run_after), result = $6, problem = $7, finished_at = $8,
@@ -251,8 +258,8 @@ pub async fn finish(tx: &mut Tx, job: &Leased, end: End, now: Instant) -> Result
     Ok(touched == 1)
 }
 
-/// Whether the job is still this worker's: guards every other write of a run.
-pub async fn holds(tx: &mut Tx, job: &Leased) -> Result<bool> {
+/// Whether the lease is held. Guards every other write of a run.
+pub async fn holds_lease(tx: &mut Tx, job: &LeasedJob) -> Result<bool> {
     sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'running')")
         .bind(job.scope.project())
         .bind(job.id)
@@ -261,12 +268,13 @@ pub async fn holds(tx: &mut Tx, job: &Leased) -> Result<bool> {
         .await
 }
 
-/// Gives back the jobs whose worker fell silent. Those that crashed too often are returned, still to be failed.
-pub async fn rescue(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<Leased>> {
+/// Requeues the jobs whose leases are expired. Those that crashed [`MAX_CRASHES`] times are leased to `owner` and returned, for the
+/// caller to fail them.
+pub async fn requeue_expired(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<LeasedJob>> {
     sql("UPDATE jobs SET status = 'queued', crashes = crashes + 1, run_after = $1, lease_owner = NULL, lease_until = NULL
          WHERE status = 'running' AND lease_until < $1 AND crashes + 1 < $2")
     .bind(now)
-    .bind(MOST_CRASHES)
+    .bind(MAX_CRASHES)
     .execute(tx)
     .await?;
     sql(
@@ -275,23 +283,23 @@ pub async fn rescue(tx: &mut Tx, owner: Uuid, now: Instant) -> Result<Vec<Leased
          RETURNING id, project_id, payload, attempt, crashes, fence",
     )
     .bind(now)
-    .bind(MOST_CRASHES)
+    .bind(MAX_CRASHES)
     .bind(owner)
     .bind(now.plus_millis(LEASE_MILLIS))
-    .fetch_all(tx, leased)
+    .fetch_all(tx, read_leased)
     .await
 }
 
-/// Whether any job is in a worker's hands.
-pub async fn any_running(tx: &mut Tx) -> Result<bool> {
+/// Whether any job is running.
+pub async fn has_running(tx: &mut Tx) -> Result<bool> {
     sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'running')")
         .fetch_one(tx, |c| c.take())
         .await
 }
 
-/// Gives back at once what another process on this machine held: its lock on the data folder has ended,
-/// so nobody else can be working (embedded database only).
-pub async fn reclaim(tx: &mut Tx, now: Instant) -> Result<u64> {
+/// Expires all leases. For the start on an embedded database, when the process holds the lock of the data folder and no other
+/// can be working. Returns the number of jobs.
+pub async fn expire_leases(tx: &mut Tx, now: Instant) -> Result<u64> {
     sql("UPDATE jobs SET lease_until = $1 WHERE status = 'running' AND lease_until > $1")
         .bind(now.plus_millis(-1))
         .execute(tx)

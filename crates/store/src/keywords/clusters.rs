@@ -1,53 +1,53 @@
-//! Where keywords stand among those that are like them.
+//! Clusters of similar keywords.
 
 use searchwright_contract::{Instant, keywords::Intent};
 use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// A keyword's place.
+/// Place of a keyword in a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// Its cluster; `None` if it is alone or nobody has looked.
+pub struct ClusterPlace {
+    /// Cluster; `None` if it is in none.
     pub cluster: Option<Uuid>,
-    /// The cluster goes by it.
+    /// Whether the cluster is named after it.
     pub is_head: bool,
 }
 
-/// A keyword as far as clusters are made of it.
+/// A keyword to be clustered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InCluster {
+pub struct ClusterCandidate {
     /// Identifier.
     pub id: Uuid,
-    /// The text.
+    /// Text.
     pub keyword: String,
-    /// What a searcher wants.
+    /// Search intent.
     pub intent: Option<Intent>,
     /// Searches per month.
     pub search_volume: Option<i64>,
-    /// Where it stands now.
-    pub place: Place,
+    /// Current place.
+    pub place: ClusterPlace,
 }
 
-/// The keywords of a language, newest first, so many at most; without those that are rejected or kept for the record.
-pub async fn in_language(
+/// Returns at most `limit` keywords of a language, newest first, without rejected and archived ones.
+pub async fn list_in_language(
     tx: &mut Tx,
     scope: ProjectScope,
     language: &str,
-    most: u32,
-) -> Result<Vec<InCluster>> {
+    limit: u32,
+) -> Result<Vec<ClusterCandidate>> {
     sql("SELECT id, keyword, intent, search_volume, cluster_id, is_cluster_head FROM keywords
          WHERE project_id = $1 AND language = $2 AND status NOT IN ('rejected', 'archived') ORDER BY id DESC LIMIT $3")
     .bind(scope.project())
     .bind(language)
-    .bind(most)
+    .bind(limit)
     .fetch_all(tx, |c| {
-        Ok(InCluster {
+        Ok(ClusterCandidate {
             id: c.take()?,
             keyword: c.take()?,
             intent: c.parse_optional()?,
             search_volume: c.take()?,
-            place: Place {
+            place: ClusterPlace {
                 cluster: c.take()?,
                 is_head: c.take()?,
             },
@@ -56,11 +56,11 @@ pub async fn in_language(
     .await
 }
 
-/// Writes places.
-pub async fn set_clusters(
+/// Updates the places of keywords.
+pub async fn update_clusters(
     tx: &mut Tx,
     scope: ProjectScope,
-    places: Vec<(Uuid, Place)>,
+    places: Vec<(Uuid, ClusterPlace)>,
     now: Instant,
 ) -> Result<()> {
     let rows = places

@@ -1,28 +1,28 @@
-//! Lists of keywords: what they are narrowed to, in which order, and the statements that keep them as fast among a
-//! million as among a thousand.
+//! Lists of keywords, filtered and sorted. Each order reads from an index, so that a page takes as long among a million
+//! keywords as among a thousand.
 
 use searchwright_contract::keywords::{Intent, Keyword, KeywordSort, KeywordStatus};
 use uuid::Uuid;
 
-use super::keyword;
+use super::read_keyword;
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// Filters and place of a list.
+/// Filters and cursor of a list.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct KeywordQuery {
     /// Only this status.
     pub status: Option<KeywordStatus>,
     /// Only this intent.
     pub intent: Option<Intent>,
     /// Only this cluster.
     pub cluster: Option<Uuid>,
-    /// Only texts that contain this, normalised.
+    /// Only texts that contain this normalised text.
     pub contains: Option<String>,
-    /// Order.
+    /// Order; newest first if `None`.
     pub sort: Option<KeywordSort>,
-    /// Last row of the page before: sort value (-1 for unknown) and id.
+    /// Last row of the previous page: sort value (-1 if it is unknown) and id.
     pub after: Option<(i64, Uuid)>,
-    /// Rows, at most.
+    /// Maximum number of rows.
     pub limit: u32,
 }
 
@@ -45,9 +45,9 @@ macro_rules! part {
     };
 }
 
-/// Of what a filter leaves out of an order, nothing is looked up in the table: an index says what it needs.
-/// The plus keeps SQLite from walking that index once more. PostgreSQL does not get it: it does not know how little
-/// LIMIT leaves, and would read the whole table.
+/// Filters by a subquery on the columns of an index, so that excluded rows are not read from the table. The plus keeps SQLite
+/// from scanning that index again. Not for PostgreSQL, which does not know how few rows LIMIT leaves, and would read the whole
+/// table.
 macro_rules! filtered {
     ($from:expr, $value:literal) => {
         concat!(
@@ -75,30 +75,30 @@ macro_rules! newest {
 macro_rules! sorted {
     ($part:expr, $covered:expr, $value:literal) => {
         match ($part, $covered) {
-            (Part::Known, true) => filtered!(concat!("(", $value, ", id) < ($2, $3)"), $value),
-            (Part::Known, false) => {
+            (ListPart::Known, true) => filtered!(concat!("(", $value, ", id) < ($2, $3)"), $value),
+            (ListPart::Known, false) => {
                 part!(
                     concat!("(", $value, ", id) < ($2, $3)"),
                     concat!($value, " DESC, id DESC")
                 )
             }
-            (Part::Unknown, _) => newest!(concat!($value, " IS NULL")),
+            (ListPart::Unknown, _) => newest!(concat!($value, " IS NULL")),
         }
     };
 }
 
-/// An order by a value has two: the keywords whose value is known, and after them the others, newest first.
+/// A part of a list: an order by a value has the keywords with a known value, and then the others, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Its value is known.
+pub enum ListPart {
+    /// Keywords whose value is known.
     Known,
-    /// It is not.
+    /// Keywords whose value is not known.
     Unknown,
 }
 
-/// The text of a part of a list. Each order walks an index of its own; newest first with a filter walks that of the filter.
-/// Parameters: project, sort value and id of the place, limit, status, intent, pattern, cluster.
-pub fn list_text(query: &Query, part: Part, postgres: bool) -> &'static str {
+/// Returns the statement of a part of a list. Each order reads from its own index; newest first with a filter reads from that of
+/// the filter. Parameters: project, sort value and id of the cursor, limit, status, intent, LIKE pattern, cluster.
+pub fn list_text(query: &KeywordQuery, part: ListPart, postgres: bool) -> &'static str {
     let covered = !postgres
         && (query.status.is_some() || query.intent.is_some())
         && query.contains.is_none()
@@ -114,9 +114,9 @@ pub fn list_text(query: &Query, part: Part, postgres: bool) -> &'static str {
     }
 }
 
-/// One page in the order of the query, newest first unless it says otherwise.
-pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<Keyword>> {
-    // An id is a UUIDv7: its order is the order of creation, and the largest possible one begins the list.
+/// Returns one page in the order of the query.
+pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Result<Vec<Keyword>> {
+    // Ids are UUIDv7: their order is that of creation, and the largest possible id begins the list.
     let (value, id) = query.after.unwrap_or((i64::MAX, Uuid::max()));
     if query.sort.unwrap_or(KeywordSort::Created) == KeywordSort::Created {
         let all = query.status.is_none() && query.intent.is_none() && query.cluster.is_none();
@@ -127,28 +127,28 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: Query) -> Result<Vec<
             .bind(scope.project())
             .bind(id)
             .bind(query.limit)
-            .fetch_all(tx, keyword)
+            .fetch_all(tx, read_keyword)
             .await;
         }
-        return read(tx, scope, &query, Part::Known, (value, id), query.limit).await;
+        return fetch_part(tx, scope, &query, ListPart::Known, (value, id), query.limit).await;
     }
     if value < 0 {
-        return read(tx, scope, &query, Part::Unknown, (value, id), query.limit).await;
+        return fetch_part(tx, scope, &query, ListPart::Unknown, (value, id), query.limit).await;
     }
-    let mut found = read(tx, scope, &query, Part::Known, (value, id), query.limit).await?;
+    let mut found = fetch_part(tx, scope, &query, ListPart::Known, (value, id), query.limit).await?;
     let left = query.limit.saturating_sub(found.len() as u32);
     if left > 0 {
         let begin = (value, Uuid::max());
-        found.extend(read(tx, scope, &query, Part::Unknown, begin, left).await?);
+        found.extend(fetch_part(tx, scope, &query, ListPart::Unknown, begin, left).await?);
     }
     Ok(found)
 }
 
-async fn read(
+async fn fetch_part(
     tx: &mut Tx,
     scope: ProjectScope,
-    query: &Query,
-    part: Part,
+    query: &KeywordQuery,
+    part: ListPart,
     after: (i64, Uuid),
     limit: u32,
 ) -> Result<Vec<Keyword>> {
@@ -159,14 +159,14 @@ async fn read(
         .bind(limit)
         .bind(query.status.map(KeywordStatus::as_str))
         .bind(query.intent.map(Intent::as_str))
-        .bind(query.contains.as_deref().map(contains))
+        .bind(query.contains.as_deref().map(like_pattern))
         .bind(query.cluster)
-        .fetch_all(tx, keyword)
+        .fetch_all(tx, read_keyword)
         .await
 }
 
-/// A LIKE pattern for texts that contain this one.
-fn contains(text: &str) -> String {
+/// Returns the LIKE pattern of texts that contain this one.
+fn like_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
     for c in text.chars() {

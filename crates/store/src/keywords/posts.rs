@@ -1,4 +1,4 @@
-//! Keywords follow the posts that aim at them.
+//! Status of keywords, which follows from the posts that target them.
 
 use searchwright_contract::{
     Instant,
@@ -7,11 +7,11 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
-use super::post_ids;
+use super::read_post_ids;
 use crate::{Json, Result, Tx, access::ProjectScope, sql};
 
-/// Where a post takes the keyword that it aims at; `None`: nowhere, it was put away.
-pub const fn stage(post: PostStatus, has_text: bool, was_live: bool) -> Option<KeywordStatus> {
+/// Returns the status that a post gives to its keyword; `None` for an archived post.
+pub const fn status_from_post(post: PostStatus, has_text: bool, was_live: bool) -> Option<KeywordStatus> {
     Some(match post {
         PostStatus::Archived => return None,
         PostStatus::Published => Published,
@@ -21,22 +21,22 @@ pub const fn stage(post: PostStatus, has_text: bool, was_live: bool) -> Option<K
     })
 }
 
-/// The farther of two stages.
-const fn rank(stage: KeywordStatus) -> u8 {
-    match stage {
+/// Returns the rank of a status; a keyword takes that of highest rank.
+const fn rank(status: KeywordStatus) -> u8 {
+    match status {
         Published => 3,
         InProgress => 2,
         _ => 1,
     }
 }
 
-/// Writes which posts aim at a keyword, and where that takes it: as far as the farthest of them; without any it is free
-/// again. What somebody rejected or put away stays so. Does nothing for a keyword that is gone.
-pub async fn follow(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instant) -> Result<()> {
+/// Updates the posts of a keyword and its status, which is the most advanced that its posts give it, or `approved` when the last
+/// post is gone. Rejected and archived keywords keep their status. Does nothing if there is no such keyword.
+pub async fn update_from_posts(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instant) -> Result<()> {
     let known = sql("SELECT status, post_ids FROM keywords WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(keyword)
-        .fetch_optional(tx, |c| Ok((c.parse::<KeywordStatus>()?, post_ids(c)?)))
+        .fetch_optional(tx, |c| Ok((c.parse::<KeywordStatus>()?, read_post_ids(c)?)))
         .await?;
     let Some((status, had)) = known else {
         return Ok(());
@@ -49,16 +49,16 @@ pub async fn follow(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instan
     .bind(keyword)
     .fetch_all(tx, |c| {
         let id = c.take::<Uuid>()?.to_string();
-        Ok((id, stage(c.parse()?, c.take()?, c.take()?)))
+        Ok((id, status_from_post(c.parse()?, c.take()?, c.take()?)))
     })
     .await?;
-    let farthest = posts
+    let most_advanced = posts
         .iter()
-        .filter_map(|(_, stage)| *stage)
-        .max_by_key(|stage| rank(*stage));
-    let next = match (status, farthest) {
+        .filter_map(|(_, status)| *status)
+        .max_by_key(|status| rank(*status));
+    let next = match (status, most_advanced) {
         (Rejected | Archived, _) => status,
-        (_, Some(stage)) => stage,
+        (_, Some(advanced)) => advanced,
         (Planned | InProgress | Published, None) if !had.is_empty() => Approved,
         _ => status,
     };
@@ -77,9 +77,9 @@ pub async fn follow(tx: &mut Tx, scope: ProjectScope, keyword: Uuid, now: Instan
     Ok(())
 }
 
-/// Keywords that several posts were published for, with where each is: keyword, its text, address.
-pub async fn published_twice(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String, String)>> {
-    // Which keywords have several posts is read off an index: a row of a post holds its text.
+/// Returns the keywords for which several posts were published: id, text, and URL of each post.
+pub async fn list_published_twice(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<(Uuid, String, String)>> {
+    // The keywords with several posts are found in an index, because the rows of posts are long.
     sql("SELECT k.id, k.keyword, p.published_url FROM posts p JOIN keywords k ON k.project_id = p.project_id AND k.id = p.keyword_id
          WHERE p.project_id = $1 AND p.published_url IS NOT NULL AND p.archived_at IS NULL AND p.keyword_id IN
            (SELECT keyword_id FROM posts WHERE project_id = $1 AND keyword_id IS NOT NULL GROUP BY keyword_id HAVING count(*) > 1)

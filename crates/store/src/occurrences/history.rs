@@ -1,4 +1,4 @@
-//! Every change of state of an occurrence: who made it, when, from what to what.
+//! History of the state of occurrences: every change with its time, actor and both states.
 
 use searchwright_contract::{
     Instant,
@@ -6,25 +6,30 @@ use searchwright_contract::{
 };
 use uuid::Uuid;
 
-use super::{Actor, Change, OccurrenceKey};
+use super::{Actor, OccurrenceKey, StateChange};
 use crate::{Error, Param, Result, Tx, access::ProjectScope, ledger, sql};
 
-/// Writes changes to the ledger.
-pub async fn log(tx: &mut Tx, scope: ProjectScope, changes: &[Change], actor: &Actor) -> Result<()> {
+/// Inserts changes into the history.
+pub async fn insert_changes(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    changes: &[StateChange],
+    actor: &Actor,
+) -> Result<()> {
     sql("INSERT INTO occurrence_changes (project_id, at, actor, note, issue_id, page_id, to_state, from_state)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING")
     .bind(scope.project())
     .bind(actor.at)
     .bind(actor.id.clone())
     .bind(actor.note.clone())
-    .execute_each(tx, changes.iter().map(Change::row).collect())
+    .execute_each(tx, changes.iter().copied().map(StateChange::to_row).collect())
     .await?;
     Ok(())
 }
 
-/// Brings what an audit changed of an issue since it began to the ledger, once however often it is done. How many that were
-/// resolved it has brought there as something else.
-pub async fn log_audit(
+/// Inserts the changes that an audit made to an issue since `began`; each once, however often this is called. Returns the number
+/// of inserted changes from `resolved` to another state.
+pub async fn insert_audit_changes(
     tx: &mut Tx,
     scope: ProjectScope,
     issue: Uuid,
@@ -62,11 +67,11 @@ pub async fn log_audit(
     Ok(resolved.count() as u64)
 }
 
-/// What became of occurrences, each in its place, the newest changes first.
-pub async fn histories(
+/// Returns at most `limit` changes of each occurrence, newest first, in the order of `keys`.
+pub async fn list_histories(
     tx: &mut Tx,
     scope: ProjectScope,
-    pairs: &[OccurrenceKey],
+    keys: &[OccurrenceKey],
     limit: u32,
 ) -> Result<Vec<Vec<OccurrenceChange>>> {
     sql(
@@ -75,20 +80,20 @@ pub async fn histories(
     )
     .bind(scope.project())
     .bind(limit)
-    .fetch_all_each(tx, ledger::key_rows(pairs), |c| {
+    .fetch_all_each(tx, ledger::key_rows(keys), |c| {
         Ok(OccurrenceChange {
             at: c.take()?,
             from: c.parse()?,
             to: c.parse()?,
-            by: by(&c.take::<String>()?)?,
+            by: parse_actor(&c.take::<String>()?)?,
             note: c.take()?,
         })
     })
     .await
 }
 
-/// Reads [`Actor::id`].
-fn by(actor: &str) -> Result<issues::Actor> {
+/// Parses [`Actor::id`].
+fn parse_actor(actor: &str) -> Result<issues::Actor> {
     let (kind, id) = actor.split_once(':').unwrap_or((actor, ""));
     let kind = match kind {
         "key" => ActorKind::ApiKey,

@@ -1,34 +1,40 @@
-//! Sealing again what older keys sealed, so that they can be forgotten.
+//! Rotation of the sealing key: values of older keys are sealed with the newest, so that the older keys can be removed.
 
 use uuid::Uuid;
 
-use super::{CANARY, CANARY_PLACE, CANARY_TEXT, Keyring, Place};
+use super::{CANARY, CANARY_CONTEXT, CANARY_TEXT, Keyring, SealContext};
 use crate::{Error, Result, Tx, admin, sql};
 
-/// First byte of an answer that is kept as it is: JSON.
-const PLAIN: u8 = b'{';
+/// First byte of a stored response that is not sealed: JSON.
+const UNSEALED: u8 = b'{';
 
-/// What became of what is sealed.
+/// Numbers of sealed values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Rewrapped {
-    /// Values that are sealed with the newest key now.
+pub struct RewrapCounts {
+    /// Values that were sealed again with the newest key.
     pub rewrapped: u64,
-    /// Values that were already.
+    /// Values that were sealed with the newest key before.
     pub current: u64,
 }
 
-/// A sealed value: its project, the row it is bound to, and itself.
-type Sealed = (Uuid, Uuid, Vec<u8>);
+/// A sealed value with its project and the row it is bound to.
+type SealedRow = (Uuid, Uuid, Vec<u8>);
 
-/// Seals everything with the newest key. One that does not open fails all of it.
-pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<Rewrapped> {
-    let mut done = Rewrapped::default();
-    for (table, column, read, write) in TABLES {
-        let rows: Vec<Sealed> = sql(read)
+/// Seals all values with the newest key. An error, which must roll the transaction back, if one of them does not open.
+pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<RewrapCounts> {
+    let mut counts = RewrapCounts::default();
+    for SealedColumn {
+        table,
+        column,
+        select,
+        update,
+    } in COLUMNS
+    {
+        let rows: Vec<SealedRow> = sql(select)
             .fetch_all(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
             .await?;
         for (project, row, sealed) in rows {
-            let place = Place {
+            let context = SealContext {
                 table,
                 column,
                 row,
@@ -38,86 +44,95 @@ pub async fn rewrap(tx: &mut Tx, keyring: &Keyring) -> Result<Rewrapped> {
                     project
                 },
             };
-            if let Some(again) = again(keyring, place, &sealed, &mut done)? {
-                sql(write)
+            if let Some(resealed) = reseal(keyring, context, &sealed, &mut counts)? {
+                sql(update)
                     .bind(project)
                     .bind(row)
                     .bind(sealed)
-                    .bind(again)
+                    .bind(resealed)
                     .execute(tx)
                     .await?;
             }
         }
     }
-    if let Some(stored) = admin::meta(tx, CANARY).await?
-        && again(keyring, CANARY_PLACE, &stored, &mut Rewrapped::default())?.is_some()
+    if let Some(stored) = admin::get_meta(tx, CANARY).await?
+        && reseal(keyring, CANARY_CONTEXT, &stored, &mut RewrapCounts::default())?.is_some()
     {
-        let fresh = keyring.seal(CANARY_PLACE, CANARY_TEXT)?;
+        let canary = keyring.seal(CANARY_CONTEXT, CANARY_TEXT)?;
         sql("UPDATE meta SET value = $2 WHERE name = $1")
             .bind(CANARY)
-            .bind(fresh)
+            .bind(canary)
             .execute(tx)
             .await?;
     }
-    Ok(done)
+    Ok(counts)
 }
 
-/// What is sealed: table, column, how all of it is read, and how one is replaced by project, row, what was there and what is to be.
-const TABLES: [(&str, &str, &str, &str); 5] = [
-    (
-        "providers",
-        "secret",
-        "SELECT project_id, id, secret FROM providers WHERE secret IS NOT NULL",
-        "UPDATE providers SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
-    ),
-    (
-        "integrations",
-        "secret",
-        "SELECT project_id, id, secret FROM integrations WHERE secret IS NOT NULL",
-        "UPDATE integrations SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
-    ),
-    (
-        "webhook_secrets",
-        "secret",
-        "SELECT project_id, id, secret FROM webhook_secrets",
-        "UPDATE webhook_secrets SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
-    ),
-    // They belong to no project; the first column stands for one, so that all statements are alike.
-    (
-        "oauth_apps",
-        "secret",
-        "SELECT id, id, secret FROM oauth_apps",
-        "UPDATE oauth_apps SET secret = $4 WHERE id = $1 AND id = $2 AND secret = $3",
-    ),
-    // Only answers with a secret in them are sealed.
-    (
-        "idempotency",
-        "body",
-        "SELECT project_id, owner, body FROM idempotency WHERE route IN ('webhooks.create', 'webhooks.rotate', 'integrations.connect') AND status < 300",
-        "UPDATE idempotency SET body = $4 WHERE project_id = $1 AND owner = $2 AND body = $3",
-    ),
+/// A column with sealed values.
+struct SealedColumn {
+    table: &'static str,
+    column: &'static str,
+    /// Selects project, row and value of all rows.
+    select: &'static str,
+    /// Replaces a value. Parameters: project, row, current value, new value.
+    update: &'static str,
+}
+
+const COLUMNS: [SealedColumn; 5] = [
+    SealedColumn {
+        table: "providers",
+        column: "secret",
+        select: "SELECT project_id, id, secret FROM providers WHERE secret IS NOT NULL",
+        update: "UPDATE providers SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
+    },
+    SealedColumn {
+        table: "integrations",
+        column: "secret",
+        select: "SELECT project_id, id, secret FROM integrations WHERE secret IS NOT NULL",
+        update: "UPDATE integrations SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
+    },
+    SealedColumn {
+        table: "webhook_secrets",
+        column: "secret",
+        select: "SELECT project_id, id, secret FROM webhook_secrets",
+        update: "UPDATE webhook_secrets SET secret = $4 WHERE project_id = $1 AND id = $2 AND secret = $3",
+    },
+    // Belongs to no project; its id stands for one, so that all statements take the same parameters.
+    SealedColumn {
+        table: "oauth_apps",
+        column: "secret",
+        select: "SELECT id, id, secret FROM oauth_apps",
+        update: "UPDATE oauth_apps SET secret = $4 WHERE id = $1 AND id = $2 AND secret = $3",
+    },
+    // Only responses that contain a secret are sealed.
+    SealedColumn {
+        table: "idempotency",
+        column: "body",
+        select: "SELECT project_id, owner, body FROM idempotency WHERE route IN ('webhooks.create', 'webhooks.rotate', 'integrations.connect') AND status < 300",
+        update: "UPDATE idempotency SET body = $4 WHERE project_id = $1 AND owner = $2 AND body = $3",
+    },
 ];
 
-/// The value sealed with the newest key; `None` if it is.
-fn again(
+/// Seals a value with the newest key; `None` if it is already, or is not sealed.
+fn reseal(
     keyring: &Keyring,
-    place: Place<'_>,
+    context: SealContext<'_>,
     sealed: &[u8],
-    done: &mut Rewrapped,
+    counts: &mut RewrapCounts,
 ) -> Result<Option<Vec<u8>>> {
     let newest = keyring
         .newest()
         .ok_or(Error::Seal("no sealing key is configured"))?;
     match sealed.first() {
         Some(first) if *first == newest => {
-            done.current += 1;
+            counts.current += 1;
             Ok(None)
         }
-        Some(&PLAIN) | None => Ok(None),
+        Some(&UNSEALED) | None => Ok(None),
         Some(_) => {
-            done.rewrapped += 1;
-            let opened = keyring.open(place, sealed)?;
-            keyring.seal(place, &opened).map(Some)
+            counts.rewrapped += 1;
+            let opened = keyring.open(context, sealed)?;
+            keyring.seal(context, &opened).map(Some)
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Who reaches which project: the scope comes out of the database, and only for the key's own.
+//! Access: a scope comes from the database, and only for the project of the key.
 
 use searchwright_contract::Scope;
 use searchwright_store::{
-    access::{self, Child},
+    access::{self, RecordKind},
     admin::{self, NewKey},
 };
 use uuid::Uuid;
@@ -14,18 +14,18 @@ use crate::{
 };
 
 on_both!(
-    a_key_enters_its_own_project_only,
-    what_is_kept_of_a_key,
-    last_use_only_grows,
-    a_child_of_any_project_is_found,
+    key_gives_access_to_its_own_project_only,
+    key_record_reads_back,
+    last_use_never_goes_back,
+    record_of_any_project_is_found,
 );
 
-async fn a_key_enters_its_own_project_only(place: &Place) {
+async fn key_gives_access_to_its_own_project_only(place: &Place) {
     let store = place.store().await;
     let (mine, foreign) = (store.key().await, store.key().await);
     let own = mine.project.id.clone();
-    let scope = mine.enter(&own).unwrap();
-    assert_eq!(scope, mine.own());
+    let scope = mine.scope_for(&own).unwrap();
+    assert_eq!(scope, mine.own_scope());
     assert_eq!(scope.project().to_string(), own);
     let refused = [
         foreign.project.id.clone(),
@@ -41,15 +41,15 @@ async fn a_key_enters_its_own_project_only(place: &Place) {
         "' OR 1=1 --".to_owned(),
     ];
     for other in refused {
-        assert!(mine.enter(&other).is_none(), "{other:?}");
+        assert!(mine.scope_for(&other).is_none(), "{other:?}");
     }
-    let unknown = access::key_by_digest(&mut store.read().await, &digest(id()))
+    let unknown = access::find_key_by_digest(&mut store.read().await, &digest(id()))
         .await
         .unwrap();
     assert!(unknown.is_none());
 }
 
-async fn what_is_kept_of_a_key(place: &Place) {
+async fn key_record_reads_back(place: &Place) {
     let store = place.store().await;
     let project = store.project().await.project();
     let new = NewKey {
@@ -78,7 +78,7 @@ async fn what_is_kept_of_a_key(place: &Place) {
         (Scope::ContentPublish, false),
         (Scope::ProjectsRead, false),
     ] {
-        assert_eq!(access.may(scope), may, "{scope:?}");
+        assert_eq!(access.permits(scope), may, "{scope:?}");
     }
     let read_only = NewKey {
         scopes: access
@@ -100,11 +100,11 @@ async fn what_is_kept_of_a_key(place: &Place) {
         (Scope::KeywordsWrite, false),
         (Scope::ContentGenerate, false),
     ] {
-        assert_eq!(access.may(scope), may, "{scope:?} read-only");
+        assert_eq!(access.permits(scope), may, "{scope:?} read-only");
     }
 }
 
-async fn last_use_only_grows(place: &Place) {
+async fn last_use_never_goes_back(place: &Place) {
     let store = place.store().await;
     let (one, two) = (store.key().await.key.id, store.key().await.key.id);
     for (uses, expected) in [
@@ -115,7 +115,7 @@ async fn last_use_only_grows(place: &Place) {
         ),
         (vec![], (later(5), later(9))),
     ] {
-        commit!(store.db, |tx| access::note_use(tx, uses).await).unwrap();
+        commit!(store.db, |tx| access::record_key_uses(tx, uses).await).unwrap();
         let used = (
             store.find(one).await.key.last_used_at,
             store.find(two).await.key.last_used_at,
@@ -124,7 +124,7 @@ async fn last_use_only_grows(place: &Place) {
     }
 }
 
-async fn a_child_of_any_project_is_found(place: &Place) {
+async fn record_of_any_project_is_found(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     store.project().await;
@@ -135,23 +135,25 @@ async fn a_child_of_any_project_is_found(place: &Place) {
     crate::issues::audit_of_one_page(&store, scope, audit, page, issue).await;
     let mut tx = store.read().await;
     for (child, there) in [
-        (Child::Keyword, keyword),
-        (Child::Job, job),
-        (Child::Audit, audit),
-        (Child::Page, page),
-        (Child::Issue, issue),
+        (RecordKind::Keyword, keyword),
+        (RecordKind::Job, job),
+        (RecordKind::Audit, audit),
+        (RecordKind::Page, page),
+        (RecordKind::Issue, issue),
     ] {
         assert!(
-            access::exists_anywhere(&mut tx, child, there).await.unwrap(),
+            access::exists_in_any_project(&mut tx, child, there)
+                .await
+                .unwrap(),
             "{child:?}"
         );
         assert!(
-            !access::exists_anywhere(&mut tx, child, id()).await.unwrap(),
+            !access::exists_in_any_project(&mut tx, child, id()).await.unwrap(),
             "{child:?}"
         );
     }
     assert!(
-        !access::exists_anywhere(&mut tx, Child::Job, keyword)
+        !access::exists_in_any_project(&mut tx, RecordKind::Job, keyword)
             .await
             .unwrap()
     );

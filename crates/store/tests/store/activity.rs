@@ -1,4 +1,4 @@
-//! Activity: written with the change, read newest first, forgotten after 400 days.
+//! Activity: inserted with the change, listed newest first, deleted after 400 days.
 
 use searchwright_contract::{
     Instant,
@@ -7,23 +7,23 @@ use searchwright_contract::{
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    activity::{self, KEPT_DAYS, New},
+    activity::{self, NewActivity, RETENTION_DAYS},
 };
 use uuid::Uuid;
 
 use crate::harness::{Place, Store, id, now};
 
 on_both!(
-    what_was_written_is_read_newest_first,
-    it_goes_with_its_change,
+    entries_are_listed_newest_first,
+    entry_is_rolled_back_with_its_change,
     another_project_sees_nothing,
-    it_is_kept_for_400_days,
+    entry_is_deleted_after_400_days,
 );
 
 const DAY: i64 = 86_400_000;
 
-fn new(action: &'static str, subject: Option<&str>) -> New {
-    New {
+fn new(action: &'static str, subject: Option<&str>) -> NewActivity {
+    NewActivity {
         id: id(),
         action,
         subject: subject.map(str::to_owned),
@@ -33,9 +33,9 @@ fn new(action: &'static str, subject: Option<&str>) -> New {
     }
 }
 
-async fn write(store: &Store, scope: ProjectScope, new: New, at: Instant) -> String {
+async fn write(store: &Store, scope: ProjectScope, new: NewActivity, at: Instant) -> String {
     let id = new.id.to_string();
-    commit!(store.db, |tx| activity::write(tx, scope, new, at).await).unwrap();
+    commit!(store.db, |tx| activity::insert(tx, scope, new, at).await).unwrap();
     id
 }
 
@@ -45,7 +45,7 @@ async fn list(store: &Store, scope: ProjectScope, before: Option<Uuid>, limit: u
         .unwrap()
 }
 
-async fn what_was_written_is_read_newest_first(place: &Place) {
+async fn entries_are_listed_newest_first(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let mut ids = Vec::new();
@@ -88,11 +88,11 @@ async fn what_was_written_is_read_newest_first(place: &Place) {
     assert_eq!(walked[1].subject, None);
 }
 
-async fn it_goes_with_its_change(place: &Place) {
+async fn entry_is_rolled_back_with_its_change(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let undone: Result<(), Error> = commit!(store.db, |tx| {
-        activity::write(tx, scope, new("keywords.create", None), now()).await?;
+        activity::insert(tx, scope, new("keywords.create", None), now()).await?;
         Err(Error::Missing)
     });
     undone.unwrap_err();
@@ -107,13 +107,13 @@ async fn another_project_sees_nothing(place: &Place) {
     assert_eq!(list(&store, scope, None, 10).await.len(), 1);
 }
 
-async fn it_is_kept_for_400_days(place: &Place) {
+async fn entry_is_deleted_after_400_days(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
-    assert_eq!(KEPT_DAYS, 400);
+    assert_eq!(RETENTION_DAYS, 400);
     let oldest = now().plus_millis(-400 * DAY);
     // As ids are made: their first 48 bits are the time.
-    let made = |at: Instant| New {
+    let made = |at: Instant| NewActivity {
         id: Uuid::from_u128((at.millis() as u128) << 80 | 0x7000_8000_0000_0000_0001),
         ..new("keywords.create", None)
     };
@@ -121,7 +121,7 @@ async fn it_is_kept_for_400_days(place: &Place) {
     write(&store, scope, made(older), older).await;
     let kept = write(&store, scope, made(oldest), oldest).await;
     assert_eq!(
-        commit!(store.db, |tx| activity::sweep(tx, now()).await).unwrap(),
+        commit!(store.db, |tx| activity::delete_expired(tx, now()).await).unwrap(),
         1
     );
     let left = list(&store, scope, None, 10).await;

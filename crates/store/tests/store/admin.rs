@@ -1,4 +1,4 @@
-//! What the operator does: projects and keys, and values of the installation.
+//! Operations of the operator: projects, keys, and values of the installation.
 
 use searchwright_store::{
     Error,
@@ -11,15 +11,15 @@ use crate::harness::{Place, id, later, new_key, new_project, now};
 on_both!(
     projects_share_the_first_workspace,
     a_key_needs_its_project_and_a_digest_of_its_own,
-    keys_end,
-    rotation_never_prolongs,
-    values_of_the_installation_keep_their_first,
+    revoked_and_expired_keys_are_not_live,
+    rotation_never_extends_expiry,
+    meta_value_is_written_once,
 );
 
 async fn projects_share_the_first_workspace(place: &Place) {
     let store = place.store().await;
     assert_eq!(
-        admin::project_by_domain(&mut store.read().await, "example.com")
+        admin::find_project_by_domain(&mut store.read().await, "example.com")
             .await
             .unwrap(),
         None
@@ -32,11 +32,15 @@ async fn projects_share_the_first_workspace(place: &Place) {
         .unwrap();
     assert_eq!(workspaces, 1);
     assert_eq!(
-        admin::project_by_domain(&mut tx, "example.com").await.unwrap(),
+        admin::find_project_by_domain(&mut tx, "example.com")
+            .await
+            .unwrap(),
         Some(first.min(second))
     );
     assert_eq!(
-        admin::project_by_domain(&mut tx, "EXAMPLE.com").await.unwrap(),
+        admin::find_project_by_domain(&mut tx, "EXAMPLE.com")
+            .await
+            .unwrap(),
         None
     );
     drop(tx);
@@ -71,13 +75,13 @@ async fn a_key_needs_its_project_and_a_digest_of_its_own(place: &Place) {
     let first = store.key().await;
     let copy = NewKey {
         digest: crate::harness::digest(first.key.id),
-        ..new_key(first.own().project())
+        ..new_key(first.own_scope().project())
     };
     let refused = commit!(store.db, |tx| admin::create_key(tx, copy, now()).await);
     assert!(matches!(refused, Err(Error::Duplicate(_))), "{refused:?}");
 }
 
-async fn keys_end(place: &Place) {
+async fn revoked_and_expired_keys_are_not_live(place: &Place) {
     let store = place.store().await;
     let project = store.project().await.project();
     let [soon, named, stays] = [
@@ -104,7 +108,7 @@ async fn keys_end(place: &Place) {
     })
     .unwrap();
     let live = async |at| {
-        admin::live_keys(&mut store.read().await, project, at)
+        admin::count_live_keys(&mut store.read().await, project, at)
             .await
             .unwrap()
     };
@@ -112,8 +116,13 @@ async fn keys_end(place: &Place) {
         (live(now()).await, live(later(9)).await, live(later(10)).await),
         (4, 4, 3)
     );
-    let ended = commit!(store.db, |tx| admin::revoke_named(tx, project, "named", later(1))
-        .await);
+    let ended = commit!(store.db, |tx| admin::revoke_keys_by_name(
+        tx,
+        project,
+        "named",
+        later(1)
+    )
+    .await);
     assert_eq!(ended.unwrap(), 1);
     assert_eq!(store.find(named_id).await.key.revoked_at, Some(later(1)));
     assert!(commit!(store.db, |tx| admin::revoke_key(tx, soon_id, later(2)).await).unwrap());
@@ -132,7 +141,7 @@ async fn keys_end(place: &Place) {
     assert_eq!(live(later(2)).await, 2);
 }
 
-async fn rotation_never_prolongs(place: &Place) {
+async fn rotation_never_extends_expiry(place: &Place) {
     let store = place.store().await;
     let project = store.project().await.project();
     let [endless, brief] = [None, Some(later(50))].map(|expires_at| NewKey {
@@ -173,17 +182,19 @@ async fn rotation_never_prolongs(place: &Place) {
     }
 }
 
-async fn values_of_the_installation_keep_their_first(place: &Place) {
+async fn meta_value_is_written_once(place: &Place) {
     let store = place.store().await;
     assert_eq!(
-        admin::meta(&mut store.read().await, "cursor_key").await.unwrap(),
+        admin::get_meta(&mut store.read().await, "cursor_key")
+            .await
+            .unwrap(),
         None
     );
     let writers: Vec<_> = (0..8_u8)
         .map(|n| {
             let db = store.db.clone();
             tokio::spawn(
-                async move { commit!(db, |tx| admin::set_meta(tx, "cursor_key", vec![n; 32]).await) },
+                async move { commit!(db, |tx| admin::insert_meta(tx, "cursor_key", vec![n; 32]).await) },
             )
         })
         .collect();
@@ -194,7 +205,7 @@ async fn values_of_the_installation_keep_their_first(place: &Place) {
     values.dedup();
     assert_eq!(values.len(), 1, "replicas that start together agree");
     assert_eq!(
-        admin::meta(&mut store.read().await, "cursor_key")
+        admin::get_meta(&mut store.read().await, "cursor_key")
             .await
             .unwrap()
             .as_ref(),

@@ -1,4 +1,4 @@
-//! Audits: one at a time per project, ended once; and what a crawl saves on its way.
+//! Audits: one at a time per project, finished once; and the batches of their crawls.
 
 use searchwright_contract::{
     audits::{Audit, AuditConfig, AuditError, AuditProgress, AuditStatus, AuditTotals},
@@ -7,7 +7,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    audits::{self, New, Outcome},
+    audits::{self, AuditOutcome, NewAudit},
     crawls, projects,
 };
 use uuid::Uuid;
@@ -15,15 +15,15 @@ use uuid::Uuid;
 use crate::harness::{Place, Store, id, later, now};
 
 on_both!(
-    one_is_active_per_project,
+    one_audit_is_active_per_project,
     progress_and_results,
-    an_end_is_final,
-    lists_by_status_and_place,
+    audit_is_finished_once,
+    audits_are_listed_by_status_and_cursor,
     batches_are_whole_and_numbered,
 );
 
-fn new() -> New {
-    New {
+fn new() -> NewAudit {
+    NewAudit {
         id: id(),
         job_id: id(),
         start_url: "https://example.com/".to_owned(),
@@ -39,7 +39,7 @@ fn new() -> New {
     }
 }
 
-/// Starts an audit.
+/// Creates an audit.
 pub async fn start(store: &Store, scope: ProjectScope) -> Uuid {
     let new = new();
     let id = new.id;
@@ -47,14 +47,14 @@ pub async fn start(store: &Store, scope: ProjectScope) -> Uuid {
     id
 }
 
-/// Ends an audit.
+/// Finishes an audit.
 pub async fn end(store: &Store, scope: ProjectScope, audit: Uuid, status: AuditStatus) -> bool {
     commit!(store.db, |tx| audits::finish(
         tx,
         scope,
         audit,
         status,
-        Outcome::default(),
+        AuditOutcome::default(),
         now()
     )
     .await)
@@ -65,11 +65,11 @@ async fn get(store: &Store, scope: ProjectScope, audit: Uuid) -> Audit {
     audits::get(&mut store.read().await, scope, audit).await.unwrap()
 }
 
-async fn one_is_active_per_project(place: &Place) {
+async fn one_audit_is_active_per_project(place: &Place) {
     let store = place.store().await;
     let (scope, other) = (store.project().await, store.project().await);
     assert_eq!(
-        audits::active(&mut store.read().await, scope).await.unwrap(),
+        audits::find_active(&mut store.read().await, scope).await.unwrap(),
         None
     );
     let first = start(&store, scope).await;
@@ -90,7 +90,7 @@ async fn one_is_active_per_project(place: &Place) {
             matches!(refused, Err(Error::Duplicate(_))),
             "{status:?}: {refused:?}"
         );
-        let active = audits::active(&mut store.read().await, scope)
+        let active = audits::find_active(&mut store.read().await, scope)
             .await
             .unwrap()
             .unwrap();
@@ -102,13 +102,13 @@ async fn one_is_active_per_project(place: &Place) {
         AuditStatus::Failed,
         AuditStatus::Cancelled,
     ] {
-        let active = audits::active(&mut store.read().await, scope)
+        let active = audits::find_active(&mut store.read().await, scope)
             .await
             .unwrap()
             .unwrap();
         assert!(end(&store, scope, active.id.parse().unwrap(), status).await);
         assert_eq!(
-            audits::active(&mut store.read().await, scope).await.unwrap(),
+            audits::find_active(&mut store.read().await, scope).await.unwrap(),
             None
         );
         start(&store, scope).await;
@@ -182,7 +182,7 @@ async fn progress_and_results(place: &Place) {
         (progress, Some(later(5)), 4)
     );
     assert_eq!(
-        audits::newest_finished(&mut store.read().await, scope)
+        audits::find_newest_finished(&mut store.read().await, scope)
             .await
             .unwrap(),
         None
@@ -193,7 +193,7 @@ async fn progress_and_results(place: &Place) {
         notices: 3,
         issues: 4,
     };
-    let outcome = Outcome {
+    let outcome = AuditOutcome {
         termination: Some("max_pages".to_owned()),
         health_score: Some(87),
         error_free_pages_pct: Some(94.5),
@@ -242,7 +242,7 @@ async fn progress_and_results(place: &Place) {
         (Some(totals), 0, 5, None)
     );
     assert_eq!(
-        audits::newest_finished(&mut store.read().await, scope)
+        audits::find_newest_finished(&mut store.read().await, scope)
             .await
             .unwrap(),
         Some(audit)
@@ -261,7 +261,7 @@ async fn progress_and_results(place: &Place) {
     );
 }
 
-async fn an_end_is_final(place: &Place) {
+async fn audit_is_finished_once(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     let audit = start(&store, scope).await;
@@ -270,9 +270,9 @@ async fn an_end_is_final(place: &Place) {
         code: "host_unavailable".to_owned(),
         message: "gone".to_owned(),
     });
-    let outcome = Outcome {
+    let outcome = AuditOutcome {
         error: error.clone(),
-        ..Outcome::default()
+        ..AuditOutcome::default()
     };
     assert!(
         commit!(store.db, |tx| audits::finish(
@@ -302,7 +302,7 @@ async fn an_end_is_final(place: &Place) {
         (AuditStatus::Failed, error, None)
     );
     assert_eq!(
-        audits::newest_finished(&mut store.read().await, scope)
+        audits::find_newest_finished(&mut store.read().await, scope)
             .await
             .unwrap(),
         None,
@@ -312,7 +312,7 @@ async fn an_end_is_final(place: &Place) {
     assert!(matches!(missing, Err(Error::Missing)));
 }
 
-async fn lists_by_status_and_place(place: &Place) {
+async fn audits_are_listed_by_status_and_cursor(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     start(&store, store.project().await).await;
@@ -354,12 +354,12 @@ async fn batches_are_whole_and_numbered(place: &Place) {
     let batch = |n: u32| vec![n as u8; 100_000 * n as usize];
     let texts = |n: u32| vec![0xff; n as usize];
     for (audit, number) in [(old, 0), (old, 1), (new, 0), (new, 1), (new, 2)] {
-        commit!(store.db, |tx| crawls::save(
+        commit!(store.db, |tx| crawls::insert_batch(
             tx,
             scope,
             audit,
             number,
-            crawls::Packed {
+            crawls::PackedBatch {
                 data: batch(number),
                 texts: Some(texts(number)),
                 sketches: None,
@@ -369,41 +369,42 @@ async fn batches_are_whole_and_numbered(place: &Place) {
         .await)
         .unwrap();
     }
-    let empty = crawls::Packed {
+    let empty = crawls::PackedBatch {
         data: Vec::new(),
         texts: Some(Vec::new()),
         sketches: None,
         validators: None,
     };
-    let twice = commit!(store.db, |tx| crawls::save(tx, scope, new, 2, empty).await);
+    let twice = commit!(store.db, |tx| crawls::insert_batch(tx, scope, new, 2, empty)
+        .await);
     assert!(matches!(twice, Err(Error::Duplicate(_))), "{twice:?}");
     let load = async |scope, audit, number| {
-        crawls::load(&mut store.read().await, scope, audit, number)
+        crawls::find_batch(&mut store.read().await, scope, audit, number)
             .await
             .unwrap()
     };
     for number in 0..3 {
         assert_eq!(load(scope, new, number).await, Some(batch(number)));
-        let kept = crawls::texts(&mut store.read().await, scope, new, number).await;
+        let kept = crawls::find_texts(&mut store.read().await, scope, new, number).await;
         assert_eq!(kept.unwrap(), Some(texts(number)));
     }
     let validators = async |audit, from, most| {
-        crawls::validators(&mut store.read().await, scope, audit, from, most)
+        crawls::list_validators(&mut store.read().await, scope, audit, from, most)
             .await
             .unwrap()
     };
     assert_eq!(validators(new, 0, 9).await, [(0, texts(0)), (2, texts(2))]);
     assert_eq!(validators(new, 0, 1).await, [(0, texts(0))]);
     assert_eq!(validators(new, 1, 1).await, [(2, texts(2))]);
-    let with_texts = crawls::with_texts(&mut store.read().await, scope, new).await;
+    let with_texts = crawls::count_batches_with_texts(&mut store.read().await, scope, new).await;
     assert_eq!(with_texts.unwrap(), 3);
-    let none = crawls::texts(&mut store.read().await, scope, new, 3).await;
+    let none = crawls::find_texts(&mut store.read().await, scope, new, 3).await;
     assert_eq!(none.unwrap(), None);
     assert_eq!(load(scope, new, 3).await, None);
     assert_eq!(load(foreign, new, 0).await, None);
-    commit!(store.db, |tx| crawls::forget_others(tx, foreign, new).await).unwrap();
+    commit!(store.db, |tx| crawls::delete_others(tx, foreign, new).await).unwrap();
     assert!(load(scope, old, 1).await.is_some(), "only of its own project");
-    commit!(store.db, |tx| crawls::forget_others(tx, scope, new).await).unwrap();
+    commit!(store.db, |tx| crawls::delete_others(tx, scope, new).await).unwrap();
     assert_eq!(load(scope, old, 0).await, None);
     assert!(load(scope, new, 2).await.is_some());
     assert_eq!(validators(old, 0, 9).await, []);

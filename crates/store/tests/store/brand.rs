@@ -8,8 +8,8 @@ use searchwright_contract::{
 };
 use searchwright_store::{
     Error,
-    access::{self, Child, ProjectScope},
-    brand::{self, New, Resource},
+    access::{self, ProjectScope, RecordKind},
+    brand::{self, NewItem, Resource},
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -30,16 +30,16 @@ fn product(name: &str) -> Product {
     serde_json::from_value(json!({ "name": name })).unwrap()
 }
 
-fn new<T>(data: T, keys: &[&str]) -> New<T> {
+fn new<T>(data: T, keys: &[&str]) -> NewItem<T> {
     let keys = keys.iter().map(|k| (*k).to_owned()).collect();
-    New { id: id(), data, keys }
+    NewItem { id: id(), data, keys }
 }
 
 async fn create<T: serde::Serialize + Send + Sync + 'static>(
     store: &Store,
     scope: ProjectScope,
     resource: Resource,
-    new: Vec<New<T>>,
+    new: Vec<NewItem<T>>,
 ) -> Result<(), Error> {
     commit!(store.db, |tx| brand::create(tx, scope, resource, &new, now())
         .await)
@@ -56,7 +56,7 @@ async fn list(store: &Store, scope: ProjectScope, before: Option<Uuid>) -> Vec<I
 }
 
 async fn holder(store: &Store, scope: ProjectScope, resource: Resource, key: &str) -> Option<Uuid> {
-    brand::holder(&mut store.read().await, scope, resource, key)
+    brand::find_by_key(&mut store.read().await, scope, resource, key)
         .await
         .unwrap()
 }
@@ -64,7 +64,7 @@ async fn holder(store: &Store, scope: ProjectScope, resource: Resource, key: &st
 async fn a_profile_is_kept_by_version(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
-    let read = async |scope| brand::profile(&mut store.read().await, scope).await.unwrap();
+    let read = async |scope| brand::find_profile(&mut store.read().await, scope).await.unwrap();
     assert_eq!(read(scope).await, None);
     let profile: Profile = serde_json::from_value(json!({
         "name": "Fern 🪴", "aliases": ["F"], "domains": ["fern.example"], "category": "desks", "tone": "plain",
@@ -145,7 +145,7 @@ async fn items_are_kept_whole(place: &Place) {
 async fn items_are_walked_newest_first(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
-    let all: Vec<New<Product>> = (0..5)
+    let all: Vec<NewItem<Product>> = (0..5)
         .map(|n| new(product(&n.to_string()), &[&n.to_string()]))
         .collect();
     let mut expected: Vec<String> = all.iter().map(|n| n.id.to_string()).collect();
@@ -218,7 +218,7 @@ async fn changes_count_up_and_never_overwrite(place: &Place) {
         .await
         .unwrap();
     let update = async |name: &str, keys: &[&str], version: i64| {
-        let changed = New {
+        let changed = NewItem {
             id,
             ..new(product(name), keys)
         };
@@ -270,13 +270,13 @@ async fn another_project_sees_nothing(place: &Place) {
     assert!(list(&store, foreign, None).await.is_empty());
     let mut tx = store.read().await;
     for (child, there) in [
-        (Child::Product, true),
-        (Child::Faq, false),
-        (Child::Cta, false),
-        (Child::Competitor, false),
+        (RecordKind::Product, true),
+        (RecordKind::Faq, false),
+        (RecordKind::Cta, false),
+        (RecordKind::Competitor, false),
     ] {
         assert_eq!(
-            access::exists_anywhere(&mut tx, child, id).await.unwrap(),
+            access::exists_in_any_project(&mut tx, child, id).await.unwrap(),
             there,
             "{child:?}"
         );
@@ -307,7 +307,7 @@ async fn a_product_knows_its_ctas(place: &Place) {
     create(&store, foreign, Resource::Ctas, vec![new(cta(Some(desk)), &[])])
         .await
         .unwrap();
-    let count = brand::ctas_of_product(&mut store.read().await, scope, desk)
+    let count = brand::count_ctas_of_product(&mut store.read().await, scope, desk)
         .await
         .unwrap();
     assert_eq!(count, 2);

@@ -1,4 +1,4 @@
-//! Deliveries while they are sent: who may record, since when a webhook fails, and who comes first.
+//! The queue of deliveries: leases, the time since which a webhook fails, and the order of webhooks.
 
 use searchwright_contract::{
     Instant,
@@ -8,8 +8,8 @@ use searchwright_contract::{
 use searchwright_store::{
     access::ProjectScope,
     deliveries::{
-        self, Query,
-        sending::{self, Endpoint, Outcome},
+        self, DeliveryQuery,
+        queue::{self, DeliveryOutcome, LeasedWebhook},
     },
     events, webhooks,
 };
@@ -19,13 +19,13 @@ use uuid::Uuid;
 use crate::harness::{Place, Store, id, later};
 
 on_both!(
-    a_failure_after_a_success_begins_anew,
-    who_lost_the_lease_records_nothing,
-    those_that_fail_come_last,
+    failure_after_success_starts_a_new_series,
+    outcome_without_lease_is_not_recorded,
+    failing_webhooks_are_leased_last,
 );
 
 async fn webhook(store: &Store, scope: ProjectScope) -> Uuid {
-    let new = webhooks::New {
+    let new = webhooks::NewWebhook {
         id: id(),
         target_url: "https://example.com/".to_owned(),
         event: Subscription::All,
@@ -38,7 +38,7 @@ async fn webhook(store: &Store, scope: ProjectScope) -> Uuid {
 async fn happen(store: &Store, scope: ProjectScope, times: usize) {
     for _ in 0..times {
         let kind = EventType::AuditCompleted;
-        commit!(store.db, |tx| events::write(
+        commit!(store.db, |tx| events::insert(
             tx,
             scope,
             id(),
@@ -51,16 +51,20 @@ async fn happen(store: &Store, scope: ProjectScope, times: usize) {
     }
 }
 
-async fn lease(store: &Store, at: Instant, most: u32) -> Vec<Endpoint> {
-    commit!(store.db, |tx| sending::lease(tx, at, most).await).unwrap()
+async fn lease(store: &Store, at: Instant, most: u32) -> Vec<LeasedWebhook> {
+    commit!(store.db, |tx| queue::lease(tx, at, most).await).unwrap()
 }
 
-/// What is due, each with an attempt that ended so.
-async fn outcomes(store: &Store, endpoint: &Endpoint, ended: &[(Instant, bool)]) -> Vec<Outcome> {
-    let due = sending::due(&mut store.read().await, endpoint, None, later(1), 100)
+/// Due deliveries, each with the outcome of an attempt.
+async fn outcomes(
+    store: &Store,
+    endpoint: &LeasedWebhook,
+    ended: &[(Instant, bool)],
+) -> Vec<DeliveryOutcome> {
+    let due = queue::list_due(&mut store.read().await, endpoint, None, later(1), 100)
         .await
         .unwrap();
-    let outcome = |(due, (at, good)): (sending::Due, &(Instant, bool))| Outcome {
+    let outcome = |(due, (at, good)): (queue::DueDelivery, &(Instant, bool))| DeliveryOutcome {
         due,
         attempt: Attempt {
             at: *at,
@@ -76,15 +80,17 @@ async fn outcomes(store: &Store, endpoint: &Endpoint, ended: &[(Instant, bool)])
 
 async fn record(
     store: &Store,
-    endpoint: &Endpoint,
-    outcomes: Vec<Outcome>,
+    endpoint: &LeasedWebhook,
+    outcomes: Vec<DeliveryOutcome>,
     at: Instant,
 ) -> Option<Option<Instant>> {
     let endpoint = endpoint.clone();
-    commit!(store.db, |tx| sending::record(tx, &endpoint, outcomes, at).await).unwrap()
+    commit!(store.db, |tx| queue::record_outcomes(tx, &endpoint, outcomes, at)
+        .await)
+    .unwrap()
 }
 
-async fn a_failure_after_a_success_begins_anew(place: &Place) {
+async fn failure_after_success_starts_a_new_series(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let hook = webhook(&store, scope).await;
@@ -116,9 +122,9 @@ async fn a_failure_after_a_success_begins_anew(place: &Place) {
         (shown.failing_since, shown.last_success_at),
         (Some(later(6)), Some(later(5)))
     );
-    let query = Query {
+    let query = DeliveryQuery {
         limit: 10,
-        ..Query::default()
+        ..DeliveryQuery::default()
     };
     let listed = deliveries::list(&mut store.read().await, scope, hook, query)
         .await
@@ -127,7 +133,7 @@ async fn a_failure_after_a_success_begins_anew(place: &Place) {
     assert!(listed.iter().all(|delivery| delivery.last_attempts.len() == 1));
 }
 
-async fn who_lost_the_lease_records_nothing(place: &Place) {
+async fn outcome_without_lease_is_not_recorded(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let hook = webhook(&store, scope).await;
@@ -138,9 +144,9 @@ async fn who_lost_the_lease_records_nothing(place: &Place) {
     let second = lease(&store, much_later, 10).await.remove(0);
     let late = outcomes(&store, &first, &[(later(3), true)]).await;
     assert_eq!(record(&store, &first, late, much_later).await, None);
-    let query = Query {
+    let query = DeliveryQuery {
         limit: 10,
-        ..Query::default()
+        ..DeliveryQuery::default()
     };
     let listed = deliveries::list(&mut store.read().await, scope, hook, query)
         .await
@@ -153,7 +159,7 @@ async fn who_lost_the_lease_records_nothing(place: &Place) {
     assert_eq!(record(&store, &second, good, much_later).await, Some(None));
 }
 
-async fn those_that_fail_come_last(place: &Place) {
+async fn failing_webhooks_are_leased_last(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let (failing, good) = (webhook(&store, scope).await, webhook(&store, scope).await);
@@ -162,7 +168,7 @@ async fn those_that_fail_come_last(place: &Place) {
         let is_good = endpoint.id == good;
         let one = outcomes(&store, &endpoint, &[(later(3), is_good)]).await;
         record(&store, &endpoint, one, later(3)).await.unwrap();
-        commit!(store.db, |tx| sending::release(tx, &endpoint).await).unwrap();
+        commit!(store.db, |tx| queue::release(tx, &endpoint).await).unwrap();
     }
     let leased: Vec<Uuid> = [lease(&store, later(4), 1).await, lease(&store, later(4), 1).await]
         .concat()

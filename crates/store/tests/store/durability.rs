@@ -1,4 +1,4 @@
-//! What was answered is there: after a reopening, and after `kill -9` at any moment.
+//! Durability: a write that was answered survives reopening, and `kill -9` at any moment.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -10,16 +10,16 @@ use searchwright_store::{Db, Settings, admin, sql};
 
 use crate::harness::{Place, Store};
 
-on_both!(reopened, killed,);
+on_both!(answered_write_survives_reopening, answered_write_survives_kill,);
 
 const TARGET: &str = "SEARCHWRIGHT_TEST_WRITE_TO";
 const ROUNDS: usize = 20;
 
-async fn reopened(place: &Place) {
+async fn answered_write_survives_reopening(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     store.db.close().await;
-    let refused = commit!(store.db, |tx| admin::set_meta(tx, "late", vec![1]).await);
+    let refused = commit!(store.db, |tx| admin::insert_meta(tx, "late", vec![1]).await);
     assert!(refused.is_err(), "a closed database takes nothing");
     let again = Store {
         db: place.open().await,
@@ -29,7 +29,7 @@ async fn reopened(place: &Place) {
     assert_eq!(found.unwrap().id, scope.project().to_string());
 }
 
-async fn killed(place: &Place) {
+async fn answered_write_survives_kill(place: &Place) {
     let store = place.store().await;
     let target = match &place.settings {
         Settings::Sqlite(path) => path.display().to_string(),
@@ -66,7 +66,7 @@ async fn killed(place: &Place) {
         );
         let mut tx = store.read().await;
         for name in &names {
-            let found = admin::meta(&mut tx, name).await.unwrap();
+            let found = admin::get_meta(&mut tx, name).await.unwrap();
             assert!(
                 found.is_some(),
                 "round {round}: {name} was acknowledged and is gone"
@@ -84,7 +84,7 @@ async fn killed(place: &Place) {
     }
 }
 
-/// The child of [`killed`]: writes from several tasks and says so only once it is told that it is durable.
+/// The child process of [`answered_write_survives_kill`]: writes from several tasks, and prints a row once it is durable.
 #[test]
 #[ignore = "a process of its own, started by the test that kills it"]
 fn writes_until_it_is_killed() {
@@ -112,7 +112,7 @@ fn writes_until_it_is_killed() {
                     for n in 0.. {
                         let name = format!("{process}-{writer}-{n}.");
                         let row = name.clone();
-                        commit!(db, |tx| admin::set_meta(tx, &row, vec![7; 100]).await).unwrap();
+                        commit!(db, |tx| admin::insert_meta(tx, &row, vec![7; 100]).await).unwrap();
                         // One call, so that lines of different tasks do not mix.
                         std::io::stdout()
                             .write_all(format!("done {name}\n").as_bytes())

@@ -1,4 +1,4 @@
-//! Events: rows of the transaction that made them true, read in their order.
+//! Events: inserted in the transaction of their change, read in the order of positions.
 
 use searchwright_contract::events::EventType;
 use searchwright_store::{Error, events};
@@ -7,15 +7,18 @@ use uuid::Uuid;
 
 use crate::harness::{Place, id, later};
 
-on_both!(read_in_order, gone_with_their_transaction,);
+on_both!(
+    events_are_read_in_order,
+    events_are_rolled_back_with_their_transaction,
+);
 
-async fn read_in_order(place: &Place) {
+async fn events_are_read_in_order(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     let mut ids = Vec::new();
     for (n, kind) in EventType::ALL.iter().enumerate() {
         let (event, data) = (id(), json!({ "n": n, "text": "\u{1f33f}" }));
-        commit!(store.db, |tx| events::write(
+        commit!(store.db, |tx| events::insert(
             tx,
             scope,
             event,
@@ -28,7 +31,7 @@ async fn read_in_order(place: &Place) {
         ids.push(event);
     }
     let after = async |scope, from: i64, limit| {
-        let placed = events::after(&mut store.read().await, scope, from, None, limit)
+        let placed = events::list_after(&mut store.read().await, scope, from, None, limit)
             .await
             .unwrap();
         placed.into_iter().map(|placed| placed.event).collect::<Vec<_>>()
@@ -45,9 +48,12 @@ async fn read_in_order(place: &Place) {
     );
     assert_eq!(all[0].project_id, scope.project().to_string());
     let mut tx = store.read().await;
-    assert_eq!(events::position(&mut tx, scope, ids[1]).await.unwrap(), Some(2));
+    assert_eq!(
+        events::find_position(&mut tx, scope, ids[1]).await.unwrap(),
+        Some(2)
+    );
     assert_eq!(after(scope, 2, 2).await, all[2..4]);
-    let newest = events::position(&mut tx, scope, *ids.last().unwrap())
+    let newest = events::find_position(&mut tx, scope, *ids.last().unwrap())
         .await
         .unwrap()
         .unwrap();
@@ -56,16 +62,16 @@ async fn read_in_order(place: &Place) {
     assert!(after(foreign, 0, 100).await.is_empty());
 }
 
-async fn gone_with_their_transaction(place: &Place) {
+async fn events_are_rolled_back_with_their_transaction(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let refused: Result<(), Error> = commit!(store.db, |tx| {
-        events::write(tx, scope, id(), EventType::AuditCompleted, &json!({}), later(0)).await?;
+        events::insert(tx, scope, id(), EventType::AuditCompleted, &json!({}), later(0)).await?;
         Err(Error::Missing)
     });
     assert!(refused.is_err());
     assert!(
-        events::after(&mut store.read().await, scope, 0, None, 9)
+        events::list_after(&mut store.read().await, scope, 0, None, 9)
             .await
             .unwrap()
             .is_empty()

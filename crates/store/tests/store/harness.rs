@@ -1,4 +1,4 @@
-//! A fresh database per test, on either side, and the records most tests begin with.
+//! A fresh database per test, on SQLite or PostgreSQL, and the records that most tests begin with.
 
 use std::{
     panic::{AssertUnwindSafe, resume_unwind},
@@ -129,9 +129,9 @@ impl Store {
         self.db.read().await.unwrap()
     }
 
-    /// A project with a key that may do everything, and the proof that comes with it.
+    /// Creates a project with a key, and returns its scope.
     pub async fn project(&self) -> ProjectScope {
-        self.key().await.own()
+        self.key().await.own_scope()
     }
 
     pub async fn key(&self) -> KeyAccess {
@@ -155,9 +155,9 @@ impl Store {
         self.find(key).await
     }
 
-    /// The key of this id, whose digest follows from it.
+    /// Returns the key of this id, by its digest.
     pub async fn find(&self, key: Uuid) -> KeyAccess {
-        access::key_by_digest(&mut self.read().await, &digest(key))
+        access::find_key_by_digest(&mut self.read().await, &digest(key))
             .await
             .unwrap()
             .unwrap()
@@ -198,12 +198,12 @@ pub fn id() -> Uuid {
     Uuid::from_u128((1 << 100) + u128::from(NEXT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// When every test takes place.
+/// The time of every test.
 pub fn now() -> Instant {
     Instant::from_millis(1_795_255_200_123)
 }
 
-/// So many milliseconds later.
+/// The time of every test, `millis` later.
 pub fn later(millis: i64) -> Instant {
     now().plus_millis(millis)
 }

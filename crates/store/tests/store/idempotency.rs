@@ -1,29 +1,29 @@
-//! Stored answers: one per key, of one owner, for as long as was promised.
+//! Stored responses: one per key and owner, until they expire.
 
 use searchwright_store::{
     access::ProjectScope,
-    idempotency::{self, Slot, Stored},
+    idempotency::{self, IdempotencyKey, StoredResponse},
 };
 
 use crate::harness::{Place, Store, id, later, now};
 
 on_both!(
-    found_by_its_own_caller_only,
-    the_first_answer_stays,
-    expired_answers_make_room,
-    one_of_two_at_once,
+    response_is_found_by_its_owner_only,
+    first_response_is_kept,
+    expired_response_is_replaced,
+    one_of_two_concurrent_responses_is_kept,
 );
 
-fn slot(owner: uuid::Uuid, route: &'static str, key: &str) -> Slot {
-    Slot {
+fn slot(owner: uuid::Uuid, route: &'static str, key: &str) -> IdempotencyKey {
+    IdempotencyKey {
         owner,
         route,
         key: key.to_owned(),
     }
 }
 
-fn answer(body: &str) -> Stored {
-    Stored {
+fn answer(body: &str) -> StoredResponse {
+    StoredResponse {
         fingerprint: vec![1; 32],
         status: 201,
         head: serde_json::json!(["etag", null]),
@@ -31,9 +31,16 @@ fn answer(body: &str) -> Stored {
     }
 }
 
-async fn keep(store: &Store, scope: ProjectScope, slot: &Slot, body: &str, at: i64, until: i64) -> bool {
+async fn keep(
+    store: &Store,
+    scope: ProjectScope,
+    slot: &IdempotencyKey,
+    body: &str,
+    at: i64,
+    until: i64,
+) -> bool {
     let (slot, stored) = (slot.clone(), answer(body));
-    commit!(store.db, |tx| idempotency::keep(
+    commit!(store.db, |tx| idempotency::insert(
         tx,
         scope,
         &slot,
@@ -45,7 +52,7 @@ async fn keep(store: &Store, scope: ProjectScope, slot: &Slot, body: &str, at: i
     .unwrap()
 }
 
-async fn found(store: &Store, scope: ProjectScope, slot: &Slot, at: i64) -> Option<String> {
+async fn found(store: &Store, scope: ProjectScope, slot: &IdempotencyKey, at: i64) -> Option<String> {
     let stored = idempotency::find(&mut store.read().await, scope, slot, later(at))
         .await
         .unwrap()?;
@@ -56,7 +63,7 @@ async fn found(store: &Store, scope: ProjectScope, slot: &Slot, at: i64) -> Opti
     Some(String::from_utf8(stored.body).unwrap())
 }
 
-async fn found_by_its_own_caller_only(place: &Place) {
+async fn response_is_found_by_its_owner_only(place: &Place) {
     let store = place.store().await;
     let (scope, foreign, owner) = (store.project().await, store.project().await, id());
     let mine = slot(owner, "keywords.create", "k-1");
@@ -74,7 +81,7 @@ async fn found_by_its_own_caller_only(place: &Place) {
     }
 }
 
-async fn the_first_answer_stays(place: &Place) {
+async fn first_response_is_kept(place: &Place) {
     let store = place.store().await;
     let (scope, mine) = (store.project().await, slot(id(), "keywords.create", "k"));
     assert!(keep(&store, scope, &mine, "first", 0, 100).await);
@@ -87,7 +94,7 @@ async fn the_first_answer_stays(place: &Place) {
     );
 }
 
-async fn expired_answers_make_room(place: &Place) {
+async fn expired_response_is_replaced(place: &Place) {
     let store = place.store().await;
     let (scope, owner) = (store.project().await, id());
     let again = slot(owner, "keywords.create", "again");
@@ -107,14 +114,14 @@ async fn expired_answers_make_room(place: &Place) {
             .await
         );
     }
-    let sweep = async |at| commit!(store.db, |tx| idempotency::sweep(tx, at).await).unwrap();
+    let sweep = async |at| commit!(store.db, |tx| idempotency::delete_expired(tx, at).await).unwrap();
     assert_eq!(sweep(later(99)).await, 0);
     assert_eq!(sweep(later(104)).await, 5);
     assert_eq!(sweep(now().plus_millis(299)).await, 5);
     assert_eq!(found(&store, scope, &again, 299).await.as_deref(), Some("new"));
 }
 
-async fn one_of_two_at_once(place: &Place) {
+async fn one_of_two_concurrent_responses_is_kept(place: &Place) {
     let store = place.store().await;
     let (scope, owner) = (store.project().await, id());
     for round in 0..10 {
@@ -123,7 +130,7 @@ async fn one_of_two_at_once(place: &Place) {
             .map(|body| {
                 let (db, mine) = (store.db.clone(), mine.clone());
                 tokio::spawn(async move {
-                    commit!(db, |tx| idempotency::keep(
+                    commit!(db, |tx| idempotency::insert(
                         tx,
                         scope,
                         &mine,

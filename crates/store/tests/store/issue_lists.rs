@@ -1,8 +1,8 @@
-//! Lists of issues and of their occurrences: in their order, filtered, walked once.
+//! Lists of issues and of their occurrences: order, filters, cursors.
 
 use searchwright_contract::issues::{OccurrenceState, Severity};
 use searchwright_store::{
-    issues::{self, EvidenceCutoff, IssueRow, Query, Summary},
+    issues::{self, EvidenceCutoff, IssueQuery, IssueRow, IssueSummary},
     occurrences, pages,
 };
 use uuid::Uuid;
@@ -12,9 +12,13 @@ use crate::{
     issues::{Proofs, audit_pages, finding, seen, set_state, settle_all, summary},
 };
 
-on_both!(lists_by_impact, occurrences_by_page, evidence_is_each_ones_own,);
+on_both!(
+    issues_are_listed_by_impact,
+    occurrences_are_listed_by_page,
+    evidence_belongs_to_its_page,
+);
 
-async fn lists_by_impact(place: &Place) {
+async fn issues_are_listed_by_impact(place: &Place) {
     let store = place.store().await;
     let (scope, page) = (store.project().await, id());
     let wanted = [
@@ -25,7 +29,7 @@ async fn lists_by_impact(place: &Place) {
     ];
     commit!(store.db, |tx| {
         let audit = id();
-        pages::record(
+        pages::upsert(
             tx,
             scope,
             audit,
@@ -37,8 +41,8 @@ async fn lists_by_impact(place: &Place) {
             .filter(|w| w.4)
             .map(|w| finding(w.0, page))
             .collect();
-        issues::record(tx, scope, audit, found, EvidenceCutoff::from_start(now()), now()).await?;
-        let summaries = wanted.iter().map(|w| Summary {
+        issues::record_findings(tx, scope, audit, found, EvidenceCutoff::from_start(now()), now()).await?;
+        let summaries = wanted.iter().map(|w| IssueSummary {
             category: w.1.into(),
             severity: w.2.into(),
             ..summary(w.0, w.3)
@@ -46,19 +50,19 @@ async fn lists_by_impact(place: &Place) {
         settle_all(tx, scope, audit, &Proofs::new(), summaries.collect(), now()).await
     })
     .unwrap();
-    let list = async |query: Query| -> Vec<Uuid> {
+    let list = async |query: IssueQuery| -> Vec<Uuid> {
         let rows: Vec<IssueRow> = issues::list(&mut store.read().await, scope, query).await.unwrap();
         rows.into_iter().map(|r| r.id).collect()
     };
     let [a, b, c, d] = wanted.map(|w| w.0);
-    let all = Query {
+    let all = IssueQuery {
         limit: 10,
-        ..Query::default()
+        ..IssueQuery::default()
     };
     // what occurs nowhere has no impact, whatever it might have
     assert_eq!(list(all.clone()).await, [c, a, b, d]);
     assert_eq!(
-        list(Query {
+        list(IssueQuery {
             active: Some(true),
             ..all.clone()
         })
@@ -66,7 +70,7 @@ async fn lists_by_impact(place: &Place) {
         [c, a, b]
     );
     assert_eq!(
-        list(Query {
+        list(IssueQuery {
             active: Some(false),
             ..all.clone()
         })
@@ -74,7 +78,7 @@ async fn lists_by_impact(place: &Place) {
         [d]
     );
     assert_eq!(
-        list(Query {
+        list(IssueQuery {
             severity: Some(Severity::Error),
             ..all.clone()
         })
@@ -82,7 +86,7 @@ async fn lists_by_impact(place: &Place) {
         [c, a]
     );
     assert_eq!(
-        list(Query {
+        list(IssueQuery {
             category: Some("links".to_owned()),
             ..all.clone()
         })
@@ -94,10 +98,10 @@ async fn lists_by_impact(place: &Place) {
     while let Some(row) = issues::list(
         &mut store.read().await,
         scope,
-        Query {
+        IssueQuery {
             after,
             limit: 1,
-            ..Query::default()
+            ..IssueQuery::default()
         },
     )
     .await
@@ -114,7 +118,7 @@ async fn lists_by_impact(place: &Place) {
     );
 }
 
-async fn occurrences_by_page(place: &Place) {
+async fn occurrences_are_listed_by_page(place: &Place) {
     let store = place.store().await;
     let (scope, audit, issue) = (store.project().await, id(), id());
     let all: Vec<Uuid> = (0..130).map(|_| id()).collect();
@@ -160,7 +164,7 @@ async fn occurrences_by_page(place: &Place) {
         found,
     )
     .await;
-    let of_page = occurrences::of_page(&mut store.read().await, scope, page)
+    let of_page = occurrences::list_of_page(&mut store.read().await, scope, page)
         .await
         .unwrap();
     assert_eq!(
@@ -173,8 +177,8 @@ async fn occurrences_by_page(place: &Place) {
     );
 }
 
-/// A page that is found twice, in one portion or in two, is one occurrence, as it was last.
-async fn evidence_is_each_ones_own(place: &Place) {
+/// A page that is found twice, in one call or in two, is one occurrence with the last evidence.
+async fn evidence_belongs_to_its_page(place: &Place) {
     let store = place.store().await;
     let (scope, issue) = (store.project().await, id());
     let pages: Vec<Uuid> = (0..75).map(|_| id()).collect();

@@ -1,4 +1,4 @@
-//! Issues: what an audit leaves of each pair of issue and page, and how they are counted and listed.
+//! Issues: the state that audits give to occurrences, counts and transitions.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use searchwright_contract::{
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
-    issues::{self, EvidenceCutoff, Finding, Query, Settled, Summary, Turned},
-    occurrences::{self, Actor, Change},
-    pages::{self, Seen},
+    issues::{self, EvidenceCutoff, Finding, IssueQuery, IssueSummary, IssueTransition, Settlement},
+    occurrences::{self, Actor, StateChange},
+    pages::{self, CrawledPage},
     sql,
 };
 use uuid::Uuid;
@@ -20,17 +20,17 @@ use uuid::Uuid;
 use crate::harness::{Place, Store, id, later, now};
 
 on_both!(
-    from_open_to_resolved_to_reopened,
-    what_was_not_looked_at_is_stale,
-    a_page_that_is_gone_takes_its_issues_along,
-    what_is_ignored_stays_ignored,
-    what_is_newer_stays,
+    resolved_occurrence_is_reopened,
+    unvisited_occurrence_becomes_stale,
+    occurrences_of_a_gone_page_are_resolved,
+    ignored_occurrence_stays_ignored,
+    newer_change_is_kept,
     another_project_sees_nothing,
 );
 
 /// A page as an audit saw it.
-pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> Seen {
-    Seen {
+pub fn seen(page: Uuid, url: &str, status_code: Option<u16>) -> CrawledPage {
+    CrawledPage {
         id: page,
         page: Page {
             id: String::new(),
@@ -62,8 +62,8 @@ pub fn finding(issue: Uuid, page: Uuid) -> Finding {
     }
 }
 
-pub fn summary(issue: Uuid, impact: f64) -> Summary {
-    Summary {
+pub fn summary(issue: Uuid, impact: f64) -> IssueSummary {
+    IssueSummary {
         id: issue,
         check_id: "title-missing",
         category: "titles".into(),
@@ -72,14 +72,14 @@ pub fn summary(issue: Uuid, impact: f64) -> Summary {
     }
 }
 
-/// An audit that sees one issue on one page, completely.
+/// Runs an audit that finds one issue on one page.
 pub async fn audit_of_one_page(
     store: &Store,
     scope: ProjectScope,
     audit: Uuid,
     page: Uuid,
     issue: Uuid,
-) -> Vec<Turned> {
+) -> Vec<IssueTransition> {
     audit_pages(
         store,
         scope,
@@ -90,20 +90,20 @@ pub async fn audit_of_one_page(
     .await
 }
 
-/// Everything an audit writes, in its order.
+/// Writes everything that an audit writes, in its order.
 pub async fn audit_pages(
     store: &Store,
     scope: ProjectScope,
     audit: Uuid,
-    seen: Vec<Seen>,
+    seen: Vec<CrawledPage>,
     found: Vec<Finding>,
-) -> Vec<Turned> {
+) -> Vec<IssueTransition> {
     commit!(store.db, |tx| {
         let mut issues: Vec<Uuid> = found.iter().map(|f| f.issue).collect();
         issues.dedup();
         let proofs = proofs(&seen);
-        pages::record(tx, scope, audit, seen).await?;
-        issues::record(
+        pages::upsert(tx, scope, audit, seen).await?;
+        issues::record_findings(
             tx,
             scope,
             audit,
@@ -118,44 +118,44 @@ pub async fn audit_pages(
     .unwrap()
 }
 
-/// Why occurrences on pages are over, where that is proven.
+/// Resolutions of occurrences, if they are proven.
 pub type Proofs = BTreeMap<Uuid, &'static str>;
 
-/// By what the pages answered.
-pub fn proofs(seen: &[Seen]) -> Proofs {
+/// Resolutions by the responses of the pages.
+pub fn proofs(seen: &[CrawledPage]) -> Proofs {
     let by_status = |status| if status == 200 { "fixed" } else { "page_gone" };
     seen.iter()
         .filter_map(|seen| Some((seen.id, by_status(seen.page.status_code?))))
         .collect()
 }
 
-/// Settles every issue, in portions of two pages.
+/// Settles every issue, two pages at a time.
 pub async fn settle_all(
     tx: &mut Tx,
     scope: ProjectScope,
     audit: Uuid,
     proofs: &Proofs,
-    summaries: Vec<Summary>,
+    summaries: Vec<IssueSummary>,
     now: Instant,
-) -> Result<Vec<Turned>, Error> {
-    issues::announce(tx, scope, summaries, now).await?;
+) -> Result<Vec<IssueTransition>, Error> {
+    issues::upsert(tx, scope, summaries, now).await?;
     let mut turned = Vec::new();
-    for issue in issues::ids(tx, scope).await? {
+    for issue in issues::list_ids(tx, scope).await? {
         let mut after = None;
         loop {
-            let unseen = issues::unseen(tx, scope, audit, issue, after, 2).await?;
+            let unseen = issues::list_unseen(tx, scope, audit, issue, after, 2).await?;
             after = unseen.last().map(|was| was.page);
             if after.is_none() {
                 break;
             }
-            let mut settled = Settled::default();
+            let mut settled = Settlement::default();
             for was in unseen {
                 match proofs.get(&was.page).filter(|_| was.visited) {
                     Some(why) => settled.resolved.push((was.page, why)),
                     None => settled.stale.push(was.page),
                 }
             }
-            issues::settle(tx, scope, audit, issue, settled, now).await?;
+            issues::settle_unseen(tx, scope, audit, issue, settled, now).await?;
         }
         turned.extend(issues::recount(tx, scope, issue).await?);
     }
@@ -176,7 +176,7 @@ async fn only(store: &Store, scope: ProjectScope, issue: Uuid) -> Occurrence {
     one
 }
 
-/// Puts the occurrences of a page where only a caller can put them; what is resolved does not move.
+/// Sets the state of a page's occurrences to one that only a caller can set; resolved ones stay.
 pub async fn set_state(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -194,23 +194,34 @@ pub async fn set_state(
         .fetch_all(tx, |c| c.take::<Uuid>())
         .await?;
     let pairs: Vec<_> = all.into_iter().map(|issue| (issue, page)).collect();
-    let states = occurrences::states(tx, scope, &pairs).await?;
+    let states = occurrences::find_states(tx, scope, &pairs).await?;
     for (of, from) in pairs.into_iter().zip(states) {
         if let Some(from) = from.filter(|from| *from != OccurrenceState::Resolved) {
-            occurrences::mark(tx, scope, &[Change { of, from, to: state }], None, &actor).await?;
+            occurrences::change_states(
+                tx,
+                scope,
+                &[StateChange {
+                    key: of,
+                    from,
+                    to: state,
+                }],
+                None,
+                &actor,
+            )
+            .await?;
         }
     }
     Ok(())
 }
 
-async fn from_open_to_resolved_to_reopened(place: &Place) {
+async fn resolved_occurrence_is_reopened(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     let (first, second, third) = (id(), id(), id());
     let turned = audit_of_one_page(&store, scope, first, page, issue).await;
     assert_eq!(
         turned,
-        [Turned {
+        [IssueTransition {
             issue,
             active: true,
             new: true
@@ -240,7 +251,7 @@ async fn from_open_to_resolved_to_reopened(place: &Place) {
     let turned = audit_pages(&store, scope, second, clean, vec![]).await;
     assert_eq!(
         turned,
-        [Turned {
+        [IssueTransition {
             issue,
             active: false,
             new: false
@@ -268,7 +279,7 @@ async fn from_open_to_resolved_to_reopened(place: &Place) {
     let turned = audit_of_one_page(&store, scope, third, page, issue).await;
     assert_eq!(
         turned,
-        [Turned {
+        [IssueTransition {
             issue,
             active: true,
             new: false
@@ -293,7 +304,7 @@ async fn from_open_to_resolved_to_reopened(place: &Place) {
     assert_eq!(only(&store, scope, issue).await.reopen_count, 1);
 }
 
-async fn what_was_not_looked_at_is_stale(place: &Place) {
+async fn unvisited_occurrence_becomes_stale(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     audit_of_one_page(&store, scope, id(), page, issue).await;
@@ -311,7 +322,7 @@ async fn what_was_not_looked_at_is_stale(place: &Place) {
     assert!(!only(&store, scope, issue).await.stale);
 }
 
-async fn a_page_that_is_gone_takes_its_issues_along(place: &Place) {
+async fn occurrences_of_a_gone_page_are_resolved(place: &Place) {
     let store = place.store().await;
     for (status, resolution) in [(404, "page_gone"), (301, "page_gone"), (200, "fixed")] {
         let (scope, page, issue) = (store.project().await, id(), id());
@@ -320,7 +331,7 @@ async fn a_page_that_is_gone_takes_its_issues_along(place: &Place) {
         let turned = audit_pages(&store, scope, id(), pages, vec![]).await;
         assert_eq!(
             turned,
-            [Turned {
+            [IssueTransition {
                 issue,
                 active: false,
                 new: false
@@ -336,12 +347,12 @@ async fn a_page_that_is_gone_takes_its_issues_along(place: &Place) {
     }
 }
 
-async fn what_is_ignored_stays_ignored(place: &Place) {
+async fn ignored_occurrence_stays_ignored(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     audit_of_one_page(&store, scope, id(), page, issue).await;
     assert_eq!(
-        occurrences::ignored(&mut store.read().await, scope)
+        occurrences::list_ignored(&mut store.read().await, scope)
             .await
             .unwrap(),
         []
@@ -357,7 +368,7 @@ async fn what_is_ignored_stays_ignored(place: &Place) {
     let turned = audit_of_one_page(&store, scope, id(), page, issue).await;
     assert_eq!(
         turned,
-        [Turned {
+        [IssueTransition {
             issue,
             active: false,
             new: false
@@ -378,20 +389,20 @@ async fn what_is_ignored_stays_ignored(place: &Place) {
         (OccurrenceState::Ignored, 0, None)
     );
     assert_eq!(
-        occurrences::ignored(&mut store.read().await, scope)
+        occurrences::list_ignored(&mut store.read().await, scope)
             .await
             .unwrap(),
         [(issue, page)]
     );
     assert_eq!(
-        occurrences::of_page(&mut store.read().await, scope, page)
+        occurrences::list_of_page(&mut store.read().await, scope, page)
             .await
             .unwrap(),
         []
     );
 }
 
-async fn what_is_newer_stays(place: &Place) {
+async fn newer_change_is_kept(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     let found = move || vec![finding(issue, page)];
@@ -402,7 +413,7 @@ async fn what_is_newer_stays(place: &Place) {
     // resolved at nine; what an audit saw that began before is older
     for (began, expected) in [(8, OccurrenceState::Resolved), (9, OccurrenceState::Reopened)] {
         let newest = EvidenceCutoff::from_start(later(began));
-        commit!(store.db, |tx| issues::record(
+        commit!(store.db, |tx| issues::record_findings(
             tx,
             scope,
             audit,
@@ -421,7 +432,7 @@ async fn what_is_newer_stays(place: &Place) {
     // an older audit does not become the last one that saw it
     commit!(store.db, |tx| {
         let newest = EvidenceCutoff::from_start(later(99));
-        issues::record(tx, scope, Uuid::nil(), found(), newest, later(30)).await
+        issues::record_findings(tx, scope, Uuid::nil(), found(), newest, later(30)).await
     })
     .unwrap();
     let now = only(&store, scope, issue).await;
@@ -431,7 +442,7 @@ async fn what_is_newer_stays(place: &Place) {
     );
     // an audit that has not seen it, because it was seen since: the next one that looks knows it all the same
     let next = id();
-    let unseen = issues::unseen(&mut store.read().await, scope, next, issue, None, 9)
+    let unseen = issues::list_unseen(&mut store.read().await, scope, next, issue, None, 9)
         .await
         .unwrap();
     assert_eq!(
@@ -439,11 +450,11 @@ async fn what_is_newer_stays(place: &Place) {
         (1, false, later(30))
     );
     commit!(store.db, |tx| {
-        let settled = Settled {
+        let settled = Settlement {
             newer: vec![page],
-            ..Settled::default()
+            ..Settlement::default()
         };
-        issues::settle(tx, scope, next, issue, settled, later(40)).await
+        issues::settle_unseen(tx, scope, next, issue, settled, later(40)).await
     })
     .unwrap();
     let now = only(&store, scope, issue).await;
@@ -466,9 +477,9 @@ async fn another_project_sees_nothing(place: &Place) {
         issues::list(
             &mut tx,
             foreign,
-            Query {
+            IssueQuery {
                 limit: 9,
-                ..Query::default()
+                ..IssueQuery::default()
             }
         )
         .await
@@ -482,7 +493,7 @@ async fn another_project_sees_nothing(place: &Place) {
             .is_empty()
     );
     assert!(
-        occurrences::of_page(&mut tx, foreign, page)
+        occurrences::list_of_page(&mut tx, foreign, page)
             .await
             .unwrap()
             .is_empty()

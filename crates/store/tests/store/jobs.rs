@@ -1,4 +1,4 @@
-//! Jobs: one worker at a time, rescued from workers that fall silent, never written by one that lost them.
+//! Jobs: one worker at a time; expired leases are requeued; a worker without a lease writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use searchwright_contract::{Code, Instant, Problem, jobs::JobStatus};
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    jobs::{self, Beat, End, LEASE_MILLIS, Leased, MOST_CRASHES, New},
+    jobs::{self, JobEnd, LEASE_MILLIS, LeaseStatus, LeasedJob, MAX_CRASHES, NewJob},
     sql,
 };
 use serde_json::json;
@@ -15,25 +15,25 @@ use uuid::Uuid;
 use crate::harness::{Place, Store, id, later, now};
 
 on_both!(
-    what_was_queued_is_read_again,
-    lists_by_status_and_place,
+    queued_job_reads_back,
+    jobs_are_listed_by_status_and_cursor,
     eight_workers_take_four_hundred_jobs_once_each,
-    the_longest_due_comes_first,
-    a_zombie_writes_nothing,
-    a_silent_worker_is_relieved,
-    poison_is_given_up,
-    a_waiting_job_is_canceled_at_once,
-    a_running_job_hears_of_its_cancellation,
+    longest_due_job_is_leased_first,
+    lost_lease_writes_nothing,
+    expired_job_is_requeued,
+    job_fails_after_too_many_crashes,
+    queued_job_is_canceled_at_once,
+    running_job_sees_cancel_request,
     cancel_and_lease_agree,
     retries_wait_for_their_time,
-    waiting_costs_no_attempt,
-    work_is_given_back_untouched,
-    what_another_process_held_is_reclaimed,
+    postponed_job_costs_no_attempt,
+    released_job_costs_no_attempt,
+    leases_are_expired_at_start,
     projects_take_turns,
-    a_project_may_not_flood_the_queue,
+    queue_of_a_project_is_bounded,
 );
 
-/// Queues a job that is due after so many milliseconds.
+/// Queues a job that is due after `millis` milliseconds.
 pub async fn queue(store: &Store, scope: ProjectScope, due: i64) -> Uuid {
     let job = new(due);
     let id = job.id;
@@ -41,9 +41,9 @@ pub async fn queue(store: &Store, scope: ProjectScope, due: i64) -> Uuid {
     id
 }
 
-fn new(due: i64) -> New {
+fn new(due: i64) -> NewJob {
     let id = id();
-    New {
+    NewJob {
         id,
         kind: "audit",
         payload: json!({ "kind": "audit", "id": id, "text": "ünïcode \u{1f33f}" }),
@@ -52,33 +52,38 @@ fn new(due: i64) -> New {
     }
 }
 
-async fn lease(store: &Store, at: Instant) -> Option<Leased> {
+async fn lease(store: &Store, at: Instant) -> Option<LeasedJob> {
     commit!(store.db, |tx| jobs::lease(tx, id(), at).await).unwrap()
 }
 
-async fn rescue(store: &Store, at: Instant) -> Vec<Leased> {
-    commit!(store.db, |tx| jobs::rescue(tx, id(), at).await).unwrap()
+async fn rescue(store: &Store, at: Instant) -> Vec<LeasedJob> {
+    commit!(store.db, |tx| jobs::requeue_expired(tx, id(), at).await).unwrap()
 }
 
-async fn beat(store: &Store, job: &Leased, progress: Option<serde_json::Value>, at: Instant) -> Beat {
+async fn beat(
+    store: &Store,
+    job: &LeasedJob,
+    progress: Option<serde_json::Value>,
+    at: Instant,
+) -> LeaseStatus {
     let job = job.clone();
-    commit!(store.db, |tx| jobs::beat(tx, &job, progress, at).await).unwrap()
+    commit!(store.db, |tx| jobs::renew_lease(tx, &job, progress, at).await).unwrap()
 }
 
-async fn listen(store: &Store, job: &Leased) -> Beat {
-    jobs::listen(&mut store.db.read().await.unwrap(), job)
+async fn listen(store: &Store, job: &LeasedJob) -> LeaseStatus {
+    jobs::check_lease(&mut store.db.read().await.unwrap(), job)
         .await
         .unwrap()
 }
 
-async fn finish(store: &Store, job: &Leased, end: End, at: Instant) -> bool {
+async fn finish(store: &Store, job: &LeasedJob, end: JobEnd, at: Instant) -> bool {
     let job = job.clone();
     commit!(store.db, |tx| jobs::finish(tx, &job, end, at).await).unwrap()
 }
 
-async fn decide(store: &Store, leased: &Leased) -> Beat {
+async fn decide(store: &Store, leased: &LeasedJob) -> LeaseStatus {
     let leased = leased.clone();
-    commit!(store.db, |tx| jobs::decide(tx, &leased).await).unwrap()
+    commit!(store.db, |tx| jobs::check_before_commit(tx, &leased).await).unwrap()
 }
 
 async fn cancel(store: &Store, scope: ProjectScope, job: Uuid) -> Result<JobStatus, Error> {
@@ -107,15 +112,15 @@ async fn projects_take_turns(place: &Place) {
     ];
     assert_eq!(more.each_ref().map(|job| job.id), [first[1], first[2], first[3]]);
     assert!(take().await.is_none(), "four of one project run, no more");
-    assert!(finish(&store, &more[0], End::Succeeded(json!({})), later(21)).await);
+    assert!(finish(&store, &more[0], JobEnd::Succeeded(json!({})), later(21)).await);
     assert_eq!(take().await.unwrap().id, first[4]);
     assert!(take().await.is_none());
 }
 
-async fn a_project_may_not_flood_the_queue(place: &Place) {
+async fn queue_of_a_project_is_bounded(place: &Place) {
     let store = place.store().await;
     let (busy, quiet) = (store.project().await, store.project().await);
-    for _ in 0..jobs::MOST_QUEUED {
+    for _ in 0..jobs::MAX_QUEUED {
         queue(&store, busy, 0).await;
     }
     let one_more = new(0);
@@ -126,7 +131,7 @@ async fn a_project_may_not_flood_the_queue(place: &Place) {
     queue(&store, busy, 0).await;
 }
 
-async fn what_was_queued_is_read_again(place: &Place) {
+async fn queued_job_reads_back(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     let wanted = new(5);
@@ -145,19 +150,19 @@ async fn what_was_queued_is_read_again(place: &Place) {
     let refused = jobs::get(&mut store.read().await, foreign, id).await;
     assert!(matches!(refused, Err(Error::Missing)));
     assert!(matches!(cancel(&store, foreign, id).await, Err(Error::Missing)));
-    assert!(!jobs::any_due(&mut store.read().await, later(4)).await.unwrap());
-    assert!(jobs::any_due(&mut store.read().await, later(5)).await.unwrap());
-    assert!(!jobs::any_running(&mut store.read().await).await.unwrap());
+    assert!(!jobs::has_due(&mut store.read().await, later(4)).await.unwrap());
+    assert!(jobs::has_due(&mut store.read().await, later(5)).await.unwrap());
+    assert!(!jobs::has_running(&mut store.read().await).await.unwrap());
     assert!(lease(&store, later(4)).await.is_none());
     let leased = lease(&store, later(6)).await.unwrap();
     assert_eq!((leased.id, leased.scope, &leased.payload), (id, scope, &payload));
     assert_eq!((leased.attempt, leased.crashes), (1, 0));
-    assert!(jobs::any_running(&mut store.read().await).await.unwrap());
+    assert!(jobs::has_running(&mut store.read().await).await.unwrap());
     assert_eq!(
         beat(&store, &leased, Some(json!({ "fetched": 3 })), later(8)).await,
-        Beat::Alive
+        LeaseStatus::Alive
     );
-    assert_eq!(beat(&store, &leased, None, later(9)).await, Beat::Alive);
+    assert_eq!(beat(&store, &leased, None, later(9)).await, LeaseStatus::Alive);
     let running = get(&store, scope, id).await;
     assert_eq!(
         (running.status, running.attempt, running.started_at),
@@ -168,25 +173,33 @@ async fn what_was_queued_is_read_again(place: &Place) {
         (None, Some(json!({ "fetched": 3 })))
     );
     let again = leased.clone();
-    assert!(commit!(store.db, |tx| jobs::holds(tx, &again).await).unwrap());
-    assert!(finish(&store, &leased, End::Succeeded(json!({ "pages": 3 })), later(10)).await);
+    assert!(commit!(store.db, |tx| jobs::holds_lease(tx, &again).await).unwrap());
+    assert!(
+        finish(
+            &store,
+            &leased,
+            JobEnd::Succeeded(json!({ "pages": 3 })),
+            later(10)
+        )
+        .await
+    );
     let done = get(&store, scope, id).await;
     assert_eq!(
         (done.status, done.finished_at, done.result),
         (JobStatus::Succeeded, Some(later(10)), Some(json!({ "pages": 3 })))
     );
     assert!(
-        !finish(&store, &leased, End::Canceled, later(11)).await,
+        !finish(&store, &leased, JobEnd::Canceled, later(11)).await,
         "it ends once"
     );
     assert!(
-        !jobs::any_due(&mut store.read().await, later(1_000_000))
+        !jobs::has_due(&mut store.read().await, later(1_000_000))
             .await
             .unwrap()
     );
 }
 
-async fn lists_by_status_and_place(place: &Place) {
+async fn jobs_are_listed_by_status_and_cursor(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     queue(&store, store.project().await, 0).await;
@@ -236,7 +249,7 @@ async fn eight_workers_take_four_hundred_jobs_once_each(place: &Place) {
                     let done = commit!(db, |tx| jobs::finish(
                         tx,
                         &job,
-                        End::Succeeded(json!({})),
+                        JobEnd::Succeeded(json!({})),
                         later(2)
                     )
                     .await);
@@ -259,7 +272,7 @@ async fn eight_workers_take_four_hundred_jobs_once_each(place: &Place) {
     assert!(taken.iter().all(|(_, fence)| *fence == 1));
 }
 
-async fn the_longest_due_comes_first(place: &Place) {
+async fn longest_due_job_is_leased_first(place: &Place) {
     let store = place.store().await;
     let (one, two) = (store.project().await, store.project().await);
     let late = queue(&store, one, 30).await;
@@ -270,7 +283,7 @@ async fn the_longest_due_comes_first(place: &Place) {
     }
 }
 
-async fn a_zombie_writes_nothing(place: &Place) {
+async fn lost_lease_writes_nothing(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
@@ -280,21 +293,24 @@ async fn a_zombie_writes_nothing(place: &Place) {
     assert_eq!((heir.id, heir.attempt, heir.crashes), (job, 2, 1));
     assert!(heir.fence > zombie.fence);
     let at = later(LEASE_MILLIS + 3);
-    assert_eq!(beat(&store, &zombie, Some(json!("zombie")), at).await, Beat::Lost);
-    assert_eq!(decide(&store, &zombie).await, Beat::Lost);
+    assert_eq!(
+        beat(&store, &zombie, Some(json!("zombie")), at).await,
+        LeaseStatus::Lost
+    );
+    assert_eq!(decide(&store, &zombie).await, LeaseStatus::Lost);
     for end in [
-        End::Succeeded(json!("zombie")),
-        End::Canceled,
-        End::Released,
-        End::Retry(at),
-        End::Failed(Box::new(Problem::not_found("job"))),
+        JobEnd::Succeeded(json!("zombie")),
+        JobEnd::Canceled,
+        JobEnd::Released,
+        JobEnd::Retry(at),
+        JobEnd::Failed(Box::new(Problem::not_found("job"))),
     ] {
         assert!(!finish(&store, &zombie, end, at).await);
     }
     let (old, new) = (zombie.clone(), heir.clone());
     let held = commit!(store.db, |tx| Ok::<_, Error>((
-        jobs::holds(tx, &old).await?,
-        jobs::holds(tx, &new).await?
+        jobs::holds_lease(tx, &old).await?,
+        jobs::holds_lease(tx, &new).await?
     )));
     assert_eq!(held.unwrap(), (false, true));
     let running = get(&store, scope, job).await;
@@ -302,16 +318,19 @@ async fn a_zombie_writes_nothing(place: &Place) {
         (running.status, running.progress, running.result),
         (JobStatus::Running, None, None)
     );
-    assert!(finish(&store, &heir, End::Succeeded(json!("heir")), at).await);
+    assert!(finish(&store, &heir, JobEnd::Succeeded(json!("heir")), at).await);
     assert_eq!(get(&store, scope, job).await.result, Some(json!("heir")));
 }
 
-async fn a_silent_worker_is_relieved(place: &Place) {
+async fn expired_job_is_requeued(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
-    assert_eq!(beat(&store, &leased, None, later(50_000)).await, Beat::Alive);
+    assert_eq!(
+        beat(&store, &leased, None, later(50_000)).await,
+        LeaseStatus::Alive
+    );
     let ends = 50_000 + LEASE_MILLIS;
     rescue(&store, later(ends)).await;
     assert_eq!(
@@ -319,9 +338,9 @@ async fn a_silent_worker_is_relieved(place: &Place) {
         JobStatus::Running,
         "a heartbeat prolonged the lease"
     );
-    assert!(!jobs::any_due(&mut store.read().await, later(ends)).await.unwrap());
+    assert!(!jobs::has_due(&mut store.read().await, later(ends)).await.unwrap());
     assert!(
-        jobs::any_due(&mut store.read().await, later(ends + 1))
+        jobs::has_due(&mut store.read().await, later(ends + 1))
             .await
             .unwrap()
     );
@@ -334,11 +353,11 @@ async fn a_silent_worker_is_relieved(place: &Place) {
     assert_eq!(waiting.started_at, Some(now()), "the first start counts");
 }
 
-async fn poison_is_given_up(place: &Place) {
+async fn job_fails_after_too_many_crashes(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let (job, mut at) = (queue(&store, scope, 0).await, now());
-    for crashes in 1..MOST_CRASHES {
+    for crashes in 1..MAX_CRASHES {
         let leased = lease(&store, at).await.unwrap();
         assert_eq!((leased.attempt, leased.crashes), (crashes, crashes - 1));
         at = at.plus_millis(LEASE_MILLIS + 1);
@@ -350,11 +369,11 @@ async fn poison_is_given_up(place: &Place) {
     let [poison] = poisoned.as_slice() else {
         panic!("{poisoned:?}")
     };
-    assert_eq!((poison.id, poison.crashes), (job, MOST_CRASHES));
-    assert_eq!(beat(&store, &last, None, at).await, Beat::Lost);
+    assert_eq!((poison.id, poison.crashes), (job, MAX_CRASHES));
+    assert_eq!(beat(&store, &last, None, at).await, LeaseStatus::Lost);
     assert!(rescue(&store, at).await.is_empty(), "whoever rescued it holds it");
     let problem = Problem::new(Code::InternalError, "poison");
-    assert!(finish(&store, poison, End::Failed(Box::new(problem)), at).await);
+    assert!(finish(&store, poison, JobEnd::Failed(Box::new(problem)), at).await);
     let failed = get(&store, scope, job).await;
     assert_eq!(
         (failed.status, failed.problem.map(|p| (p.code, p.detail))),
@@ -366,7 +385,7 @@ async fn poison_is_given_up(place: &Place) {
     assert!(lease(&store, at.plus_millis(1_000_000)).await.is_none());
 }
 
-async fn a_waiting_job_is_canceled_at_once(place: &Place) {
+async fn queued_job_is_canceled_at_once(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
@@ -382,26 +401,26 @@ async fn a_waiting_job_is_canceled_at_once(place: &Place) {
     assert!(matches!(cancel(&store, scope, id()).await, Err(Error::Missing)));
 }
 
-async fn a_running_job_hears_of_its_cancellation(place: &Place) {
+async fn running_job_sees_cancel_request(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
-    assert_eq!(listen(&store, &leased).await, Beat::Alive);
-    assert_eq!(decide(&store, &leased).await, Beat::Alive);
+    assert_eq!(listen(&store, &leased).await, LeaseStatus::Alive);
+    assert_eq!(decide(&store, &leased).await, LeaseStatus::Alive);
     assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Running);
-    assert_eq!(listen(&store, &leased).await, Beat::Cancel);
-    assert_eq!(decide(&store, &leased).await, Beat::Cancel);
+    assert_eq!(listen(&store, &leased).await, LeaseStatus::Cancel);
+    assert_eq!(decide(&store, &leased).await, LeaseStatus::Cancel);
     assert_eq!(get(&store, scope, job).await.status, JobStatus::Running);
-    assert_eq!(beat(&store, &leased, None, later(8)).await, Beat::Cancel);
-    assert!(finish(&store, &leased, End::Canceled, later(9)).await);
-    assert_eq!(listen(&store, &leased).await, Beat::Lost);
+    assert_eq!(beat(&store, &leased, None, later(8)).await, LeaseStatus::Cancel);
+    assert!(finish(&store, &leased, JobEnd::Canceled, later(9)).await);
+    assert_eq!(listen(&store, &leased).await, LeaseStatus::Lost);
     assert_eq!(get(&store, scope, job).await.status, JobStatus::Canceled);
     assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Canceled);
 }
 
-/// Whoever cancels is told what the job was, and acts on it: an answer of `queued` means that no worker
-/// has it now, and one of `running` that its worker will hear of it.
+/// A caller acts on the status that `cancel` returns: `queued` means that no worker has the job now, and
+/// `running` that its worker will see the request.
 async fn cancel_and_lease_agree(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
@@ -421,10 +440,10 @@ async fn cancel_and_lease_agree(place: &Place) {
             (JobStatus::Running, Some(leased)) => {
                 assert_eq!(
                     beat(&store, &leased, None, now()).await,
-                    Beat::Cancel,
+                    LeaseStatus::Cancel,
                     "round {round}"
                 );
-                assert!(finish(&store, &leased, End::Canceled, now()).await);
+                assert!(finish(&store, &leased, JobEnd::Canceled, now()).await);
             }
             (told, leased) => panic!("round {round}: told {told:?}, leased {leased:?}"),
         }
@@ -436,7 +455,7 @@ async fn retries_wait_for_their_time(place: &Place) {
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let first = lease(&store, now()).await.unwrap();
-    assert!(finish(&store, &first, End::Retry(later(500)), later(1)).await);
+    assert!(finish(&store, &first, JobEnd::Retry(later(500)), later(1)).await);
     let waiting = get(&store, scope, job).await;
     assert_eq!(
         (waiting.status, waiting.run_after, waiting.finished_at),
@@ -445,15 +464,15 @@ async fn retries_wait_for_their_time(place: &Place) {
     assert!(lease(&store, later(499)).await.is_none());
     let second = lease(&store, later(500)).await.unwrap();
     assert_eq!((second.attempt, second.crashes), (2, 0), "a retry is no crash");
-    assert!(!finish(&store, &first, End::Canceled, later(501)).await);
+    assert!(!finish(&store, &first, JobEnd::Canceled, later(501)).await);
 }
 
-async fn waiting_costs_no_attempt(place: &Place) {
+async fn postponed_job_costs_no_attempt(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
-    assert!(finish(&store, &leased, End::Waits(later(30)), later(3)).await);
+    assert!(finish(&store, &leased, JobEnd::Waits(later(30)), later(3)).await);
     let waits = get(&store, scope, job).await;
     assert_eq!(
         (waits.status, waits.attempt, waits.run_after),
@@ -463,15 +482,15 @@ async fn waiting_costs_no_attempt(place: &Place) {
     assert_eq!(lease(&store, later(30)).await.unwrap().attempt, 1);
 }
 
-async fn work_is_given_back_untouched(place: &Place) {
+async fn released_job_costs_no_attempt(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
-    assert!(finish(&store, &leased, End::Released, later(3)).await);
+    assert!(finish(&store, &leased, JobEnd::Released, later(3)).await);
     let released = get(&store, scope, job).await;
     assert_eq!((released.status, released.attempt), (JobStatus::Queued, 0));
-    assert!(!jobs::any_running(&mut store.read().await).await.unwrap());
+    assert!(!jobs::has_running(&mut store.read().await).await.unwrap());
     let again = lease(&store, later(3)).await.unwrap();
     assert_eq!((again.id, again.attempt, again.crashes), (job, 1, 0));
     assert!(
@@ -480,17 +499,17 @@ async fn work_is_given_back_untouched(place: &Place) {
     );
 }
 
-async fn what_another_process_held_is_reclaimed(place: &Place) {
+async fn leases_are_expired_at_start(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     lease(&store, now()).await.unwrap();
     assert_eq!(
-        commit!(store.db, |tx| jobs::reclaim(tx, later(10)).await).unwrap(),
+        commit!(store.db, |tx| jobs::expire_leases(tx, later(10)).await).unwrap(),
         1
     );
     assert_eq!(
-        commit!(store.db, |tx| jobs::reclaim(tx, later(10)).await).unwrap(),
+        commit!(store.db, |tx| jobs::expire_leases(tx, later(10)).await).unwrap(),
         0
     );
     assert!(rescue(&store, later(10)).await.is_empty());

@@ -1,4 +1,4 @@
-//! Walks of a list while its table changes.
+//! Reading all pages of a list while its table changes.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use proptest::{
     test_runner::TestRunner,
 };
 use searchwright_contract::keywords::KeywordSort;
-use searchwright_store::keywords::{self, Query};
+use searchwright_store::keywords::{self, KeywordQuery};
 use uuid::Uuid;
 
 use crate::{
@@ -26,7 +26,7 @@ enum Between {
     Remove(usize),
 }
 
-/// Rows that are there throughout a walk appear in it exactly once, whatever is added and removed meanwhile.
+/// Rows that exist throughout a walk appear in it exactly once, whatever is added and removed meanwhile.
 async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
     let store = place.store().await;
     let values = proptest::option::of(0..4_i64);
@@ -56,9 +56,9 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
             let begun = list(
                 &store,
                 scope,
-                Query {
+                KeywordQuery {
                     limit: 100,
-                    ..Query::default()
+                    ..KeywordQuery::default()
                 },
             )
             .await;
@@ -68,11 +68,11 @@ async fn every_order_is_walked_once_while_the_table_changes(place: &Place) {
                 let page = list(
                     &store,
                     scope,
-                    Query {
+                    KeywordQuery {
                         sort: Some(sort),
                         after,
                         limit,
-                        ..Query::default()
+                        ..KeywordQuery::default()
                     },
                 )
                 .await;

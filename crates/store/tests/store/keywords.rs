@@ -10,7 +10,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    keywords::{self, Known, New, Query},
+    keywords::{self, KeywordFacts, KeywordQuery, NewKeyword},
     projects,
 };
 use uuid::Uuid;
@@ -18,15 +18,15 @@ use uuid::Uuid;
 use crate::harness::{Place, Store, id, later, now};
 
 on_both!(
-    what_was_added_is_read_again,
-    a_text_is_there_once_per_language_and_country,
+    keyword_reads_back,
+    text_is_unique_per_language_and_country,
     changes_count_up_and_never_overwrite,
     another_project_sees_nothing,
     filters,
     search_takes_its_text_literally,
 );
 
-/// Adds a keyword.
+/// Creates a keyword.
 pub async fn keyword(
     store: &Store,
     scope: ProjectScope,
@@ -42,8 +42,8 @@ pub async fn keyword(
     id
 }
 
-fn new(text: &str, search_volume: Option<i64>, keyword_difficulty: Option<i64>) -> New {
-    New {
+fn new(text: &str, search_volume: Option<i64>, keyword_difficulty: Option<i64>) -> NewKeyword {
+    NewKeyword {
         id: id(),
         keyword: text.to_owned(),
         normalized: text.to_lowercase(),
@@ -51,18 +51,18 @@ fn new(text: &str, search_volume: Option<i64>, keyword_difficulty: Option<i64>) 
         country: String::new(),
         status: KeywordStatus::Approved,
         source: KeywordSource::Manual,
-        known: Known {
+        facts: KeywordFacts {
             search_volume,
             keyword_difficulty,
             score: search_volume,
-            ..Known::default()
+            ..KeywordFacts::default()
         },
     }
 }
 
-/// A value in every place, none like another.
-fn everything() -> Known {
-    Known {
+/// Facts with a different value in every field.
+fn everything() -> KeywordFacts {
+    KeywordFacts {
         search_volume: Some(0),
         keyword_difficulty: None,
         intent: Some(Intent::Commercial),
@@ -109,13 +109,13 @@ fn everything() -> Known {
     }
 }
 
-pub async fn list(store: &Store, scope: ProjectScope, query: Query) -> Vec<Keyword> {
+pub async fn list(store: &Store, scope: ProjectScope, query: KeywordQuery) -> Vec<Keyword> {
     keywords::list(&mut store.read().await, scope, query)
         .await
         .unwrap()
 }
 
-async fn texts(store: &Store, scope: ProjectScope, query: Query) -> Vec<String> {
+async fn texts(store: &Store, scope: ProjectScope, query: KeywordQuery) -> Vec<String> {
     list(store, scope, query)
         .await
         .into_iter()
@@ -123,13 +123,13 @@ async fn texts(store: &Store, scope: ProjectScope, query: Query) -> Vec<String> 
         .collect()
 }
 
-async fn what_was_added_is_read_again(place: &Place) {
+async fn keyword_reads_back(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
-    let wanted = New {
+    let wanted = NewKeyword {
         country: "DE".to_owned(),
         source: KeywordSource::CsvGkp,
-        known: everything(),
+        facts: everything(),
         ..new("Café \u{1f33f} 🪴", None, None)
     };
     let id = wanted.id;
@@ -153,7 +153,7 @@ async fn what_was_added_is_read_again(place: &Place) {
         (Some(0), None),
         "0 is known"
     );
-    assert_eq!(Known::of(&added), everything());
+    assert_eq!(KeywordFacts::from_keyword(&added), everything());
     assert_eq!((added.score, added.source), (Some(63.501), KeywordSource::CsvGkp));
     assert_eq!(
         (added.keyword_difficulty, added.keyword_difficulty_status),
@@ -172,7 +172,7 @@ async fn what_was_added_is_read_again(place: &Place) {
     );
 }
 
-async fn a_text_is_there_once_per_language_and_country(place: &Place) {
+async fn text_is_unique_per_language_and_country(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     let first = keyword(&store, scope, "desk", None, None).await;
@@ -183,7 +183,7 @@ async fn a_text_is_there_once_per_language_and_country(place: &Place) {
         ("en", "DE", false),
         ("de", "", true),
     ] {
-        let wanted = New {
+        let wanted = NewKeyword {
             language: language.to_owned(),
             country: country.to_owned(),
             ..new("desk", None, None)
@@ -275,9 +275,9 @@ async fn another_project_sees_nothing(place: &Place) {
         list(
             &store,
             foreign,
-            Query {
+            KeywordQuery {
                 limit: 10,
-                ..Query::default()
+                ..KeywordQuery::default()
             }
         )
         .await
@@ -300,7 +300,7 @@ async fn filters(place: &Place) {
         ("red chair", None, KeywordStatus::Approved),
     ] {
         let mut wanted = new(text, None, None);
-        wanted.known.intent = intent;
+        wanted.facts.intent = intent;
         commit!(store.db, |tx| {
             let added = keywords::create(tx, scope, wanted, now()).await?.unwrap();
             let id = added.id.parse().unwrap();
@@ -308,12 +308,12 @@ async fn filters(place: &Place) {
         })
         .unwrap();
     }
-    let query = |status, intent, contains: Option<&str>| Query {
+    let query = |status, intent, contains: Option<&str>| KeywordQuery {
         status,
         intent,
         contains: contains.map(str::to_owned),
         limit: 10,
-        ..Query::default()
+        ..KeywordQuery::default()
     };
     let commercial = Some(Intent::Commercial);
     for sort in [
@@ -340,7 +340,7 @@ async fn filters(place: &Place) {
             ),
             (query(Some(KeywordStatus::New), None, None), vec![]),
         ] {
-            let filter = Query { sort, ..filter };
+            let filter = KeywordQuery { sort, ..filter };
             assert_eq!(texts(&store, scope, filter.clone()).await, expected, "{filter:?}");
         }
     }
@@ -376,11 +376,11 @@ async fn search_takes_its_text_literally(place: &Place) {
             KeywordSort::SearchVolume,
             KeywordSort::KeywordDifficulty,
         ] {
-            let query = Query {
+            let query = KeywordQuery {
                 contains: Some(contains.to_owned()),
                 sort: Some(sort),
                 limit: 10,
-                ..Query::default()
+                ..KeywordQuery::default()
             };
             assert_eq!(
                 texts(&store, scope, query).await,

@@ -1,11 +1,11 @@
-//! What people say of occurrences, and what is kept of every change.
+//! Changes of occurrences by people, and the history of all changes.
 
 use searchwright_contract::{Instant, issues::OccurrenceState};
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    issues::{self, EvidenceCutoff, Finding, Ready},
-    occurrences::{self, Actor, Change},
+    issues::{self, EvidenceCutoff, Finding, PreparedFindings},
+    occurrences::{self, Actor, StateChange},
 };
 use uuid::Uuid;
 
@@ -15,11 +15,11 @@ use crate::{
 };
 
 on_both!(
-    what_was_read_before_is_not_written_over,
-    until_then,
-    an_audit_that_is_older_than_a_claim,
-    the_newest_changes_come_first,
-    what_is_made_ready_is_recorded_the_same,
+    changed_occurrence_is_not_overwritten,
+    snooze_expires,
+    older_audit_does_not_overrule_a_mark,
+    history_is_newest_first,
+    prepared_findings_are_recorded_alike,
 );
 
 fn actor(at: Instant) -> Actor {
@@ -39,7 +39,14 @@ async fn mark(
     until: Option<Instant>,
 ) -> Result<(), Error> {
     commit!(store.db, |tx| {
-        occurrences::mark(tx, scope, &[Change { of, from, to }], until, &actor(now())).await
+        occurrences::change_states(
+            tx,
+            scope,
+            &[StateChange { key: of, from, to }],
+            until,
+            &actor(now()),
+        )
+        .await
     })
 }
 
@@ -48,14 +55,14 @@ async fn state(
     scope: ProjectScope,
     of: occurrences::OccurrenceKey,
 ) -> Option<OccurrenceState> {
-    let states = occurrences::states(&mut store.read().await, scope, &[of])
+    let states = occurrences::find_states(&mut store.read().await, scope, &[of])
         .await
         .unwrap();
     states[0]
 }
 
 async fn changes(store: &Store, scope: ProjectScope, of: (Uuid, Uuid)) -> Vec<(String, String, String)> {
-    let found = occurrences::histories(&mut store.read().await, scope, &[of, (of.1, of.0)], 10).await;
+    let found = occurrences::list_histories(&mut store.read().await, scope, &[of, (of.1, of.0)], 10).await;
     let [of, none] = <[Vec<_>; 2]>::try_from(found.unwrap()).unwrap();
     assert_eq!(none, []);
     let actor = |by: &searchwright_contract::issues::Actor| {
@@ -70,7 +77,7 @@ fn change(from: &str, to: &str, actor: &str) -> (String, String, String) {
     (from.to_owned(), to.to_owned(), actor.to_owned())
 }
 
-async fn what_was_read_before_is_not_written_over(place: &Place) {
+async fn changed_occurrence_is_not_overwritten(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     audit_of_one_page(&store, scope, id(), page, issue).await;
@@ -112,7 +119,7 @@ async fn what_was_read_before_is_not_written_over(place: &Place) {
     assert_eq!(state(&store, foreign, of).await, None);
 }
 
-async fn until_then(place: &Place) {
+async fn snooze_expires(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     audit_of_one_page(&store, scope, id(), page, issue).await;
@@ -131,7 +138,7 @@ async fn until_then(place: &Place) {
         (later(50), vec![scope], OccurrenceState::Open),
         (later(51), vec![], OccurrenceState::Open),
     ] {
-        let found = commit!(store.db, |tx| occurrences::wake(tx, at).await).unwrap();
+        let found = commit!(store.db, |tx| occurrences::unsnooze(tx, at).await).unwrap();
         let ours: Vec<ProjectScope> = found.into_iter().filter(|found| *found == scope).collect();
         assert_eq!((ours, state(&store, scope, of).await), (woken, Some(expected)));
     }
@@ -146,8 +153,8 @@ async fn until_then(place: &Place) {
     );
 }
 
-/// An audit that began before something was marked as done may have fetched the page before it was fixed.
-async fn an_audit_that_is_older_than_a_claim(place: &Place) {
+/// An audit that began before an occurrence was marked as done may have fetched the page before the fix.
+async fn older_audit_does_not_overrule_a_mark(place: &Place) {
     let store = place.store().await;
     let (scope, page, issue) = (store.project().await, id(), id());
     audit_of_one_page(&store, scope, id(), page, issue).await;
@@ -168,7 +175,7 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
     ] {
         let audit = id();
         commit!(store.db, |tx| {
-            issues::record(
+            issues::record_findings(
                 tx,
                 scope,
                 audit,
@@ -182,8 +189,8 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
                 note: None,
                 ..actor(later(20))
             };
-            occurrences::log_audit(tx, scope, issue, began, &actor).await?;
-            occurrences::log_audit(tx, scope, issue, began, &actor).await
+            occurrences::insert_audit_changes(tx, scope, issue, began, &actor).await?;
+            occurrences::insert_audit_changes(tx, scope, issue, began, &actor).await
         })
         .unwrap();
         assert_eq!(state(&store, scope, of).await, Some(expected));
@@ -206,7 +213,7 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
     .await
     .unwrap();
     let lines = changes(&store, scope, of).await;
-    commit!(store.db, |tx| occurrences::log_audit(
+    commit!(store.db, |tx| occurrences::insert_audit_changes(
         tx,
         scope,
         issue,
@@ -222,23 +229,23 @@ async fn an_audit_that_is_older_than_a_claim(place: &Place) {
     );
 }
 
-async fn the_newest_changes_come_first(place: &Place) {
+async fn history_is_newest_first(place: &Place) {
     let store = place.store().await;
     let (scope, of) = (store.project().await, (id(), id()));
     let states = [OccurrenceState::Open, OccurrenceState::Done];
     for turn in 0..12 {
         let (from, to) = (states[turn % 2], states[(turn + 1) % 2]);
         let by = actor(later(turn as i64));
-        commit!(store.db, |tx| occurrences::log(
+        commit!(store.db, |tx| occurrences::insert_changes(
             tx,
             scope,
-            &[Change { of, from, to }],
+            &[StateChange { key: of, from, to }],
             &by
         )
         .await)
         .unwrap();
     }
-    let found = occurrences::histories(&mut store.read().await, scope, &[of], 10)
+    let found = occurrences::list_histories(&mut store.read().await, scope, &[of], 10)
         .await
         .unwrap();
     let at: Vec<Instant> = found[0].iter().map(|change| change.at).collect();
@@ -248,14 +255,14 @@ async fn the_newest_changes_come_first(place: &Place) {
         (OccurrenceState::Open, OccurrenceState::Done)
     );
     let theirs = store.project().await;
-    let found = occurrences::histories(&mut store.read().await, theirs, &[of], 10)
+    let found = occurrences::list_histories(&mut store.read().await, theirs, &[of], 10)
         .await
         .unwrap();
     assert_eq!(found, [[]]);
 }
 
-/// Leaves that were made before, whatever is known by then.
-async fn what_is_made_ready_is_recorded_the_same(place: &Place) {
+/// Leaves that were packed before, whatever occurrences exist when they are written.
+async fn prepared_findings_are_recorded_alike(place: &Place) {
     let store = place.store().await;
     let newest = EvidenceCutoff::from_start(later(1));
     let (issue, other) = (id(), id());
@@ -298,16 +305,16 @@ async fn what_is_made_ready_is_recorded_the_same(place: &Place) {
                         page: finding.page,
                         evidence: finding.evidence.as_str(),
                     });
-                    let ready = Ready::make(borrowed.collect(), |_| true, audit, now())?;
-                    issues::record_ready(tx, scope, audit, ready, newest, now()).await
+                    let ready = PreparedFindings::new(borrowed.collect(), |_| true, audit, now())?;
+                    issues::record_prepared(tx, scope, audit, ready, newest, now()).await
                 } else {
-                    issues::record(tx, scope, audit, found, newest, now()).await
+                    issues::record_findings(tx, scope, audit, found, newest, now()).await
                 }
             })
             .unwrap();
             for issue in [issue, other] {
                 let tx = &mut store.read().await;
-                let seen = issues::unseen(tx, scope, Uuid::nil(), issue, None, 10_000).await;
+                let seen = issues::list_unseen(tx, scope, Uuid::nil(), issue, None, 10_000).await;
                 known.push(seen.unwrap());
             }
             mark(

@@ -1,4 +1,4 @@
-//! The life of an occurrence against a model: whatever audits see and callers mark, in any order.
+//! States of an occurrence against a model: findings of audits and marks of callers in any order.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use searchwright_contract::issues::OccurrenceState::{
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    issues::{self, EvidenceCutoff, Turned},
+    issues::{self, EvidenceCutoff, IssueTransition},
     occurrences, pages,
 };
 use uuid::Uuid;
@@ -24,26 +24,26 @@ use crate::{
     issues::{finding, proofs, seen, set_state, settle_all, summary},
 };
 
-on_both!(follows_the_model,);
+on_both!(occurrence_follows_the_model,);
 
 const PAGES: usize = 3;
 const ISSUES: usize = 2;
 
-/// What an audit sees of one page.
+/// Observation of a page by an audit.
 #[derive(Clone, Debug)]
 enum Sight {
-    /// It does not come by.
+    /// The page is not visited.
     Unknown,
-    /// It gets no answer.
+    /// The page gives no response.
     NoAnswer,
-    /// It gets an answer; and finds these issues.
+    /// The page responds and has these issues.
     Answer(u16, [bool; ISSUES]),
 }
 
 #[derive(Clone, Debug)]
 enum Step {
     Audit([Sight; PAGES]),
-    /// A caller, or a recheck, moves the occurrences of a page.
+    /// A caller, or a recheck, changes the state of the page's occurrences.
     Mark {
         page: usize,
         state: OccurrenceState,
@@ -147,7 +147,7 @@ async fn apply(
     step: Step,
     pages: [Uuid; PAGES],
     all: [Uuid; ISSUES],
-) -> Vec<Turned> {
+) -> Vec<IssueTransition> {
     commit!(store.db, |tx| {
         let sights = match step {
             Step::Audit(sights) => sights,
@@ -175,8 +175,8 @@ async fn apply(
             }
         }
         let proofs = proofs(&looked);
-        pages::record(tx, scope, audit, looked).await?;
-        issues::record(
+        pages::upsert(tx, scope, audit, looked).await?;
+        issues::record_findings(
             tx,
             scope,
             audit,
@@ -195,7 +195,7 @@ async fn apply(
     .unwrap()
 }
 
-async fn follows_the_model(place: &Place) {
+async fn occurrence_follows_the_model(place: &Place) {
     let store = place.store().await;
     let steps = proptest::collection::vec(step(), 1..12);
     let mut runner = TestRunner::deterministic();

@@ -1,11 +1,11 @@
-//! Pages: as the newest audit saw them, by URL.
+//! Pages as the newest audit saw them, and their list by URL.
 
 use searchwright_contract::pages::Page;
 use searchwright_store::{
     Error,
     access::ProjectScope,
     page_names,
-    pages::{self, Query, Seen},
+    pages::{self, CrawledPage, PageQuery},
 };
 use uuid::Uuid;
 
@@ -15,25 +15,25 @@ use crate::{
 };
 
 on_both!(
-    the_newest_audit_counts,
-    each_of_many_keeps_its_own,
+    newest_audit_replaces_the_page,
+    each_of_many_pages_keeps_its_columns,
     filters,
-    found_by_what_they_are_called,
-    walked_in_the_order_of_bytes,
-    listed_where_they_were_placed_last,
+    pages_are_found_by_name,
+    list_is_in_byte_order,
+    changed_url_is_listed_once,
 );
 
-/// Pages of an audit, and where they are in lists.
-async fn record(store: &Store, scope: ProjectScope, all: Vec<Seen>) {
+/// Records pages of an audit, and inserts them into the list.
+async fn record(store: &Store, scope: ProjectScope, all: Vec<CrawledPage>) {
     let urls: Vec<(String, Uuid)> = all.iter().map(|seen| (seen.page.url.clone(), seen.id)).collect();
     commit!(store.db, |tx| {
-        pages::record(tx, scope, id(), all).await?;
-        pages::place(tx, scope, urls).await
+        pages::upsert(tx, scope, id(), all).await?;
+        pages::insert_urls(tx, scope, urls).await
     })
     .unwrap();
 }
 
-async fn the_newest_audit_counts(place: &Place) {
+async fn newest_audit_replaces_the_page(place: &Place) {
     let store = place.store().await;
     let (scope, foreign, page) = (store.project().await, store.project().await, id());
     let first = seen(page, "https://example.com/a", Some(200));
@@ -42,7 +42,7 @@ async fn the_newest_audit_counts(place: &Place) {
         last_crawled_at: later(3),
         ..first.page.clone()
     };
-    commit!(store.db, |tx| pages::record(tx, scope, id(), vec![first]).await).unwrap();
+    commit!(store.db, |tx| pages::upsert(tx, scope, id(), vec![first]).await).unwrap();
     assert_eq!(
         pages::get(&mut store.read().await, scope, page).await.unwrap(),
         wanted
@@ -65,21 +65,21 @@ async fn the_newest_audit_counts(place: &Place) {
         last_crawled_at: later(8),
         ..wanted
     };
-    let second = Seen {
+    let second = CrawledPage {
         id: page,
         page: bare.clone(),
         crawled_at: later(8),
         scored: true,
         rank: 0.25,
     };
-    commit!(store.db, |tx| pages::record(tx, scope, id(), vec![second]).await).unwrap();
+    commit!(store.db, |tx| pages::upsert(tx, scope, id(), vec![second]).await).unwrap();
     assert_eq!(
         pages::get(&mut store.read().await, scope, page).await.unwrap(),
         bare
     );
 }
 
-async fn each_of_many_keeps_its_own(place: &Place) {
+async fn each_of_many_pages_keeps_its_columns(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let ids: Vec<Uuid> = (0..70).map(|_| id()).collect();
@@ -91,7 +91,7 @@ async fn each_of_many_keeps_its_own(place: &Place) {
             page.page.title = (!at.is_multiple_of(5)).then(|| format!("{round} {at}"));
             page
         };
-        let all: Vec<Seen> = (0..ids.len()).map(of).collect();
+        let all: Vec<CrawledPage> = (0..ids.len()).map(of).collect();
         let expected: Vec<Page> = all
             .iter()
             .map(|seen| Page {
@@ -100,7 +100,7 @@ async fn each_of_many_keeps_its_own(place: &Place) {
                 ..seen.page.clone()
             })
             .collect();
-        commit!(store.db, |tx| pages::record(tx, scope, id(), all).await).unwrap();
+        commit!(store.db, |tx| pages::upsert(tx, scope, id(), all).await).unwrap();
         for (id, expected) in ids.iter().zip(expected) {
             let page = pages::get(&mut store.read().await, scope, *id).await.unwrap();
             assert_eq!(page, expected);
@@ -108,7 +108,7 @@ async fn each_of_many_keeps_its_own(place: &Place) {
     }
 }
 
-async fn found_by_what_they_are_called(place: &Place) {
+async fn pages_are_found_by_name(place: &Place) {
     let store = place.store().await;
     let (scope, foreign, audit, newer) = (store.project().await, store.project().await, id(), id());
     let (first, second) = (id(), id());
@@ -118,10 +118,10 @@ async fn found_by_what_they_are_called(place: &Place) {
     ];
     let mut names = vec![(-8, second), (7, first), (7, second)];
     names.sort_unstable();
-    commit!(store.db, |tx| pages::record(tx, scope, audit, all).await).unwrap();
+    commit!(store.db, |tx| pages::upsert(tx, scope, audit, all).await).unwrap();
     // once more, as after an interruption
     for names in [names.clone(), names] {
-        commit!(store.db, |tx| page_names::note(tx, scope, audit, names).await).unwrap();
+        commit!(store.db, |tx| page_names::insert(tx, scope, audit, names).await).unwrap();
     }
     let both = &["https://example.com/a", "https://example.com/b"][..];
     for (scope, audit, key, wanted) in [
@@ -131,7 +131,7 @@ async fn found_by_what_they_are_called(place: &Place) {
         (scope, newer, 7, &[]),
         (foreign, audit, 7, &[]),
     ] {
-        let found = page_names::called(&mut store.read().await, scope, audit, key)
+        let found = page_names::find_urls(&mut store.read().await, scope, audit, key)
             .await
             .unwrap();
         assert_eq!(found, wanted, "{key}");
@@ -139,39 +139,39 @@ async fn found_by_what_they_are_called(place: &Place) {
     // with other names the second time: what the first noted is gone
     let others = vec![(5, first), (7, first), (9, second)];
     commit!(store.db, |tx| {
-        page_names::forget(tx, scope, audit).await?;
-        page_names::note(tx, scope, audit, others).await
+        page_names::delete(tx, scope, audit).await?;
+        page_names::insert(tx, scope, audit, others).await
     })
     .unwrap();
     for (key, pages) in [(5, 1), (7, 1), (9, 1), (-8, 0)] {
-        let found = page_names::called(&mut store.read().await, scope, audit, key).await;
+        let found = page_names::find_urls(&mut store.read().await, scope, audit, key).await;
         assert_eq!(found.unwrap().len(), pages, "{key}");
     }
-    commit!(store.db, |tx| page_names::forget(tx, scope, audit).await).unwrap();
+    commit!(store.db, |tx| page_names::delete(tx, scope, audit).await).unwrap();
     // more than one leaf, the first of which ends in the middle of a name
     let many: Vec<_> = (0..700)
         .map(|n| (n / 7 * 3, [first, second][n as usize % 2]))
         .collect();
     let all = many.clone();
-    commit!(store.db, |tx| page_names::note(tx, scope, audit, all).await).unwrap();
+    commit!(store.db, |tx| page_names::insert(tx, scope, audit, all).await).unwrap();
     for (key, _) in &many {
         for (key, pages) in [(*key, 7), (key + 1, 0)] {
-            let found = page_names::called(&mut store.read().await, scope, audit, key).await;
+            let found = page_names::find_urls(&mut store.read().await, scope, audit, key).await;
             assert_eq!(found.unwrap().len(), pages, "{key}");
         }
     }
     // those of the newer audit stay, and those of other projects
     let kept = vec![(7, first)];
-    commit!(store.db, |tx| page_names::note(tx, scope, newer, kept).await).unwrap();
+    commit!(store.db, |tx| page_names::insert(tx, scope, newer, kept).await).unwrap();
     for forgotten in [2, 1, 0] {
-        let leaves = commit!(store.db, |tx| page_names::forget_older(tx, scope, newer, 2).await);
+        let leaves = commit!(store.db, |tx| page_names::delete_older(tx, scope, newer, 2).await);
         assert_eq!(leaves.unwrap(), forgotten);
-        let foreign = commit!(store.db, |tx| page_names::forget_older(tx, foreign, newer, 2)
+        let foreign = commit!(store.db, |tx| page_names::delete_older(tx, foreign, newer, 2)
             .await);
         assert_eq!(foreign.unwrap(), 0);
     }
     for (audit, wanted) in [(audit, &[][..]), (newer, &both[..1])] {
-        let found = page_names::called(&mut store.read().await, scope, audit, 7).await;
+        let found = page_names::find_urls(&mut store.read().await, scope, audit, 7).await;
         assert_eq!(found.unwrap(), wanted);
     }
 }
@@ -179,7 +179,7 @@ async fn found_by_what_they_are_called(place: &Place) {
 async fn filters(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
-    let all: Vec<Seen> = [
+    let all: Vec<CrawledPage> = [
         ("/Ferns", Some(200)),
         ("/ferns", Some(404)),
         ("/a%20b", Some(200)),
@@ -188,36 +188,36 @@ async fn filters(place: &Place) {
     .map(|(path, status)| seen(id(), &format!("https://example.com{path}"), status))
     .to_vec();
     record(&store, scope, all).await;
-    let list = async |query: Query| -> Vec<String> {
-        let rows = pages::list(&mut store.read().await, scope, Query { limit: 9, ..query })
+    let list = async |query: PageQuery| -> Vec<String> {
+        let rows = pages::list(&mut store.read().await, scope, PageQuery { limit: 9, ..query })
             .await
             .unwrap();
         rows.into_iter()
             .map(|p| p.url.replace("https://example.com", ""))
             .collect()
     };
-    let text = |text: &str| Query {
+    let text = |text: &str| PageQuery {
         contains: Some(text.to_owned()),
-        ..Query::default()
+        ..PageQuery::default()
     };
     assert_eq!(
-        list(Query {
+        list(PageQuery {
             status_code: Some(200),
-            ..Query::default()
+            ..PageQuery::default()
         })
         .await,
         ["/Ferns", "/a%20b"]
     );
     assert_eq!(
-        list(Query {
+        list(PageQuery {
             indexable: Some(false),
-            ..Query::default()
+            ..PageQuery::default()
         })
         .await,
         ["/a_b", "/ferns"]
     );
     assert_eq!(
-        list(Query {
+        list(PageQuery {
             indexable: Some(true),
             ..text("a")
         })
@@ -237,7 +237,7 @@ async fn filters(place: &Place) {
 
 /// A database that sorts by the rules of a language puts `/B` between `/a` and `/c`, and a cursor made by
 /// comparing bytes would then lose rows.
-async fn walked_in_the_order_of_bytes(place: &Place) {
+async fn list_is_in_byte_order(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let mut urls: Vec<String> = [
@@ -254,10 +254,10 @@ async fn walked_in_the_order_of_bytes(place: &Place) {
             let page = pages::list(
                 &mut store.read().await,
                 scope,
-                Query {
+                PageQuery {
                     after: after.take(),
                     limit,
-                    ..Query::default()
+                    ..PageQuery::default()
                 },
             )
             .await
@@ -270,13 +270,13 @@ async fn walked_in_the_order_of_bytes(place: &Place) {
     }
 }
 
-async fn listed_where_they_were_placed_last(place: &Place) {
+async fn changed_url_is_listed_once(place: &Place) {
     let store = place.store().await;
     let (scope, foreign, first, second) = (store.project().await, store.project().await, id(), id());
     let list = async |scope: ProjectScope| -> Vec<(String, String)> {
-        let query = Query {
+        let query = PageQuery {
             limit: 9,
-            ..Query::default()
+            ..PageQuery::default()
         };
         let rows = pages::list(&mut store.read().await, scope, query).await.unwrap();
         rows.into_iter().map(|page| (page.url, page.id)).collect()

@@ -1,4 +1,4 @@
-//! Posts: kept whole, listed without their texts, never overwritten by who read an older one.
+//! Posts: stored whole, listed without texts, never overwritten by a change of an older version.
 
 use searchwright_contract::{
     actions::AllowedActions,
@@ -11,7 +11,7 @@ use searchwright_store::{
     Error,
     access::ProjectScope,
     keywords,
-    posts::{self, KEPT_REVISIONS, Query, Record},
+    posts::{self, MAX_REVISIONS, PostQuery, PostRecord},
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -22,18 +22,18 @@ use crate::{
 };
 
 on_both!(
-    what_was_written_is_read_again,
+    post_reads_back,
     changes_count_up_and_never_overwrite,
-    a_slug_is_there_once_per_project,
+    slug_is_unique_per_project,
     another_project_sees_nothing,
     filters_and_pages,
-    a_deleted_keyword_is_none,
+    deleted_keyword_reads_as_none,
     the_last_fifty_texts_are_kept,
-    near_copies_are_found,
+    near_duplicates_are_found,
 );
 
-fn new(slug: &str) -> Record {
-    Record {
+fn new(slug: &str) -> PostRecord {
+    PostRecord {
         post: Post {
             summary: PostSummary {
                 id: id().to_string(),
@@ -74,15 +74,15 @@ fn new(slug: &str) -> Record {
     }
 }
 
-fn uuid(record: &Record) -> Uuid {
+fn uuid(record: &PostRecord) -> Uuid {
     record.post.summary.id.parse().unwrap()
 }
 
-async fn add(store: &Store, scope: ProjectScope, record: Record) -> Record {
+async fn add(store: &Store, scope: ProjectScope, record: PostRecord) -> PostRecord {
     commit!(store.db, |tx| posts::create(tx, scope, &record, now()).await).unwrap()
 }
 
-async fn what_was_written_is_read_again(place: &Place) {
+async fn post_reads_back(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let wanted = new("a-desk");
@@ -166,7 +166,7 @@ async fn changes_count_up_and_never_overwrite(place: &Place) {
     assert!(matches!(lost, Err(Error::Missing)), "{lost:?}");
 }
 
-async fn a_slug_is_there_once_per_project(place: &Place) {
+async fn slug_is_unique_per_project(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     let first = add(&store, scope, new("a-desk")).await;
@@ -178,11 +178,11 @@ async fn a_slug_is_there_once_per_project(place: &Place) {
     add(&store, scope, new("b-desk")).await;
     let mut tx = store.read().await;
     assert_eq!(
-        posts::by_slug(&mut tx, scope, "a-desk").await.unwrap(),
+        posts::find_by_slug(&mut tx, scope, "a-desk").await.unwrap(),
         Some(uuid(&first))
     );
-    assert_eq!(posts::by_slug(&mut tx, scope, "c").await.unwrap(), None);
-    let mut slugs = posts::slugs(&mut tx, scope, "a-desk").await.unwrap();
+    assert_eq!(posts::find_by_slug(&mut tx, scope, "c").await.unwrap(), None);
+    let mut slugs = posts::list_slugs(&mut tx, scope, "a-desk").await.unwrap();
     slugs.sort();
     assert_eq!(slugs, ["a-desk", "a-desk-2"]);
 }
@@ -192,7 +192,9 @@ async fn another_project_sees_nothing(place: &Place) {
     let (scope, foreign) = (store.project().await, store.project().await);
     let post = add(&store, scope, new("a-desk")).await;
     let kept = post.post.clone();
-    commit!(store.db, |tx| posts::keep_revision(tx, scope, &kept, now()).await).unwrap();
+    commit!(store.db, |tx| posts::insert_revision(tx, scope, &kept, now())
+        .await)
+    .unwrap();
     let mut tx = store.read().await;
     let got = posts::get(&mut tx, foreign, uuid(&post)).await;
     assert!(matches!(got, Err(Error::Missing)));
@@ -200,9 +202,9 @@ async fn another_project_sees_nothing(place: &Place) {
         posts::list(
             &mut tx,
             foreign,
-            Query {
+            PostQuery {
                 limit: 10,
-                ..Query::default()
+                ..PostQuery::default()
             }
         )
         .await
@@ -210,13 +212,13 @@ async fn another_project_sees_nothing(place: &Place) {
         []
     );
     assert_eq!(
-        posts::revisions(&mut tx, foreign, uuid(&post), None, 10)
+        posts::list_revisions(&mut tx, foreign, uuid(&post), None, 10)
             .await
             .unwrap(),
         []
     );
     assert!(
-        posts::revision_of(&mut tx, foreign, uuid(&post), 1)
+        posts::get_revision(&mut tx, foreign, uuid(&post), 1)
             .await
             .is_err()
     );
@@ -239,21 +241,21 @@ async fn filters_and_pages(place: &Place) {
         }
         add(&store, scope, record).await;
     }
-    let slugs = async |query: Query| -> Vec<String> {
+    let slugs = async |query: PostQuery| -> Vec<String> {
         let rows = posts::list(&mut store.read().await, scope, query).await.unwrap();
         rows.into_iter().map(|row| row.slug).collect()
     };
-    let all = Query {
+    let all = PostQuery {
         limit: 10,
-        ..Query::default()
+        ..PostQuery::default()
     };
     assert_eq!(slugs(all.clone()).await, ["p-4", "p-3", "p-2", "p-1", "p-0"]);
-    let review = Query {
+    let review = PostQuery {
         status: Some(PostStatus::Review),
         ..all.clone()
     };
     assert_eq!(slugs(review).await, ["p-4", "p-2", "p-0"]);
-    let aimed = Query {
+    let aimed = PostQuery {
         keyword: Some(desk),
         ..all.clone()
     };
@@ -264,7 +266,7 @@ async fn filters_and_pages(place: &Place) {
         ("%3", vec![]),
         ("_", vec![]),
     ] {
-        let query = Query {
+        let query = PostQuery {
             contains: Some(text.to_owned()),
             ..all.clone()
         };
@@ -273,18 +275,18 @@ async fn filters_and_pages(place: &Place) {
     let first = posts::list(
         &mut store.read().await,
         scope,
-        Query {
+        PostQuery {
             limit: 2,
-            ..Query::default()
+            ..PostQuery::default()
         },
     )
     .await
     .unwrap();
     let before = first[1].id.parse().ok();
-    assert_eq!(slugs(Query { before, ..all }).await, ["p-2", "p-1", "p-0"]);
+    assert_eq!(slugs(PostQuery { before, ..all }).await, ["p-2", "p-1", "p-0"]);
 }
 
-async fn a_deleted_keyword_is_none(place: &Place) {
+async fn deleted_keyword_reads_as_none(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let desk = keyword(&store, scope, "desk", None, None).await;
@@ -293,7 +295,7 @@ async fn a_deleted_keyword_is_none(place: &Place) {
     let post = add(&store, scope, record).await;
     assert_eq!(post.post.summary.keyword.as_deref(), Some("desk"));
     let others = async |except| {
-        posts::others_with_keyword(&mut store.read().await, scope, desk, except)
+        posts::count_others_with_keyword(&mut store.read().await, scope, desk, except)
             .await
             .unwrap()
     };
@@ -313,32 +315,39 @@ async fn the_last_fifty_texts_are_kept(place: &Place) {
     let scope = store.project().await;
     let post = add(&store, scope, new("a-desk")).await.post;
     let id = post.summary.id.parse().unwrap();
-    for at in 1..=KEPT_REVISIONS + 3 {
+    for at in 1..=MAX_REVISIONS + 3 {
         let old = Post {
             content: format!("text {at}"),
             ..post.clone()
         };
-        commit!(store.db, |tx| posts::keep_revision(tx, scope, &old, later(at))
+        commit!(store.db, |tx| posts::insert_revision(tx, scope, &old, later(at))
             .await)
         .unwrap();
     }
     let mut tx = store.read().await;
-    let kept = posts::revisions(&mut tx, scope, id, None, 1000).await.unwrap();
-    assert_eq!(kept.len() as i64, KEPT_REVISIONS);
+    let kept = posts::list_revisions(&mut tx, scope, id, None, 1000)
+        .await
+        .unwrap();
+    assert_eq!(kept.len() as i64, MAX_REVISIONS);
     assert_eq!(
         (kept[0].number, kept[0].content.as_str(), kept[0].replaced_at),
         (53, "text 53", later(53))
     );
     assert_eq!((kept[49].number, kept[49].content.as_str()), (4, "text 4"));
-    let next = posts::revisions(&mut tx, scope, id, Some(53), 1).await.unwrap();
-    assert_eq!(next[0], posts::revision_of(&mut tx, scope, id, 52).await.unwrap());
+    let next = posts::list_revisions(&mut tx, scope, id, Some(53), 1)
+        .await
+        .unwrap();
+    assert_eq!(
+        next[0],
+        posts::get_revision(&mut tx, scope, id, 52).await.unwrap()
+    );
     assert!(matches!(
-        posts::revision_of(&mut tx, scope, id, 3).await,
+        posts::get_revision(&mut tx, scope, id, 3).await,
         Err(Error::Missing)
     ));
 }
 
-async fn near_copies_are_found(place: &Place) {
+async fn near_duplicates_are_found(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     let (a, b, away) = (
@@ -351,16 +360,18 @@ async fn near_copies_are_found(place: &Place) {
         })
         .await,
     );
-    let mark = async |record: &Record, marks: &'static [i64]| {
+    let mark = async |record: &PostRecord, marks: &'static [i64]| {
         let id = uuid(record);
-        commit!(store.db, |tx| posts::mark(tx, scope, id, marks).await).unwrap();
+        commit!(store.db, |tx| posts::save_minhash(tx, scope, id, marks).await).unwrap();
     };
     mark(&a, &[-3, 5, 7]).await;
     mark(&b, &[5, 7, 9]).await;
     mark(&away, &[5]).await;
-    let alike = async |scope, except: &Record, marks: &[i64]| {
+    let alike = async |scope, except: &PostRecord, marks: &[i64]| {
         let mut tx = store.read().await;
-        let found = posts::alike(&mut tx, scope, uuid(except), marks).await.unwrap();
+        let found = posts::find_similar(&mut tx, scope, uuid(except), marks)
+            .await
+            .unwrap();
         found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
     };
     assert_eq!(alike(scope, &away, &[7, 9]).await, [uuid(&b), uuid(&a)]);

@@ -1,10 +1,10 @@
-//! Accounts with providers: what is sealed opens in its own row only, and is shown by nothing.
+//! Accounts at providers: a sealed secret opens in its own row only, and is never shown.
 
 use std::collections::BTreeMap;
 
 use searchwright_store::{
     Error, admin,
-    providers::{self, New},
+    providers::{self, NewAccount},
     seal::Keyring,
     sql,
 };
@@ -16,7 +16,7 @@ on_both!(
     an_account_is_set_opened_and_removed,
     settings_change_without_the_secret,
     a_secret_opens_in_its_own_row_only,
-    the_operator_enters_projects_that_exist,
+    operator_scope_needs_an_existing_project,
 );
 
 const SECRET: &str = "sk-canary-4711";
@@ -25,8 +25,8 @@ fn ring() -> Keyring {
     Keyring::new([(1, [1; 32])]).unwrap()
 }
 
-fn account(name: &str, model: &str, secret: Option<&str>) -> New {
-    New {
+fn account(name: &str, model: &str, secret: Option<&str>) -> NewAccount {
+    NewAccount {
         id: id(),
         name: name.to_owned(),
         settings: BTreeMap::from([("model".to_owned(), model.to_owned())]),
@@ -137,10 +137,13 @@ async fn a_secret_opens_in_its_own_row_only(place: &Place) {
     assert!(matches!(refused, Err(Error::Seal(_))), "{refused:?}");
 }
 
-async fn the_operator_enters_projects_that_exist(place: &Place) {
+async fn operator_scope_needs_an_existing_project(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let mut tx = store.read().await;
-    assert_eq!(admin::enter(&mut tx, scope.project()).await.unwrap(), scope);
-    assert!(matches!(admin::enter(&mut tx, id()).await, Err(Error::Missing)));
+    assert_eq!(admin::get_scope(&mut tx, scope.project()).await.unwrap(), scope);
+    assert!(matches!(
+        admin::get_scope(&mut tx, id()).await,
+        Err(Error::Missing)
+    ));
 }

@@ -1,14 +1,14 @@
-//! What a search box completed, kept for a while.
+//! The cache of autocomplete answers.
 
-use searchwright_store::suggestions::{self, Place as Typed};
+use searchwright_store::suggestions::{self, SuggestionQuery as Typed};
 
 use crate::harness::{Place, now};
 
-on_both!(an_answer_is_used_again_while_it_is_new,);
+on_both!(answer_is_cached_until_it_expires,);
 
 const DAY: i64 = 86_400_000;
 
-async fn an_answer_is_used_again_while_it_is_new(place: &Place) {
+async fn answer_is_cached_until_it_expires(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let typed = |text: &str| Typed {
@@ -20,8 +20,8 @@ async fn an_answer_is_used_again_while_it_is_new(place: &Place) {
     let texts = kept.clone();
     commit!(store.db, |tx| {
         let eight_days_ago = now().plus_millis(-8 * DAY);
-        suggestions::keep(tx, scope, old, &texts, eight_days_ago, eight_days_ago).await?;
-        suggestions::keep(
+        suggestions::save(tx, scope, old, &texts, eight_days_ago, eight_days_ago).await?;
+        suggestions::save(
             tx,
             scope,
             typed("desk"),
@@ -35,7 +35,7 @@ async fn an_answer_is_used_again_while_it_is_new(place: &Place) {
     let since = now().plus_millis(-7 * DAY);
     let mut tx = store.read().await;
     let mut get = async |text: &str, since| {
-        suggestions::get(&mut tx, scope, &typed(text), since)
+        suggestions::find(&mut tx, scope, &typed(text), since)
             .await
             .unwrap()
     };

@@ -1,10 +1,13 @@
-//! What is counted against quotas, and what is spent against budgets.
+//! Counts against quotas, and costs against budgets.
 
 use searchwright_contract::{Instant, usage::Metric};
 use searchwright_store::{
     Error,
     access::ProjectScope,
-    usage::{self, Charge, Exceeded, Intent, Month, NewIntent, OverBudget, Spent, Standing},
+    usage::{
+        self, BudgetExceeded, Charge, ChargeStatus, Month, NewReservation, ProviderSpend, QuotaExceeded,
+        Reservation,
+    },
 };
 use uuid::Uuid;
 
@@ -12,16 +15,16 @@ use crate::harness::{Place, Store, id, later, now};
 
 on_both!(
     a_quota_is_never_exceeded,
-    what_was_not_used_is_given_back,
+    unused_amount_is_refunded,
     months_are_counted_apart,
     no_quota_is_no_limit,
     transactions_at_once_do_not_exceed_a_quota,
-    a_charge_is_known_before_the_call,
+    cost_is_reserved_before_the_call,
     a_step_is_charged_once,
-    a_price_nobody_tells_stays_uncertain,
+    unknown_price_stays_uncertain,
     a_budget_is_never_exceeded,
     transactions_at_once_do_not_exceed_a_budget,
-    another_project_is_not_concerned,
+    usage_is_counted_per_project,
     limits_belong_to_a_project_that_exists,
 );
 
@@ -44,7 +47,7 @@ fn a_month_is_one_of_the_calendar_in_utc() {
             "2028-03-01T00:00:00.000Z",
         ),
     ] {
-        let month = Month::of(at.parse().unwrap());
+        let month = Month::from_instant(at.parse().unwrap());
         assert_eq!(
             (month.start.to_string().as_str(), month.end.to_string().as_str()),
             (start, end)
@@ -65,13 +68,15 @@ async fn limit(store: &Store, scope: ProjectScope, limit: Option<i64>) {
     .unwrap();
 }
 
-async fn take(store: &Store, scope: ProjectScope, n: i64, at: Instant) -> Result<(), Exceeded> {
-    commit!(store.db, |tx| usage::take(tx, scope, METRIC, n, at).await).unwrap()
+async fn take(store: &Store, scope: ProjectScope, n: i64, at: Instant) -> Result<(), QuotaExceeded> {
+    commit!(store.db, |tx| usage::consume(tx, scope, METRIC, n, at).await).unwrap()
 }
 
-/// The quota and what is used of it.
+/// Returns the quota and its usage.
 async fn count(store: &Store, scope: ProjectScope, at: Instant) -> (Option<i64>, i64) {
-    let counts = usage::counts(&mut store.read().await, scope, at).await.unwrap();
+    let counts = usage::list_usage(&mut store.read().await, scope, at)
+        .await
+        .unwrap();
     assert_eq!(counts.iter().map(|c| c.metric).collect::<Vec<_>>(), Metric::ALL);
     let count = counts.iter().find(|c| c.metric == METRIC).unwrap();
     assert!(
@@ -87,11 +92,11 @@ async fn a_quota_is_never_exceeded(place: &Place) {
     let scope = store.project().await;
     limit(&store, scope, Some(10)).await;
     assert_eq!(take(&store, scope, 7, now()).await, Ok(()));
-    let refused = Exceeded {
+    let refused = QuotaExceeded {
         metric: METRIC,
         limit: 10,
         used: 7,
-        resets_at: Month::of(now()).end,
+        resets_at: Month::from_instant(now()).end,
     };
     assert_eq!(take(&store, scope, 4, now()).await, Err(refused));
     assert_eq!(
@@ -117,18 +122,18 @@ async fn a_quota_is_never_exceeded(place: &Place) {
     limit(&store, scope, None).await;
     assert_eq!(take(&store, scope, 1_000_000, now()).await, Ok(()));
     assert_eq!(count(&store, scope, now()).await, (None, 1_000_010));
-    let negative = commit!(store.db, |tx| usage::take(tx, scope, METRIC, -1, now()).await);
+    let negative = commit!(store.db, |tx| usage::consume(tx, scope, METRIC, -1, now()).await);
     assert!(matches!(negative, Err(Error::Defect(_))), "{negative:?}");
 }
 
-async fn what_was_not_used_is_given_back(place: &Place) {
+async fn unused_amount_is_refunded(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
-    let next = Month::of(now()).end;
+    let next = Month::from_instant(now()).end;
     take(&store, scope, 5, now()).await.unwrap();
     take(&store, scope, 5, next).await.unwrap();
     let give = async |n: i64| {
-        commit!(store.db, |tx| usage::give_back(tx, scope, METRIC, n, now()).await).unwrap();
+        commit!(store.db, |tx| usage::refund(tx, scope, METRIC, n, now()).await).unwrap();
     };
     give(2).await;
     assert_eq!(
@@ -149,7 +154,7 @@ async fn months_are_counted_apart(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     limit(&store, scope, Some(3)).await;
-    let end = Month::of(now()).end;
+    let end = Month::from_instant(now()).end;
     take(&store, scope, 3, end.plus_millis(-1)).await.unwrap();
     assert_eq!(
         take(&store, scope, 1, end.plus_millis(-1))
@@ -169,7 +174,7 @@ async fn no_quota_is_no_limit(place: &Place) {
     take(&store, scope, 12, now()).await.unwrap();
     assert_eq!(count(&store, scope, now()).await, (None, 12));
     let rolled_back: Result<(), Error> = commit!(store.db, |tx| {
-        usage::take(tx, scope, METRIC, 5, now()).await?.unwrap();
+        usage::consume(tx, scope, METRIC, 5, now()).await?.unwrap();
         Err(Error::Missing)
     });
     rolled_back.unwrap_err();
@@ -187,9 +192,9 @@ async fn transactions_at_once_do_not_exceed_a_quota(place: &Place) {
     let at_once: Vec<_> = (0..16)
         .map(|_| {
             let db = store.db.clone();
-            tokio::spawn(
-                async move { commit!(db, |tx| usage::take(tx, scope, METRIC, 3, now()).await).unwrap() },
-            )
+            tokio::spawn(async move {
+                commit!(db, |tx| usage::consume(tx, scope, METRIC, 3, now()).await).unwrap()
+            })
         })
         .collect();
     let mut taken = 0;
@@ -199,8 +204,8 @@ async fn transactions_at_once_do_not_exceed_a_quota(place: &Place) {
     assert_eq!((taken, count(&store, scope, now()).await), (6, (Some(20), 18)));
 }
 
-fn step(job: Uuid, step: &str, estimate: i64) -> NewIntent {
-    NewIntent {
+fn step(job: Uuid, step: &str, estimate: i64) -> NewReservation {
+    NewReservation {
         id: id(),
         job,
         step: step.to_owned(),
@@ -210,20 +215,26 @@ fn step(job: Uuid, step: &str, estimate: i64) -> NewIntent {
     }
 }
 
-async fn intend(store: &Store, scope: ProjectScope, new: NewIntent) -> Result<Intent, OverBudget> {
-    commit!(store.db, |tx| usage::intend(tx, scope, new, now()).await).unwrap()
+async fn intend(
+    store: &Store,
+    scope: ProjectScope,
+    new: NewReservation,
+) -> Result<Reservation, BudgetExceeded> {
+    commit!(store.db, |tx| usage::reserve(tx, scope, new, now()).await).unwrap()
 }
 
 async fn settle(store: &Store, scope: ProjectScope, intent: Uuid, actual: Option<i64>, at: Instant) -> bool {
     commit!(store.db, |tx| usage::settle(tx, scope, intent, actual, at).await).unwrap()
 }
 
-async fn spent(store: &Store, scope: ProjectScope) -> Vec<Spent> {
-    usage::spent(&mut store.read().await, scope, now()).await.unwrap()
+async fn spent(store: &Store, scope: ProjectScope) -> Vec<ProviderSpend> {
+    usage::list_spend(&mut store.read().await, scope, now())
+        .await
+        .unwrap()
 }
 
-fn openai(budget: Option<i64>, settled: i64, uncertain: i64, uncertain_calls: i64) -> Vec<Spent> {
-    vec![Spent {
+fn openai(budget: Option<i64>, settled: i64, uncertain: i64, uncertain_calls: i64) -> Vec<ProviderSpend> {
+    vec![ProviderSpend {
         provider: "openai".to_owned(),
         budget,
         settled,
@@ -232,14 +243,14 @@ fn openai(budget: Option<i64>, settled: i64, uncertain: i64, uncertain_calls: i6
     }]
 }
 
-async fn a_charge_is_known_before_the_call(place: &Place) {
+async fn cost_is_reserved_before_the_call(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     assert_eq!(spent(&store, scope).await, []);
     let new = step(id(), "draft", 900);
-    let wanted = Intent {
+    let wanted = Reservation {
         id: new.id,
-        standing: Standing::New,
+        status: ChargeStatus::New,
     };
     assert_eq!(intend(&store, scope, new).await, Ok(wanted));
     assert_eq!(spent(&store, scope).await, openai(None, 0, 900, 1));
@@ -259,11 +270,15 @@ async fn a_charge_is_known_before_the_call(place: &Place) {
         what: "a probe".to_owned(),
         actual: Some(50),
     };
-    commit!(store.db, |tx| usage::spend(tx, scope, direct, now()).await).unwrap();
+    commit!(store.db, |tx| usage::record_charge(tx, scope, direct, now())
+        .await)
+    .unwrap();
     assert_eq!(spent(&store, scope).await, openai(None, 800, 0, 0));
-    let next = Month::of(now()).end;
+    let next = Month::from_instant(now()).end;
     assert_eq!(
-        usage::spent(&mut store.read().await, scope, next).await.unwrap(),
+        usage::list_spend(&mut store.read().await, scope, next)
+            .await
+            .unwrap(),
         []
     );
 }
@@ -276,9 +291,9 @@ async fn a_step_is_charged_once(place: &Place) {
     let again = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
     assert_eq!(
         again,
-        Intent {
+        Reservation {
             id: first.id,
-            standing: Standing::Uncertain
+            status: ChargeStatus::Uncertain
         },
         "an attempt that died"
     );
@@ -286,7 +301,7 @@ async fn a_step_is_charged_once(place: &Place) {
     intend(&store, scope, step(job, "title", 100)).await.unwrap();
     intend(&store, scope, step(id(), "draft", 10)).await.unwrap();
     assert_eq!(spent(&store, scope).await, openai(None, 0, 1010, 3));
-    let next = Month::of(now()).end;
+    let next = Month::from_instant(now()).end;
     assert!(settle(&store, scope, first.id, Some(800), next).await);
     assert_eq!(
         spent(&store, scope).await,
@@ -294,11 +309,11 @@ async fn a_step_is_charged_once(place: &Place) {
         "in the month it began in"
     );
     let after = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
-    assert_eq!(after.standing, Standing::Ended(Some(800)));
+    assert_eq!(after.status, ChargeStatus::Ended(Some(800)));
     assert_eq!(spent(&store, scope).await, openai(None, 800, 110, 2));
 }
 
-async fn a_price_nobody_tells_stays_uncertain(place: &Place) {
+async fn unknown_price_stays_uncertain(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let job = id();
@@ -307,8 +322,8 @@ async fn a_price_nobody_tells_stays_uncertain(place: &Place) {
     assert_eq!(spent(&store, scope).await, openai(None, 0, 900, 1));
     let again = intend(&store, scope, step(job, "draft", 900)).await.unwrap();
     assert_eq!(
-        again.standing,
-        Standing::Ended(None),
+        again.status,
+        ChargeStatus::Ended(None),
         "made, so not to be made again"
     );
     assert!(
@@ -322,7 +337,9 @@ async fn a_price_nobody_tells_stays_uncertain(place: &Place) {
         what: "a probe".to_owned(),
         actual: None,
     };
-    commit!(store.db, |tx| usage::spend(tx, scope, direct, now()).await).unwrap();
+    commit!(store.db, |tx| usage::record_charge(tx, scope, direct, now())
+        .await)
+    .unwrap();
     assert_eq!(
         spent(&store, scope).await,
         openai(None, 0, 0, 1),
@@ -356,11 +373,11 @@ async fn a_budget_is_never_exceeded(place: &Place) {
     assert_eq!(spent(&store, scope).await, openai(Some(1000), 0, 0, 0));
     let job = id();
     let first = intend(&store, scope, step(job, "a", 600)).await.unwrap();
-    let refused = OverBudget {
+    let refused = BudgetExceeded {
         provider: "openai".to_owned(),
         limit: 1000,
         used: 600,
-        resets_at: Month::of(now()).end,
+        resets_at: Month::from_instant(now()).end,
     };
     assert_eq!(intend(&store, scope, step(job, "b", 401)).await, Err(refused));
     assert_eq!(
@@ -391,7 +408,9 @@ async fn transactions_at_once_do_not_exceed_a_budget(place: &Place) {
         .map(|n| {
             let db = store.db.clone();
             let new = step(job, &n.to_string(), 3);
-            tokio::spawn(async move { commit!(db, |tx| usage::intend(tx, scope, new, now()).await).unwrap() })
+            tokio::spawn(
+                async move { commit!(db, |tx| usage::reserve(tx, scope, new, now()).await).unwrap() },
+            )
         })
         .collect();
     let mut allowed = 0;
@@ -402,7 +421,7 @@ async fn transactions_at_once_do_not_exceed_a_budget(place: &Place) {
     assert_eq!(spent(&store, scope).await, openai(Some(20), 0, 18, 6));
 }
 
-async fn another_project_is_not_concerned(place: &Place) {
+async fn usage_is_counted_per_project(place: &Place) {
     let store = place.store().await;
     let (scope, foreign) = (store.project().await, store.project().await);
     limit(&store, scope, Some(1)).await;

@@ -1,4 +1,4 @@
-//! Write transactions: grouped, each whole or absent, never waited for without end.
+//! Write transactions: grouped, each whole or absent, with bounded waiting.
 
 use std::sync::mpsc;
 
@@ -8,14 +8,14 @@ use searchwright_store::{BoxFuture, Db, Error, Result, Settings, Tx, admin, sql}
 use crate::harness::{Place, now, on_postgres, on_sqlite};
 
 on_both!(
-    one_failure_hurts_nobody_else,
-    an_error_takes_back_everything,
-    a_panic_takes_back_everything,
+    failed_transaction_does_not_affect_its_group,
+    error_rolls_everything_back,
+    panic_rolls_everything_back,
     a_failed_statement_is_not_committed,
     readers_see_only_what_is_committed,
 );
 
-/// One row, which is refused when it is there already.
+/// Inserts a row; refused if it exists.
 async fn put(tx: &mut Tx, name: String) -> Result<()> {
     sql("INSERT INTO meta (name, value) VALUES ($1, $2)")
         .bind(name)
@@ -35,7 +35,7 @@ async fn names(db: &Db) -> Vec<String> {
     names
 }
 
-async fn one_failure_hurts_nobody_else(place: &Place) {
+async fn failed_transaction_does_not_affect_its_group(place: &Place) {
     let db = place.store().await.db;
     commit!(db, |tx| put(tx, "taken".to_owned()).await).unwrap();
     let outcomes = join_all((0..64).map(|n| {
@@ -67,7 +67,7 @@ async fn one_failure_hurts_nobody_else(place: &Place) {
     assert_eq!(names(&db).await, expected);
 }
 
-async fn an_error_takes_back_everything(place: &Place) {
+async fn error_rolls_everything_back(place: &Place) {
     let db = place.store().await.db;
     let refused: Result<()> = commit!(db, |tx| {
         put(tx, "one".to_owned()).await?;
@@ -78,7 +78,7 @@ async fn an_error_takes_back_everything(place: &Place) {
     assert_eq!(names(&db).await, [] as [&str; 0]);
 }
 
-async fn a_panic_takes_back_everything(place: &Place) {
+async fn panic_rolls_everything_back(place: &Place) {
     let db = place.store().await.db;
     let panicking = {
         let db = db.clone();
@@ -109,8 +109,8 @@ async fn a_panic_takes_back_everything(place: &Place) {
     );
 }
 
-/// PostgreSQL turns the COMMIT of a transaction in which something failed into a ROLLBACK without a word.
-/// Whoever swallows an error must not be told that the rest is durable when it is not.
+/// PostgreSQL silently turns the COMMIT of a transaction in which a statement failed into a ROLLBACK. A caller
+/// that ignores the error must not be told that the rest is durable.
 async fn a_failed_statement_is_not_committed(place: &Place) {
     let db = place.store().await.db;
     commit!(db, |tx| put(tx, "taken".to_owned()).await).unwrap();
@@ -198,7 +198,7 @@ fn a_full_disk_refuses_writes_and_goes_on_reading() {
         assert_eq!(limited, pages);
         let large = |name: &'static str| {
             let db = db.clone();
-            async move { commit!(db, |tx| admin::set_meta(tx, name, vec![1; 1 << 20]).await) }
+            async move { commit!(db, |tx| admin::insert_meta(tx, name, vec![1; 1 << 20]).await) }
         };
         let refused = large("large").await;
         assert!(matches!(refused, Err(Error::Full)), "{refused:?}");
@@ -214,10 +214,10 @@ fn a_full_disk_refuses_writes_and_goes_on_reading() {
     });
 }
 
-/// A disk that fills up takes the whole commit along, neighbours included. Whoever is told that a write is
-/// done must find it, and whoever is told that it is not must not.
+/// A full disk fails the whole commit with all its transactions. A write that was reported as done must be
+/// found, and one that was reported as failed must not.
 #[test]
-fn a_full_disk_lies_to_no_neighbour() {
+fn full_disk_reports_the_truth_to_the_group() {
     on_sqlite(async |place| {
         let db = place.store().await.db;
         commit!(db, |tx| sql("PRAGMA max_page_count = 1")
@@ -239,7 +239,7 @@ fn a_full_disk_lies_to_no_neighbour() {
                 Box::pin(db.write(move |tx: &mut Tx| {
                     Box::pin(async move {
                         let size = if n == 3 { 1 << 20 } else { 1 };
-                        admin::set_meta(tx, &format!("row-{n}"), vec![1; size]).await
+                        admin::insert_meta(tx, &format!("row-{n}"), vec![1; size]).await
                     })
                 }))
             })
@@ -311,7 +311,7 @@ fn a_pool_without_a_free_place_refuses_in_time() {
         let refused = commit!(db, |tx| put(tx, "one".to_owned()).await);
         assert!(matches!(refused, Err(Error::Overloaded)), "{refused:?}");
         drop(held);
-        commit!(db, |tx| admin::revoke_named(
+        commit!(db, |tx| admin::revoke_keys_by_name(
             tx,
             crate::harness::id(),
             "none",

@@ -16,7 +16,7 @@ use searchwright_site::{
 };
 use searchwright_store::{
     issues,
-    snapshots::{Mark, half},
+    snapshots::{PageState, id_prefix},
 };
 use searchwright_text::{folded_hash, hash};
 use tokio::sync::mpsc::Receiver;
@@ -45,7 +45,7 @@ pub(super) struct Sums {
     /// By check.
     weights: ByCheck<Option<Weighed>>,
     /// Of every page what audits are compared by.
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<PageState>,
     /// Of pages that are no whole HTML, what their answers tell.
     pub(super) told: HashMap<Uuid, FetchVerdict>,
     /// Checks that failed on some page, or that lack what they rest on.
@@ -255,11 +255,11 @@ fn evaluate(
     Ok(())
 }
 
-fn mark(facts: &PageFacts, index: &Index, id: Uuid) -> Mark {
+fn mark(facts: &PageFacts, index: &Index, id: Uuid) -> PageState {
     let title = facts.html.as_deref().and_then(|html| html.titles.first());
     let canonical = index.canonical(facts.id).map(|canonical| index.key(canonical));
-    Mark {
-        page: half(id),
+    PageState {
+        page: id_prefix(id),
         status: facts.status().unwrap_or(0),
         indexable: index.has(facts.id, flag::INDEXABLE),
         title: title.map_or(0, |title| folded_hash(title) as u32),

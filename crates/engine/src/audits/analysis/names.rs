@@ -5,7 +5,7 @@ use searchwright_site::{
     graph::{Index, flag},
     page::{PageFacts, UrlId},
 };
-use searchwright_store::page_names::{self, MOST};
+use searchwright_store::page_names::{self, MAX_PAGES_PER_NAME};
 use uuid::Uuid;
 
 use super::super::ids::PageIds;
@@ -32,7 +32,7 @@ impl Names {
         self.0.retain(|(_, page)| findable(*page));
         self.0.sort_unstable();
         for called in self.0.chunk_by_mut(|a, b| a.0 == b.0) {
-            if called.len() > MOST {
+            if called.len() > MAX_PAGES_PER_NAME {
                 called.sort_unstable_by_key(|(_, page)| index.key(*page));
             }
         }
@@ -40,7 +40,7 @@ impl Names {
         self.0.retain(|(name, _)| {
             let before = if last.0 == Some(*name) { last.1 } else { 0 };
             last = (Some(*name), before + 1);
-            before < MOST
+            before < MAX_PAGES_PER_NAME
         });
         self
     }
@@ -49,7 +49,7 @@ impl Names {
     pub(super) fn portions(&self, most: usize, ids: &PageIds) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
         let mut rest = &self.0[..];
         std::iter::from_fn(move || {
-            let (portion, behind) = rest.split_at(page_names::end_of_portion(rest, most));
+            let (portion, behind) = rest.split_at(page_names::chunk_end(rest, most));
             rest = behind;
             let page = |(key, page): &(i64, UrlId)| (*key, ids.get(*page));
             (!portion.is_empty()).then(|| portion.iter().map(page).collect())

@@ -12,7 +12,7 @@ use searchwright_site::{
     score,
     url_key::key_of,
 };
-use searchwright_store::pages::Seen;
+use searchwright_store::pages::CrawledPage;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -68,7 +68,7 @@ impl<'n> Note<'n> {
         }
     }
 
-    fn row(&self, id: Uuid, key: &str, index: &Index) -> Seen {
+    fn row(&self, id: Uuid, key: &str, index: &Index) -> CrawledPage {
         let hops = index.hops(self.id);
         let last = hops.urls.last().copied().unwrap_or(self.id);
         let url = self.url.unwrap_or(key);
@@ -76,7 +76,7 @@ impl<'n> Note<'n> {
         let indexable = index.has(self.id, flag::INDEXABLE);
         let why_not = self.not_indexable.unwrap_or(NotIndexable::Blocked.code());
         let followed = index.inlinks(self.id).filter(|(_, nofollow)| !nofollow);
-        Seen {
+        CrawledPage {
             id,
             page: Page {
                 id: String::new(),
@@ -188,10 +188,10 @@ impl PageRows {
         index: &Index,
         ids: &PageIds,
         most: usize,
-        give: &mut dyn FnMut(Vec<Seen>) -> bool,
+        give: &mut dyn FnMut(Vec<CrawledPage>) -> bool,
     ) -> Result<Urls, JobError> {
         let (mut rows, mut urls) = (Vec::new(), Urls::default());
-        let mut give = |rows: &mut Vec<Seen>| {
+        let mut give = |rows: &mut Vec<CrawledPage>| {
             rows.sort_unstable_by_key(|row| row.id);
             portions(take(rows), most).all(&mut *give)
         };

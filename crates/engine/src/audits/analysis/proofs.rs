@@ -13,7 +13,7 @@ use searchwright_site::{
     origin::Origin,
     urls::provenance,
 };
-use searchwright_store::issues::{Settled, Unseen};
+use searchwright_store::issues::{Settlement, UnseenOccurrence};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -65,8 +65,8 @@ impl Proofs {
 
 impl Proof<'_> {
     /// What becomes of occurrences of the issue.
-    pub(super) fn settle(&self, unseen: Vec<Unseen>, witnessed: &Witnessed<'_>) -> Settled {
-        let mut settled = Settled::default();
+    pub(super) fn settle(&self, unseen: Vec<UnseenOccurrence>, witnessed: &Witnessed<'_>) -> Settlement {
+        let mut settled = Settlement::default();
         for was in unseen {
             if was.checked_at > self.proofs.began {
                 settled.newer.push(was.page);
@@ -83,7 +83,7 @@ impl Proof<'_> {
         settled
     }
 
-    fn resolution(&self, was: &Unseen, witnessed: &Witnessed<'_>) -> Option<Resolution> {
+    fn resolution(&self, was: &UnseenOccurrence, witnessed: &Witnessed<'_>) -> Option<Resolution> {
         let check = self.check.filter(|_| was.visited)?;
         let told = self
             .proofs
@@ -124,7 +124,7 @@ impl Proof<'_> {
     fn is_silent(
         &self,
         check: &Check,
-        (was, told): (&Unseen, FetchVerdict),
+        (was, told): (&UnseenOccurrence, FetchVerdict),
         witnessed: &Witnessed<'_>,
     ) -> bool {
         let Ok(evidence) = serde_json::from_str::<Value>(&was.evidence) else {

@@ -12,9 +12,9 @@ use searchwright_store::{
     Tx,
     access::ProjectScope,
     events,
-    issues::{self, Settled},
+    issues::{self, Settlement},
     occurrences::{self, Actor},
-    snapshots::half,
+    snapshots::id_prefix,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -42,7 +42,7 @@ pub(super) async fn settle(
 ) -> Result<HashMap<Uuid, Vec<u64>>, JobError> {
     let db = &job.engine.db;
     let scope = job.leased.scope;
-    let ids = issues::ids(&mut db.read().await?, scope).await?;
+    let ids = issues::list_ids(&mut db.read().await?, scope).await?;
     let untold = Mutex::new(HashMap::new());
     futures_util::stream::iter(ids)
         .map(Ok)
@@ -52,7 +52,7 @@ pub(super) async fn settle(
                 let (mut after, proof) = (None, proofs.get(&issue));
                 loop {
                     let unseen =
-                        issues::unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
+                        issues::list_unseen(&mut db.read().await?, scope, audit, issue, after, ROWS).await?;
                     let Some(last) = unseen.last().map(|was| was.page) else {
                         break;
                     };
@@ -63,19 +63,21 @@ pub(super) async fn settle(
                         .collect();
                     let settled = match proof {
                         Some(proof) => proof.settle(unseen, witnessed),
-                        None => Settled {
+                        None => Settlement {
                             stale: unseen.into_iter().map(|was| was.page).collect(),
-                            ..Settled::default()
+                            ..Settlement::default()
                         },
                     };
                     let pages = settled.stale.iter().chain(&settled.newer);
                     let pages: Vec<u64> = pages
                         .filter(|page| visited.contains(page))
-                        .map(|page| half(*page))
+                        .map(|page| id_prefix(*page))
                         .collect();
                     locked(untold).entry(issue).or_insert_with(Vec::new).extend(pages);
                     job.write_fenced(move |tx, scope| {
-                        Box::pin(async move { issues::settle(tx, scope, audit, issue, settled, now).await })
+                        Box::pin(
+                            async move { issues::settle_unseen(tx, scope, audit, issue, settled, now).await },
+                        )
                     })
                     .await?;
                     after = Some(last);
@@ -91,7 +93,7 @@ pub(super) async fn settle(
 pub(in crate::audits) async fn leave(job: &JobContext, audit: Uuid, began: Instant) -> Result<(), JobError> {
     let db = &job.engine.db;
     let now = job.engine.clock.now();
-    let ids = issues::ids(&mut db.read().await?, job.leased.scope).await?;
+    let ids = issues::list_ids(&mut db.read().await?, job.leased.scope).await?;
     futures_util::stream::iter(ids)
         .map(Ok)
         .try_for_each_concurrent(AT_ONCE, |issue| told(job, (audit, began), issue, now))
@@ -119,7 +121,7 @@ pub(in crate::audits) async fn tell(
         note: None,
         at: now,
     };
-    let again = occurrences::log_audit(tx, scope, issue, began, &actor).await?;
+    let again = occurrences::insert_audit_changes(tx, scope, issue, began, &actor).await?;
     let by = json!({ "auditId": audit });
     recount(tx, scope, (issue, again), event, by, now).await
 }
@@ -150,5 +152,5 @@ pub(in crate::audits) async fn recount(
             data.insert("occurrences".to_owned(), again.into());
         }
     }
-    events::write(tx, scope, event, kind, &data, now).await
+    events::insert(tx, scope, event, kind, &data, now).await
 }

@@ -7,7 +7,7 @@ use searchwright_site::checks;
 use searchwright_store::{
     Db,
     access::ProjectScope,
-    snapshots::{self, Mark},
+    snapshots::{self, PageState},
 };
 use uuid::Uuid;
 
@@ -19,17 +19,17 @@ pub(super) async fn since(
     db: &Db,
     scope: ProjectScope,
     previous: Option<Uuid>,
-    pages: &[Mark],
+    pages: &[PageState],
     found: &[(Uuid, Vec<u64>)],
 ) -> Result<Option<ChangeCounts>, JobError> {
     let Some(previous) = previous else {
         return Ok(None);
     };
     let mut tx = db.read().await?;
-    let Some(pages_before) = snapshots::pages(&mut tx, scope, previous).await? else {
+    let Some(pages_before) = snapshots::find_pages(&mut tx, scope, previous).await? else {
         return Ok(None);
     };
-    let had = snapshots::issues(&mut tx, scope, previous).await?;
+    let had = snapshots::list_issues(&mut tx, scope, previous).await?;
     let found: HashMap<Uuid, &[u64]> = found
         .iter()
         .map(|(issue, pages)| (*issue, pages.as_slice()))
@@ -38,7 +38,7 @@ pub(super) async fn since(
     for check in checks::registry() {
         let issue = issue_id(scope.project(), check.id);
         let before = if had.contains(&issue) {
-            snapshots::found(&mut tx, scope, previous, issue).await?
+            snapshots::list_issue_pages(&mut tx, scope, previous, issue).await?
         } else {
             Vec::new()
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use searchwright_contract::Instant;
 use searchwright_site::graph::Index;
 use searchwright_store::{
-    issues::{self, EvidenceCutoff, Ready},
+    issues::{self, EvidenceCutoff, PreparedFindings},
     page_names, pages,
 };
 use uuid::Uuid;
@@ -42,7 +42,7 @@ pub(super) async fn rows(
         move |give| rows.each(&index, &ids, PAGES, give),
         |seen| {
             job.write_fenced(move |tx, scope| {
-                Box::pin(async move { pages::record(tx, scope, audit.id, seen).await })
+                Box::pin(async move { pages::upsert(tx, scope, audit.id, seen).await })
             })
         },
     );
@@ -61,7 +61,9 @@ pub(super) async fn urls(
             urls.portions(ROWS, &index, &ids).all(give);
         },
         |urls| {
-            job.write_fenced(move |tx, scope| Box::pin(async move { pages::place(tx, scope, urls).await }))
+            job.write_fenced(move |tx, scope| {
+                Box::pin(async move { pages::insert_urls(tx, scope, urls).await })
+            })
         },
     )
     .await
@@ -76,7 +78,7 @@ pub(super) async fn findings(
 ) -> Result<(), JobError> {
     let db = &job.engine.db;
     let (shared, newest) = (shared.clone(), EvidenceCutoff::from_start(audit.began));
-    let before = issues::ids(&mut db.read().await?, job.leased.scope).await?;
+    let before = issues::list_ids(&mut db.read().await?, job.leased.scope).await?;
     let is_new = move |issue: Uuid| before.binary_search(&issue).is_err();
     let written = pack_ahead(
         move |give| {
@@ -87,11 +89,13 @@ pub(super) async fn findings(
             };
             found.rest(known, give)
         },
-        move |portion| Ready::make(portion.findings(), &is_new, audit.id, now),
+        move |portion| PreparedFindings::new(portion.findings(), &is_new, audit.id, now),
         |ready| async move {
             let ready = ready?;
             job.write_fenced(move |tx, scope| {
-                Box::pin(async move { issues::record_ready(tx, scope, audit.id, ready, newest, now).await })
+                Box::pin(
+                    async move { issues::record_prepared(tx, scope, audit.id, ready, newest, now).await },
+                )
             })
             .await
         },
@@ -106,7 +110,7 @@ pub(super) async fn names(
     (index, ids): (Arc<Index>, Arc<PageIds>),
     names: Names,
 ) -> Result<(), JobError> {
-    job.write_fenced(move |tx, scope| Box::pin(async move { page_names::forget(tx, scope, audit.id).await }))
+    job.write_fenced(move |tx, scope| Box::pin(async move { page_names::delete(tx, scope, audit.id).await }))
         .await?;
     write_ahead(
         move |give| {
@@ -115,7 +119,7 @@ pub(super) async fn names(
         },
         |names| {
             job.write_fenced(move |tx, scope| {
-                Box::pin(async move { page_names::note(tx, scope, audit.id, names).await })
+                Box::pin(async move { page_names::insert(tx, scope, audit.id, names).await })
             })
         },
     )
@@ -128,7 +132,7 @@ pub(super) async fn forget_names(job: &JobContext, audit: Audited) -> Result<(),
     while forgotten == ROWS as u64 {
         forgotten = job
             .write_fenced(move |tx, scope| {
-                Box::pin(async move { page_names::forget_older(tx, scope, audit.id, ROWS).await })
+                Box::pin(async move { page_names::delete_older(tx, scope, audit.id, ROWS).await })
             })
             .await?;
     }

@@ -24,7 +24,7 @@ pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duratio
 /// robots.txt as it was last answered with, as long as that may be used (RFC 9309 section 2.4).
 pub(super) async fn robots_copy(job: &JobContext) -> Result<Option<WellKnownFile>, JobError> {
     let db = &job.engine.db;
-    let kept = crawls::robots(&mut db.read().await?, job.leased.scope).await?;
+    let kept = crawls::find_robots(&mut db.read().await?, job.leased.scope).await?;
     let is_usable = |seen: Instant| job.engine.clock.now().millis() - seen.millis() < ORIGIN_LASTS_MILLIS;
     let Some((_, data)) = kept.filter(|(seen, _)| is_usable(*seen)) else {
         return Ok(None);
@@ -47,17 +47,17 @@ pub(super) async fn keep_robots(
     let seen = audit.requested_at;
     let data = postcard::to_stdvec(file).map_err(|e| defect("copy of robots.txt", e))?;
     job.write_fenced(move |tx, scope| {
-        Box::pin(async move { crawls::keep_robots(tx, scope, seen, data).await })
+        Box::pin(async move { crawls::save_robots(tx, scope, seen, data).await })
     })
     .await
 }
 
 /// Pages that are known from before, so that a page that nothing links to any more is seen to be there or gone.
-pub(super) async fn seeds(job: &JobContext, most: u32) -> Result<Vec<(String, u8)>, JobError> {
+pub(super) async fn list_seeds(job: &JobContext, most: u32) -> Result<Vec<(String, u8)>, JobError> {
     let db = &job.engine.db;
     let scope = job.leased.scope;
-    let posts = posts::published_urls(&mut db.read().await?, scope, most).await?;
-    let pages = pages::seeds(&mut db.read().await?, scope, most).await?;
+    let posts = posts::list_published_urls(&mut db.read().await?, scope, most).await?;
+    let pages = pages::list_seeds(&mut db.read().await?, scope, most).await?;
     // without what was added to follow visitors: the page is fetched as its own links name it
     let posts = posts
         .iter()

@@ -152,7 +152,7 @@ pub(super) async fn of(
     };
     let (mut places, mut from) = (Vec::new(), 0);
     loop {
-        let lists = crawls::validators(&mut db.read().await?, scope, previous, from, PORTION).await?;
+        let lists = crawls::list_validators(&mut db.read().await?, scope, previous, from, PORTION).await?;
         let Some((last, _)) = lists.last() else { break };
         from = last + 1;
         let found = tokio::task::spawn_blocking(move || found(&lists, reader));
@@ -163,7 +163,7 @@ pub(super) async fn of(
     }
     places.sort_unstable();
     places.shrink_to_fit();
-    let with_texts = crawls::with_texts(&mut db.read().await?, scope, previous).await?;
+    let with_texts = crawls::count_batches_with_texts(&mut db.read().await?, scope, previous).await?;
     Ok(Some(Arc::new(Earlier {
         db: db.clone(),
         scope,
@@ -213,7 +213,7 @@ impl Earlier {
         let mut lists = self.lists.lock().await;
         if !lists.has(number) {
             let mut tx = self.db.read().await?;
-            let found = crawls::validators(&mut tx, self.scope, self.audit, number, 1).await?;
+            let found = crawls::list_validators(&mut tx, self.scope, self.audit, number, 1).await?;
             let data = found.first().filter(|(found, _)| *found == number);
             let list = data.map(|(_, data)| read_list(data)).transpose()?;
             let pages = list.map_or_else(Vec::new, |list| list.pages);
@@ -241,7 +241,7 @@ impl Earlier {
     }
 
     async fn load(&self, number: u32) -> Result<HashMap<u64, Read>, JobError> {
-        let data = crawls::load(&mut self.db.read().await?, self.scope, self.audit, number).await?;
+        let data = crawls::find_batch(&mut self.db.read().await?, self.scope, self.audit, number).await?;
         let Some(data) = data else {
             return Ok(HashMap::new());
         };

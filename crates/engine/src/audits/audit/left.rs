@@ -16,7 +16,7 @@ use searchwright_store::{
     Result, Tx,
     access::ProjectScope,
     audits, events, issues,
-    jobs::{End, Leased},
+    jobs::{JobEnd, LeasedJob},
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -107,8 +107,8 @@ fn without_robots(origin: &Origin) -> String {
 pub(crate) async fn abort(
     engine: &Engine,
     tx: &mut Tx,
-    leased: &Leased,
-    end: &End,
+    leased: &LeasedJob,
+    end: &JobEnd,
     now: Instant,
 ) -> Result<()> {
     let scope = leased.scope;
@@ -116,7 +116,7 @@ pub(crate) async fn abort(
         return Ok(());
     };
     let (status, outcome) = match end {
-        End::Failed(problem) => {
+        JobEnd::Failed(problem) => {
             let word = problem
                 .extra
                 .get("auditError")
@@ -128,7 +128,7 @@ pub(crate) async fn abort(
             };
             (
                 AuditStatus::Failed,
-                audits::Outcome {
+                audits::AuditOutcome {
                     termination: Some(word.to_owned()),
                     error: Some(error),
                     ..Default::default()
@@ -140,7 +140,7 @@ pub(crate) async fn abort(
     let code = outcome.error.as_ref().map(|e| e.code.clone());
     if audits::finish(tx, scope, id, status, outcome, now).await? && status == AuditStatus::Failed {
         let data = json!({ "auditId": audit.id, "version": audit.version + 1, "error": code });
-        events::write(tx, scope, engine.clock.id(), EventType::AuditFailed, &data, now).await?;
+        events::insert(tx, scope, engine.clock.id(), EventType::AuditFailed, &data, now).await?;
     }
     rescore(engine, tx, scope, &audit, now).await
 }
@@ -174,7 +174,7 @@ pub(crate) async fn withdraw(
         return Ok(());
     };
     if audit.status != AuditStatus::Queued {
-        for issue in issues::ids(tx, scope).await? {
+        for issue in issues::list_ids(tx, scope).await? {
             let event = engine.clock.id();
             analysis::tell(tx, scope, (id, began(&audit)), (issue, event), now).await?;
         }
@@ -185,7 +185,7 @@ pub(crate) async fn withdraw(
 
 /// The audit that a job carries out.
 async fn of_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<(Audit, Uuid)>> {
-    let audit = audits::active(tx, scope).await?;
+    let audit = audits::find_active(tx, scope).await?;
     let audit = audit.filter(|audit| audit.job_id == job.to_string());
     Ok(audit.map(|audit| {
         let id = Uuid::try_parse(&audit.id).unwrap_or_default();
@@ -193,10 +193,10 @@ async fn of_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<(A
     }))
 }
 
-fn cancelled() -> audits::Outcome {
-    audits::Outcome {
+fn cancelled() -> audits::AuditOutcome {
+    audits::AuditOutcome {
         termination: Some("cancelled".to_owned()),
-        ..audits::Outcome::default()
+        ..audits::AuditOutcome::default()
     }
 }
 

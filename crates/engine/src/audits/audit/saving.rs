@@ -11,7 +11,7 @@ use searchwright_site::{
 };
 use searchwright_store::{
     audits,
-    crawls::{self, Packed},
+    crawls::{self, PackedBatch},
 };
 use uuid::Uuid;
 
@@ -89,7 +89,7 @@ impl Sink for Saving {
             } else {
                 (None, None)
             };
-            let packed = Packed {
+            let packed = PackedBatch {
                 texts,
                 sketches,
                 validators: earlier::pack(&batch, reader, &mut rooms)?,
@@ -123,7 +123,7 @@ impl Sink for Saving {
         self.job
             .write_fenced(move |tx, scope| {
                 Box::pin(async move {
-                    crawls::save(tx, scope, audit, number, packed).await?;
+                    crawls::insert_batch(tx, scope, audit, number, packed).await?;
                     audits::set_progress(tx, scope, audit, progress).await
                 })
             })

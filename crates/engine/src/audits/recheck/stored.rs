@@ -17,7 +17,7 @@ use crate::{failure::defect, jobs::JobError};
 pub(in crate::audits) const OVERLAY: u32 = 1_000_000;
 
 async fn batch(db: &Db, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Saved>, JobError> {
-    let data = crawls::load(&mut db.read().await?, scope, audit, number).await?;
+    let data = crawls::find_batch(&mut db.read().await?, scope, audit, number).await?;
     Ok(data.map(|data| unpack(&data)).transpose()?)
 }
 

@@ -13,7 +13,7 @@ use searchwright_site::{
 };
 use searchwright_store::{
     issues::Finding,
-    rechecks::{Found, Waiting},
+    rechecks::{ItemOutcome, PendingItem},
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -27,9 +27,9 @@ use super::{
     Looked,
 };
 
-pub(super) fn inconclusive(item: &Waiting, why: impl Into<String>) -> Found {
-    Found {
-        of: item.of,
+pub(super) fn inconclusive(item: &PendingItem, why: impl Into<String>) -> ItemOutcome {
+    ItemOutcome {
+        key: item.key,
         outcome: RecheckOutcome::Inconclusive,
         detail: Some(why.into()),
         resolution: None,
@@ -47,10 +47,10 @@ pub(super) struct Pages {
 
 pub(super) fn evaluate(
     looked: &Looked,
-    waiting: &[Waiting],
+    waiting: &[PendingItem],
     rules: &Rules,
     project: Uuid,
-) -> (Vec<Found>, Pages) {
+) -> (Vec<ItemOutcome>, Pages) {
     let Looked {
         ending, fetched, now, ..
     } = looked;
@@ -65,7 +65,7 @@ pub(super) fn evaluate(
         .iter()
         .map(|item| outcome(item, &by_key, home, (ending, &witnessed), rules, &context))
         .collect();
-    let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.of.1).collect();
+    let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.key.1).collect();
     let mut findings = Vec::new();
     for facts in fetched {
         let page = page_id(project, ending.index.key(facts.id));
@@ -114,15 +114,15 @@ fn is_silent(facts: &PageFacts) -> Option<String> {
 }
 
 fn outcome(
-    item: &Waiting,
+    item: &PendingItem,
     by_key: &BTreeMap<&str, &PageFacts>,
     home: Option<&PageFacts>,
     (ending, witnessed): (&Ending, &Witnessed<'_>),
     rules: &Rules,
     context: &Context<'_>,
-) -> Found {
+) -> ItemOutcome {
     let Some(check) = checks::find(&item.check_id) else {
-        return Found {
+        return ItemOutcome {
             outcome: RecheckOutcome::NeedsAudit,
             ..inconclusive(item, "the check is gone")
         };
@@ -132,7 +132,7 @@ fn outcome(
     }
     let mode = check.recheck_mode();
     if mode == RecheckMode::Audit {
-        return Found {
+        return ItemOutcome {
             outcome: RecheckOutcome::NeedsAudit,
             ..inconclusive(item, "only an audit of the whole site can tell")
         };
@@ -150,7 +150,7 @@ fn outcome(
         return inconclusive(item, "the page was not fetched: the host did not answer");
     };
     match evaluate_one(check, facts, context) {
-        Verdict::Present(finding) => Found {
+        Verdict::Present(finding) => ItemOutcome {
             outcome: RecheckOutcome::StillPresent,
             detail: answered(facts),
             evidence: Some(with_caches(finding.evidence, facts).to_string()),
@@ -175,7 +175,7 @@ fn outcome(
                     Some(status) => inconclusive(item, format!("the page answered {status}")),
                 };
             };
-            Found {
+            ItemOutcome {
                 outcome: RecheckOutcome::Resolved,
                 detail: facts.status().map(|status| format!("the page answered {status}")),
                 resolution: Some(resolution.code()),

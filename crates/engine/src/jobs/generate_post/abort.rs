@@ -8,7 +8,7 @@ use searchwright_contract::{
 use searchwright_store::{
     Result, Tx,
     access::ProjectScope,
-    jobs::{End, Leased},
+    jobs::{JobEnd, LeasedJob},
     posts, projects,
 };
 use searchwright_writing::transitions::{Actor, Facts};
@@ -23,9 +23,9 @@ use crate::{
 /// Marks the post of a job that failed for good as failed. It keeps the text that it had.
 pub(in crate::jobs) async fn abort(
     tx: &mut Tx,
-    leased: &Leased,
+    leased: &LeasedJob,
     order: &Order,
-    end: &End,
+    end: &JobEnd,
     event: Uuid,
     now: Instant,
 ) -> Result<()> {
@@ -46,7 +46,7 @@ pub(in crate::jobs) async fn abort(
     };
     advance(&mut record, PostStatus::Failed, Actor::Worker, &facts, now).map_err(refused)?;
     let (code, detail) = match end {
-        End::Failed(problem) => (problem.code.as_str().to_owned(), problem.detail.clone()),
+        JobEnd::Failed(problem) => (problem.code.as_str().to_owned(), problem.detail.clone()),
         _ => ("canceled".to_owned(), "somebody stopped it".to_owned()),
     };
     record.post.summary.failure = Some(PostFailure {
@@ -78,7 +78,7 @@ pub(in crate::jobs) async fn withdraw(
     job: Uuid,
     now: Instant,
 ) -> Result<()> {
-    let Some(id) = posts::waiting_for(tx, scope, job).await? else {
+    let Some(id) = posts::find_queued_for_job(tx, scope, job).await? else {
         return Ok(());
     };
     let mut record = posts::get(tx, scope, id).await?;

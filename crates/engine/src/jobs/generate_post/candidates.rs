@@ -53,10 +53,10 @@ impl Linkable {
 pub(super) async fn indexable(job: &JobContext) -> Result<HashMap<String, u32>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let mut inlinks = HashMap::new();
-    let mut query = pages::Query {
+    let mut query = pages::PageQuery {
         indexable: Some(true),
         limit: ROWS,
-        ..pages::Query::default()
+        ..pages::PageQuery::default()
     };
     loop {
         let rows = pages::list(&mut db.read().await?, scope, query.clone()).await?;
@@ -151,10 +151,10 @@ async fn published(
 ) -> Result<Vec<Linkable>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let mut found = Vec::new();
-    let mut query = posts::Query {
+    let mut query = posts::PostQuery {
         status: Some(PostStatus::Published),
         limit: ROWS,
-        ..posts::Query::default()
+        ..posts::PostQuery::default()
     };
     loop {
         let rows = posts::list(&mut db.read().await?, scope, query.clone()).await?;
@@ -188,13 +188,13 @@ async fn crawled(
     known: &HashSet<String>,
 ) -> Result<Vec<Linkable>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+    let Some(audit) = audits::find_newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(Vec::new());
     };
     let mut found: BTreeMap<u32, Vec<(UrlId, Linkable)>> = BTreeMap::new();
     let mut named: HashMap<String, u32> = HashMap::new();
     for number in 0.. {
-        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+        let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
         let (_, _, pages) = unpack(&data)?;
@@ -248,10 +248,10 @@ async fn cluster(job: &JobContext, post: &Post) -> Result<HashSet<String>, JobEr
     let Some(cluster) = keyword.cluster_id.as_deref().map(id) else {
         return Ok(HashSet::new());
     };
-    let query = keywords::Query {
+    let query = keywords::KeywordQuery {
         cluster: Some(cluster),
         limit: CLUSTER,
-        ..keywords::Query::default()
+        ..keywords::KeywordQuery::default()
     };
     let keywords = keywords::list(&mut db.read().await?, scope, query).await?;
     let key = |text: &str| lexicon.variant_key(&normalize(text));

@@ -57,7 +57,9 @@ pub(super) async fn gather(job: &JobContext, post: &Post) -> Result<Material, Jo
         intent,
         secondary: post.details.secondary_keywords.clone(),
         language: summary.language.clone(),
-        profile: brand::profile(&mut tx, scope).await?.map(|stored| stored.profile),
+        profile: brand::find_profile(&mut tx, scope)
+            .await?
+            .map(|stored| stored.profile),
         products: products.into_iter().map(|item| (item.id, item.data)).collect(),
         faqs: faqs.into_iter().map(|item| item.data).collect(),
         ctas: ctas.into_iter().map(|item| item.data).collect(),
@@ -99,14 +101,14 @@ fn questions(topic: &str, language: &str) -> Vec<String> {
 /// Pages of the last audit that are near the topic; none before the first.
 async fn pages(job: &JobContext, topic: &str, language: &str) -> Result<Vec<OwnPage>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+    let Some(audit) = audits::find_newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(Vec::new());
     };
     let near = is_near(topic, language);
     let indexable = indexable(job).await?;
     let mut found = Vec::new();
     for number in 0.. {
-        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+        let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
         let (_, _, pages) = unpack(&data)?;

@@ -142,14 +142,14 @@ pub(super) async fn own_pages(job: &JobContext, brief: &Brief) -> Result<Vec<Kno
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let near: Vec<&str> = brief.pages.iter().map(|page| page.source.as_str()).collect();
     let mut found = Vec::new();
-    let Some(audit) = audits::newest_finished(&mut db.read().await?, scope).await? else {
+    let Some(audit) = audits::find_newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(found);
     };
     for number in 0.. {
         if found.len() == near.len() {
             break;
         }
-        let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+        let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
         let (_, _, pages) = unpack(&data)?;

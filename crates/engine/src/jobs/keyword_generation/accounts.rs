@@ -227,13 +227,13 @@ async fn suggested(
             break;
         }
         let now = job.engine.clock.now();
-        let place = suggestions::Place {
+        let place = suggestions::SuggestionQuery {
             language: market.language.clone(),
             country: market.country.clone(),
             text,
         };
         let since = now.plus_millis(-SUGGESTIONS_LAST_MILLIS);
-        let known = suggestions::get(&mut db.read().await?, scope, &place, since).await?;
+        let known = suggestions::find(&mut db.read().await?, scope, &place, since).await?;
         let texts = match known {
             Some(texts) => texts,
             None => match source
@@ -244,7 +244,7 @@ async fn suggested(
                     let texts: Vec<String> = found.rows.into_iter().map(|row| row.keyword).collect();
                     let kept = texts.clone();
                     job.write_fenced(move |tx, scope| {
-                        Box::pin(async move { suggestions::keep(tx, scope, place, &kept, since, now).await })
+                        Box::pin(async move { suggestions::save(tx, scope, place, &kept, since, now).await })
                     })
                     .await?;
                     texts

@@ -111,13 +111,13 @@ pub(super) struct Gathered {
 pub(super) async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Result<Gathered, JobError> {
     let wants = |source| wanted.sources.contains(&source);
     let mut gathered = Gathered::default();
-    let audit = audits::newest_finished(&mut db.read().await?, scope).await?;
+    let audit = audits::find_newest_finished(&mut db.read().await?, scope).await?;
     // Pages also tell what the site is about, which every idea is measured by.
     if let Some(audit) = audit {
         let mut links: Vec<(UrlId, String)> = Vec::new();
         let mut places: HashMap<UrlId, usize> = HashMap::new();
         for number in 0.. {
-            let Some(data) = crawls::load(&mut db.read().await?, scope, audit, number).await? else {
+            let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
                 break;
             };
             let (_, discovered, pages) = unpack(&data)?;
@@ -155,7 +155,9 @@ pub(super) async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Res
         }
     }
     let mut tx = db.read().await?;
-    let profile = brand::profile(&mut tx, scope).await?.map(|stored| stored.profile);
+    let profile = brand::find_profile(&mut tx, scope)
+        .await?
+        .map(|stored| stored.profile);
     gathered.names.push(wanted.project.clone());
     if let Some(profile) = profile {
         gathered.names.push(profile.name);
@@ -167,7 +169,7 @@ pub(super) async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Res
         gathered.products = items(&mut tx, scope, Resource::Products).await?;
         gathered.faqs = items(&mut tx, scope, Resource::Faqs).await?;
     }
-    gathered.known = keywords::texts(&mut tx, scope, &wanted.language, &wanted.country).await?;
+    gathered.known = keywords::list_texts(&mut tx, scope, &wanted.language, &wanted.country).await?;
     Ok(gathered)
 }
 

@@ -4,8 +4,8 @@ use searchwright_contract::{Instant, integrations::IntegrationError, posts::Publ
 use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
-    jobs::{End, Leased},
-    publications::{self, Attempt},
+    jobs::{JobEnd, LeasedJob},
+    publications::{self, PublicationAttempt},
 };
 use uuid::Uuid;
 
@@ -15,18 +15,18 @@ use crate::Engine;
 /// Ends the attempt of a job that failed for good, unless it has an outcome.
 pub(in crate::jobs) async fn abort(
     tx: &mut Tx,
-    leased: &Leased,
+    leased: &LeasedJob,
     attempt_id: Uuid,
-    end: &End,
+    end: &JobEnd,
     event: Uuid,
     now: Instant,
 ) -> Result<(), Error> {
-    let attempt = publications::attempt_of(tx, leased.scope, attempt_id).await?;
+    let attempt = publications::get_attempt(tx, leased.scope, attempt_id).await?;
     if attempt.finished_at.is_some() || attempt.job != leased.id {
         return Ok(());
     }
     let (code, detail) = match end {
-        End::Failed(problem) => (problem.code.as_str(), problem.detail.as_str()),
+        JobEnd::Failed(problem) => (problem.code.as_str(), problem.detail.as_str()),
         _ => CANCELED,
     };
     end_attempt(tx, leased.scope, attempt, (code, detail), event, now).await
@@ -38,19 +38,19 @@ const CANCELED: (&str, &str) = ("canceled", "somebody stopped it before anything
 async fn end_attempt(
     tx: &mut Tx,
     scope: ProjectScope,
-    mut attempt: Attempt,
+    mut attempt: PublicationAttempt,
     (code, detail): (&str, &str),
     event: Uuid,
     now: Instant,
 ) -> Result<(), Error> {
-    let Some(mut published) = publications::get(tx, scope, attempt.post, attempt.connection).await? else {
+    let Some(mut published) = publications::find(tx, scope, attempt.post, attempt.connection).await? else {
         return Ok(());
     };
     if attempt.sent.is_some() {
         (attempt.state, attempt.next_check_at) = (PublicationState::Uncertain, None);
         published.state = PublicationState::Uncertain;
-        publications::save_attempt(tx, scope, &attempt).await?;
-        return publications::save(tx, scope, &published, now).await;
+        publications::update_attempt(tx, scope, &attempt).await?;
+        return publications::upsert(tx, scope, &published, now).await;
     }
     let why = IntegrationError {
         code: code.to_owned(),
@@ -69,7 +69,7 @@ pub(in crate::jobs) async fn withdraw(
     job: Uuid,
     now: Instant,
 ) -> Result<(), Error> {
-    let Some(attempt) = publications::open_of_job(tx, scope, job).await? else {
+    let Some(attempt) = publications::find_open_attempt_of_job(tx, scope, job).await? else {
         return Ok(());
     };
     end_attempt(tx, scope, attempt, CANCELED, engine.clock.id(), now).await

@@ -16,7 +16,7 @@ use crate::{
 pub(super) async fn picture(
     job: &JobContext,
     view: &View,
-    connection: &integrations::Record,
+    connection: &integrations::IntegrationRecord,
     publisher: &dyn Publisher,
 ) -> Result<Option<Uploaded>, Stop> {
     let image = match &view.post.details.featured_image {
@@ -35,7 +35,7 @@ pub(super) async fn picture(
     let client = settings.outbound.for_purpose(Purpose::Publish);
     let found = pictures::fetch(&client, &image.url).await?;
     let (scope, id, digest) = (job.leased.scope, connection.id, found.digest);
-    let known = publications::uploaded(
+    let known = publications::find_upload(
         &mut job.engine.db.read().await.map_err(JobError::from)?,
         scope,
         id,
@@ -58,7 +58,7 @@ pub(super) async fn picture(
         })?;
     let (stored, now) = (json!(uploaded), job.engine.clock.now());
     job.write_fenced(move |tx, scope| {
-        Box::pin(async move { publications::note_upload(tx, scope, id, &digest, &stored, now).await })
+        Box::pin(async move { publications::save_upload(tx, scope, id, &digest, &stored, now).await })
     })
     .await?;
     Ok(Some(uploaded))

@@ -11,7 +11,7 @@ use searchwright_store::{
     Error, Tx,
     access::ProjectScope,
     integrations, posts, projects,
-    publications::{self, Attempt, Record as Published},
+    publications::{self, PublicationAttempt, PublicationRecord as Published},
 };
 use searchwright_writing::transitions::{Actor, Facts};
 use serde_json::Value;
@@ -75,11 +75,11 @@ async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobEr
             projects::lock(tx, scope).await?;
             let was_live = published.is_live;
             record(&mut attempt, &mut published, &what, now);
-            publications::save_attempt(tx, scope, &attempt).await?;
-            publications::save(tx, scope, &published, now).await?;
+            publications::update_attempt(tx, scope, &attempt).await?;
+            publications::upsert(tx, scope, &published, now).await?;
             if let Some(connection) = connection.filter(|_| !matches!(what, What::Unchanged)) {
-                integrations::note(tx, scope, connection.id, None, now).await?;
-                integrations::published(tx, scope, connection.id, now).await?;
+                integrations::record_outcome(tx, scope, connection.id, None, now).await?;
+                integrations::record_publication(tx, scope, connection.id, now).await?;
             }
             let post = arrive(tx, scope, &attempt, &published, now).await?;
             let kind = match attempt.aim.as_str() {
@@ -107,7 +107,7 @@ async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobEr
 }
 
 /// Writes what is known into the attempt and the publication.
-fn record(attempt: &mut Attempt, published: &mut Published, what: &What, now: Instant) {
+fn record(attempt: &mut PublicationAttempt, published: &mut Published, what: &What, now: Instant) {
     let state = match attempt.aim.as_str() {
         LIVE => PublicationState::Published,
         DRAFT => PublicationState::Draft,
@@ -126,7 +126,7 @@ fn record(attempt: &mut Attempt, published: &mut Published, what: &What, now: In
         ),
         _ => None,
     };
-    attempt.note(word, detail, now);
+    attempt.add_evidence(word, detail, now);
     (attempt.state, published.state) = (state, state);
     (attempt.sent, attempt.next_check_at, attempt.finished_at) = (None, None, Some(now));
     published.last_error = None;
@@ -161,7 +161,7 @@ fn record(attempt: &mut Attempt, published: &mut Published, what: &What, now: In
 async fn arrive(
     tx: &mut Tx,
     scope: ProjectScope,
-    attempt: &Attempt,
+    attempt: &PublicationAttempt,
     published: &Published,
     now: Instant,
 ) -> Result<Post, Error> {
@@ -183,7 +183,7 @@ async fn arrive(
     advance(&mut record, to, Actor::Worker, &facts, now).map_err(defect)?;
     let mut elsewhere = None;
     if attempt.aim == GONE && old.is_live {
-        let all = publications::shown(tx, scope, attempt.post).await?;
+        let all = publications::list_of_post(tx, scope, attempt.post).await?;
         elsewhere = all.into_iter().find(|other| other.is_live).map(|other| other.url);
     }
     let summary = &mut record.post.summary;
@@ -245,14 +245,14 @@ pub(super) async fn failed(job: &JobContext, view: View, why: IntegrationError) 
 pub(super) async fn fail(
     tx: &mut Tx,
     scope: ProjectScope,
-    mut attempt: Attempt,
+    mut attempt: PublicationAttempt,
     mut published: Published,
     why: IntegrationError,
     event: Uuid,
     now: Instant,
 ) -> Result<(), Error> {
     projects::lock(tx, scope).await?;
-    attempt.note("failed", format!("{}: {}", why.code, why.detail), now);
+    attempt.add_evidence("failed", format!("{}: {}", why.code, why.detail), now);
     attempt.state = PublicationState::Failed;
     (attempt.next_check_at, attempt.finished_at) = (None, Some(now));
     published.state = if published.is_live {
@@ -261,8 +261,8 @@ pub(super) async fn fail(
         PublicationState::Failed
     };
     published.last_error = Some(why.clone());
-    publications::save_attempt(tx, scope, &attempt).await?;
-    publications::save(tx, scope, &published, now).await?;
+    publications::update_attempt(tx, scope, &attempt).await?;
+    publications::upsert(tx, scope, &published, now).await?;
     let mut record = posts::get(tx, scope, attempt.post).await?;
     let old = record.post.summary.clone();
     if old.status != PostStatus::Publishing || record.job != Some(attempt.job) {

@@ -23,7 +23,7 @@ const LONGEST_PATIENCE: i64 = 24 * 3_600_000;
 pub(super) async fn troubled(
     job: &JobContext,
     mut view: View,
-    connection: &integrations::Record,
+    connection: &integrations::IntegrationRecord,
     trouble: &Trouble,
 ) -> Result<Value, JobError> {
     note(&job.engine, job.leased.scope, connection, Some(trouble))
@@ -34,7 +34,7 @@ pub(super) async fn troubled(
         // What exactly is missing is found out when somebody asks for the fields.
         let (id, missing) = (connection.id, ["fieldMap".to_owned()]);
         job.write_fenced(move |tx, scope| {
-            Box::pin(async move { integrations::miss(tx, scope, id, &missing, now).await })
+            Box::pin(async move { integrations::update_missing(tx, scope, id, &missing, now).await })
         })
         .await?;
     }
@@ -49,7 +49,7 @@ pub(super) async fn troubled(
         Trouble::NotNow { .. } => "not_now",
         Trouble::Refused { .. } => "refused",
     };
-    view.attempt.note(word, detail, now);
+    view.attempt.add_evidence(word, detail, now);
     match trouble {
         Trouble::Unclear { .. } => uncertain(job, view, 0).await,
         // Nothing is concluded from a provider that does not let us look.
@@ -127,7 +127,7 @@ pub(super) async fn disconnected(job: &JobContext, mut view: View) -> Result<Val
     }
     let now = job.engine.clock.now();
     view.published.last_error = Some(error(&gone, now));
-    view.attempt.note(
+    view.attempt.add_evidence(
         "disconnected",
         "the provider was disconnected meanwhile".to_owned(),
         now,

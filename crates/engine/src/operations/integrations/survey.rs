@@ -4,7 +4,7 @@ use searchwright_contract::integrations::{Fields, Place};
 use searchwright_publishing::{Publisher, Trouble, Why, mapping};
 use searchwright_store::{
     access::ProjectScope,
-    integrations::{self, Record},
+    integrations::{self, IntegrationRecord},
 };
 
 use super::not_connected;
@@ -18,7 +18,7 @@ use crate::{
 
 /// Asks the provider for its sites, its collections and the fields of what is chosen.
 async fn survey(
-    record: &Record,
+    record: &IntegrationRecord,
     publisher: &dyn Publisher,
     site_id: Option<&str>,
     collection_id: Option<&str>,
@@ -80,7 +80,7 @@ pub(super) async fn hear(
 ) -> Result<()> {
     let (scope, vendor) = (call.scope()?, vendor(word)?);
     let engine = call.engine.clone();
-    let record = integrations::of(&mut engine.db.read().await?, scope, vendor.provider).await?;
+    let record = integrations::find_by_provider(&mut engine.db.read().await?, scope, vendor.provider).await?;
     let Some(record) = record else {
         return Err(not_connected(vendor.provider).into());
     };
@@ -113,7 +113,12 @@ pub(super) async fn hear(
 }
 
 /// The fields of the saved mapping may not be what they were: what it lacks now is kept, so that it shows before a post fails.
-async fn keep_missing(engine: &Engine, scope: ProjectScope, record: &Record, fields: &Fields) -> Result<()> {
+async fn keep_missing(
+    engine: &Engine,
+    scope: ProjectScope,
+    record: &IntegrationRecord,
+    fields: &Fields,
+) -> Result<()> {
     let is_of_mapping = fields.site_id == record.site_id && fields.collection_id == record.collection_id;
     if record.field_map.is_empty() || !is_of_mapping {
         return Ok(());
@@ -123,9 +128,9 @@ async fn keep_missing(engine: &Engine, scope: ProjectScope, record: &Record, fie
         return Ok(());
     }
     let (id, now) = (record.id, engine.clock.now());
-    let write = engine
-        .db
-        .write(move |tx| Box::pin(async move { integrations::miss(tx, scope, id, &missing, now).await }));
+    let write = engine.db.write(move |tx| {
+        Box::pin(async move { integrations::update_missing(tx, scope, id, &missing, now).await })
+    });
     Ok(write.await?)
 }
 

@@ -4,7 +4,7 @@ use searchwright_contract::{
     Patch,
     posts::{Author, FeaturedImage, PostDetails, PostSummary},
 };
-use searchwright_store::{Tx, access::Child, keywords, posts::Record};
+use searchwright_store::{Tx, access::RecordKind, keywords, posts::PostRecord};
 use searchwright_writing::slug::is_slug;
 
 use super::super::items::refuse;
@@ -78,7 +78,7 @@ impl Edit {
     }
 
     /// Writes what is named into a record, and checks it. The slug is not looked up here.
-    pub(super) async fn apply(self, call: &Call, tx: &mut Tx, record: &mut Record) -> Result<()> {
+    pub(super) async fn apply(self, call: &Call, tx: &mut Tx, record: &mut PostRecord) -> Result<()> {
         let (summary, details) = (&mut record.post.summary, &mut record.post.details);
         summary.title = self.title.or(summary.title.take());
         record.post.content = self.content.unwrap_or(std::mem::take(&mut record.post.content));
@@ -99,9 +99,9 @@ impl Edit {
             Patch::Absent => {}
             Patch::Null => (summary.keyword_id, summary.keyword) = (None, None),
             Patch::Value(id) => {
-                let id = call.child(Child::Keyword, &id)?;
+                let id = call.child(RecordKind::Keyword, &id)?;
                 let found = keywords::get(tx, call.scope()?, id).await;
-                let keyword = call.or_missing(tx, Child::Keyword, id, found).await?;
+                let keyword = call.or_missing(tx, RecordKind::Keyword, id, found).await?;
                 (summary.keyword_id, summary.keyword) = (Some(keyword.id), Some(keyword.keyword));
             }
         }

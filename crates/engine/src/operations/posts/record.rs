@@ -7,8 +7,8 @@ use searchwright_contract::{
 use searchwright_publishing::vendors;
 use searchwright_store::{
     Tx,
-    access::Child,
-    posts::{self, Record},
+    access::RecordKind,
+    posts::{self, PostRecord},
     publications,
 };
 use searchwright_writing::transitions::Facts;
@@ -28,10 +28,10 @@ pub(in crate::operations) fn uuid(id: &str) -> Uuid {
 }
 
 /// Returns a post as it is answered: with its publications and the actions that are allowed.
-pub(in crate::operations) async fn shown(call: &Call, tx: &mut Tx, record: Record) -> Result<Post> {
+pub(in crate::operations) async fn shown(call: &Call, tx: &mut Tx, record: PostRecord) -> Result<Post> {
     let (scope, mut post) = (call.scope()?, record.post);
     let ready = !list_ready(tx, scope).await?.is_empty();
-    post.publications = publications::shown(tx, scope, uuid(&post.summary.id)).await?;
+    post.publications = publications::list_of_post(tx, scope, uuid(&post.summary.id)).await?;
     let can_be_taken_back = |publication: &Publication| {
         publication.is_live
             && vendors::of(publication.provider).is_some_and(|vendor| vendor.capabilities.unpublish)
@@ -46,17 +46,17 @@ pub(in crate::operations) async fn shown(call: &Call, tx: &mut Tx, record: Recor
 }
 
 /// Loads a post; 404 or 403 where there is none.
-pub(in crate::operations) async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<Record> {
-    let id = call.child(Child::Post, id)?;
+pub(in crate::operations) async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<PostRecord> {
+    let id = call.child(RecordKind::Post, id)?;
     let found = posts::get(tx, call.scope()?, id).await;
-    call.or_missing(tx, Child::Post, id, found).await
+    call.or_missing(tx, RecordKind::Post, id, found).await
 }
 
 /// Writes a changed post, the revision before it and the event, and returns the post as it is answered.
 pub(in crate::operations) async fn write(
     call: &Call,
     tx: &mut Tx,
-    record: Record,
+    record: PostRecord,
     old: &Post,
 ) -> Result<Post> {
     let written = keep(call, tx, record, old).await?;
@@ -64,10 +64,10 @@ pub(in crate::operations) async fn write(
 }
 
 /// Writes a changed post, the revision before it and the event.
-pub(super) async fn keep(call: &Call, tx: &mut Tx, record: Record, old: &Post) -> Result<Record> {
+pub(super) async fn keep(call: &Call, tx: &mut Tx, record: PostRecord, old: &Post) -> Result<PostRecord> {
     let scope = call.scope()?;
     if record.post.content != old.content && !old.content.is_empty() {
-        posts::keep_revision(tx, scope, old, call.now).await?;
+        posts::insert_revision(tx, scope, old, call.now).await?;
     }
     let written = posts::update(tx, scope, &record, call.now)
         .await

@@ -1,12 +1,15 @@
-//! Money: what calls to providers cost, and budgets. Amounts are millionths of a US dollar.
+//! Costs of calls to providers, and budgets. Amounts are millionths of a US dollar.
+//!
+//! A job reserves the estimated cost before a call and settles it afterwards, so that a crash in between leaves the estimate in
+//! the sum.
 
 use searchwright_contract::Instant;
 use uuid::Uuid;
 
-use super::{Month, positive, set};
+use super::{Month, check_amount, set_limit};
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// Sets what may be spent at a provider per month; `None` takes the budget away. [`crate::Error::Dangling`] without the project.
+/// Sets or, with `None`, deletes the monthly budget for a provider. [`crate::Error::Dangling`] if there is no such project.
 pub async fn set_budget(tx: &mut Tx, project: Uuid, provider: &str, limit: Option<i64>) -> Result<()> {
     let text = match limit {
         Some(_) => {
@@ -15,69 +18,69 @@ pub async fn set_budget(tx: &mut Tx, project: Uuid, provider: &str, limit: Optio
         }
         None => "DELETE FROM budgets WHERE project_id = $1 AND provider = $2",
     };
-    set(tx, text, project, provider, limit).await
+    set_limit(tx, text, project, provider, limit).await
 }
 
-/// A call that a provider may charge for, about to be made by a job.
+/// A call of a job that a provider may charge for, before it is made.
 #[derive(Clone, Debug)]
-pub struct NewIntent {
+pub struct NewReservation {
     /// Identifier, UUIDv7 of now.
     pub id: Uuid,
-    /// The job.
+    /// Id of the job.
     pub job: Uuid,
-    /// What within the job; the job does it once, whatever happens.
+    /// Step of the job; a step is charged once.
     pub step: String,
-    /// Who charges.
+    /// Provider that charges.
     pub provider: String,
-    /// What for, for people.
+    /// Description for people.
     pub what: String,
-    /// What it may cost at most, as far as one can know; 0 when nobody knows.
+    /// Estimated maximum cost; 0 if it is unknown.
     pub estimate: i64,
 }
 
-/// The record of such a call.
+/// Reserved cost of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Intent {
-    /// Pass it to [`settle`].
+pub struct Reservation {
+    /// Identifier, for [`settle`] and [`release`].
     pub id: Uuid,
-    /// What an earlier attempt left.
-    pub standing: Standing,
+    /// State that an earlier attempt left.
+    pub status: ChargeStatus,
 }
 
-/// Where a call stands that may be charged for.
+/// State of a call that may be charged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Nobody has made the call.
+pub enum ChargeStatus {
+    /// The call was not made.
     New,
-    /// An earlier attempt may have made it and did not live to say so. It may have been charged for.
+    /// An earlier attempt may have made the call, and crashed. It may have been charged for.
     Uncertain,
-    /// It was made, and this is what it cost; `None` if the provider did not say.
+    /// The call was made and cost this; `None` if the provider did not report a price.
     Ended(Option<i64>),
 }
 
-/// A budget that does not allow any more.
+/// Error: a budget would be exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OverBudget {
-    /// Who charges.
+pub struct BudgetExceeded {
+    /// Provider that charges.
     pub provider: String,
-    /// Most per month.
+    /// Budget per month.
     pub limit: i64,
-    /// Spent this month, what is uncertain included.
+    /// Cost of this month, with uncertain amounts.
     pub used: i64,
-    /// When the next month begins.
+    /// Beginning of the next month.
     pub resets_at: Instant,
 }
 
-/// Notes, before a call, that it will be charged for. One (job, step) is one charge however often it is
-/// noted; its estimate counts as uncertain until [`settle`] says what it cost.
-pub async fn intend(
+/// Reserves the cost of a call. A step of a job is one charge, however often it is reserved; its estimate counts as uncertain
+/// until [`settle`].
+pub async fn reserve(
     tx: &mut Tx,
     scope: ProjectScope,
-    new: NewIntent,
+    new: NewReservation,
     now: Instant,
-) -> Result<Result<Intent, OverBudget>> {
-    positive(new.estimate)?;
-    let month = Month::of(now);
+) -> Result<Result<Reservation, BudgetExceeded>> {
+    check_amount(new.estimate)?;
+    let month = Month::from_instant(now);
     let added = sql(
         "INSERT INTO charges (project_id, id, month, provider, what, job_id, step, estimate, begun_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (project_id, job_id, step) DO NOTHING",
@@ -101,33 +104,33 @@ pub async fn intend(
             .fetch_one(tx, |c| {
                 let (id, open): (Uuid, bool) = (c.take()?, c.take()?);
                 let actual = c.take()?;
-                let standing = if open { Standing::Uncertain } else { Standing::Ended(actual) };
-                Ok(Ok(Intent { id, standing }))
+                let status = if open { ChargeStatus::Uncertain } else { ChargeStatus::Ended(actual) };
+                Ok(Ok(Reservation { id, status }))
             })
             .await;
     }
-    add(tx, scope, month, &new.provider, 0, new.estimate).await?;
-    // The sum is locked by now: whoever comes later sees this charge in it.
+    add_spend(tx, scope, month, &new.provider, 0, new.estimate).await?;
+    // The sum is locked now: a later transaction sees this charge in it.
     let Some(left) = budget_left(tx, scope, &new.provider, now).await? else {
-        return Ok(Ok(Intent {
+        return Ok(Ok(Reservation {
             id: new.id,
-            standing: Standing::New,
+            status: ChargeStatus::New,
         }));
     };
     if left >= 0 {
-        return Ok(Ok(Intent {
+        return Ok(Ok(Reservation {
             id: new.id,
-            standing: Standing::New,
+            status: ChargeStatus::New,
         }));
     }
-    add(tx, scope, month, &new.provider, 0, -new.estimate).await?;
+    add_spend(tx, scope, month, &new.provider, 0, -new.estimate).await?;
     sql("DELETE FROM charges WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .bind(new.id)
         .execute(tx)
         .await?;
-    let limit = budget(tx, scope, &new.provider).await?.unwrap_or(0);
-    Ok(Err(OverBudget {
+    let limit = find_budget(tx, scope, &new.provider).await?.unwrap_or(0);
+    Ok(Err(BudgetExceeded {
         used: limit - left - new.estimate,
         provider: new.provider,
         limit,
@@ -135,22 +138,22 @@ pub async fn intend(
     }))
 }
 
-/// Says that a call has ended and what it cost: 0 if it is known that nothing was charged, `None` if nobody
-/// can say, which keeps its estimate uncertain. The first price stays; `false` if there was one.
+/// Records the end of a call and its cost: 0 if nothing was charged, `None` if that is unknown, which leaves the estimate
+/// uncertain. Returns `false`, and changes nothing, if it has a price already.
 pub async fn settle(
     tx: &mut Tx,
     scope: ProjectScope,
-    intent: Uuid,
+    reservation: Uuid,
     actual: Option<i64>,
     now: Instant,
 ) -> Result<bool> {
-    actual.map_or(Ok(()), positive)?;
+    actual.map_or(Ok(()), check_amount)?;
     let settled: Option<(Instant, String, i64)> = sql(
         "UPDATE charges SET actual = $3, ended_at = $4 WHERE project_id = $1 AND id = $2 AND actual IS NULL
          RETURNING month, provider, estimate",
     )
     .bind(scope.project())
-    .bind(intent)
+    .bind(reservation)
     .bind(actual)
     .bind(now)
     .fetch_optional(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
@@ -159,44 +162,54 @@ pub async fn settle(
         return Ok(false);
     };
     if let Some(actual) = actual {
-        add(tx, scope, Month::of(begun), &provider, actual, -estimate).await?;
+        add_spend(
+            tx,
+            scope,
+            Month::from_instant(begun),
+            &provider,
+            actual,
+            -estimate,
+        )
+        .await?;
     }
     Ok(true)
 }
 
-/// Takes back the note of a call that was refused or never reached anybody, so that it may be made again.
-pub async fn withdraw(tx: &mut Tx, scope: ProjectScope, intent: Uuid) -> Result<()> {
-    let withdrawn: Option<(Instant, String, i64)> = sql(
+/// Deletes the reservation of a call that was refused or not sent, so that the step may be tried again.
+pub async fn release(tx: &mut Tx, scope: ProjectScope, reservation: Uuid) -> Result<()> {
+    let released: Option<(Instant, String, i64)> = sql(
         "DELETE FROM charges WHERE project_id = $1 AND id = $2 AND ended_at IS NULL
          RETURNING month, provider, estimate",
     )
     .bind(scope.project())
-    .bind(intent)
+    .bind(reservation)
     .fetch_optional(tx, |c| Ok((c.take()?, c.take()?, c.take()?)))
     .await?;
-    match withdrawn {
-        Some((begun, provider, estimate)) => add(tx, scope, Month::of(begun), &provider, 0, -estimate).await,
+    match released {
+        Some((begun, provider, estimate)) => {
+            add_spend(tx, scope, Month::from_instant(begun), &provider, 0, -estimate).await
+        }
         None => Ok(()),
     }
 }
 
-/// A charge that was not foreseen, noted with what it cost.
+/// A charge without a reservation.
 #[derive(Clone, Debug)]
 pub struct Charge {
     /// Identifier, UUIDv7 of now.
     pub id: Uuid,
-    /// Who charges.
+    /// Provider that charges.
     pub provider: String,
-    /// What for, for people.
+    /// Description for people.
     pub what: String,
-    /// What it cost; `None` if the provider did not say.
+    /// Cost; `None` if the provider did not report a price.
     pub actual: Option<i64>,
 }
 
-/// Notes a charge that has happened, also above the budget.
-pub async fn spend(tx: &mut Tx, scope: ProjectScope, charge: Charge, now: Instant) -> Result<()> {
-    charge.actual.map_or(Ok(()), positive)?;
-    let month = Month::of(now);
+/// Records a charge that has happened, even above the budget.
+pub async fn record_charge(tx: &mut Tx, scope: ProjectScope, charge: Charge, now: Instant) -> Result<()> {
+    charge.actual.map_or(Ok(()), check_amount)?;
+    let month = Month::from_instant(now);
     sql(
         "INSERT INTO charges (project_id, id, month, provider, what, estimate, actual, begun_at, ended_at)
          VALUES ($1, $2, $3, $4, $5, 0, $6, $7, $7)",
@@ -210,10 +223,11 @@ pub async fn spend(tx: &mut Tx, scope: ProjectScope, charge: Charge, now: Instan
     .bind(now)
     .execute(tx)
     .await?;
-    add(tx, scope, month, &charge.provider, charge.actual.unwrap_or(0), 0).await
+    add_spend(tx, scope, month, &charge.provider, charge.actual.unwrap_or(0), 0).await
 }
 
-async fn add(
+/// Adds amounts to the sums of a month.
+async fn add_spend(
     tx: &mut Tx,
     scope: ProjectScope,
     month: Month,
@@ -236,7 +250,7 @@ async fn add(
     Ok(())
 }
 
-async fn budget(tx: &mut Tx, scope: ProjectScope, provider: &str) -> Result<Option<i64>> {
+async fn find_budget(tx: &mut Tx, scope: ProjectScope, provider: &str) -> Result<Option<i64>> {
     sql("SELECT most FROM budgets WHERE project_id = $1 AND provider = $2")
         .bind(scope.project())
         .bind(provider)
@@ -244,7 +258,7 @@ async fn budget(tx: &mut Tx, scope: ProjectScope, provider: &str) -> Result<Opti
         .await
 }
 
-/// What may still be spent at a provider this month, below 0 if more was; `None` without a budget.
+/// Returns the rest of a provider's budget for this month, negative if more was spent; `None` without a budget.
 pub async fn budget_left(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -258,28 +272,28 @@ pub async fn budget_left(
     )
     .bind(scope.project())
     .bind(provider)
-    .bind(Month::of(now).start)
+    .bind(Month::from_instant(now).start)
     .fetch_optional(tx, |c| c.take())
     .await
 }
 
-/// What was spent at a provider this month.
+/// Costs of a provider in this month.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spent {
-    /// Who charges.
+pub struct ProviderSpend {
+    /// Provider that charges.
     pub provider: String,
-    /// Most per month; unlimited if `None`.
+    /// Budget per month; unlimited if `None`.
     pub budget: Option<i64>,
-    /// Known to have been charged.
+    /// Sum of known prices.
     pub settled: i64,
-    /// Estimates of calls whose price is not known: under way, cut off by a crash, or never told.
+    /// Sum of estimates of calls without a known price: running, interrupted by a crash, or never reported.
     pub uncertain: i64,
-    /// How many calls those are.
+    /// Number of those calls.
     pub uncertain_calls: i64,
 }
 
-/// Every provider that has a budget or was paid this month, by name.
-pub async fn spent(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Vec<Spent>> {
+/// Returns the costs of all providers that have a budget or charges in this month, by name.
+pub async fn list_spend(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Vec<ProviderSpend>> {
     sql("SELECT m.provider, max(m.most), coalesce(CAST(sum(m.settled) AS BIGINT), 0), coalesce(CAST(sum(m.uncertain) AS BIGINT), 0),
             coalesce(CAST(sum(m.calls) AS BIGINT), 0)
          FROM (SELECT provider, most, 0 AS settled, 0 AS uncertain, 0 AS calls FROM budgets WHERE project_id = $1
@@ -287,9 +301,9 @@ pub async fn spent(tx: &mut Tx, scope: ProjectScope, now: Instant) -> Result<Vec
             UNION ALL SELECT provider, NULL, 0, 0, 1 FROM charges WHERE project_id = $1 AND month = $2 AND actual IS NULL) m
          GROUP BY m.provider ORDER BY m.provider")
     .bind(scope.project())
-    .bind(Month::of(now).start)
+    .bind(Month::from_instant(now).start)
     .fetch_all(tx, |c| {
-        Ok(Spent {
+        Ok(ProviderSpend {
             provider: c.take()?,
             budget: c.take()?,
             settled: c.take()?,

@@ -1,5 +1,7 @@
-//! Sending. A webhook is leased as a whole, so that one process at a time sends to it and taking a delivery costs no write; what
-//! became of several is written in one transaction.
+//! The queue of deliveries.
+//!
+//! A webhook is leased as a whole, so that one process at a time sends to it and taking a delivery costs no write. The outcomes
+//! of several deliveries are written in one transaction.
 
 use searchwright_contract::{
     Instant,
@@ -10,27 +12,27 @@ use uuid::Uuid;
 
 use crate::{Result, Tx, access::ProjectScope, sql};
 
-/// Milliseconds a lease lasts unless it is renewed, which every record of what was sent does: longer than an attempt of 15
-/// seconds takes with its wait for a place, which others may hold for as long four times over.
+/// Duration of a lease in milliseconds. Every record of outcomes renews it. An attempt takes at most 15 seconds, and may wait
+/// four times as long for its turn.
 const LEASE_MILLIS: i64 = 120_000;
 
-/// A webhook in a process's hands.
+/// A webhook that this process holds a lease on.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
-    /// Proof for the project.
+pub struct LeasedWebhook {
+    /// Scope of its project.
     pub scope: ProjectScope,
-    /// The webhook.
+    /// Id of the webhook.
     pub id: Uuid,
-    /// Must match in every write.
+    /// Number of the lease, which every write must match.
     pub fence: i64,
-    /// Where events are POSTed to.
+    /// URL that events are POSTed to.
     pub target_url: String,
-    /// Since when every attempt has failed.
+    /// Time since which every attempt has failed.
     pub failing_since: Option<Instant>,
 }
 
-/// What is true of a webhook that can be leased. Its first delivery is one look into the index; `EXISTS` would leave it to the
-/// planner to join all that wait.
+/// Condition for a webhook to be leased. The first delivery is one look-up in an index; with `EXISTS` the planner may join all
+/// pending deliveries.
 macro_rules! due {
     () => {
         "(w.lease_until IS NULL OR w.lease_until < $1) AND (SELECT d.next_at FROM deliveries d
@@ -38,8 +40,8 @@ macro_rules! due {
     };
 }
 
-/// Whether anything is to be sent, without taking it.
-pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
+/// Whether any delivery is due.
+pub async fn has_due(tx: &mut Tx, now: Instant) -> Result<bool> {
     sql(concat!(
         "SELECT EXISTS (SELECT 1 FROM webhooks w WHERE ",
         due!(),
@@ -50,8 +52,8 @@ pub async fn any_due(tx: &mut Tx, now: Instant) -> Result<bool> {
     .await
 }
 
-/// Takes webhooks to which something is to be sent, those that answer first.
-pub async fn lease(tx: &mut Tx, now: Instant, most: u32) -> Result<Vec<Endpoint>> {
+/// Leases at most `limit` webhooks with due deliveries, those that do not fail first.
+pub async fn lease(tx: &mut Tx, now: Instant, limit: u32) -> Result<Vec<LeasedWebhook>> {
     macro_rules! text {
         ($lock:literal) => {
             concat!(
@@ -72,10 +74,10 @@ pub async fn lease(tx: &mut Tx, now: Instant, most: u32) -> Result<Vec<Endpoint>
     sql(text)
         .bind(now)
         .bind(now.plus_millis(LEASE_MILLIS))
-        .bind(most)
+        .bind(limit)
         .fetch_all(tx, |c| {
-            Ok(Endpoint {
-                scope: ProjectScope::proven(c.take()?),
+            Ok(LeasedWebhook {
+                scope: ProjectScope::from_row(c.take()?),
                 id: c.take()?,
                 fence: c.take()?,
                 target_url: c.take()?,
@@ -85,44 +87,44 @@ pub async fn lease(tx: &mut Tx, now: Instant, most: u32) -> Result<Vec<Endpoint>
         .await
 }
 
-/// A delivery whose time has come.
+/// A delivery that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Due {
-    /// Its id, which is that of its event.
+pub struct DueDelivery {
+    /// Id of the delivery and of its event.
     pub id: Uuid,
-    /// When it was to be sent.
+    /// Time at which it became due.
     pub next_at: Instant,
-    /// Attempts of all time.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Attempts since it was made or replayed.
+    /// Number of attempts since it was created or replayed.
     pub tries: u32,
-    /// It is a test.
+    /// Its event is a test.
     pub is_test: bool,
-    /// What is sent.
+    /// Body of the request.
     pub body: String,
 }
 
-/// What is to be sent to a webhook, after a place, the longest due first.
-pub async fn due(
+/// Returns at most `limit` due deliveries of a webhook after a cursor (due time and id), the longest due first.
+pub async fn list_due(
     tx: &mut Tx,
-    endpoint: &Endpoint,
+    webhook: &LeasedWebhook,
     after: Option<(Instant, Uuid)>,
     now: Instant,
     limit: u32,
-) -> Result<Vec<Due>> {
+) -> Result<Vec<DueDelivery>> {
     let (at, id) = after.unwrap_or((Instant::from_millis(0), Uuid::nil()));
-    // The body as a value of its own, not by a join: it is looked up for the rows of the page and no others.
+    // The body by a subquery and not by a join: it is looked up only for the rows that are returned.
     sql("SELECT d.id, d.next_at, d.attempts, d.tries, d.kind, (SELECT e.body FROM events e WHERE e.project_id = d.project_id AND e.id = d.id)
          FROM deliveries d WHERE d.project_id = $1 AND d.webhook_id = $2 AND d.status = 'pending' AND d.next_at <= $3 AND (d.next_at, d.id) > ($4, $5)
          ORDER BY d.next_at, d.id LIMIT $6")
-    .bind(endpoint.scope.project())
-    .bind(endpoint.id)
+    .bind(webhook.scope.project())
+    .bind(webhook.id)
     .bind(now)
     .bind(at)
     .bind(id)
     .bind(limit)
     .fetch_all(tx, |c| {
-        Ok(Due {
+        Ok(DueDelivery {
             id: c.take()?,
             next_at: c.take()?,
             attempts: c.take()?,
@@ -134,37 +136,37 @@ pub async fn due(
     .await
 }
 
-/// What became of an attempt.
+/// Outcome of an attempt.
 #[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The delivery, as it was read.
-    pub due: Due,
-    /// What happened.
+pub struct DeliveryOutcome {
+    /// Delivery as it was read.
+    pub due: DueDelivery,
+    /// Attempt.
     pub attempt: Attempt,
-    /// When it is tried again; `None` when it is over.
+    /// Time of the next attempt; `None` if the delivery is finished.
     pub next_at: Option<Instant>,
 }
 
-impl Outcome {
+impl DeliveryOutcome {
     const fn succeeded(&self) -> bool {
         self.attempt.error.is_none()
     }
 }
 
-/// Writes what became of attempts, in the order in which they ended, and renews the lease. Since when the webhook fails, or
-/// nothing at all when the lease is somebody else's.
-pub async fn record(
+/// Records outcomes, in the order in which the attempts ended, and renews the lease. Returns the time since which the webhook
+/// fails; `None`, and writes nothing, if the lease is lost.
+pub async fn record_outcomes(
     tx: &mut Tx,
-    endpoint: &Endpoint,
-    outcomes: Vec<Outcome>,
+    webhook: &LeasedWebhook,
+    outcomes: Vec<DeliveryOutcome>,
     now: Instant,
 ) -> Result<Option<Option<Instant>>> {
     let Some(last) = outcomes.last() else {
-        return Ok(Some(endpoint.failing_since));
+        return Ok(Some(webhook.failing_since));
     };
     let (at, succeeded) = (last.attempt.at, last.succeeded());
     let success = outcomes.iter().rev().find(|outcome| outcome.succeeded());
-    // What failed before a success was another failure.
+    // Failures before a success do not count: the first one after it began the current series.
     let failure = outcomes
         .iter()
         .rev()
@@ -174,9 +176,9 @@ pub async fn record(
            last_success_at = coalesce($6, last_success_at), failing_since = CASE WHEN $7 THEN NULL WHEN $8 THEN $9 ELSE coalesce(failing_since, $9) END,
            version = version + CASE WHEN (failing_since IS NULL) = $7 THEN 0 ELSE 1 END
          WHERE project_id = $1 AND id = $2 AND fence = $3 RETURNING failing_since")
-    .bind(endpoint.scope.project())
-    .bind(endpoint.id)
-    .bind(endpoint.fence)
+    .bind(webhook.scope.project())
+    .bind(webhook.id)
+    .bind(webhook.fence)
     .bind(now.plus_millis(LEASE_MILLIS))
     .bind(at)
     .bind(success.map(|outcome| outcome.attempt.at))
@@ -194,12 +196,12 @@ pub async fn record(
     {
         sql("UPDATE webhooks SET status = 'active', disabled_reason = NULL, disabled_at = NULL, version = version + 1
              WHERE project_id = $1 AND id = $2 AND status = 'disabled'")
-        .bind(endpoint.scope.project())
-        .bind(endpoint.id)
+        .bind(webhook.scope.project())
+        .bind(webhook.id)
         .execute(tx)
         .await?;
     }
-    let row = |outcome: &Outcome| {
+    let row = |outcome: &DeliveryOutcome| {
         let status = match (outcome.succeeded(), outcome.next_at) {
             (true, _) => DeliveryStatus::Succeeded,
             (false, Some(_)) => DeliveryStatus::Pending,
@@ -214,16 +216,17 @@ pub async fn record(
             (status != DeliveryStatus::Pending).then_some(now).into(),
         ]
     };
-    // Pending is what has no end: said by its status, PostgreSQL would go through all that wait in the index of those.
+    // A pending delivery has no `finished_at`. With a condition on its status, PostgreSQL would scan the index of all
+    // pending ones.
     sql(
         "UPDATE deliveries SET status = $4, attempts = $5, tries = $6, next_at = $7, finished_at = $8
          WHERE project_id = $1 AND webhook_id = $2 AND id = $3 AND finished_at IS NULL",
     )
-    .bind(endpoint.scope.project())
-    .bind(endpoint.id)
+    .bind(webhook.scope.project())
+    .bind(webhook.id)
     .execute_each(tx, outcomes.iter().map(row).collect())
     .await?;
-    let row = |outcome: Outcome| {
+    let row = |outcome: DeliveryOutcome| {
         let attempt = outcome.attempt;
         vec![
             outcome.due.id.into(),
@@ -237,20 +240,26 @@ pub async fn record(
     };
     sql("INSERT INTO delivery_attempts (project_id, webhook_id, delivery_id, number, at, status_code, error, duration_ms, response)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING")
-    .bind(endpoint.scope.project())
-    .bind(endpoint.id)
+    .bind(webhook.scope.project())
+    .bind(webhook.id)
     .execute_each(tx, outcomes.into_iter().map(row).collect())
     .await?;
     Ok(failing_since)
 }
 
-/// Disables a webhook; what was still to be sent has failed and can be replayed.
-pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, now: Instant) -> Result<bool> {
+/// Disables a webhook. Its pending deliveries fail, and can be replayed. Returns `false` if the lease is lost or it was
+/// disabled before.
+pub async fn disable(
+    tx: &mut Tx,
+    webhook: &LeasedWebhook,
+    reason: DisabledReason,
+    now: Instant,
+) -> Result<bool> {
     let disabled = sql("UPDATE webhooks SET status = 'disabled', disabled_reason = $4, disabled_at = $5, version = version + 1
          WHERE project_id = $1 AND id = $2 AND fence = $3 AND status = 'active'")
-    .bind(endpoint.scope.project())
-    .bind(endpoint.id)
-    .bind(endpoint.fence)
+    .bind(webhook.scope.project())
+    .bind(webhook.id)
+    .bind(webhook.fence)
     .bind(reason.as_str())
     .bind(now)
     .execute(tx)
@@ -260,8 +269,8 @@ pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, n
             "UPDATE deliveries SET status = 'failed', next_at = NULL, finished_at = $3
              WHERE project_id = $1 AND webhook_id = $2 AND status = 'pending'",
         )
-        .bind(endpoint.scope.project())
-        .bind(endpoint.id)
+        .bind(webhook.scope.project())
+        .bind(webhook.id)
         .bind(now)
         .execute(tx)
         .await?;
@@ -269,19 +278,19 @@ pub async fn disable(tx: &mut Tx, endpoint: &Endpoint, reason: DisabledReason, n
     Ok(disabled > 0)
 }
 
-/// Gives a webhook back.
-pub async fn release(tx: &mut Tx, endpoint: &Endpoint) -> Result<()> {
+/// Releases the lease of a webhook.
+pub async fn release(tx: &mut Tx, webhook: &LeasedWebhook) -> Result<()> {
     sql("UPDATE webhooks SET lease_until = NULL WHERE project_id = $1 AND id = $2 AND fence = $3")
-        .bind(endpoint.scope.project())
-        .bind(endpoint.id)
-        .bind(endpoint.fence)
+        .bind(webhook.scope.project())
+        .bind(webhook.id)
+        .bind(webhook.fence)
         .execute(tx)
         .await?;
     Ok(())
 }
 
-/// Gives every webhook back, for the only process of an installation when it starts.
-pub async fn reclaim(tx: &mut Tx) -> Result<()> {
+/// Releases all leases. For the start of the only process of an installation.
+pub async fn release_all(tx: &mut Tx) -> Result<()> {
     sql("UPDATE webhooks SET lease_until = NULL WHERE lease_until IS NOT NULL")
         .execute(tx)
         .await?;

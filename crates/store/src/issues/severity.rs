@@ -1,40 +1,40 @@
-//! How bad issues are and what they weigh, by all that was found of them.
+//! Severity and impact of issues.
 
 use searchwright_contract::Instant;
 use uuid::Uuid;
 
 use crate::{Json, Result, Tx, access::ProjectScope, sql};
 
-/// An issue as an audit leaves it.
+/// An issue as an audit found it.
 #[derive(Clone, Debug)]
-pub struct Summary {
+pub struct IssueSummary {
     /// UUIDv5 of project and check.
     pub id: Uuid,
-    /// The check.
+    /// Id of the check.
     pub check_id: &'static str,
-    /// Its category.
+    /// Category of the check.
     pub category: String,
-    /// Its severity.
+    /// Severity of the issue.
     pub severity: String,
-    /// Sort key.
+    /// Impact, by which issues are sorted.
     pub impact: f64,
 }
 
-/// What an issue weighs by its occurrences.
+/// Severity and impact of an issue by its occurrences.
 #[derive(Clone, Debug)]
-pub struct Weight {
-    /// The issue.
+pub struct IssueWeight {
+    /// Id of the issue.
     pub issue: Uuid,
-    /// Of the worst.
+    /// Severity of the worst occurrence.
     pub severity: String,
-    /// Sort key; where it cannot be told the one it has stays.
+    /// Impact; `None` leaves it unchanged.
     pub impact: Option<f64>,
 }
 
-/// Writes what issues weigh now.
-pub async fn weigh(tx: &mut Tx, scope: ProjectScope, weights: Vec<Weight>) -> Result<()> {
+/// Updates severity and impact of issues.
+pub async fn update_weights(tx: &mut Tx, scope: ProjectScope, weights: Vec<IssueWeight>) -> Result<()> {
     let rows = weights.into_iter();
-    let rows = rows.map(|of| vec![of.issue.into(), of.impact.into(), of.severity.into()]);
+    let rows = rows.map(|w| vec![w.issue.into(), w.impact.into(), w.severity.into()]);
     sql("UPDATE issues SET impact = coalesce(CAST($3 AS DOUBLE PRECISION), impact), severity = $4 WHERE project_id = $1 AND id = $2")
         .bind(scope.project())
         .execute_each(tx, rows.collect())
@@ -42,8 +42,8 @@ pub async fn weigh(tx: &mut Tx, scope: ProjectScope, weights: Vec<Weight>) -> Re
     Ok(())
 }
 
-/// Writes the issues of an audit; [`recount`](super::recount) counts them.
-pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now: Instant) -> Result<()> {
+/// Inserts or updates the issues of an audit, without their counts; for those see [`recount`](super::recount).
+pub async fn upsert(tx: &mut Tx, scope: ProjectScope, found: Vec<IssueSummary>, now: Instant) -> Result<()> {
     let rows = found
         .into_iter()
         .map(|s| {
@@ -67,8 +67,8 @@ pub async fn announce(tx: &mut Tx, scope: ProjectScope, found: Vec<Summary>, now
     Ok(())
 }
 
-/// Notes that issues were seen now: a recheck does, which has not looked at all that [`announce`] writes of them.
-pub async fn seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid], now: Instant) -> Result<()> {
+/// Updates the time of the last finding. For rechecks, which do not know the other columns that [`upsert`] writes.
+pub async fn update_last_seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid], now: Instant) -> Result<()> {
     let rows = issues.iter().map(|issue| vec![(*issue).into()]);
     sql("UPDATE issues SET last_seen_at = $2 WHERE project_id = $1 AND id = $3 AND last_seen_at < $2")
         .bind(scope.project())
@@ -78,8 +78,12 @@ pub async fn seen(tx: &mut Tx, scope: ProjectScope, issues: &[Uuid], now: Instan
     Ok(())
 }
 
-/// Notes how bad issues are that an audit did not find.
-pub async fn grade(tx: &mut Tx, scope: ProjectScope, severities: Vec<(Uuid, String)>) -> Result<()> {
+/// Updates the severity of issues that an audit did not find.
+pub async fn update_severities(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    severities: Vec<(Uuid, String)>,
+) -> Result<()> {
     let rows = severities
         .into_iter()
         .map(|(issue, severity)| vec![issue.into(), severity.into()])

@@ -1,4 +1,5 @@
-//! What of a site competes for a keyword: pages that Search Console shows in turn, pages of one name, posts.
+//! Cannibalisation: pages and posts of a site that compete for a keyword. It is reported by Search Console (pages that take turns),
+//! or follows from pages of the same name, or from posts of the same keyword.
 
 use std::collections::BTreeMap;
 
@@ -13,50 +14,47 @@ use searchwright_contract::{
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{Error, Json, Param, Result, Tx, access::ProjectScope, sql};
+use crate::{Json, Param, Result, Tx, access::ProjectScope, sql};
 
-/// Whether an account says it. The rest follows from pages and posts and is no part of the details.
-pub(super) fn is_said(details: &KeywordDetails) -> bool {
-    let said = details.cannibalisation.as_ref();
-    said.is_some_and(|c| c.reason == SearchConsole)
+/// Whether Search Console reports it. Only then it is stored in the details.
+pub(super) fn is_reported(details: &KeywordDetails) -> bool {
+    let cannibalisation = details.cannibalisation.as_ref();
+    cannibalisation.is_some_and(|c| c.reason == SearchConsole)
 }
 
-/// What is known, the surest first; posts are named whatever it is.
-pub(super) fn known(
-    said: Option<Cannibalisation>,
+/// Returns the most certain of the three kinds, with the posts if there are several.
+pub(super) fn combine(
+    reported: Option<Cannibalisation>,
     pages: Option<Json>,
     posts: &[String],
 ) -> Result<Option<Cannibalisation>> {
-    let of = |reason, urls| Cannibalisation {
+    let new = |reason, urls| Cannibalisation {
         reason,
         urls,
         post_ids: Vec::new(),
     };
-    let mut known = match (said, pages) {
-        (Some(said), _) => said,
-        (None, Some(Json(urls))) => of(
-            SamePages,
-            serde_json::from_value(urls).map_err(|e| Error::Defect(e.to_string()))?,
-        ),
-        (None, None) if posts.len() > 1 => of(SamePosts, Vec::new()),
+    let mut combined = match (reported, pages) {
+        (Some(reported), _) => reported,
+        (None, Some(urls)) => new(SamePages, urls.decode()?),
+        (None, None) if posts.len() > 1 => new(SamePosts, Vec::new()),
         (None, None) => return Ok(None),
     };
     if posts.len() > 1 {
-        known.post_ids = posts.to_vec();
+        combined.post_ids = posts.to_vec();
     }
-    Ok(Some(known))
+    Ok(Some(combined))
 }
 
-/// The languages of the keywords of a project.
-pub async fn languages(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<String>> {
+/// Returns the languages of the keywords of a project.
+pub async fn list_languages(tx: &mut Tx, scope: ProjectScope) -> Result<Vec<String>> {
     sql("SELECT DISTINCT language FROM keywords WHERE project_id = $1 ORDER BY language")
         .bind(scope.project())
         .fetch_all(tx, |c| c.take())
         .await
 }
 
-/// The keywords of a language that pages are known to compete for, and which.
-pub async fn with_pages(
+/// Returns the keywords of a language for which pages compete, with the URLs of the pages.
+pub async fn list_competing_pages(
     tx: &mut Tx,
     scope: ProjectScope,
     language: &str,
@@ -65,15 +63,14 @@ pub async fn with_pages(
         .bind(scope.project())
         .bind(language)
         .fetch_all(tx, |c| {
-            let (id, Json(urls)) = (c.take()?, c.take::<Json>()?);
-            Ok((id, serde_json::from_value(urls).map_err(|e| Error::Defect(e.to_string()))?))
+            Ok((c.take()?, c.take_json()?))
         })
         .await?;
     Ok(all.into_iter().collect())
 }
 
-/// Writes which pages compete for keywords; none where there are none any more.
-pub async fn set_competing(
+/// Updates the URLs of the pages that compete for keywords; an empty list deletes them.
+pub async fn update_competing_pages(
     tx: &mut Tx,
     scope: ProjectScope,
     changed: Vec<(Uuid, Vec<String>)>,

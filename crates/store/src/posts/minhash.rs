@@ -1,0 +1,56 @@
+//! MinHash of the texts of posts, by which near duplicates are found.
+
+use uuid::Uuid;
+
+use crate::{Param, Result, Tx, access::ProjectScope, sql};
+
+/// Number of hashes per text. Of pairs of texts that have half of their shingles in common, all but 1 in 250 share a hash.
+pub const MINHASH_LEN: usize = 8;
+/// Maximum number of posts that are compared in full.
+const MAX_SIMILAR: u32 = 3;
+
+/// Replaces the hashes of a post.
+pub async fn save_minhash(tx: &mut Tx, scope: ProjectScope, post: Uuid, hashes: &[i64]) -> Result<()> {
+    sql("DELETE FROM post_marks WHERE project_id = $1 AND post_id = $2")
+        .bind(scope.project())
+        .bind(post)
+        .execute(tx)
+        .await?;
+    if hashes.is_empty() {
+        return Ok(());
+    }
+    sql("INSERT INTO post_marks (project_id, post_id, mark) VALUES ($1, $2, $3)")
+        .bind(scope.project())
+        .bind(post)
+        .execute_each(tx, hashes.iter().map(|hash| vec![Param::from(*hash)]).collect())
+        .await?;
+    Ok(())
+}
+
+/// A post that may be a near duplicate: id and text.
+pub type SimilarPost = (Uuid, String);
+
+/// Returns the other posts that share the most hashes with a text, without archived ones.
+pub async fn find_similar(
+    tx: &mut Tx,
+    scope: ProjectScope,
+    except: Uuid,
+    hashes: &[i64],
+) -> Result<Vec<SimilarPost>> {
+    if hashes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut statement = sql(
+        "SELECT p.id, p.content FROM posts p JOIN
+           (SELECT post_id, count(*) AS shared FROM post_marks
+            WHERE project_id = $1 AND mark IN ($4, $5, $6, $7, $8, $9, $10, $11) AND post_id <> $2 GROUP BY post_id) m ON p.id = m.post_id
+         WHERE p.project_id = $1 AND p.status <> 'archived' ORDER BY m.shared DESC, p.id LIMIT $3",
+    )
+    .bind(scope.project())
+    .bind(except)
+    .bind(MAX_SIMILAR);
+    for i in 0..MINHASH_LEN {
+        statement = statement.bind(hashes.get(i).copied());
+    }
+    statement.fetch_all(tx, |c| Ok((c.take()?, c.take()?))).await
+}
