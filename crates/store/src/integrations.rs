@@ -168,12 +168,14 @@ pub async fn connect(
     now: Instant,
 ) -> Result<Uuid> {
     let current = find_by_provider(tx, scope, new.provider).await?;
+    // One connection per provider: one to another site is removed.
     if let Some(other) = current
         .as_ref()
         .filter(|current| current.site_key != new.site_key)
     {
         remove(tx, scope, other.id, now).await?;
     }
+    // The row of an earlier connection to this site, removed or not.
     let same: Option<Uuid> =
         sql("SELECT id FROM integrations WHERE project_id = $1 AND provider = $2 AND site_key = $3")
             .bind(scope.project())

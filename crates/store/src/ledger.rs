@@ -55,6 +55,7 @@ pub(crate) async fn update_entries<C: Send>(
     let (Some((first, _)), Some((last, _))) = (changes.first(), changes.last()) else {
         return Ok(());
     };
+    // First pages of the leaves that the changes fall into; the first of them may begin before the first change.
     let keys: Vec<Uuid> = sql("SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $4 AND first_page >=
            coalesce((SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $3 ORDER BY first_page DESC LIMIT 1), $3)
          ORDER BY first_page")
@@ -66,6 +67,7 @@ pub(crate) async fn update_entries<C: Send>(
     .await?;
     let mut changes = changes.into_iter().peekable();
     while changes.peek().is_some() {
+        // Groups the next changes by leaf; without any leaf they go to the first one, which begins with the nil id.
         let mut groups: Vec<(Uuid, Vec<(Uuid, C)>)> = Vec::new();
         while let Some((page, _)) = changes.peek()
             && groups.len() < LEAVES_PER_STEP
@@ -86,6 +88,7 @@ pub(crate) async fn update_entries<C: Send>(
                 .fetch_optional_each(tx, rows, |c| c.take::<Vec<u8>>())
                 .await?
         };
+        // Only leaves in which something changed are written again.
         let mut rows = Vec::new();
         for ((key, changes), known) in groups.into_iter().zip(known) {
             let known = known.map_or_else(|| Ok(Vec::new()), |data| leaf::decode(&data))?;
@@ -131,10 +134,12 @@ fn merge<C>(
     let mut entries = leaf::Entries::with_capacity(known.len() + changes.len());
     let (mut known, mut changed) = (known.into_iter().peekable(), false);
     for (page, change) in changes {
-        entries.extend(std::iter::from_fn(|| known.next_if(|(of, _)| *of < page)));
-        let again = entries.pop_if(|(of, _)| *of == page);
-        let mut entry = again
-            .or_else(|| known.next_if(|(of, _)| *of == page))
+        // Entries of earlier pages stay as they are.
+        entries.extend(std::iter::from_fn(|| known.next_if(|(other, _)| *other < page)));
+        // A page that occurs twice in the changes is the last entry already.
+        let changed_before = entries.pop_if(|(other, _)| *other == page);
+        let mut entry = changed_before
+            .or_else(|| known.next_if(|(other, _)| *other == page))
             .map(|(_, entry)| entry);
         changed |= apply(&mut entry, change);
         entries.extend(entry.map(|entry| (page, entry)));
@@ -236,6 +241,7 @@ pub(crate) async fn list_after(
         EntryFilter::InState(state) => entry.state == state,
         EntryFilter::Unseen(audit) => entry.is_unseen(audit),
     };
+    // The leaf that the cursor falls into.
     let start = sql("SELECT first_page FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page <= $3 ORDER BY first_page DESC LIMIT 1")
         .bind(scope.project())
         .bind(issue)
@@ -245,6 +251,7 @@ pub(crate) async fn list_after(
     let (mut start, mut found): (Option<Uuid>, Vec<_>) = (start, Vec::new());
     let leaves_per_step = limit.div_ceil(leaf::ENTRIES).clamp(1, LEAVES_PER_STEP) as u32;
     while let Some(from) = start.filter(|_| found.len() < limit) {
+        // The counts beside a leaf tell whether it has matching entries.
         let leaves: Vec<(Uuid, Vec<u8>)> = sql("SELECT first_page, data FROM occurrence_leaves WHERE project_id = $1 AND issue_id = $2 AND first_page >= $3
                AND CASE $4 WHEN 'open' THEN open WHEN 'done' THEN done WHEN 'recheck_pending' THEN recheck_pending WHEN 'resolved' THEN resolved
                  WHEN 'still_present' THEN still_present WHEN 'reopened' THEN reopened WHEN 'ignored' THEN ignored

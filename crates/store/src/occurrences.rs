@@ -262,6 +262,7 @@ pub async fn unsnooze(tx: &mut Tx, now: Instant) -> Result<Vec<ProjectScope>> {
     due.sort_unstable();
     due.dedup();
     let mut scopes: Vec<ProjectScope> = Vec::new();
+    // Sorted by project, so that each project is locked once.
     for (project, issue) in due {
         let scope = ProjectScope::from_row(project);
         if scopes.last() != Some(&scope) {

@@ -177,6 +177,7 @@ pub async fn list_seeds(tx: &mut Tx, scope: ProjectScope, limit: u32) -> Result<
         .bind(limit)
         .fetch_all(tx, |c| c.take())
         .await?;
+    // Redirected and removed pages are fetched again only if they have unresolved occurrences.
     let gone: HashMap<Uuid, String> = sql("SELECT id, url FROM pages WHERE project_id = $1
            AND status_code BETWEEN 300 AND 499 AND status_code NOT IN (401, 403, 408, 425, 429)")
     .bind(scope.project())

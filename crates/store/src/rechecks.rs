@@ -275,6 +275,7 @@ pub async fn settle_items(
     projects::lock(tx, scope).await?;
     let keys: Vec<OccurrenceKey> = outcomes.iter().map(|item| item.key).collect();
     let states = occurrences::find_states(tx, scope, &keys).await?;
+    // An occurrence that an audit or a person changed meanwhile keeps its state.
     for (item, state) in outcomes.iter_mut().zip(states) {
         if state != Some(OccurrenceState::RecheckPending) {
             item.outcome = RecheckOutcome::Superseded;

@@ -3,11 +3,11 @@
 //! The associated data names table, column, row and project, so that a ciphertext cannot be moved to another
 //! place. A canary in `meta` tells whether the configured keys are those of the database.
 
-mod rewrap;
+mod rotation;
 
 use std::collections::BTreeMap;
 
-pub use rewrap::{RewrapCounts, rewrap};
+pub use rotation::{RewrapCounts, rewrap};
 
 use chacha20poly1305::{
     XChaCha20Poly1305,

@@ -31,7 +31,7 @@ pub fn id_prefix(id: Uuid) -> u64 {
 }
 
 /// Saves the snapshot of an audit: its pages and the pages of each issue, both ascending. Deletes the oldest beyond
-/// [`MAX_SNAPSHOTS`].
+/// ten.
 pub async fn save(
     tx: &mut Tx,
     scope: ProjectScope,

@@ -211,6 +211,7 @@ where
     if undo == Undo::Savepoint {
         execute(tx, "SAVEPOINT work").map_err(E::from)?;
     }
+    // The futures of the store are ready at once on SQLite, so one poll completes the work.
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(tx).now_or_never()));
     let done = match done {
         Ok(Some(done)) => done,
@@ -274,6 +275,7 @@ fn commit_in_groups(connection: Connection, queue: &Receiver<Work>, broken: &Ato
                 Err(commit_failure(&error))
             }
         };
+        // Callers are answered only now, when the commit has reached the disk or failed.
         for answer in answers.drain(..) {
             answer(outcome.clone());
         }

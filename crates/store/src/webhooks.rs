@@ -105,6 +105,7 @@ pub async fn add_secret(
         .bind(now.plus_millis(OVERLAP_HOURS * 3_600_000))
         .execute(tx)
         .await?;
+    // Expired secrets, and those beyond the newest, go.
     sql("DELETE FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2 AND (retires_at <= $3 OR id NOT IN
            (SELECT id FROM webhook_secrets WHERE project_id = $1 AND webhook_id = $2 ORDER BY id DESC LIMIT $4))")
     .bind(scope.project())

@@ -187,9 +187,11 @@ pub async fn record_outcomes(
     .bind(failure.map(|outcome| outcome.attempt.at))
     .fetch_optional(tx, |c| c.take())
     .await?;
+    // No row matched the fence: the lease is lost.
     if failing_since.is_none() {
         return Ok(None);
     }
+    // A test that succeeds enables a disabled webhook again.
     if outcomes
         .iter()
         .any(|outcome| outcome.due.is_test && outcome.succeeded())

@@ -89,7 +89,7 @@ pub async fn has_due(tx: &mut Tx, now: Instant) -> Result<bool> {
 }
 
 /// Writes a checkpoint of a job unless it has one, and returns the one that it had: an earlier attempt has done this step.
-/// [`Error::Missing`] if the lease is lost.
+/// [`Error::Missing`](crate::Error::Missing) if the lease is lost.
 pub async fn checkpoint(
     tx: &mut Tx,
     job: &LeasedJob,

@@ -136,6 +136,7 @@ pub async fn list(tx: &mut Tx, scope: ProjectScope, query: KeywordQuery) -> Resu
         return fetch_part(tx, scope, &query, ListPart::Unknown, (value, id), query.limit).await;
     }
     let mut found = fetch_part(tx, scope, &query, ListPart::Known, (value, id), query.limit).await?;
+    // Keywords without a value follow once those with a value are exhausted.
     let left = query.limit.saturating_sub(found.len() as u32);
     if left > 0 {
         let begin = (value, Uuid::max());

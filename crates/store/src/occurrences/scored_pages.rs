@@ -36,6 +36,7 @@ impl ScoredPages {
                 Ok(())
             })
             .await?;
+        // Pages that only a later audit knows do not count.
         if !fetched_later.is_empty() {
             let snapshot = snapshots::find_pages(tx, scope, audit).await?.unwrap_or_default();
             let is_in_audit = |page: Uuid| {

@@ -96,6 +96,7 @@ pub async fn reserve(
     .bind(now)
     .execute(tx)
     .await?;
+    // An earlier attempt has reserved the cost of this step.
     if added == 0 {
         return sql("SELECT id, ended_at IS NULL, actual FROM charges WHERE project_id = $1 AND job_id = $2 AND step = $3")
             .bind(scope.project())
@@ -123,6 +124,7 @@ pub async fn reserve(
             status: ChargeStatus::New,
         }));
     }
+    // Over budget: the reservation is undone.
     add_spend(tx, scope, month, &new.provider, 0, -new.estimate).await?;
     sql("DELETE FROM charges WHERE project_id = $1 AND id = $2")
         .bind(scope.project())

@@ -35,7 +35,7 @@ async fn webhook(store: &Store, scope: ProjectScope) -> Uuid {
     id
 }
 
-async fn happen(store: &Store, scope: ProjectScope, times: usize) {
+async fn insert_events(store: &Store, scope: ProjectScope, times: usize) {
     for _ in 0..times {
         let kind = EventType::AuditCompleted;
         commit!(store.db, |tx| events::insert(
@@ -94,7 +94,7 @@ async fn failure_after_success_starts_a_new_series(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let hook = webhook(&store, scope).await;
-    happen(&store, scope, 4).await;
+    insert_events(&store, scope, 4).await;
     let endpoint = lease(&store, later(2), 10).await.remove(0);
     let mut all = outcomes(
         &store,
@@ -137,7 +137,7 @@ async fn outcome_without_lease_is_not_recorded(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let hook = webhook(&store, scope).await;
-    happen(&store, scope, 1).await;
+    insert_events(&store, scope, 1).await;
     let first = lease(&store, later(2), 10).await.remove(0);
     assert!(lease(&store, later(3), 10).await.is_empty(), "it is leased");
     let much_later = later(2).plus_millis(3_600_000);
@@ -163,7 +163,7 @@ async fn failing_webhooks_are_leased_last(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let (failing, good) = (webhook(&store, scope).await, webhook(&store, scope).await);
-    happen(&store, scope, 2).await;
+    insert_events(&store, scope, 2).await;
     for endpoint in lease(&store, later(2), 10).await {
         let is_good = endpoint.id == good;
         let one = outcomes(&store, &endpoint, &[(later(3), is_good)]).await;

@@ -31,7 +31,7 @@ fn answer(body: &str) -> StoredResponse {
     }
 }
 
-async fn keep(
+async fn insert(
     store: &Store,
     scope: ProjectScope,
     slot: &IdempotencyKey,
@@ -68,7 +68,7 @@ async fn response_is_found_by_its_owner_only(place: &Place) {
     let (scope, foreign, owner) = (store.project().await, store.project().await, id());
     let mine = slot(owner, "keywords.create", "k-1");
     assert_eq!(found(&store, scope, &mine, 0).await, None);
-    assert!(keep(&store, scope, &mine, "first", 0, 100).await);
+    assert!(insert(&store, scope, &mine, "first", 0, 100).await);
     assert_eq!(found(&store, scope, &mine, 99).await.as_deref(), Some("first"));
     assert_eq!(found(&store, scope, &mine, 100).await, None, "expired");
     assert_eq!(found(&store, foreign, &mine, 0).await, None);
@@ -84,8 +84,8 @@ async fn response_is_found_by_its_owner_only(place: &Place) {
 async fn first_response_is_kept(place: &Place) {
     let store = place.store().await;
     let (scope, mine) = (store.project().await, slot(id(), "keywords.create", "k"));
-    assert!(keep(&store, scope, &mine, "first", 0, 100).await);
-    assert!(!keep(&store, scope, &mine, "second", 50, 200).await);
+    assert!(insert(&store, scope, &mine, "first", 0, 100).await);
+    assert!(!insert(&store, scope, &mine, "second", 50, 200).await);
     assert_eq!(found(&store, scope, &mine, 60).await.as_deref(), Some("first"));
     assert_eq!(
         found(&store, scope, &mine, 150).await,
@@ -98,12 +98,12 @@ async fn expired_response_is_replaced(place: &Place) {
     let store = place.store().await;
     let (scope, owner) = (store.project().await, id());
     let again = slot(owner, "keywords.create", "again");
-    assert!(keep(&store, scope, &again, "old", 0, 100).await);
-    assert!(keep(&store, scope, &again, "new", 100, 300).await);
+    assert!(insert(&store, scope, &again, "old", 0, 100).await);
+    assert!(insert(&store, scope, &again, "new", 100, 300).await);
     assert_eq!(found(&store, scope, &again, 200).await.as_deref(), Some("new"));
     for n in 0..10 {
         assert!(
-            keep(
+            insert(
                 &store,
                 scope,
                 &slot(owner, "keywords.create", &n.to_string()),

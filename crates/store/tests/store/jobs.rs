@@ -56,11 +56,11 @@ async fn lease(store: &Store, at: Instant) -> Option<LeasedJob> {
     commit!(store.db, |tx| jobs::lease(tx, id(), at).await).unwrap()
 }
 
-async fn rescue(store: &Store, at: Instant) -> Vec<LeasedJob> {
+async fn requeue(store: &Store, at: Instant) -> Vec<LeasedJob> {
     commit!(store.db, |tx| jobs::requeue_expired(tx, id(), at).await).unwrap()
 }
 
-async fn beat(
+async fn renew(
     store: &Store,
     job: &LeasedJob,
     progress: Option<serde_json::Value>,
@@ -70,7 +70,7 @@ async fn beat(
     commit!(store.db, |tx| jobs::renew_lease(tx, &job, progress, at).await).unwrap()
 }
 
-async fn listen(store: &Store, job: &LeasedJob) -> LeaseStatus {
+async fn check(store: &Store, job: &LeasedJob) -> LeaseStatus {
     jobs::check_lease(&mut store.db.read().await.unwrap(), job)
         .await
         .unwrap()
@@ -81,7 +81,7 @@ async fn finish(store: &Store, job: &LeasedJob, end: JobEnd, at: Instant) -> boo
     commit!(store.db, |tx| jobs::finish(tx, &job, end, at).await).unwrap()
 }
 
-async fn decide(store: &Store, leased: &LeasedJob) -> LeaseStatus {
+async fn check_before_commit(store: &Store, leased: &LeasedJob) -> LeaseStatus {
     let leased = leased.clone();
     commit!(store.db, |tx| jobs::check_before_commit(tx, &leased).await).unwrap()
 }
@@ -159,10 +159,10 @@ async fn queued_job_reads_back(place: &Place) {
     assert_eq!((leased.attempt, leased.crashes), (1, 0));
     assert!(jobs::has_running(&mut store.read().await).await.unwrap());
     assert_eq!(
-        beat(&store, &leased, Some(json!({ "fetched": 3 })), later(8)).await,
+        renew(&store, &leased, Some(json!({ "fetched": 3 })), later(8)).await,
         LeaseStatus::Alive
     );
-    assert_eq!(beat(&store, &leased, None, later(9)).await, LeaseStatus::Alive);
+    assert_eq!(renew(&store, &leased, None, later(9)).await, LeaseStatus::Alive);
     let running = get(&store, scope, id).await;
     assert_eq!(
         (running.status, running.attempt, running.started_at),
@@ -288,16 +288,16 @@ async fn lost_lease_writes_nothing(place: &Place) {
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let zombie = lease(&store, now()).await.unwrap();
-    assert!(rescue(&store, later(LEASE_MILLIS + 1)).await.is_empty());
+    assert!(requeue(&store, later(LEASE_MILLIS + 1)).await.is_empty());
     let heir = lease(&store, later(LEASE_MILLIS + 2)).await.unwrap();
     assert_eq!((heir.id, heir.attempt, heir.crashes), (job, 2, 1));
     assert!(heir.fence > zombie.fence);
     let at = later(LEASE_MILLIS + 3);
     assert_eq!(
-        beat(&store, &zombie, Some(json!("zombie")), at).await,
+        renew(&store, &zombie, Some(json!("zombie")), at).await,
         LeaseStatus::Lost
     );
-    assert_eq!(decide(&store, &zombie).await, LeaseStatus::Lost);
+    assert_eq!(check_before_commit(&store, &zombie).await, LeaseStatus::Lost);
     for end in [
         JobEnd::Succeeded(json!("zombie")),
         JobEnd::Canceled,
@@ -328,11 +328,11 @@ async fn expired_job_is_requeued(place: &Place) {
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
     assert_eq!(
-        beat(&store, &leased, None, later(50_000)).await,
+        renew(&store, &leased, None, later(50_000)).await,
         LeaseStatus::Alive
     );
     let ends = 50_000 + LEASE_MILLIS;
-    rescue(&store, later(ends)).await;
+    requeue(&store, later(ends)).await;
     assert_eq!(
         get(&store, scope, job).await.status,
         JobStatus::Running,
@@ -344,7 +344,7 @@ async fn expired_job_is_requeued(place: &Place) {
             .await
             .unwrap()
     );
-    rescue(&store, later(ends + 1)).await;
+    requeue(&store, later(ends + 1)).await;
     let waiting = get(&store, scope, job).await;
     assert_eq!(
         (waiting.status, waiting.run_after),
@@ -361,17 +361,20 @@ async fn job_fails_after_too_many_crashes(place: &Place) {
         let leased = lease(&store, at).await.unwrap();
         assert_eq!((leased.attempt, leased.crashes), (crashes, crashes - 1));
         at = at.plus_millis(LEASE_MILLIS + 1);
-        assert!(rescue(&store, at).await.is_empty(), "crash {crashes}");
+        assert!(requeue(&store, at).await.is_empty(), "crash {crashes}");
     }
     let last = lease(&store, at).await.unwrap();
     at = at.plus_millis(LEASE_MILLIS + 1);
-    let poisoned = rescue(&store, at).await;
+    let poisoned = requeue(&store, at).await;
     let [poison] = poisoned.as_slice() else {
         panic!("{poisoned:?}")
     };
     assert_eq!((poison.id, poison.crashes), (job, MAX_CRASHES));
-    assert_eq!(beat(&store, &last, None, at).await, LeaseStatus::Lost);
-    assert!(rescue(&store, at).await.is_empty(), "whoever rescued it holds it");
+    assert_eq!(renew(&store, &last, None, at).await, LeaseStatus::Lost);
+    assert!(
+        requeue(&store, at).await.is_empty(),
+        "whoever rescued it holds it"
+    );
     let problem = Problem::new(Code::InternalError, "poison");
     assert!(finish(&store, poison, JobEnd::Failed(Box::new(problem)), at).await);
     let failed = get(&store, scope, job).await;
@@ -406,15 +409,15 @@ async fn running_job_sees_cancel_request(place: &Place) {
     let scope = store.project().await;
     let job = queue(&store, scope, 0).await;
     let leased = lease(&store, now()).await.unwrap();
-    assert_eq!(listen(&store, &leased).await, LeaseStatus::Alive);
-    assert_eq!(decide(&store, &leased).await, LeaseStatus::Alive);
+    assert_eq!(check(&store, &leased).await, LeaseStatus::Alive);
+    assert_eq!(check_before_commit(&store, &leased).await, LeaseStatus::Alive);
     assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Running);
-    assert_eq!(listen(&store, &leased).await, LeaseStatus::Cancel);
-    assert_eq!(decide(&store, &leased).await, LeaseStatus::Cancel);
+    assert_eq!(check(&store, &leased).await, LeaseStatus::Cancel);
+    assert_eq!(check_before_commit(&store, &leased).await, LeaseStatus::Cancel);
     assert_eq!(get(&store, scope, job).await.status, JobStatus::Running);
-    assert_eq!(beat(&store, &leased, None, later(8)).await, LeaseStatus::Cancel);
+    assert_eq!(renew(&store, &leased, None, later(8)).await, LeaseStatus::Cancel);
     assert!(finish(&store, &leased, JobEnd::Canceled, later(9)).await);
-    assert_eq!(listen(&store, &leased).await, LeaseStatus::Lost);
+    assert_eq!(check(&store, &leased).await, LeaseStatus::Lost);
     assert_eq!(get(&store, scope, job).await.status, JobStatus::Canceled);
     assert_eq!(cancel(&store, scope, job).await.unwrap(), JobStatus::Canceled);
 }
@@ -439,7 +442,7 @@ async fn cancel_and_lease_agree(place: &Place) {
             }
             (JobStatus::Running, Some(leased)) => {
                 assert_eq!(
-                    beat(&store, &leased, None, now()).await,
+                    renew(&store, &leased, None, now()).await,
                     LeaseStatus::Cancel,
                     "round {round}"
                 );
@@ -512,6 +515,6 @@ async fn leases_are_expired_at_start(place: &Place) {
         commit!(store.db, |tx| jobs::expire_leases(tx, later(10)).await).unwrap(),
         0
     );
-    assert!(rescue(&store, later(10)).await.is_empty());
+    assert!(requeue(&store, later(10)).await.is_empty());
     assert_eq!(lease(&store, later(10)).await.unwrap().id, job);
 }

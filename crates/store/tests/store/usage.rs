@@ -68,7 +68,7 @@ async fn limit(store: &Store, scope: ProjectScope, limit: Option<i64>) {
     .unwrap();
 }
 
-async fn take(store: &Store, scope: ProjectScope, n: i64, at: Instant) -> Result<(), QuotaExceeded> {
+async fn consume(store: &Store, scope: ProjectScope, n: i64, at: Instant) -> Result<(), QuotaExceeded> {
     commit!(store.db, |tx| usage::consume(tx, scope, METRIC, n, at).await).unwrap()
 }
 
@@ -91,27 +91,27 @@ async fn a_quota_is_never_exceeded(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     limit(&store, scope, Some(10)).await;
-    assert_eq!(take(&store, scope, 7, now()).await, Ok(()));
+    assert_eq!(consume(&store, scope, 7, now()).await, Ok(()));
     let refused = QuotaExceeded {
         metric: METRIC,
         limit: 10,
         used: 7,
         resets_at: Month::from_instant(now()).end,
     };
-    assert_eq!(take(&store, scope, 4, now()).await, Err(refused));
+    assert_eq!(consume(&store, scope, 4, now()).await, Err(refused));
     assert_eq!(
         count(&store, scope, now()).await,
         (Some(10), 7),
         "a refusal takes nothing"
     );
-    assert_eq!(take(&store, scope, 3, now()).await, Ok(()));
+    assert_eq!(consume(&store, scope, 3, now()).await, Ok(()));
     assert_eq!(
-        take(&store, scope, 0, now()).await,
+        consume(&store, scope, 0, now()).await,
         Ok(()),
         "nothing is always allowed"
     );
     limit(&store, scope, Some(2)).await;
-    let refused = take(&store, scope, 1, now()).await.unwrap_err();
+    let refused = consume(&store, scope, 1, now()).await.unwrap_err();
     assert_eq!(
         (refused.limit, refused.used),
         (2, 10),
@@ -120,7 +120,7 @@ async fn a_quota_is_never_exceeded(place: &Place) {
     limit(&store, scope, Some(0)).await;
     assert_eq!(count(&store, scope, now()).await, (Some(0), 10));
     limit(&store, scope, None).await;
-    assert_eq!(take(&store, scope, 1_000_000, now()).await, Ok(()));
+    assert_eq!(consume(&store, scope, 1_000_000, now()).await, Ok(()));
     assert_eq!(count(&store, scope, now()).await, (None, 1_000_010));
     let negative = commit!(store.db, |tx| usage::consume(tx, scope, METRIC, -1, now()).await);
     assert!(matches!(negative, Err(Error::Defect(_))), "{negative:?}");
@@ -130,8 +130,8 @@ async fn unused_amount_is_refunded(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     let next = Month::from_instant(now()).end;
-    take(&store, scope, 5, now()).await.unwrap();
-    take(&store, scope, 5, next).await.unwrap();
+    consume(&store, scope, 5, now()).await.unwrap();
+    consume(&store, scope, 5, next).await.unwrap();
     let give = async |n: i64| {
         commit!(store.db, |tx| usage::refund(tx, scope, METRIC, n, now()).await).unwrap();
     };
@@ -155,23 +155,23 @@ async fn months_are_counted_apart(place: &Place) {
     let scope = store.project().await;
     limit(&store, scope, Some(3)).await;
     let end = Month::from_instant(now()).end;
-    take(&store, scope, 3, end.plus_millis(-1)).await.unwrap();
+    consume(&store, scope, 3, end.plus_millis(-1)).await.unwrap();
     assert_eq!(
-        take(&store, scope, 1, end.plus_millis(-1))
+        consume(&store, scope, 1, end.plus_millis(-1))
             .await
             .unwrap_err()
             .resets_at,
         end
     );
-    take(&store, scope, 3, end).await.unwrap();
-    take(&store, scope, 1, end).await.unwrap_err();
+    consume(&store, scope, 3, end).await.unwrap();
+    consume(&store, scope, 1, end).await.unwrap_err();
 }
 
 async fn no_quota_is_no_limit(place: &Place) {
     let store = place.store().await;
     let scope = store.project().await;
     assert_eq!(count(&store, scope, now()).await, (None, 0));
-    take(&store, scope, 12, now()).await.unwrap();
+    consume(&store, scope, 12, now()).await.unwrap();
     assert_eq!(count(&store, scope, now()).await, (None, 12));
     let rolled_back: Result<(), Error> = commit!(store.db, |tx| {
         usage::consume(tx, scope, METRIC, 5, now()).await?.unwrap();
@@ -426,8 +426,8 @@ async fn usage_is_counted_per_project(place: &Place) {
     let (scope, foreign) = (store.project().await, store.project().await);
     limit(&store, scope, Some(1)).await;
     budget(&store, scope, Some(1)).await;
-    take(&store, scope, 1, now()).await.unwrap();
-    take(&store, foreign, 5, now()).await.unwrap();
+    consume(&store, scope, 1, now()).await.unwrap();
+    consume(&store, foreign, 5, now()).await.unwrap();
     assert_eq!(count(&store, foreign, now()).await, (None, 5));
     let job = id();
     let theirs = intend(&store, foreign, step(job, "a", 9)).await.unwrap();

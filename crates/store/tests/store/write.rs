@@ -16,7 +16,7 @@ on_both!(
 );
 
 /// Inserts a row; refused if it exists.
-async fn put(tx: &mut Tx, name: String) -> Result<()> {
+async fn insert_row(tx: &mut Tx, name: String) -> Result<()> {
     sql("INSERT INTO meta (name, value) VALUES ($1, $2)")
         .bind(name)
         .bind(b"x".as_slice())
@@ -37,14 +37,14 @@ async fn names(db: &Db) -> Vec<String> {
 
 async fn failed_transaction_does_not_affect_its_group(place: &Place) {
     let db = place.store().await.db;
-    commit!(db, |tx| put(tx, "taken".to_owned()).await).unwrap();
+    commit!(db, |tx| insert_row(tx, "taken".to_owned()).await).unwrap();
     let outcomes = join_all((0..64).map(|n| {
         let db = db.clone();
         tokio::spawn(async move {
             commit!(db, |tx| {
-                put(tx, format!("row-{n:02}")).await?;
+                insert_row(tx, format!("row-{n:02}")).await?;
                 match n % 8 {
-                    3 => put(tx, "taken".to_owned()).await,
+                    3 => insert_row(tx, "taken".to_owned()).await,
                     5 => Err(Error::Missing),
                     _ => Ok(()),
                 }
@@ -70,8 +70,8 @@ async fn failed_transaction_does_not_affect_its_group(place: &Place) {
 async fn error_rolls_everything_back(place: &Place) {
     let db = place.store().await.db;
     let refused: Result<()> = commit!(db, |tx| {
-        put(tx, "one".to_owned()).await?;
-        put(tx, "two".to_owned()).await?;
+        insert_row(tx, "one".to_owned()).await?;
+        insert_row(tx, "two".to_owned()).await?;
         Err(Error::Missing)
     });
     assert!(matches!(refused, Err(Error::Missing)));
@@ -84,7 +84,7 @@ async fn panic_rolls_everything_back(place: &Place) {
         let db = db.clone();
         tokio::spawn(async move {
             let done: Result<()> = commit!(db, |tx| {
-                put(tx, "one".to_owned()).await?;
+                insert_row(tx, "one".to_owned()).await?;
                 panic!("a defect in a handler")
             });
             done
@@ -92,7 +92,7 @@ async fn panic_rolls_everything_back(place: &Place) {
     };
     let others = join_all((0..8).map(|n| {
         let db = db.clone();
-        tokio::spawn(async move { commit!(db, |tx| put(tx, format!("row-{n}")).await) })
+        tokio::spawn(async move { commit!(db, |tx| insert_row(tx, format!("row-{n}")).await) })
     }))
     .await;
     // SQLite's writer thread has to survive; on PostgreSQL the work runs in the caller's own task.
@@ -102,7 +102,7 @@ async fn panic_rolls_everything_back(place: &Place) {
         "{outcome:?}"
     );
     assert!(others.into_iter().all(|o| matches!(o, Ok(Ok(())))));
-    commit!(db, |tx| put(tx, "row-8".to_owned()).await).unwrap();
+    commit!(db, |tx| insert_row(tx, "row-8".to_owned()).await).unwrap();
     assert_eq!(
         names(&db).await,
         (0..9).map(|n| format!("row-{n}")).collect::<Vec<_>>()
@@ -113,10 +113,10 @@ async fn panic_rolls_everything_back(place: &Place) {
 /// that ignores the error must not be told that the rest is durable.
 async fn a_failed_statement_is_not_committed(place: &Place) {
     let db = place.store().await.db;
-    commit!(db, |tx| put(tx, "taken".to_owned()).await).unwrap();
+    commit!(db, |tx| insert_row(tx, "taken".to_owned()).await).unwrap();
     let done: Result<()> = commit!(db, |tx| {
-        put(tx, "kept".to_owned()).await?;
-        drop(put(tx, "taken".to_owned()).await);
+        insert_row(tx, "kept".to_owned()).await?;
+        drop(insert_row(tx, "taken".to_owned()).await);
         Ok(())
     });
     let kept = names(&db).await.contains(&"kept".to_owned());
@@ -127,7 +127,7 @@ async fn readers_see_only_what_is_committed(place: &Place) {
     let db = place.store().await.db;
     let reader = db.clone();
     let seen = commit!(db, |tx| {
-        put(tx, "one".to_owned()).await?;
+        insert_row(tx, "one".to_owned()).await?;
         // On SQLite a write must wait for nothing but the store, so the other reader is asked in place.
         Ok::<_, Error>(names(&reader).now_or_never())
     })
@@ -163,7 +163,7 @@ fn a_full_queue_refuses_at_once() {
         for one in join_all(waiting).await {
             one.unwrap();
         }
-        commit!(db, |tx| put(tx, "after".to_owned()).await).unwrap();
+        commit!(db, |tx| insert_row(tx, "after".to_owned()).await).unwrap();
     });
 }
 
@@ -172,7 +172,7 @@ fn a_write_must_not_wait_for_anything_else() {
     on_sqlite(async |place| {
         let db = place.store().await.db;
         let refused: Result<()> = commit!(db, |tx| {
-            put(tx, "one".to_owned()).await?;
+            insert_row(tx, "one".to_owned()).await?;
             std::future::pending::<()>().await;
             Ok(())
         });
@@ -185,7 +185,7 @@ fn a_write_must_not_wait_for_anything_else() {
 fn a_full_disk_refuses_writes_and_goes_on_reading() {
     on_sqlite(async |place| {
         let db = place.store().await.db;
-        commit!(db, |tx| put(tx, "one".to_owned()).await).unwrap();
+        commit!(db, |tx| insert_row(tx, "one".to_owned()).await).unwrap();
         let pages = commit!(db, |tx| sql("PRAGMA page_count")
             .fetch_one(tx, |c| c.take::<i64>())
             .await)
@@ -275,7 +275,7 @@ fn a_dropped_write_leaves_no_transaction_open() {
         let (inserted, wait_inserted) = tokio::sync::oneshot::channel();
         let dropped = db.write(move |tx: &mut Tx| {
             Box::pin(async move {
-                put(tx, "one".to_owned()).await?;
+                insert_row(tx, "one".to_owned()).await?;
                 inserted.send(()).unwrap();
                 std::future::pending::<Result<()>>().await
             })
@@ -285,7 +285,7 @@ fn a_dropped_write_leaves_no_transaction_open() {
             _ = wait_inserted => {}
         }
         // The pool has one place: what comes next would find the transaction, or would wait for ever.
-        commit!(db, |tx| put(tx, "two".to_owned()).await).unwrap();
+        commit!(db, |tx| insert_row(tx, "two".to_owned()).await).unwrap();
         assert_eq!(names(&db).await, ["two"]);
         let open: i64 = sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction' AND pid <> pg_backend_pid() AND xact_start < now() - interval '5 seconds'")
             .fetch_one(&mut db.read().await.unwrap(), |c| c.take())
@@ -308,7 +308,7 @@ fn a_pool_without_a_free_place_refuses_in_time() {
         };
         let db = Db::open(&one).await.unwrap();
         let held = db.read().await.unwrap();
-        let refused = commit!(db, |tx| put(tx, "one".to_owned()).await);
+        let refused = commit!(db, |tx| insert_row(tx, "one".to_owned()).await);
         assert!(matches!(refused, Err(Error::Overloaded)), "{refused:?}");
         drop(held);
         commit!(db, |tx| admin::revoke_keys_by_name(
