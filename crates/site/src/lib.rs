@@ -10,6 +10,7 @@ pub mod dates;
 pub mod fetch;
 pub mod frontier;
 pub mod graph;
+mod html;
 mod http_status;
 mod json;
 mod leb128;

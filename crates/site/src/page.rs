@@ -2,35 +2,28 @@
 //! network (that is `fetch`). Compact, because one is stored per page (postcard).
 
 mod anchors;
-mod attributes;
 mod base_url;
 mod bylines;
 mod charset;
 mod density;
 mod directives;
-mod ease;
 mod elements;
-mod entities;
 mod headers;
-mod html;
+mod html_facts;
 mod language;
-mod lines;
+mod limits;
 mod link_list;
 mod links;
-mod lists;
+mod main_text;
+mod markup_mismatch;
 mod microdata;
 mod more;
-mod open;
+mod not_modified;
+mod open_elements;
 mod placeholders;
-mod prose;
-mod raw_text;
-mod read;
+mod readability;
 mod reader;
-mod reuse;
-mod tag_source;
-mod tags;
-mod tokens;
-mod unseen;
+mod response;
 
 pub(crate) use base_url::{base_url, resolve_http};
 #[cfg(test)]
@@ -38,19 +31,19 @@ pub(crate) use bylines::names_article;
 pub(crate) use charset::xml_encoding;
 pub(crate) use elements::INSECURE;
 pub(crate) use headers::is_frame_ancestors;
-pub(crate) use lists::{OBJECTS, cut};
+pub(crate) use limits::{OBJECTS, cut};
 pub(crate) use placeholders::FILLER;
 
-pub use directives::{Directives, NotIndexable, Rules, directives, not_indexable, refresh};
-pub use html::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, Resource};
-pub use language::Detected;
+pub use directives::{Directives, NotIndexable, RobotsRules, directives, not_indexable, refresh};
+pub use html_facts::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, ResourceRef};
+pub use language::DetectedLanguage;
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
-pub use microdata::{Object, Objects, Strange};
+pub use markup_mismatch::MarkupMismatch;
+pub use microdata::{Object, Objects, UnknownTerms};
 pub use more::More;
-pub use read::read;
-pub(crate) use reuse::SLOW_MS;
-pub use reuse::{READER, unchanged};
-pub use unseen::Unseen;
+pub(crate) use not_modified::SLOW_MS;
+pub use not_modified::{READER, unchanged};
+pub use response::read;
 
 use serde::{Deserialize, Serialize};
 use url::Url;

@@ -12,7 +12,7 @@ use searchwright_site::{
     checks::{Asking, Early, Noticed},
     crawl::{Batch, Discovered, Page},
     origin::{self, Origin},
-    page::{More, Objects, PageFacts, Strange, UrlId},
+    page::{More, Objects, PageFacts, UnknownTerms, UrlId},
     resources::Resource,
 };
 use searchwright_store::crawls::PackedBatch;
@@ -48,7 +48,7 @@ struct Latest {
     /// Of URLs with a day, their place among those of the batch.
     days: Vec<(u32, u16)>,
     /// Of pages with any, their place, and names in their microdata that schema.org does not have.
-    strange: Vec<(u32, Strange)>,
+    strange: Vec<(u32, UnknownTerms)>,
 }
 
 /// What is stored behind that, which is as it ever was as well.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     dates,
-    page::{HtmlFacts, NotIndexable, Outcome, Rules, base_url, not_indexable, refresh, resolve_http},
+    page::{HtmlFacts, NotIndexable, Outcome, RobotsRules, base_url, not_indexable, refresh, resolve_http},
 };
 
 const ROBOTS_META: &str = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag";
@@ -141,7 +141,7 @@ fn homepage_not_indexable(site: &Site<'_>) -> Option<Value> {
     Some(json!({"reason": reason.code(), "status": home.facts.status(), "homeUrl": home.facts.url}))
 }
 
-fn sources(page: &Answer<'_>, set: impl Fn(&Rules) -> bool) -> Option<Value> {
+fn sources(page: &Answer<'_>, set: impl Fn(&RobotsRules) -> bool) -> Option<Value> {
     let rules = [
         ("meta", &page.directives.meta),
         ("header", &page.directives.header),

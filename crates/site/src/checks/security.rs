@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     dates,
-    page::{Form, HtmlFacts, INSECURE, PageFacts, Resource, base_url, is_frame_ancestors},
+    page::{Form, HtmlFacts, INSECURE, PageFacts, ResourceRef, base_url, is_frame_ancestors},
 };
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
@@ -175,11 +175,11 @@ fn insecure(page: &Answer<'_>, html: &HtmlFacts, passive: bool) -> Option<Value>
     if !page.is_https() {
         return None;
     }
-    let is_found = |resource: &&Resource| resource.is_passive() == passive;
+    let is_found = |resource: &&ResourceRef| resource.is_passive() == passive;
     let found = html.insecure.iter().filter(is_found);
     let evidence = list(
         "resources",
-        found.map(|Resource { tag, url }| json!({"tag": tag, "src": url})),
+        found.map(|ResourceRef { tag, url }| json!({"tag": tag, "src": url})),
     )?;
     // of each kind the first are kept, and all are counted together
     let kept = html.insecure.iter().filter(is_found).count();

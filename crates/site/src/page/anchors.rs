@@ -4,15 +4,13 @@ use searchwright_text as text;
 
 use super::{
     Link, REL_NOFOLLOW, UrlId,
-    attributes::Attributes,
-    lists::LIST,
+    limits::LIST,
     reader::{OpenLink, Reader},
-    tags::Tag,
-    tokens::Start,
 };
+use crate::html::{attributes::Attributes, tags::Tag, tokenizer::StartTag};
 
 impl<'a> Reader<'a, '_> {
-    pub(super) fn anchor(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+    pub(super) fn anchor(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         if let Some(name) = attributes.get("name").filter(|name| !name.is_empty()) {
             self.out.id_hashes.push(text::hash(name.as_bytes()));
         }
@@ -53,7 +51,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    pub(super) fn hyperlink(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+    pub(super) fn hyperlink(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         let href = attributes
             .url("href")
             .or_else(|| attributes.url("xlink:href"))

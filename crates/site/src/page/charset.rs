@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::memmem;
 
-use super::{
-    Charset,
+use super::Charset;
+use crate::html::{
     tags::Tag,
-    tokens::{Token, Tokens},
+    tokenizer::{Token, Tokenizer},
 };
 
 /// How far a declaration is looked for, in bytes.
@@ -64,7 +64,7 @@ struct Declared {
 }
 
 impl Declared {
-    fn by(label: &str) -> Self {
+    fn from_label(label: &str) -> Self {
         let encoding = Encoding::for_label(label.as_bytes());
         // a declaration that can be read is not in UTF-16
         let impossible = |encoding| encoding == UTF_16LE || encoding == UTF_16BE;
@@ -89,7 +89,7 @@ fn declared(body: &[u8], is_xml: bool) -> Declared {
     }
     let in_xml = || {
         xml_encoding(head)
-            .map(Declared::by)
+            .map(Declared::from_label)
             .filter(|of| of.encoding.is_some())
     };
     let in_meta = meta(head);
@@ -111,7 +111,7 @@ fn meta(head: &[u8]) -> Declared {
         Ok(plain) if plain.is_ascii() => Cow::Borrowed(plain),
         _ => Cow::Owned(head.iter().map(ascii).collect()),
     };
-    let mut tokens = Tokens::new(&head);
+    let mut tokens = Tokenizer::new(&head);
     while let Some(token) = tokens.next() {
         let Token::Start(start) = token else { continue };
         if start.tag != Tag::Meta {
@@ -131,7 +131,7 @@ fn meta(head: &[u8]) -> Declared {
             _ => None,
         };
         let Some(label) = label else { continue };
-        let declared = Declared::by(&label);
+        let declared = Declared::from_label(&label);
         if declared.encoding.is_some() {
             return declared;
         }

@@ -6,7 +6,7 @@ use super::{Outcome, PageFacts};
 
 /// Directives of one source, those for all robots and those for Googlebot together: the stricter wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct RobotsRules {
     /// Values as written, for evidence.
     pub values: Vec<Box<str>>,
     /// `noindex` or `none`.
@@ -31,9 +31,9 @@ pub struct Rules {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
     /// `<meta name="robots|googlebot">`.
-    pub meta: Rules,
+    pub meta: RobotsRules,
     /// `X-Robots-Tag`.
-    pub header: Rules,
+    pub header: RobotsRules,
 }
 
 impl Directives {
@@ -109,7 +109,7 @@ fn for_googlebot(value: &str) -> Option<Cow<'_, str>> {
     (!rules.is_empty()).then(|| Cow::Owned(rules.join(",")))
 }
 
-impl Rules {
+impl RobotsRules {
     fn add(&mut self, rules: &str, value: &str) {
         self.values.push(value.into());
         let mut parts = rules.split(',').peekable();
@@ -248,7 +248,7 @@ pub fn refresh(content: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rules, for_googlebot, refresh};
+    use super::{RobotsRules, for_googlebot, refresh};
 
     #[test]
     fn refreshes_are_read_as_browsers_do() {
@@ -271,8 +271,8 @@ mod tests {
         }
     }
 
-    fn rules(value: &str) -> Rules {
-        let mut rules = Rules::default();
+    fn rules(value: &str) -> RobotsRules {
+        let mut rules = RobotsRules::default();
         rules.add(value, value);
         rules
     }

@@ -6,12 +6,14 @@ use searchwright_text as text;
 use serde::de::IgnoredAny;
 
 use super::{
-    Form, Image, JsonLd, LinkRel, Meta, Resource,
-    attributes::{Attributes, HREF},
-    lists::{ALTERNATES, BLOCKS, LIST, RESOURCES},
+    Form, Image, JsonLd, LinkRel, Meta, ResourceRef,
+    limits::{ALTERNATES, BLOCKS, LIST, RESOURCES},
     reader::{Reader, TEXT},
+};
+use crate::html::{
+    attributes::{Attributes, HREF},
     tags::Tag,
-    tokens::Start,
+    tokenizer::StartTag,
 };
 
 /// Longest JSON-LD block kept, in bytes. The graph that a plugin writes for an article has 30,000 of them.
@@ -30,7 +32,7 @@ pub(super) const EMPTY_JSON: &str = "empty block";
 
 impl<'a> Reader<'a, '_> {
     /// What this start tag says about the page.
-    pub(super) fn meaning(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+    pub(super) fn meaning(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         match start.tag {
             Tag::A => self.anchor(start, attributes),
             Tag::Area if attributes.has("href") => self.hyperlink(start, attributes),
@@ -68,7 +70,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn image(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+    fn image(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         let alt = attributes.get("alt").map(|alt| text::squeeze(&alt));
         if let Some(alt) = alt.as_deref().filter(|alt| !alt.is_empty()) {
             self.alternative(alt);
@@ -216,7 +218,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn script(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+    fn script(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         self.saw_script();
         let json_ld = attributes.raw("type").is_some_and(|kind| {
             kind.split(';')
@@ -247,7 +249,7 @@ impl<'a> Reader<'a, '_> {
         }
         self.insecure(tag.name(), &url);
         if self.out.resources.len() < RESOURCES {
-            self.out.resources.push(Resource {
+            self.out.resources.push(ResourceRef {
                 tag: tag.name().into(),
                 url: url.as_ref().into(),
             });
@@ -278,12 +280,12 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         self.out.insecure_total += 1;
-        let resource = Resource {
+        let resource = ResourceRef {
             tag: tag.into(),
             url: by_base.map_or_else(|| url.into(), |url| text::cut(url.as_str(), HREF).into()),
         };
         // a gallery over http hides no script
-        let like = |other: &&Resource| other.is_passive() == resource.is_passive();
+        let like = |other: &&ResourceRef| other.is_passive() == resource.is_passive();
         if self.out.insecure.iter().filter(like).count() < INSECURE {
             self.out.insecure.push(resource);
         }

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, header};
 use searchwright_text as text;
 use url::Url;
 
-use super::{HeaderFacts, Intern, LinkRel, lists::ALTERNATES};
+use super::{HeaderFacts, Intern, LinkRel, limits::ALTERNATES};
 
 /// Header values are kept up to this many bytes; a policy can be long, a hostile header longer.
 const LONGEST: usize = 4_096;

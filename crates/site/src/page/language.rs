@@ -88,7 +88,7 @@ static USUAL_WORDS: LazyLock<HashMap<&'static str, HashSet<u128>>> = LazyLock::n
 
 /// A language that a text is in, as far as its letters tell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Detected {
+pub struct DetectedLanguage {
     /// Code of ISO 639-1.
     pub language: Box<str>,
     /// 90 to 100.
@@ -97,7 +97,7 @@ pub struct Detected {
 
 /// The language of a text when it is surely another than the declared one. Most pages are in the language that they
 /// say, which a look at their most usual words shows, so that hardly any have to go through detection.
-pub(super) fn other_than(declared: &str, lines: &str) -> Option<Detected> {
+pub(super) fn other_than(declared: &str, lines: &str) -> Option<DetectedLanguage> {
     let declared = primary(declared);
     let declared = if matches!(&*declared, "nb" | "nn") {
         "no"
@@ -130,7 +130,7 @@ pub(super) fn other_than(declared: &str, lines: &str) -> Option<Detected> {
         && !alike
         && found.confidence() >= CONFIDENCE
         && has_usual_words(&sample, language) != Some(false);
-    sure.then(|| Detected {
+    sure.then(|| DetectedLanguage {
         language: language.into(),
         confidence: (found.confidence() * 100.0) as u8,
     })

@@ -45,14 +45,14 @@ pub struct Link<'a> {
 /// Hyperlinks in order.
 #[derive(Clone, Default)]
 pub struct Links {
-    read: Read,
+    read: ParsedLinks,
     /// Instead of them.
     stored: Option<Stored>,
 }
 
 /// Links that can be looked at.
 #[derive(Clone, Debug, Default)]
-struct Read {
+struct ParsedLinks {
     text: String,
     entries: Vec<Entry>,
 }
@@ -71,11 +71,11 @@ struct Entry {
 }
 
 impl Links {
-    fn read(&self) -> &Read {
+    fn read(&self) -> &ParsedLinks {
         self.stored.as_ref().map_or(&self.read, Stored::read)
     }
 
-    fn read_mut(&mut self) -> &mut Read {
+    fn read_mut(&mut self) -> &mut ParsedLinks {
         if let Some(stored) = self.stored.take() {
             self.read = stored.into_read();
         }
@@ -145,7 +145,7 @@ impl Links {
 
     /// Gives each its target anew, by its href.
     pub(super) fn resolve(&mut self, mut target: impl FnMut(&str) -> Option<UrlId>) {
-        let Read { text, entries } = self.read_mut();
+        let ParsedLinks { text, entries } = self.read_mut();
         for entry in entries {
             let href = text.get(entry.href.0 as usize..entry.href.1 as usize);
             entry.target = target(href.unwrap_or_default());
@@ -153,7 +153,7 @@ impl Links {
     }
 }
 
-impl Read {
+impl ParsedLinks {
     fn push(&mut self, link: Link<'_>) {
         if self.entries.capacity() == 0 {
             // as many as a usual page has

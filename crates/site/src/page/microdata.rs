@@ -1,35 +1,33 @@
 //! Microdata: its objects, and names in it that schema.org does not have.
 
-mod gathered;
+mod collector;
+mod json_ld;
 mod objects;
-mod written;
 
 use searchwright_text as text;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::{is_property, is_type};
 
+pub(super) use collector::{ItemAttributes, ItemCollector, PendingText, names, short};
+pub(super) use json_ld::Value;
 pub use objects::{Object, Objects};
-pub(super) use {
-    gathered::{Awaited, Gathered, Told, names, short},
-    written::Value,
-};
 
-/// Names kept of either kind.
+/// NameCollector kept of either kind.
 const MOST: usize = 20;
 /// Characters kept of a name.
 const NAME: usize = 80;
 
 /// Such names, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Strange {
+pub struct UnknownTerms {
     /// Of types.
     pub types: Vec<Box<str>>,
     /// Of properties.
     pub properties: Vec<Box<str>>,
 }
 
-impl Strange {
+impl UnknownTerms {
     /// There are none.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty() && self.properties.is_empty()
@@ -41,13 +39,13 @@ impl Strange {
 /// Which object a property belongs to is not followed here: on pages with objects of other vocabularies, or without a type,
 /// nothing is said of properties.
 #[derive(Debug, Default)]
-pub(super) struct Names {
-    strange: Strange,
+pub(super) struct NameCollector {
+    strange: UnknownTerms,
     objects: u32,
     of_schema_org: u32,
 }
 
-impl Names {
+impl NameCollector {
     /// An element with `itemscope`.
     pub fn object(&mut self) {
         self.objects += 1;
@@ -61,7 +59,7 @@ impl Names {
         };
         self.of_schema_org += 1;
         for name in names.iter().filter(|name| !is_type(name)) {
-            note(&mut self.strange.types, name);
+            push_unique(&mut self.strange.types, name);
         }
     }
 
@@ -72,12 +70,12 @@ impl Names {
         }
         for name in names.split_ascii_whitespace() {
             if !name.contains([':', '.']) && !is_property(name) {
-                note(&mut self.strange.properties, name);
+                push_unique(&mut self.strange.properties, name);
             }
         }
     }
 
-    pub fn finish(mut self) -> Strange {
+    pub fn finish(mut self) -> UnknownTerms {
         if self.of_schema_org < self.objects {
             self.strange.properties.clear();
         }
@@ -93,7 +91,7 @@ fn of_schema_org(url: &str) -> Option<&str> {
     Some(name.trim_end_matches('/'))
 }
 
-fn note(names: &mut Vec<Box<str>>, name: &str) {
+fn push_unique(names: &mut Vec<Box<str>>, name: &str) {
     let name = text::cut(name, NAME);
     if names.len() < MOST && !names.iter().any(|known| &**known == name) {
         names.push(name.into());

@@ -20,7 +20,7 @@ static FILLER_FINDERS: LazyLock<[[Finder<'static>; 2]; 3]> =
     LazyLock::new(|| FILLER.map(|filler| [Finder::new(filler), Finder::new(&filler[1..])]));
 
 /// The visible text of a page.
-pub(super) struct Visible<'p> {
+pub(super) struct VisibleText<'p> {
     /// The main text, folded.
     pub main: &'p str,
     /// All of it, as it is.
@@ -31,7 +31,7 @@ pub(super) struct Visible<'p> {
     pub code: &'p [(usize, usize)],
 }
 
-impl Visible<'_> {
+impl VisibleText<'_> {
     /// Filler text first, each once, then unrendered templates.
     pub fn placeholders(&self) -> Vec<Box<str>> {
         let mut found: Vec<Box<str>> = Vec::new();

@@ -1,9 +1,9 @@
 //! One pass over a body: every token is looked at once, and what checks need of it is kept.
 
-mod closed;
+mod element_labels;
+mod end_tags;
 mod images;
 mod items;
-mod said;
 
 use std::collections::HashSet;
 
@@ -11,23 +11,25 @@ use searchwright_text as text;
 
 use super::{
     HtmlFacts, Limits, UrlId,
-    attributes::Attributes,
     bylines::{authors, names_article},
     elements,
-    entities::{self, In},
-    lines::Lines,
+    limits::LIST,
     links::Resolver,
-    lists::LIST,
-    microdata::{Gathered, Names},
-    open::Open,
-    prose::Prose,
+    main_text::TextCollector,
+    microdata::{ItemCollector, NameCollector},
+    open_elements::OpenElements,
+};
+use crate::html::{
+    attributes::Attributes,
+    entities::{self, In},
+    source_lines::LineCounter,
     tags::Tag,
-    tokens::{Start, Text, Token, Tokens},
+    tokenizer::{StartTag, TextKind, Token, Tokenizer},
 };
 
-use closed::OpenHeading;
-pub(super) use closed::OpenLink;
-use said::Said;
+use element_labels::ElementLabels;
+use end_tags::OpenHeading;
+pub(super) use end_tags::OpenLink;
 
 /// Characters kept of a text.
 pub(super) const TEXT: usize = 500;
@@ -36,12 +38,12 @@ const IDS: usize = 5_000;
 
 pub(super) struct Reader<'a, 'u> {
     html: &'a str,
-    lines: Lines<'a>,
+    lines: LineCounter<'a>,
     pub(super) resolver: Resolver<'u>,
     pub(super) limits: &'u Limits,
     pub(super) out: HtmlFacts,
-    pub(super) open: Open,
-    pub(super) prose: Prose,
+    pub(super) open: OpenElements,
+    pub(super) prose: TextCollector,
     /// The head has ended, or never was.
     pub(super) in_body: bool,
     pub(super) link: Option<OpenLink>,
@@ -65,9 +67,9 @@ pub(super) struct Reader<'a, 'u> {
     content_image: bool,
     /// How often JSON-LD mentions an author.
     authors_in_json: usize,
-    names: Names,
+    names: NameCollector,
     /// Objects of microdata, once there is something to gather.
-    objects: Option<Box<Gathered>>,
+    objects: Option<Box<ItemCollector>>,
     /// The document was closed.
     is_closed: bool,
     /// Where the text of an open `<time>` begins whose date is its text.
@@ -83,12 +85,12 @@ impl<'a, 'u> Reader<'a, 'u> {
     pub fn new(html: &'a str, resolver: Resolver<'u>, limits: &'u Limits, now_ms: i64) -> Self {
         Self {
             html,
-            lines: Lines::new(html),
+            lines: LineCounter::new(html),
             resolver,
             limits,
             out: HtmlFacts::default(),
-            open: Open::default(),
-            prose: Prose::of(html.len()),
+            open: OpenElements::default(),
+            prose: TextCollector::with_capacity(html.len()),
             in_body: false,
             link: None,
             targets: None,
@@ -103,7 +105,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             json_open: false,
             content_image: false,
             authors_in_json: 0,
-            names: Names::default(),
+            names: NameCollector::default(),
             objects: None,
             is_closed: false,
             time: None,
@@ -116,7 +118,7 @@ impl<'a, 'u> Reader<'a, 'u> {
 
     /// Reads the whole document.
     pub fn read(mut self) -> HtmlFacts {
-        let mut tokens = Tokens::new(self.html);
+        let mut tokens = Tokenizer::new(self.html);
         while let Some(token) = tokens.next() {
             match token {
                 Token::Start(start) => self.start(&start, Attributes(tokens.attributes())),
@@ -158,10 +160,10 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 
     pub(super) fn line(&mut self, at: usize) -> u32 {
-        self.lines.of(at)
+        self.lines.line_at(at)
     }
 
-    fn start(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>) {
+    fn start(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         let tag = start.tag;
         self.started = true;
         if !start.foreign {
@@ -181,7 +183,7 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.out.elements += u32::from(!inert);
             self.open.push(Tag::Tbody);
         }
-        let mut said = Said::default();
+        let mut said = ElementLabels::default();
         if !inert {
             self.out.elements += 1;
             if !self.in_body {
@@ -241,7 +243,7 @@ impl<'a, 'u> Reader<'a, 'u> {
     }
 
     /// What changes with an element that can hold something.
-    fn opened(&mut self, tag: Tag, start: &Start<'a>) {
+    fn opened(&mut self, tag: Tag, start: &StartTag<'a>) {
         match tag {
             Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
                 self.enter();
@@ -300,7 +302,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    fn text(&mut self, source: &'a str, kind: Text) {
+    fn text(&mut self, source: &'a str, kind: TextKind) {
         if self.open.has(Tag::Template) {
             return;
         }
@@ -308,15 +310,15 @@ impl<'a, 'u> Reader<'a, 'u> {
             self.text_in_item(source, kind);
         }
         match kind {
-            Text::Escapable(Tag::Title) => {
+            TextKind::Escapable(Tag::Title) => {
                 if let Some(title) = self.out.titles.last_mut() {
                     let decoded = entities::decode(source, In::Text);
                     *title = text::cut(&text::squeeze(&decoded), TEXT).into();
                 }
             }
-            Text::Raw(Tag::Script) => self.json_ld(source),
-            Text::Escapable(_) | Text::Raw(_) => {}
-            Text::Data | Text::Cdata => self.visible(source),
+            TextKind::Raw(Tag::Script) => self.json_ld(source),
+            TextKind::Escapable(_) | TextKind::Raw(_) => {}
+            TextKind::Data | TextKind::Cdata => self.visible(source),
         }
     }
 

@@ -1,7 +1,7 @@
 use searchwright_site::{
     checks::{Rules, Settings},
     origin::Probe,
-    page::{At, HtmlFacts, Object, Outcome, Unseen},
+    page::{At, HtmlFacts, MarkupMismatch, Object, Outcome},
 };
 use searchwright_text::shingles::Tokens;
 use url::Url;
@@ -18,7 +18,7 @@ fn batch() -> Batch {
         depth: None,
     };
     let more = More {
-        unseen: vec![Unseen {
+        unseen: vec![MarkupMismatch {
             property: "price".into(),
             value: "5".into(),
         }],
@@ -28,7 +28,7 @@ fn batch() -> Batch {
         more,
         words: 7,
         dated: Some(1_700_000_000_000),
-        strange: Strange {
+        strange: UnknownTerms {
             types: vec!["Produkt".into()],
             properties: Vec::new(),
         },

@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
-use super::super::{FetchVerdict, Verdict, find};
-use super::{Case, World, cases, evidence};
+use super::{
+    super::{FetchVerdict, Verdict, find},
+    Case, World, cases, evidence,
+};
 use crate::fetch::Cut;
 
 #[test]

@@ -9,7 +9,7 @@ use serde::{
     ser::SerializeTuple,
 };
 
-use super::{Entry, Link, Links, Read, Span};
+use super::{Entry, Link, Links, ParsedLinks, Span};
 use crate::{
     leb128::{pull, push},
     page::UrlId,
@@ -22,11 +22,11 @@ const MARK: u64 = 1 << 32;
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     bytes: Box<[u8]>,
-    read: OnceLock<Read>,
+    read: OnceLock<ParsedLinks>,
 }
 
 impl Stored {
-    pub(super) fn read(&self) -> &Read {
+    pub(super) fn read(&self) -> &ParsedLinks {
         self.read.get_or_init(|| unpack(&self.bytes))
     }
 
@@ -40,7 +40,7 @@ impl Stored {
         (written as usize).min(rest.len())
     }
 
-    pub(super) fn into_read(self) -> Read {
+    pub(super) fn into_read(self) -> ParsedLinks {
         let Self { bytes, read } = self;
         read.into_inner().unwrap_or_else(|| unpack(&bytes))
     }
@@ -48,7 +48,7 @@ impl Stored {
 
 /// How many links; of each its flags, the lengths of its texts, its target, or 0, and how many lines behind the one before it
 /// stands; then the texts.
-fn pack(links: &Read) -> Vec<u8> {
+fn pack(links: &ParsedLinks) -> Vec<u8> {
     let mut packed = Vec::with_capacity(8 + links.entries.len() * 10 + links.text.len());
     push(&mut packed, links.entries.len() as u64);
     let mut before = 0;
@@ -81,7 +81,7 @@ fn pack(links: &Read) -> Vec<u8> {
 }
 
 /// The texts of all links at once, if they lie as they are stored: where each link ends before the next begins.
-fn in_order(links: &Read) -> Option<&str> {
+fn in_order(links: &ParsedLinks) -> Option<&str> {
     let mut end = 0;
     for Entry { href, anchor, .. } in &links.entries {
         if href.0 != end || anchor.0 != href.1 {
@@ -93,7 +93,7 @@ fn in_order(links: &Read) -> Option<&str> {
 }
 
 /// As many as there are: what was stored may have been damaged.
-fn unpack(mut packed: &[u8]) -> Read {
+fn unpack(mut packed: &[u8]) -> ParsedLinks {
     let rest = &mut packed;
     let count = pull(rest).unwrap_or(0) as usize;
     let mut entries = Vec::with_capacity(count.min(rest.len()));
@@ -119,7 +119,7 @@ fn unpack(mut packed: &[u8]) -> Read {
         })
     };
     entries.extend((0..count).map_while(|_| entry()));
-    Read {
+    ParsedLinks {
         // what was damaged is looked at a byte at a time, and is rare
         text: std::str::from_utf8(rest)
             .map_or_else(|_| String::from_utf8_lossy(rest).into_owned(), str::to_owned),
@@ -173,7 +173,7 @@ impl<'de> Visitor<'de> for Either {
         } else {
             let length = usize::try_from(first).map_err(A::Error::custom)?;
             let text = seq.next_element_seed(Text(length))?;
-            links.read = Read {
+            links.read = ParsedLinks {
                 text: text.ok_or_else(|| A::Error::missing_field("text"))?,
                 entries: next(&mut seq)?,
             };

@@ -3,10 +3,9 @@
 use searchwright_text as text;
 
 use super::{Reader, TEXT};
-use crate::page::{
-    Image,
-    entities::{self, In},
-    lists::IMAGES,
+use crate::{
+    html::entities::{self, In},
+    page::{Image, limits::IMAGES},
 };
 
 impl Reader<'_, '_> {

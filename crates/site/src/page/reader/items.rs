@@ -3,23 +3,25 @@
 use std::borrow::Cow;
 
 use super::Reader;
-use crate::page::{
-    attributes::Attributes,
-    entities::{self, In},
-    microdata::{Awaited, Told, Value, names, short},
-    tags::Tag,
-    tokens::{Start, Text},
+use crate::{
+    html::{
+        attributes::Attributes,
+        entities::{self, In},
+        tags::Tag,
+        tokenizer::{StartTag, TextKind},
+    },
+    page::microdata::{ItemAttributes, PendingText, Value, names, short},
 };
 
 impl<'a> Reader<'a, '_> {
     /// An element with a part in microdata, which is open now if it can hold something.
-    pub(super) fn item(&mut self, start: &Start<'a>, attributes: Attributes<'_, 'a>, is_open: bool) {
+    pub(super) fn item(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>, is_open: bool) {
         let property = attributes.get("itemprop").map(|property| names(&property));
         let types = attributes.get("itemtype").unwrap_or_default();
         let depth = is_open.then(|| self.open.depth());
         if attributes.has("itemscope") {
             let id = attributes.get("itemid");
-            let told = Told {
+            let told = ItemAttributes {
                 types: &types,
                 id: id.as_deref(),
                 refers: attributes
@@ -44,14 +46,14 @@ impl<'a> Reader<'a, '_> {
         match (value, depth) {
             (Some(Value::Url(url)), Some(depth)) if is_link_to_someone => {
                 objects.await_text(
-                    Awaited::new(names, self.prose.mark(), Some(url)),
+                    PendingText::new(names, self.prose.mark(), Some(url)),
                     start.tag,
                     depth,
                 );
             }
             (Some(value), _) => objects.add(names, value),
             (None, Some(depth)) => {
-                objects.await_text(Awaited::new(names, self.prose.mark(), None), start.tag, depth);
+                objects.await_text(PendingText::new(names, self.prose.mark(), None), start.tag, depth);
             }
             (None, None) => objects.add(names, Value::Text(Box::default())),
         }
@@ -73,7 +75,7 @@ impl<'a> Reader<'a, '_> {
             _ => {
                 let depth = (self.open.depth() + 1).saturating_sub(count);
                 let (prose, titles) = (&self.prose, &self.out.titles);
-                objects.leave(depth, end_tag.is_some(), |tag, mark| match tag {
+                objects.close_down_to(depth, end_tag.is_some(), |tag, mark| match tag {
                     Tag::Title => titles.last().map_or("", |title| &**title),
                     _ => prose.since(mark),
                 });
@@ -89,25 +91,25 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Text that nobody gathers belongs to what it stands in too.
-    pub(super) fn text_in_item(&mut self, source: &str, kind: Text) {
+    pub(super) fn text_in_item(&mut self, source: &str, kind: TextKind) {
         let is_drawing = self.open.has(Tag::Svg);
         let Some(objects) = self.objects.as_mut().filter(|objects| objects.is_open()) else {
             return;
         };
         match kind {
-            Text::Escapable(Tag::Title) => {}
+            TextKind::Escapable(Tag::Title) => {}
             // to whom runs no scripts it is a part of the page
-            Text::Raw(Tag::Noscript) if source.contains("itemprop") => objects.doubt(),
-            Text::Escapable(_) | Text::Raw(_) => objects.other_text(),
-            Text::Data | Text::Cdata if is_drawing => objects.other_text(),
-            Text::Data | Text::Cdata => {}
+            TextKind::Raw(Tag::Noscript) if source.contains("itemprop") => objects.doubt(),
+            TextKind::Escapable(_) | TextKind::Raw(_) => objects.other_text(),
+            TextKind::Data | TextKind::Cdata if is_drawing => objects.other_text(),
+            TextKind::Data | TextKind::Cdata => {}
         }
     }
 }
 
 /// The value of a property that its attributes say; `None` where it is the text of the element. By the standard `content`
 /// counts on a `<meta>` only, but search engines read it on all.
-fn written(start: &Start<'_>, attributes: Attributes<'_, '_>) -> Option<Value> {
+fn written(start: &StartTag<'_>, attributes: Attributes<'_, '_>) -> Option<Value> {
     let some = |name: &str| attributes.get(name).filter(|value| !value.is_empty());
     let text = |value: Cow<'_, str>| Value::Text(short(&value));
     let content = some("content").map(text);

@@ -4,8 +4,10 @@ use searchwright_text as text;
 use url::Url;
 
 use super::{PAGE, Table, html, texts};
-use crate::fetch::Response;
-use crate::page::{At, Limits, read};
+use crate::{
+    fetch::Response,
+    page::{At, Limits, read},
+};
 
 #[test]
 fn headings_and_their_answers() {

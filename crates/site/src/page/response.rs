@@ -8,7 +8,7 @@ use url::Url;
 
 use super::{
     At, HeaderFacts, HtmlFacts, Intern, Limits, LinkRel, Outcome, PageFacts, charset, headers,
-    links::Resolver, lists::ALTERNATES, reader::Reader, reuse,
+    limits::ALTERNATES, links::Resolver, not_modified, reader::Reader,
 };
 use crate::fetch::Response;
 
@@ -45,7 +45,7 @@ pub fn read(response: &Response, url: &Url, at: At, intern: &mut dyn Intern, lim
     };
     // as of other headers, an answer without a body may say nothing of them
     if alternates == 0 {
-        facts.validators = reuse::validators(&facts, response);
+        facts.validators = not_modified::validators(&facts, response);
     }
     facts
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Gathered;
-use crate::page::tags::Tag;
+use super::ItemCollector;
+use crate::html::tags::Tag;
 
 /// What a property says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(in crate::page) enum Value {
 
 /// One object while the page is read.
 #[derive(Debug)]
-pub(super) struct Thing {
+pub(super) struct CollectedItem {
     /// Its element.
     pub tag: Tag,
     pub types: Vec<Box<str>>,
@@ -33,8 +33,8 @@ pub(super) struct Thing {
     pub is_doubtful: bool,
 }
 
-impl Thing {
-    pub const fn of(tag: Tag) -> Self {
+impl CollectedItem {
+    pub const fn new(tag: Tag) -> Self {
         Self {
             tag,
             types: Vec::new(),
@@ -53,11 +53,11 @@ impl Thing {
 /// Values of one property that are compared, so that what templates repeat is said once.
 const COMPARED: usize = 8;
 
-impl Gathered {
+impl ItemCollector {
     /// Writes an object and all in it behind `out`, and whether each of them is known whole; `None` when `out` got longer than
     /// `most` bytes.
     pub(super) fn write(&self, place: usize, out: &mut String, most: usize) -> Option<bool> {
-        let thing = self.things.get(place)?;
+        let thing = self.items.get(place)?;
         let mut is_whole = !self.is_doubtful(place, thing);
         out.push('{');
         if !thing.types.is_empty() {
@@ -104,7 +104,7 @@ impl Gathered {
                 out.push_str(&format!("{{\"url\":{},\"name\":{}}}", quoted(url), quoted(name)));
             }
             Value::Object(place) => {
-                let thing = self.things.get(*place)?;
+                let thing = self.items.get(*place)?;
                 if thing.says_something() {
                     return self.write(*place, out, most);
                 }

@@ -1,16 +1,16 @@
-//! Lines of a source.
+//! LineCounter of a source.
 
 use searchwright_text as text;
 
 /// Line numbers by counting forward.
-pub(super) struct Lines<'a> {
+pub(crate) struct LineCounter<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u32,
 }
 
-impl<'a> Lines<'a> {
-    pub(super) fn new(source: &'a str) -> Self {
+impl<'a> LineCounter<'a> {
+    pub(crate) fn new(source: &'a str) -> Self {
         Self {
             bytes: source.as_bytes(),
             at: 0,
@@ -19,7 +19,7 @@ impl<'a> Lines<'a> {
     }
 
     /// 1-based line of a byte that lies no further back than the last one asked for.
-    pub(super) fn of(&mut self, at: usize) -> u32 {
+    pub(crate) fn line_at(&mut self, at: usize) -> u32 {
         let passed = self.bytes.get(self.at..at).unwrap_or_default();
         self.line += text::simd::count(passed, |b| b == b'\n') as u32;
         self.at = self.at.max(at);

@@ -43,7 +43,7 @@ fn named(name: &str) -> Option<&'static Named> {
 
 /// Where a reference stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum In {
+pub(crate) enum In {
     /// In text.
     Text,
     /// In an attribute, where `?a=1&copy=2` is an address and no copyright sign.
@@ -51,7 +51,7 @@ pub(super) enum In {
 }
 
 /// The text with its references replaced; borrowed when there are none.
-pub(super) fn decode(text: &str, place: In) -> Cow<'_, str> {
+pub(crate) fn decode(text: &str, place: In) -> Cow<'_, str> {
     let Some(first) = find_near(b'&', text.as_bytes()) else {
         return Cow::Borrowed(text);
     };

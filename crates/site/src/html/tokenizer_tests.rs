@@ -3,12 +3,12 @@ use std::fmt::Write as _;
 use lol_html::{HtmlRewriter, MemorySettings, Settings, doc_text, element};
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_assume, prop_oneof, proptest};
 
-use super::{Text, Token, Tokens};
+use super::{TextKind, Token, Tokenizer};
 
 /// One line per start tag and per text.
 fn ours(html: &str) -> String {
     let mut out = String::new();
-    let mut tokens = Tokens::new(html);
+    let mut tokens = Tokenizer::new(html);
     let mut in_text = false;
     while let Some(token) = tokens.next() {
         match token {
@@ -204,9 +204,9 @@ fn scripts_end_where_browsers_end_them() {
         ("<script>'</scripts>'</script>b", "'</scripts>'"),
         ("<script>x", "x"),
     ] {
-        let mut tokens = Tokens::new(html);
+        let mut tokens = Tokenizer::new(html);
         tokens.next();
-        let Some(Token::Text(text, Text::Raw(_))) = tokens.next() else {
+        let Some(Token::Text(text, TextKind::Raw(_))) = tokens.next() else {
             panic!("{html}")
         };
         assert_eq!(text, script, "{html}");
@@ -215,12 +215,12 @@ fn scripts_end_where_browsers_end_them() {
 
 #[test]
 fn a_title_in_a_picture_is_no_title() {
-    let mut tokens = Tokens::new("<svg><title>x<b></title></svg><title>y<b></title>");
+    let mut tokens = Tokenizer::new("<svg><title>x<b></title></svg><title>y<b></title>");
     let mut titles = Vec::new();
     while let Some(token) = tokens.next() {
         match token {
             Token::Start(start) if start.name == "title" => titles.push(start.foreign),
-            Token::Text("y<b>", kind) => assert_eq!(kind, Text::Escapable(super::Tag::Title)),
+            Token::Text("y<b>", kind) => assert_eq!(kind, TextKind::Escapable(super::Tag::Title)),
             _ => {}
         }
     }

@@ -5,7 +5,10 @@ use std::{cell::Cell, ops::Range};
 use memchr::memchr2_iter;
 use searchwright_text::{self as text, WordCount, count_words, minhash::Sketch};
 
-use super::{HtmlFacts, Limits, density, ease, language, placeholders::Visible, tags::Tag, unseen::unseen};
+use super::{
+    HtmlFacts, Limits, density, language, markup_mismatch::unseen, placeholders::VisibleText, readability,
+};
+use crate::html::tags::Tag;
 
 const IN_MAIN: u8 = 1;
 const IN_ARTICLE: u8 = 2;
@@ -25,9 +28,9 @@ const LEAST_SKETCHED: u32 = 50;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
-/// Visible text with what each part of it stands in.
+/// VisibleText text with what each part of it stands in.
 #[derive(Debug, Default)]
-pub(super) struct Prose {
+pub(super) struct TextCollector {
     /// White space folded; elements that break words leave one space.
     text: String,
     /// Where a part begins, and in what it stands.
@@ -47,12 +50,12 @@ pub(super) struct Prose {
 
 thread_local! {
     /// What the page before was gathered in, whose room serves the next one.
-    static ROOM: Cell<Option<Prose>> = const { Cell::new(None) };
+    static ROOM: Cell<Option<TextCollector>> = const { Cell::new(None) };
 }
 
-impl Prose {
+impl TextCollector {
     /// For a document of so many bytes.
-    pub fn of(bytes: usize) -> Self {
+    pub fn with_capacity(bytes: usize) -> Self {
         let Self {
             mut text,
             mut parts,
@@ -215,7 +218,7 @@ impl Prose {
         } else {
             text::hash_long(folded.as_bytes())
         };
-        let visible = Visible {
+        let visible = VisibleText {
             main: &folded,
             all: &self.text,
             around: &self.around(is_main),
@@ -233,7 +236,7 @@ impl Prose {
             facts.more.unseen = unseen(facts, &folded, &self.text);
         }
         if let Some(lang) = &facts.lang {
-            facts.more.hard = ease::hard(lang, &lines);
+            facts.more.hard = readability::hard(lang, &lines);
             // what fills an unfinished page is in no language
             if facts.placeholders.is_empty() {
                 facts.more.language = language::other_than(lang, &lines);

@@ -25,7 +25,7 @@ const ONES: u64 = u64::from_le_bytes([1; 8]);
 const LETTER: u64 = u64::from_le_bytes([0x40; 8]);
 
 /// A tag that was read.
-pub(super) struct Read {
+pub(crate) struct LexedTag {
     pub tag: Tag,
     pub name_end: usize,
     /// After the `>`.
@@ -34,7 +34,7 @@ pub(super) struct Read {
 }
 
 /// Reads a tag whose name begins there; `None` when the document ends before its `>`.
-pub(super) fn read<'a>(html: &'a str, from: usize, attributes: Option<&mut Kept<'a>>) -> Option<Read> {
+pub(crate) fn read<'a>(html: &'a str, from: usize, attributes: Option<&mut Kept<'a>>) -> Option<LexedTag> {
     let bytes = html.as_bytes();
     let (tag, name_end) = match known_name(bytes, from) {
         Some(known) => known,
@@ -43,7 +43,7 @@ pub(super) fn read<'a>(html: &'a str, from: usize, attributes: Option<&mut Kept<
                 .get(from..)?
                 .iter()
                 .position(|b| ENDS_NAME[usize::from(*b)])?;
-            (Tag::of(&bytes[from..from + length]), from + length)
+            (Tag::from_name(&bytes[from..from + length]), from + length)
         }
     };
     let (end, self_closing) = if bytes[name_end] == b'>' {
@@ -51,7 +51,7 @@ pub(super) fn read<'a>(html: &'a str, from: usize, attributes: Option<&mut Kept<
     } else {
         rest(html, name_end, attributes)?
     };
-    Some(Read {
+    Some(LexedTag {
         tag,
         name_end,
         end,
@@ -166,7 +166,7 @@ mod tests {
             let ends = |b: &u8| ENDS_NAME[usize::from(*b)];
             if let Some((tag, end)) = known_name(bytes, 0) {
                 prop_assert_eq!(Some(end), bytes.iter().position(ends));
-                prop_assert_eq!(tag, Tag::of(&bytes[..end]));
+                prop_assert_eq!(tag, Tag::from_name(&bytes[..end]));
             }
             if let Some(end) = name_of_value(bytes, 0) {
                 prop_assert_eq!(Some(end), bytes.iter().position(|b| ends(b) || *b == b'='));

@@ -3,7 +3,7 @@
 use searchwright_text::shingles::Tokens;
 use serde::{Deserialize, Serialize};
 
-use super::{Links, More, Objects, Strange, UrlId};
+use super::{Links, More, Objects, UnknownTerms, UrlId};
 
 /// What one streaming pass over an HTML body saw. Texts are whitespace-folded and cut to 500
 /// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.
@@ -60,12 +60,12 @@ pub struct HtmlFacts {
     /// `<picture>` without `<img>`.
     pub pictures_without_img: u32,
     /// Scripts, styles, frames, media with http(s) URL: tag and URL as written.
-    pub resources: Vec<Resource>,
+    pub resources: Vec<ResourceRef>,
     /// External scripts and stylesheets in all.
     pub resources_total: u32,
     /// Scripts, styles, frames, plugins, media and images whose URL begins with `http:`, or comes to by the page's base:
     /// 20 that browsers block, and 20 images and media.
-    pub insecure: Vec<Resource>,
+    pub insecure: Vec<ResourceRef>,
     /// Such URLs in all.
     pub insecure_total: u32,
     /// `<form>`: action as written, and whether it holds a password field.
@@ -97,7 +97,7 @@ pub struct HtmlFacts {
     /// Words of the main text: main or article, else the body without nav, header, footer and aside, and of that the blocks that
     /// are dense, where those can be told.
     pub main_words: u32,
-    /// Visible text, bytes.
+    /// VisibleText text, bytes.
     pub text_bytes: u64,
     /// Hash of the folded main text.
     pub text_hash: u64,
@@ -120,7 +120,7 @@ pub struct HtmlFacts {
     pub more: More,
     /// Names in microdata that schema.org does not have; stored behind that.
     #[serde(skip)]
-    pub strange: Strange,
+    pub strange: UnknownTerms,
     /// The newest date that a `<time>` of the text names and that was not to come, in milliseconds since the Unix epoch; stored
     /// behind that.
     #[serde(skip)]
@@ -202,14 +202,14 @@ pub struct Image {
 
 /// A script, style, frame or media URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Resource {
+pub struct ResourceRef {
     /// Lower-case tag.
     pub tag: Box<str>,
     /// As written.
     pub url: Box<str>,
 }
 
-impl Resource {
+impl ResourceRef {
     /// An image, sound or video: browsers may show it over http too.
     pub(crate) fn is_passive(&self) -> bool {
         matches!(&*self.tag, "img" | "audio" | "video" | "source" | "track")

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use searchwright_text as text;
 
-use super::{
-    HtmlFacts,
-    entities::{self, In},
+use super::HtmlFacts;
+use crate::{
+    html::entities::{self, In},
+    json::{Json, Object},
 };
-use crate::json::{Json, Object};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ const CURRENCIES: [&str; 12] = [
 
 /// A property whose value is not to be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unseen {
+pub struct MarkupMismatch {
     /// `headline`, `name` or `price`.
     pub property: Box<str>,
     /// As the markup has it.
@@ -36,7 +36,7 @@ pub struct Unseen {
 
 /// Headlines of articles, names and prices of products that the visible text does not hold. `folded` is the main text
 /// without capitals, `visible` all text as it stands.
-pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str) -> Vec<Unseen> {
+pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str) -> Vec<MarkupMismatch> {
     let mut found = Vec::new();
     let mut seen = Seen {
         folded,
@@ -79,9 +79,9 @@ fn walk(value: &Json<'_>, left: &mut usize, judge: &mut dyn FnMut(&Object<'_>)) 
     }
 }
 
-fn judge(item: &Object<'_>, seen: &mut Seen<'_>, found: &mut Vec<Unseen>) {
+fn judge(item: &Object<'_>, seen: &mut Seen<'_>, found: &mut Vec<MarkupMismatch>) {
     let mut note = |property: &str, value: &str| {
-        let unseen = Unseen {
+        let unseen = MarkupMismatch {
             property: property.into(),
             value: text::cut(&text::squeeze(value), VALUE).into(),
         };

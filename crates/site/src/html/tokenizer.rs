@@ -12,7 +12,7 @@ use searchwright_text::simd::find_near;
 use super::{
     attributes::{Attribute, Kept},
     raw_text::{comment_length, raw_length, script_length},
-    tag_source,
+    tag_lexer,
     tags::Tag,
 };
 
@@ -22,19 +22,19 @@ const MOST_NAMESPACES: usize = 64;
 /// A piece of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Token<'a> {
-    /// `<name …>`; its attributes are in [`Tokens::attributes`].
-    Start(Start<'a>),
+    /// `<name …>`; its attributes are in [`Tokenizer::attributes`].
+    Start(StartTag<'a>),
     /// `</name>`.
     End(Tag),
     /// Text, character references not decoded.
-    Text(&'a str, Text),
+    Text(&'a str, TextKind),
     /// `<!doctype …>`, what stands after `<!`.
     Doctype(&'a str),
 }
 
 /// A start tag.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Start<'a> {
+pub(crate) struct StartTag<'a> {
     pub tag: Tag,
     /// As written.
     pub name: &'a str,
@@ -48,9 +48,9 @@ pub(crate) struct Start<'a> {
     pub foreign: bool,
 }
 
-/// What kind of text.
+/// A kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Text {
+pub(crate) enum TextKind {
     /// Ordinary text.
     Data,
     /// Content of `title` or `textarea`.
@@ -70,15 +70,15 @@ enum Namespace {
 
 /// Reads a document token by token.
 #[derive(Debug)]
-pub(crate) struct Tokens<'a> {
+pub(crate) struct Tokenizer<'a> {
     html: &'a str,
     at: usize,
-    inside: Option<Text>,
+    inside: Option<TextKind>,
     namespaces: Vec<Namespace>,
     attributes: Kept<'a>,
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> Tokenizer<'a> {
     pub fn new(html: &'a str) -> Self {
         Self {
             html,
@@ -99,10 +99,10 @@ impl<'a> Tokens<'a> {
         if let Some(kind) = self.inside.take() {
             let rest = &self.html[self.at..];
             let length = match kind {
-                Text::Raw(Tag::Script) => script_length(rest.as_bytes()),
-                Text::Raw(Tag::Plaintext) => rest.len(),
-                Text::Raw(tag) | Text::Escapable(tag) => raw_length(rest.as_bytes(), tag),
-                Text::Data | Text::Cdata => 0,
+                TextKind::Raw(Tag::Script) => script_length(rest.as_bytes()),
+                TextKind::Raw(Tag::Plaintext) => rest.len(),
+                TextKind::Raw(tag) | TextKind::Escapable(tag) => raw_length(rest.as_bytes(), tag),
+                TextKind::Data | TextKind::Cdata => 0,
             };
             self.at += length;
             if length > 0 {
@@ -127,7 +127,7 @@ impl<'a> Tokens<'a> {
             }
             if open > start {
                 self.at = open;
-                return Some(Token::Text(&self.html[start..open], Text::Data));
+                return Some(Token::Text(&self.html[start..open], TextKind::Data));
             }
             match self.markup(open) {
                 Markup::Token(token) => return Some(token),
@@ -138,7 +138,7 @@ impl<'a> Tokens<'a> {
             from = start;
         }
         self.at = bytes.len();
-        (start < bytes.len()).then(|| Token::Text(&self.html[start..], Text::Data))
+        (start < bytes.len()).then(|| Token::Text(&self.html[start..], TextKind::Data))
     }
 
     /// Reads what begins with the `<` at `open`.
@@ -189,13 +189,13 @@ impl<'a> Tokens<'a> {
             if begin == end {
                 return Markup::Nothing;
             }
-            return Markup::Token(Token::Text(&self.html[begin..end], Text::Cdata));
+            return Markup::Token(Token::Text(&self.html[begin..end], TextKind::Cdata));
         }
         self.bogus_comment(from)
     }
 
     fn end_tag(&mut self, open: usize) -> Markup<'a> {
-        let Some(read) = tag_source::read(self.html, open + 2, None) else {
+        let Some(read) = tag_lexer::read(self.html, open + 2, None) else {
             return Markup::End;
         };
         self.at = read.end;
@@ -214,7 +214,7 @@ impl<'a> Tokens<'a> {
 
     fn start_tag(&mut self, open: usize) -> Markup<'a> {
         self.attributes.clear();
-        let Some(read) = tag_source::read(self.html, open + 1, Some(&mut self.attributes)) else {
+        let Some(read) = tag_lexer::read(self.html, open + 1, Some(&mut self.attributes)) else {
             return Markup::End;
         };
         self.at = read.end;
@@ -226,7 +226,7 @@ impl<'a> Tokens<'a> {
             || is_integration_point(before, tag);
         if !foreign && self.namespace() == Namespace::Html {
             self.inside = match tag {
-                Tag::Title | Tag::Textarea => Some(Text::Escapable(tag)),
+                Tag::Title | Tag::Textarea => Some(TextKind::Escapable(tag)),
                 Tag::Script
                 | Tag::Style
                 | Tag::Iframe
@@ -234,7 +234,7 @@ impl<'a> Tokens<'a> {
                 | Tag::Noembed
                 | Tag::Noframes
                 | Tag::Noscript
-                | Tag::Plaintext => Some(Text::Raw(tag)),
+                | Tag::Plaintext => Some(TextKind::Raw(tag)),
                 _ => None,
             };
         }
@@ -244,7 +244,7 @@ impl<'a> Tokens<'a> {
             tag.is_void()
         };
         let source = &self.html[open..read.end];
-        Markup::Token(Token::Start(Start {
+        Markup::Token(Token::Start(StartTag {
             tag,
             name,
             at: open,
@@ -319,5 +319,5 @@ fn is_integration_point(namespace: Namespace, tag: Tag) -> bool {
 }
 
 #[cfg(test)]
-#[path = "tokens_tests.rs"]
+#[path = "tokenizer_tests.rs"]
 mod tests;

@@ -7,10 +7,10 @@ use searchwright_text as text;
 use super::entities::{self, In};
 
 /// Longest URL kept as written, in characters; what is longer is a `data:` URL or an attack.
-pub(super) const HREF: usize = 2_048;
+pub(crate) const HREF: usize = 2_048;
 
 /// Attributes kept of one tag, whatever they are; of what follows those that someone asks for.
-const MOST: usize = 128;
+const MAX_ATTRIBUTES: usize = 128;
 /// Names that reading asks for.
 const ASKED: [&str; 39] = [
     "action",
@@ -71,7 +71,7 @@ impl Attribute<'_> {
 
 /// The attributes of the tag that was read last.
 #[derive(Debug, Default)]
-pub(super) struct Kept<'a> {
+pub(crate) struct Kept<'a> {
     all: Vec<Attribute<'a>>,
     /// Places in [`ASKED`] of those that were looked for once there was no more room: of one name the first counts.
     looked_for: u64,
@@ -88,7 +88,7 @@ impl<'a> Kept<'a> {
     }
 
     pub fn push(&mut self, attribute: Attribute<'a>) {
-        if self.all.len() < MOST || self.is_new(&attribute) {
+        if self.all.len() < MAX_ATTRIBUTES || self.is_new(&attribute) {
             self.all.push(attribute);
         }
     }
@@ -109,7 +109,7 @@ impl<'a> Kept<'a> {
 
 /// The attributes of a start tag.
 #[derive(Clone, Copy)]
-pub(super) struct Attributes<'t, 'a>(pub &'t [Attribute<'a>]);
+pub(crate) struct Attributes<'t, 'a>(pub &'t [Attribute<'a>]);
 
 impl<'a> Attributes<'_, 'a> {
     /// Value as written; the first of several.

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use searchwright_text as text;
 
 use super::{Reader, TEXT};
-use crate::page::lists::HEADINGS;
 use crate::{
     dates,
-    page::{Heading, LINK_CODE, tags::Tag},
+    html::tags::Tag,
+    page::{Heading, LINK_CODE, limits::HEADINGS},
 };
 
 /// Characters kept of a link's text.

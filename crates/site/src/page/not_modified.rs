@@ -8,8 +8,8 @@ use url::Url;
 
 use super::{
     At, HeaderFacts, Intern, PageFacts, headers,
+    limits::{ALTERNATES, LIST},
     links::Resolver,
-    lists::{ALTERNATES, LIST},
 };
 use crate::fetch::{Response, Validators};
 

@@ -7,10 +7,11 @@
 use searchwright_text as text;
 
 use super::{
-    Object, Objects, of_schema_org,
-    written::{Thing, Value},
+    Object, Objects,
+    json_ld::{CollectedItem, Value},
+    of_schema_org,
 };
-use crate::page::{OBJECTS, tags::Tag};
+use crate::{html::tags::Tag, page::OBJECTS};
 
 /// Objects that are open within each other.
 const DEPTH: usize = 16;
@@ -31,8 +32,8 @@ const ELSEWHERE: usize = 50;
 
 /// What is gathered while one page is read.
 #[derive(Debug, Default)]
-pub(in crate::page) struct Gathered {
-    pub(super) things: Vec<Thing>,
+pub(in crate::page) struct ItemCollector {
+    pub(super) items: Vec<CollectedItem>,
     /// Open elements that are objects or whose text is a value, outermost first.
     open: Vec<Element>,
     /// Objects before this one may have ended too early.
@@ -57,12 +58,12 @@ struct Element {
     /// How many objects are.
     objects: usize,
     /// What its text is to become.
-    text: Option<Awaited>,
+    text: Option<PendingText>,
 }
 
 /// A value that is the text of an element.
 #[derive(Debug)]
-pub(in crate::page) struct Awaited {
+pub(in crate::page) struct PendingText {
     pub names: Vec<Box<str>>,
     /// Where the text begins.
     pub mark: usize,
@@ -72,7 +73,7 @@ pub(in crate::page) struct Awaited {
     is_other: bool,
 }
 
-impl Awaited {
+impl PendingText {
     pub fn new(names: Vec<Box<str>>, mark: usize, url: Option<Box<str>>) -> Self {
         Self {
             names,
@@ -85,7 +86,7 @@ impl Awaited {
 
 /// Attributes of an object.
 #[derive(Debug, Default)]
-pub(in crate::page) struct Told<'t> {
+pub(in crate::page) struct ItemAttributes<'t> {
     pub types: &'t str,
     pub id: Option<&'t str>,
     /// Other parts of the page belong to it.
@@ -102,7 +103,7 @@ pub(in crate::page) fn names(names: &str) -> Vec<Box<str>> {
     names.take(NAMES).collect()
 }
 
-impl Gathered {
+impl ItemCollector {
     /// Elements are open that matter here.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
@@ -110,37 +111,43 @@ impl Gathered {
 
     /// An object begins. It is the value of properties of the one around it if it has such names; `depth` is that of its
     /// element, which a void one does not have.
-    pub fn begin(&mut self, names: Option<Vec<Box<str>>>, told: &Told<'_>, tag: Tag, depth: Option<usize>) {
+    pub fn begin(
+        &mut self,
+        names: Option<Vec<Box<str>>>,
+        told: &ItemAttributes<'_>,
+        tag: Tag,
+        depth: Option<usize>,
+    ) {
         let outer = self.open.last().map(|element| (element.object, element.objects));
         let objects = outer.map_or(0, |(_, objects)| objects) + 1;
-        if self.cut || self.things.len() >= OBJECTS || objects > DEPTH {
+        if self.cut || self.items.len() >= OBJECTS || objects > DEPTH {
             self.cut_off();
             return;
         }
         let types = told.types.split_ascii_whitespace();
         let types: Vec<&str> = types.take(NAMES).collect();
         let ours = types.iter().filter_map(|url| of_schema_org(url));
-        let place = self.things.len();
-        let thing = Thing {
+        let place = self.items.len();
+        let thing = CollectedItem {
             types: ours.map(|name| text::cut(name, NAME).into()).collect(),
             id: told.id.filter(|id| !id.is_empty()).map(short),
             // a void element has no room for what it would need
             is_doubtful: told.refers || depth.is_none() && names.is_none(),
-            ..Thing::of(tag)
+            ..CollectedItem::new(tag)
         };
-        let is_in_nothing = outer.is_some_and(|(outer, _)| self.things[outer].types.is_empty());
+        let is_in_nothing = outer.is_some_and(|(outer, _)| self.items[outer].types.is_empty());
         if thing.types.is_empty() || names.is_some() && is_in_nothing {
             self.elsewhere(told.types);
         }
-        self.things.push(thing);
+        self.items.push(thing);
         match (names, outer) {
             (Some(names), Some((outer, _))) => {
-                self.things[place].is_value = true;
+                self.items[place].is_value = true;
                 self.add_to(outer, names, Value::Object(place));
             }
             (Some(_), None) => {
                 self.belongs_to_nothing();
-                self.things[place].is_doubtful = true;
+                self.items[place].is_doubtful = true;
             }
             (None, _) => {}
         }
@@ -164,7 +171,7 @@ impl Gathered {
     }
 
     /// A property whose value is the text of an element that begins.
-    pub fn await_text(&mut self, awaited: Awaited, tag: Tag, depth: usize) {
+    pub fn await_text(&mut self, awaited: PendingText, tag: Tag, depth: usize) {
         let Some(around) = self.open.last() else {
             self.belongs_to_nothing();
             return;
@@ -205,20 +212,20 @@ impl Gathered {
     /// More may belong to the objects that are open than is known.
     pub fn doubt(&mut self) {
         // those that are open have been doubted already unless one began since
-        if self.doubted == self.things.len() {
+        if self.doubted == self.items.len() {
             return;
         }
-        self.doubted = self.things.len();
+        self.doubted = self.items.len();
         for element in &self.open {
             if element.text.is_none() {
-                self.things[element.object].is_doubtful = true;
+                self.items[element.object].is_doubtful = true;
             }
         }
     }
 
     /// An end tag ends nothing. One of its kind may have been too many before, so that the element of an object ended early.
     pub fn surplus(&mut self, tag: Tag) {
-        let before = self.things.len();
+        let before = self.items.len();
         match self.surplus.iter_mut().find(|(of, _)| *of == tag) {
             Some((_, place)) => *place = before,
             None => self.surplus.push((tag, before)),
@@ -226,7 +233,7 @@ impl Gathered {
     }
 
     /// More may belong to an object than is known.
-    pub(super) fn is_doubtful(&self, place: usize, thing: &Thing) -> bool {
+    pub(super) fn is_doubtful(&self, place: usize, thing: &CollectedItem) -> bool {
         let mut surplus = self.surplus.iter();
         thing.is_doubtful
             || place < self.doubtful_before
@@ -235,13 +242,18 @@ impl Gathered {
 
     /// All elements end down to one at this depth. That one ends by its own end tag or not, the others without; the end of
     /// some is told by what follows as well. `text` gives the text that awaits its end.
-    pub fn leave<'t>(&mut self, depth: usize, by_end_tag: bool, text: impl Fn(Tag, usize) -> &'t str) {
+    pub fn close_down_to<'t>(
+        &mut self,
+        depth: usize,
+        by_end_tag: bool,
+        text: impl Fn(Tag, usize) -> &'t str,
+    ) {
         while let Some(element) = self.open.pop_if(|element| element.depth >= depth) {
             let is_clear = by_end_tag && element.depth == depth || ends_by_what_follows(element.tag);
             match element.text {
                 None if is_clear => {}
                 None => {
-                    self.things[element.object].is_doubtful = true;
+                    self.items[element.object].is_doubtful = true;
                     self.doubt();
                 }
                 Some(awaited) => {
@@ -265,10 +277,10 @@ impl Gathered {
         let of_document = |element: &Element| is_closed && matches!(element.tag, Tag::Html | Tag::Body);
         let inner = self.open.iter().find(|element| !of_document(element));
         let depth = inner.map_or(usize::MAX, |element| element.depth);
-        self.leave(depth, false, |_, mark| text(mark));
+        self.close_down_to(depth, false, |_, mark| text(mark));
         while let Some(element) = self.open.last() {
             let depth = element.depth;
-            self.leave(depth, true, |_, mark| text(mark));
+            self.close_down_to(depth, true, |_, mark| text(mark));
         }
     }
 
@@ -279,7 +291,7 @@ impl Gathered {
             ..Objects::default()
         };
         let mut bytes = 0;
-        for (place, thing) in self.things.iter().enumerate() {
+        for (place, thing) in self.items.iter().enumerate() {
             // what has no type is nothing that checks know, unless another object goes on with it
             if thing.is_value || thing.types.is_empty() && thing.id.is_none() {
                 continue;
@@ -305,7 +317,7 @@ impl Gathered {
             self.cut_off();
             return;
         }
-        if let Some(thing) = self.things.get_mut(object) {
+        if let Some(thing) = self.items.get_mut(object) {
             let properties = names.into_iter().map(|name| (name, value.clone()));
             thing.properties.extend(properties);
         }
@@ -313,7 +325,7 @@ impl Gathered {
 
     /// A property stands in no object: an end tag too many may have ended the one that it was meant for.
     fn belongs_to_nothing(&mut self) {
-        self.doubtful_before = self.things.len();
+        self.doubtful_before = self.items.len();
     }
 
     /// No more is kept.

@@ -123,7 +123,7 @@ impl Tag {
     pub const COUNT: usize = KINDS.len();
 
     /// The element of this name, in any case.
-    pub fn of(name: &[u8]) -> Self {
+    pub fn from_name(name: &[u8]) -> Self {
         let tag = Self::packed(pack(name));
         // names beyond eight bytes share their packed form with longer ones
         if name.len() == tag.name().len()
@@ -207,7 +207,7 @@ mod tests {
     fn every_name_finds_its_tag() {
         for name in &NAMES[1..] {
             let large = name.to_ascii_uppercase();
-            assert_eq!(Tag::of(large.as_bytes()).name(), *name);
+            assert_eq!(Tag::from_name(large.as_bytes()).name(), *name);
             if let Some(eight) = format!("{large}>behind it").as_bytes().first_chunk() {
                 let letters = name.len() as u32;
                 let found = Tag::of_short(u64::from_le_bytes(*eight), letters.min(7)).name();
@@ -229,7 +229,7 @@ mod tests {
             "noscript2",
             "h\u{1}",
         ] {
-            assert_eq!(Tag::of(name.as_bytes()), Tag::Other, "{name}");
+            assert_eq!(Tag::from_name(name.as_bytes()), Tag::Other, "{name}");
         }
     }
 

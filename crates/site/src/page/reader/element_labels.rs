@@ -3,14 +3,14 @@
 use searchwright_text as text;
 
 use super::{IDS, Reader};
-use crate::page::{
+use crate::html::{
     attributes::Attributes,
     entities::{self, In},
 };
 
 /// What an element says of the text in it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Said<'a> {
+pub(super) struct ElementLabels<'a> {
     /// What it is called, as written.
     pub label: Option<&'a str>,
     /// No snippet may show it.
@@ -23,8 +23,8 @@ pub(super) struct Said<'a> {
 
 impl<'a> Reader<'a, '_> {
     /// What any element may say.
-    pub(super) fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> Said<'a> {
-        let mut said = Said::default();
+    pub(super) fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> ElementLabels<'a> {
+        let mut said = ElementLabels::default();
         // of one name the first counts
         let mut seen = 0_u8;
         let mut first = |bit: u8| {

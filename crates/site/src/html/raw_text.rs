@@ -5,12 +5,12 @@ use memchr::memchr;
 use super::tags::Tag;
 
 /// White space between attributes.
-pub(super) const fn is_space(byte: u8) -> bool {
+pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
 }
 
 /// Length of a comment after its `<!--`, its end included.
-pub(super) fn comment_length(rest: &[u8]) -> usize {
+pub(crate) fn comment_length(rest: &[u8]) -> usize {
     if rest.starts_with(b">") {
         return 1;
     }
@@ -29,7 +29,7 @@ pub(super) fn comment_length(rest: &[u8]) -> usize {
 }
 
 /// Length of raw or escapable text up to the end tag of its element.
-pub(super) fn raw_length(rest: &[u8], tag: Tag) -> usize {
+pub(crate) fn raw_length(rest: &[u8], tag: Tag) -> usize {
     let mut from = 0;
     while let Some(found) = memchr(b'<', &rest[from..]) {
         let open = from + found;
@@ -55,7 +55,7 @@ fn is_word(rest: &[u8], tag: Tag) -> bool {
 
 /// Length of a script up to its end tag, with the standard's old courtesy to scripts in comments:
 /// after `<!--`, a `<script>` must be closed before `</script>` ends the element again.
-pub(super) fn script_length(rest: &[u8]) -> usize {
+pub(crate) fn script_length(rest: &[u8]) -> usize {
     let mut escaped = false;
     let mut double = false;
     let mut i = 0;

@@ -1,7 +1,7 @@
 //! Which elements are open. Enough of the HTML standard's tree construction (13.2.6) to know what a
 //! text belongs to when end tags are missing, as they mostly are in lists and tables, or come in the wrong order.
 
-use super::tags::Tag;
+use crate::html::tags::Tag;
 
 /// Elements looked at to find one that a start tag closes.
 const LOOK_FOR_START: usize = 64;
@@ -11,13 +11,13 @@ const LOOK_FOR_END: usize = 256;
 
 /// The stack of open elements.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenElements {
     stack: Vec<Tag>,
     counts: [u32; Tag::COUNT],
     deepest: usize,
 }
 
-impl Default for Open {
+impl Default for OpenElements {
     fn default() -> Self {
         Self {
             stack: Vec::with_capacity(64),
@@ -27,7 +27,7 @@ impl Default for Open {
     }
 }
 
-impl Open {
+impl OpenElements {
     /// Some element of this name is open.
     pub fn has(&self, tag: Tag) -> bool {
         self.counts[tag as usize] > 0
@@ -141,14 +141,14 @@ fn is_group(tag: Tag) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Open, Tag};
+    use super::{OpenElements, Tag};
 
     /// What is open after these tags, outermost first.
     fn open(source: &str) -> String {
-        let mut open = Open::default();
+        let mut open = OpenElements::default();
         for word in source.split(' ') {
             let end = word.strip_prefix('/');
-            let tag = Tag::of(end.unwrap_or(word).as_bytes());
+            let tag = Tag::from_name(end.unwrap_or(word).as_bytes());
             let close = if end.is_some() {
                 open.closed_by_end(tag)
             } else {
