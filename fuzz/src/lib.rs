@@ -8,7 +8,7 @@ use searchwright_site::{
     checks::{Check, Context, Finding, Rules, TOGETHER, evaluate, evaluate_site},
     crawl::{Batch, Config, Sink, SinkError, Termination, crawl},
     fetch::{Connection, Fetch, Fetched, Request, Response},
-    graph::{Ends, IndexBuilder, KnownRuns, flag},
+    graph::{CrawlSummary, GraphBuilder, KnownRuns, PageFlags},
     origin::Origin,
     page::{At, Intern, Limits, PageFacts, UrlId, read},
     robots::{Robots, TOKEN},
@@ -116,7 +116,7 @@ pub fn page(response: &Response) -> (PageFacts, UrlTable) {
 
 /// Holds a page against every check.
 pub fn judge_page(facts: &PageFacts, table: UrlTable) -> Vec<Finding> {
-    let mut builder = IndexBuilder::default();
+    let mut builder = GraphBuilder::default();
     for id in (0..table.len() as u32).map(UrlId) {
         if table.key(id).starts_with("https://example.com/") {
             builder.set_internal(id);
@@ -132,7 +132,7 @@ pub fn judge_page(facts: &PageFacts, table: UrlTable) -> Vec<Finding> {
         },
         ..Origin::default()
     };
-    let ends = Ends {
+    let ends = CrawlSummary {
         depths: vec![1; table.len()],
         origin: &origin,
         traps: Vec::new(),
@@ -253,6 +253,6 @@ pub fn audit(data: &[u8]) {
     let context = Context::new(&ending.index, &ending.origin, &rules, NOW);
     let home = pages.0.iter().find(|facts| facts.id == ending.origin.home);
     ask(&pages.0, home, &context);
-    let is_internal = |facts: &&PageFacts| ending.index.has(facts.id, flag::INTERNAL);
+    let is_internal = |facts: &&PageFacts| ending.index.has(facts.id, PageFlags::INTERNAL);
     assert!(pages.0.iter().filter(is_internal).count() <= 20 + 5);
 }

@@ -17,7 +17,7 @@ use lol_html::{HtmlRewriter, Settings, doc_text, element};
 use searchwright_site::{
     checks::{self, Context, Rules},
     fetch::Response,
-    graph::{Ends, IndexBuilder, KnownRuns},
+    graph::{CrawlSummary, GraphBuilder, KnownRuns},
     origin::Origin,
     page::{self, At, Intern, Limits, UrlId},
     url_key::url_key,
@@ -198,7 +198,7 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
     let id = urls.add_url(&url).ok_or("no room for the page")?;
     let at = At { id, ..At::default() };
     let facts = page::read(&response, &url, at, &mut urls, &Limits::default());
-    let mut builder = IndexBuilder::default();
+    let mut builder = GraphBuilder::default();
     builder.add(&facts);
     (0..urls.len() as u32).for_each(|id| builder.set_internal(UrlId(id)));
     let mut origin = Origin {
@@ -207,7 +207,7 @@ fn run(language: &str, html: &str) -> Result<(), Box<dyn Error>> {
     };
     origin.robots.text =
         "User-agent: *\nDisallow: /search\nDisallow: /*?sort=\n\nUser-agent: GPTBot\nDisallow: /\n".into();
-    let ends = Ends {
+    let ends = CrawlSummary {
         depths: vec![0],
         origin: &origin,
         traps: Vec::new(),

@@ -1,6 +1,6 @@
 //! What can be wrong with a page or a site: one table, one function per check.
 //!
-//! A check is a pure function over the facts of a page, the [`Index`](crate::graph::Index) of a crawl and what is known of the
+//! A check is a pure function over the facts of a page, the [`SiteGraph`](crate::graph::SiteGraph) of a crawl and what is known of the
 //! site as a whole. Audits and rechecks call the same function, so that a problem that an audit
 //! found cannot look solved to a recheck for any other reason than that it is.
 

@@ -37,7 +37,7 @@ use url::Url;
 
 use crate::{
     fetch::Fetch,
-    graph::{Index, KnownRuns},
+    graph::{KnownRuns, SiteGraph},
     origin::Origin,
     page::{PageFacts, UrlId},
     resources::Resource,
@@ -280,7 +280,7 @@ pub struct Ending {
     /// Why it ended.
     pub termination: Termination,
     /// The crawl as a graph.
-    pub index: Index,
+    pub index: SiteGraph,
     /// What is known of the site beside its pages.
     pub origin: Origin,
     /// The last counters.

@@ -1,30 +1,31 @@
 //! The crawl as a graph: one row per known URL in compact columns, so that a million pages fit in
 //! memory. Checks that need more than one page read it.
 
-mod aims;
-mod alike;
 mod answers;
 mod builder;
-mod derived;
-mod doubts;
 mod edges;
-pub mod flag;
+mod finalize;
 mod fragments;
 mod inlinks;
+mod keyword_targets;
+mod near_duplicates;
 mod not_found;
+mod page_flags;
 mod paths;
 mod rank;
+mod similar_titles;
 #[cfg(test)]
 mod tests;
-mod topics;
+mod uncertain_inlinks;
 mod vitals;
 mod warm;
 
-pub(crate) use alike::Group;
-pub use alike::KnownRuns;
-pub use builder::{Ends, IndexBuilder};
-pub(crate) use edges::Kind;
+pub use builder::{CrawlSummary, GraphBuilder};
+pub(crate) use edges::EdgeKind;
 pub(crate) use fragments::{has_all_ids, named};
+pub(crate) use near_duplicates::Group;
+pub use near_duplicates::KnownRuns;
+pub use page_flags::PageFlags;
 use searchwright_text::minhash::Sketch;
 
 use self::inlinks::Inlinks;
@@ -51,7 +52,7 @@ pub enum State {
 
 /// A whole crawl. Columns are indexed by [`UrlId`]; built by `crawl`, read by `checks`.
 #[derive(Debug, Default)]
-pub struct Index {
+pub struct SiteGraph {
     /// Normalised URLs, one after the other.
     pub(crate) keys: String,
     /// End of each key in `keys`.
@@ -64,8 +65,8 @@ pub struct Index {
     pub(crate) days: Vec<u16>,
     /// HTTP status, 0 when there is none.
     pub(crate) statuses: Vec<u16>,
-    /// See [`flag`].
-    pub(crate) flags: Vec<u16>,
+    /// See [`PageFlags`].
+    pub(crate) flags: Vec<PageFlags>,
     /// Clicks from the start URL, `u16::MAX` when not reached by links.
     pub(crate) depths: Vec<u16>,
     /// Redirect target, `u32::MAX` when none.
@@ -92,9 +93,9 @@ pub struct Index {
     /// Indexable pages that share a title (description, h1, text): sorted by (hash, id), groups of two or more only.
     pub(crate) groups: [Vec<(u64, u32)>; 4],
     /// Indexable pages whose texts are nearly the same.
-    pub(crate) near: alike::Groups,
+    pub(crate) near: near_duplicates::Groups,
     /// Indexable pages about the same.
-    pub(crate) topics: alike::Groups,
+    pub(crate) topics: near_duplicates::Groups,
     /// What pages need beside themselves, as far as it was asked for.
     pub(crate) resources: Resources,
     /// Temporary redirects that the audit before this one saw too, and since when, milliseconds since the Unix epoch;
@@ -109,8 +110,8 @@ pub struct Index {
     /// Steps on the ways from the start.
     steps: paths::Steps,
     /// Pages that were published for the same keyword.
-    pub(crate) aims: aims::Aims,
-    /// See [`Index::doubt`]; sorted.
+    pub(crate) aims: keyword_targets::KeywordTargets,
+    /// See [`SiteGraph::set_uncertain_inlinks`]; sorted.
     doubtful: Vec<u32>,
     /// URLs that gave no answer in the audit before this one either; sorted.
     pub(crate) silent: Vec<u32>,
@@ -155,7 +156,7 @@ pub struct Hops {
     pub looped: bool,
 }
 
-impl Index {
+impl SiteGraph {
     /// URLs known.
     pub fn len(&self) -> usize {
         self.key_ends.len()
@@ -194,9 +195,9 @@ impl Index {
         Some(self.statuses[id.0 as usize]).filter(|s| *s != 0)
     }
 
-    /// Whether a bit of [`flag`] is set.
-    pub fn has(&self, id: UrlId, flag: u16) -> bool {
-        self.flags[id.0 as usize] & flag != 0
+    /// Whether a flag is set.
+    pub fn has(&self, id: UrlId, flag: PageFlags) -> bool {
+        self.flags[id.0 as usize].contains(flag)
     }
 
     /// Clicks from the start URL; `None` when no link leads there.
@@ -243,7 +244,7 @@ impl Index {
 
     /// Internal pages that link here, with whether every such link is nofollow.
     pub fn inlinks(&self, id: UrlId) -> impl ExactSizeIterator<Item = (UrlId, bool)> + '_ {
-        let sources = self.inlinks.of(id.0).iter();
+        let sources = self.inlinks.sources_of(id.0).iter();
         sources.map(|source| {
             (
                 UrlId(source & !Inlinks::NOFOLLOW),
@@ -254,7 +255,7 @@ impl Index {
 
     /// Whether a page links to a URL.
     pub(crate) fn is_linked(&self, page: UrlId, target: UrlId) -> bool {
-        let sources = self.inlinks.of(target.0);
+        let sources = self.inlinks.sources_of(target.0);
         sources
             .binary_search_by_key(&page.0, |source| source & !Inlinks::NOFOLLOW)
             .is_ok()
@@ -312,7 +313,7 @@ impl Index {
         let group = &self.groups[what as usize][..];
         // most pages are alone, and looking for that in a long list takes a while
         let hash = self
-            .has(id, flag::SAME[what as usize])
+            .has(id, PageFlags::SAME[what as usize])
             .then(|| column[id.0 as usize]);
         let same = hash.map_or(0..0, |hash| {
             let start = group.partition_point(|(h, _)| *h < hash);
@@ -323,12 +324,12 @@ impl Index {
 
     /// Indexable pages whose text is nearly this page's; pages with the very same text count as one.
     pub(crate) fn near(&self, id: UrlId) -> Option<Group<'_>> {
-        self.near.of(id)
+        self.near.group_of(id)
     }
 
     /// Indexable pages that have the same title and first heading but for a word or two.
     pub(crate) fn topic(&self, id: UrlId) -> Option<Group<'_>> {
-        self.topics.of(id)
+        self.topics.group_of(id)
     }
 
     /// How alike a page is to what a made-up URL answers, percent, when that is nearly the same.
@@ -346,15 +347,15 @@ impl Index {
     pub fn temporary_redirects(&self) -> impl Iterator<Item = UrlId> + '_ {
         let ids = (0..self.len() as u32).map(UrlId);
         ids.filter(|id| {
-            self.has(*id, flag::INTERNAL)
+            self.has(*id, PageFlags::INTERNAL)
                 && self.state(*id) == State::Redirect
                 && matches!(self.status(*id), Some(302 | 303 | 307))
         })
     }
 
-    /// Takes in which of [`Index::temporary_redirects`] the audit before this one saw too, with the time since when they
+    /// Takes in which of [`SiteGraph::temporary_redirects`] the audit before this one saw too, with the time since when they
     /// redirect so, milliseconds since the Unix epoch.
-    pub fn redirected_before(&mut self, since: impl IntoIterator<Item = (UrlId, i64)>) {
+    pub fn set_temporary_redirects(&mut self, since: impl IntoIterator<Item = (UrlId, i64)>) {
         self.temporary = since.into_iter().map(|(id, since)| (id.0, since)).collect();
         self.temporary.sort_unstable();
     }
@@ -366,7 +367,7 @@ impl Index {
     }
 
     /// Takes in which URLs gave no answer in the audit before this one, be it that theirs did not end in time.
-    pub fn silent_before(&mut self, urls: impl IntoIterator<Item = UrlId>) {
+    pub fn set_silent(&mut self, urls: impl IntoIterator<Item = UrlId>) {
         self.silent = urls.into_iter().map(|id| id.0).collect();
         self.silent.sort_unstable();
     }
@@ -377,7 +378,7 @@ impl Index {
     }
 
     /// Takes in what the project calls its brand.
-    pub fn brand(&mut self, name: Option<&str>) {
+    pub fn set_brand(&mut self, name: Option<&str>) {
         self.brand = name.map(Into::into);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Knows no database and no API contract: it takes a [`fetch::Fetch`] and a [`crawl::Sink`], yields
 //! page facts, and evaluates checks as pure functions over [`page::PageFacts`] and a
-//! [`graph::Index`] of the crawl.
+//! [`graph::SiteGraph`] of the crawl.
 
 pub mod checks;
 pub mod crawl;

@@ -50,7 +50,7 @@ use url::Url;
 
 use crate::fetch::{Cut, FetchError, Validators};
 
-/// Index of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
+/// SiteGraph of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlId(pub u32);

@@ -23,13 +23,13 @@ const PATIENCE: usize = 2 * 1024 * 1024;
 /// A parsed robots.txt.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
-    groups: Vec<Group>,
+    groups: Vec<RuleGroup>,
     /// Values of `Sitemap:` lines, in order, as written.
     pub sitemaps: Vec<Box<str>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Group {
+struct RuleGroup {
     /// Lower-case tokens; `*` for everybody.
     agents: Vec<Box<str>>,
     rules: Vec<Rule>,
@@ -73,7 +73,7 @@ impl Robots {
     pub fn parse(text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut robots = Self::default();
-        let mut open: Option<Group> = None;
+        let mut open: Option<RuleGroup> = None;
         let mut in_rules = false;
         for (i, line) in lines(text).enumerate() {
             let Some((name, value)) = directive(line) else {

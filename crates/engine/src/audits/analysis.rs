@@ -25,7 +25,7 @@ use searchwright_contract::{Instant, audits::AuditStatus, events::EventType};
 use searchwright_site::{
     checks::{self, Rules, Severity},
     crawl::{Ending, Termination},
-    graph::Index,
+    graph::SiteGraph,
     page::UrlId,
     vitals::{self, Vitals},
 };
@@ -66,7 +66,7 @@ use crate::{
 /// Of issues that rest on measurements, the pages that were measured for them.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
 
-fn measured(index: &Index, ids: &PageIds, rules: &Rules, project: Uuid) -> Measured {
+fn measured(index: &SiteGraph, ids: &PageIds, rules: &Rules, project: Uuid) -> Measured {
     let of = |(check, is_known): &(&str, fn(&Vitals) -> bool)| {
         let pages = index.all_vitals().filter(|(_, vitals)| is_known(vitals));
         let pages = pages.map(|(id, _)| ids.get(id)).collect();

@@ -4,7 +4,7 @@
 use std::{mem::take, sync::Arc};
 
 use searchwright_site::{
-    graph::{Index, State, flag},
+    graph::{PageFlags, SiteGraph, State},
     page::UrlId,
     url_key::url_key,
 };
@@ -88,8 +88,8 @@ impl Place {
     }
 }
 
-fn place(index: &Index, batches: &Batches, page: Uuid, id: UrlId, batch: u32) -> Place {
-    let internal = index.has(id, flag::INTERNAL);
+fn place(index: &SiteGraph, batches: &Batches, page: Uuid, id: UrlId, batch: u32) -> Place {
+    let internal = index.has(id, PageFlags::INTERNAL);
     let inlinks = index.inlinks(id);
     Place {
         page,
@@ -121,7 +121,7 @@ fn unpack(data: &[u8]) -> Result<Vec<Place>> {
 pub(super) async fn note(
     job: &JobContext,
     audit: Uuid,
-    (index, ids): (Arc<Index>, Arc<PageIds>),
+    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
     batches: Batches,
 ) -> Result<(), JobError> {
     let batches = Arc::new(batches);
@@ -149,7 +149,7 @@ pub(super) async fn note(
 
 /// What was fetched, by page, with its batch; about so many at a time.
 fn orders(
-    index: &Index,
+    index: &SiteGraph,
     batches: &Batches,
     ids: &PageIds,
     about: usize,
@@ -166,7 +166,7 @@ fn orders(
 }
 
 /// Some of them in portions.
-fn portions(index: &Index, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
+fn portions(index: &SiteGraph, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
     let pack = |urls: &[(Uuid, UrlId, u32)]| {
         // They are in no order that the index has. Looked at one behind the other, they wait for memory together.
         for (_, id, _) in urls {

@@ -5,7 +5,7 @@ use futures_util::StreamExt as _;
 use searchwright_providers::ProviderError;
 use searchwright_site::{
     crawl::Ending,
-    graph::{Index, flag},
+    graph::{PageFlags, SiteGraph},
     page::UrlId,
 };
 use serde_json::{Value, json};
@@ -52,15 +52,15 @@ pub(super) async fn note(job: &JobContext, ending: &mut Ending) -> Result<Value,
         }
     }
     let measured = pages.len();
-    ending.index.measured(pages);
+    ending.index.set_vitals(pages);
     Ok(json!({ "asked": asked, "measured": measured, "error": lost }))
 }
 
 /// The home page and those with the highest rank that may be in an index.
-fn wanted(index: &Index, home: UrlId) -> Vec<UrlId> {
+fn wanted(index: &SiteGraph, home: UrlId) -> Vec<UrlId> {
     let ids = (0..index.len() as u32).map(UrlId);
     let mut pages: Vec<UrlId> = ids
-        .filter(|id| index.has(*id, flag::INTERNAL) && index.has(*id, flag::INDEXABLE))
+        .filter(|id| index.has(*id, PageFlags::INTERNAL) && index.has(*id, PageFlags::INDEXABLE))
         .collect();
     pages.sort_by(|a, b| {
         let first = (*b == home).cmp(&(*a == home));

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::OnceLock};
 
 use searchwright_site::{
     checks::{Check, FetchVerdict, Witnesses, is_cut, urls},
-    graph::{Index, State, flag},
+    graph::{PageFlags, SiteGraph, State},
     origin::Origin,
     page::UrlId,
 };
@@ -16,7 +16,7 @@ use super::ids::{page_id, url_key_of};
 
 /// A crawl that is asked for what it did not learn.
 pub(super) struct Witnessed<'a> {
-    index: &'a Index,
+    index: &'a SiteGraph,
     origin: &'a Origin,
     // what is made for those few questions that need it
     /// Hashes of the URLs of which nothing was learnt, sorted.
@@ -30,7 +30,7 @@ pub(super) struct Witnessed<'a> {
 }
 
 impl<'a> Witnessed<'a> {
-    pub(super) fn new(index: &'a Index, origin: &'a Origin) -> Self {
+    pub(super) fn new(index: &'a SiteGraph, origin: &'a Origin) -> Self {
         Self {
             index,
             origin,
@@ -57,7 +57,9 @@ impl<'a> Witnessed<'a> {
         if check.counts_inlinks() && page().is_some_and(|page| check.doubts_inlinks(page, index)) {
             return Some("a page that gave no answer may link to it".to_owned());
         }
-        if check.doubts_listing(self.origin) && page().is_none_or(|page| !index.has(page, flag::IN_SITEMAP)) {
+        if check.doubts_listing(self.origin)
+            && page().is_none_or(|page| !index.has(page, PageFlags::IN_SITEMAP))
+        {
             return Some("a sitemap that could not be read may list it".to_owned());
         }
         let mut named = urls(evidence).into_iter();
@@ -158,7 +160,7 @@ impl<'a> Witnessed<'a> {
         let index = self.index;
         let pages = self.pages.get_or_init(|| {
             let ids = (0..index.len() as u32).map(UrlId);
-            ids.filter(|id| index.has(*id, flag::INTERNAL))
+            ids.filter(|id| index.has(*id, PageFlags::INTERNAL))
                 .map(|id| (page_id(project, index.key(id)), id))
                 .collect()
         });

@@ -13,7 +13,7 @@ use super::{
     parts::{host, registrable},
 };
 use crate::{
-    graph::{Same, flag},
+    graph::{PageFlags, Same},
     page::{HtmlFacts, Link},
     url_key,
 };
@@ -340,7 +340,7 @@ fn trailing_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         let there = index.key(*other);
         let differs = there.strip_suffix('/') == Some(key) || key.strip_suffix('/') == Some(there);
         // told once, on the one that was found later
-        differs && *other < page.id() && without_canonical(*other) && index.has(*other, flag::INDEXABLE)
+        differs && *other < page.id() && without_canonical(*other) && index.has(*other, PageFlags::INDEXABLE)
     })?;
     Some(json!({"pair": [index.key(twin), key]}))
 }

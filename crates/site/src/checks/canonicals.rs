@@ -11,7 +11,7 @@ use super::{
     prerequisite::Prerequisite,
 };
 use crate::{
-    graph::{State, flag},
+    graph::{PageFlags, State},
     page::{HtmlFacts, LinkRel, UrlId},
 };
 
@@ -259,7 +259,7 @@ fn redirect(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
 }
 
 fn noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
-    let target = found(page).filter(|target| page.index().has(*target, flag::NOINDEX))?;
+    let target = found(page).filter(|target| page.index().has(*target, PageFlags::NOINDEX))?;
     Some(json!({"target": page.key(target)}))
 }
 

@@ -12,7 +12,7 @@ use super::{
     schema::{self, Item, Markup},
 };
 use crate::{
-    graph::{Index, State, flag},
+    graph::{PageFlags, SiteGraph, State},
     http_status::is_bot_refusal,
     origin::Origin,
     page::{Directives, HtmlFacts, Link, PageFacts, UrlId, base_url, directives, resolve_http},
@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The crawl.
-    pub index: &'a Index,
+    pub index: &'a SiteGraph,
     /// The site beside its pages.
     pub origin: &'a Origin,
     /// Numbers in the conditions.
@@ -49,7 +49,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Prepares the rules of robots.txt for every robot that checks ask about.
-    pub fn new(index: &'a Index, origin: &'a Origin, rules: &'a Rules, now_ms: i64) -> Self {
+    pub fn new(index: &'a SiteGraph, origin: &'a Origin, rules: &'a Rules, now_ms: i64) -> Self {
         let robots = Robots::parse(&origin.robots.text);
         let is_late = |check: &&&'static Check| !matches!(check.test, Test::Answer(_));
         Self {
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn is_internal(&self, id: UrlId) -> bool {
-        self.index.has(id, flag::INTERNAL)
+        self.index.has(id, PageFlags::INTERNAL)
     }
 
     /// The status of a URL that answers with an error; what another site says to programs only is none.
@@ -225,7 +225,7 @@ impl<'a> Deref for Page<'a> {
 
 impl<'a> Page<'a> {
     pub(super) fn new(facts: &'a PageFacts, context: &'a Context<'a>) -> Self {
-        let indexable = context.index.has(facts.id, flag::INDEXABLE);
+        let indexable = context.index.has(facts.id, PageFlags::INDEXABLE);
         Self {
             answer: Answer::new(facts, context.thresholds, context.now_ms, indexable),
             context,
@@ -236,7 +236,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    pub(super) fn index(&self) -> &'a Index {
+    pub(super) fn index(&self) -> &'a SiteGraph {
         self.context.index
     }
 
@@ -264,7 +264,7 @@ impl<'a> Page<'a> {
 
     /// Whether no target of its links answered with a redirect or an error, as is mostly so.
     pub(super) fn is_linked_well(&self) -> bool {
-        !self.index().has(self.id(), flag::TO_AMISS)
+        !self.index().has(self.id(), PageFlags::TO_AMISS)
     }
 
     /// What it needs beside itself and the crawl asked for: the purpose, and the place among all that it names for it.
@@ -296,7 +296,7 @@ impl<'a> Page<'a> {
     /// The same of targets on other sites that the crawl asked for.
     pub(super) fn external_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = Target<'h>> {
         let asked = |id: &UrlId| !self.context.is_internal(*id) && self.index().state(*id) != State::Known;
-        let any = self.index().has(self.id(), flag::TO_ASKED);
+        let any = self.index().has(self.id(), PageFlags::TO_ASKED);
         any.then(|| targets(&self.external, html, asked))
             .into_iter()
             .flatten()

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     fetch::{Cut, FetchError},
-    graph::flag,
+    graph::PageFlags,
     page::{HtmlFacts, Outcome, UrlId},
 };
 
@@ -136,7 +136,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Linked from a page of the site, or listed in a sitemap.
 fn is_wanted(page: &Page<'_>) -> bool {
-    page.index().has(page.id(), flag::IN_SITEMAP) || is_linked(page)
+    page.index().has(page.id(), PageFlags::IN_SITEMAP) || is_linked(page)
 }
 
 /// Linked from another page of the site.
@@ -158,7 +158,7 @@ pub(super) fn is_missing(status: u16) -> bool {
 
 fn http_4xx(page: &Page<'_>) -> Option<Value> {
     let status = answered(page).filter(|status| is_missing(*status) && is_wanted(page))?;
-    let listed = page.index().has(page.id(), flag::IN_SITEMAP);
+    let listed = page.index().has(page.id(), PageFlags::IN_SITEMAP);
     let total = page.index().inlinks(page.id()).len();
     Some(
         json!({"status": status, "inlinks": page.context.inlinks(page.id()), "total": total, "inSitemap": listed}),

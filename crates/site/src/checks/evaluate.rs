@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Check, Context, Early, Finding, Page, Site, Test};
 use crate::{
-    graph::flag,
+    graph::PageFlags,
     page::{PageFacts, UrlId},
 };
 
@@ -30,7 +30,7 @@ pub fn evaluate(pages: &[PageFacts], early: &[Option<Early>], context: &Context<
     let prepared: Vec<Option<Page<'_>>> = pages
         .iter()
         .map(|facts| {
-            let ours = context.index.has(facts.id, flag::INTERNAL);
+            let ours = context.index.has(facts.id, PageFlags::INTERNAL);
             ours.then(|| Page::new(facts, context))
         })
         .collect();
@@ -79,7 +79,7 @@ fn evaluate_each(facts: &PageFacts, early: Option<&Early>, context: &Context<'_>
         early: early.is_some(),
         ..Evaluated::default()
     };
-    if !context.index.has(facts.id, flag::INTERNAL) {
+    if !context.index.has(facts.id, PageFlags::INTERNAL) {
         return evaluated;
     }
     let page = Page::new(facts, context);

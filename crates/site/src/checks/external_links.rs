@@ -10,7 +10,7 @@ use super::{
     parts::{host, path_and_query},
 };
 use crate::{
-    graph::{State, flag},
+    graph::{PageFlags, State},
     http_status::is_bot_refusal,
     page::{HtmlFacts, UrlId},
 };
@@ -91,7 +91,7 @@ fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let gone = |id: UrlId, status: u16| {
         matches!(status, 404 | 410)
             || status >= 500 && !is_bot_refusal(status)
-            || status == 0 && page.index().has(id, flag::NO_HOST)
+            || status == 0 && page.index().has(id, PageFlags::NO_HOST)
     };
     list("links", answered(page, html, gone))
 }

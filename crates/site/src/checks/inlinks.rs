@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Page, evidence::pages};
 use crate::{
-    graph::flag,
+    graph::PageFlags,
     page::{HtmlFacts, UrlId},
     urls::provenance,
 };
@@ -50,7 +50,7 @@ pub(super) fn mixed_follow(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
         .index()
         .inlinks(page.id())
         // a page that says so of all its links says nothing of this one
-        .filter(|(from, _)| *from != page.id() && !page.index().has(*from, flag::NOFOLLOW));
+        .filter(|(from, _)| *from != page.id() && !page.index().has(*from, PageFlags::NOFOLLOW));
     // nearly always there is none
     if !page.index().inlinks(page.id()).any(|(_, nofollow)| nofollow) {
         return None;

@@ -13,7 +13,7 @@ use super::{
     prerequisite::Prerequisite,
 };
 use crate::{
-    graph::{State, flag},
+    graph::{PageFlags, State},
     page::{HtmlFacts, LinkRel, UrlId},
 };
 
@@ -263,7 +263,7 @@ fn no_return(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         if page.context.is_internal(id) {
             index.state(id) == State::Html && index.status(id) == Some(200)
         } else {
-            index.has(id, flag::READ) && index.alternates(id).next().is_some()
+            index.has(id, PageFlags::READ) && index.alternates(id).next().is_some()
         }
     };
     let missing = others(page, html)
@@ -303,9 +303,9 @@ fn not_indexable(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         // an error page has its own check, whatever its template says
         let reason = if index.status(id) != Some(200) {
             return None;
-        } else if index.has(id, flag::NOINDEX) {
+        } else if index.has(id, PageFlags::NOINDEX) {
             "noindex"
-        } else if index.has(id, flag::CANONICALISED) {
+        } else if index.has(id, PageFlags::CANONICALISED) {
             "canonicalised"
         } else {
             return None;

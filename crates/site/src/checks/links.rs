@@ -15,7 +15,7 @@ use super::{
     prerequisite::Prerequisite,
 };
 use crate::{
-    graph::{State, flag, has_all_ids, named},
+    graph::{PageFlags, State, has_all_ids, named},
     page::{
         HtmlFacts, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
     },
@@ -244,7 +244,7 @@ fn dead_end(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     };
     let leads_on = |link: Link<'_>| link.target.is_some_and(internal) || untold(&link);
     // of most pages no link is looked at
-    let dead = page.index().has(page.id(), flag::DEAD_END)
+    let dead = page.index().has(page.id(), PageFlags::DEAD_END)
         && !html.links.hide_some()
         && !html.links.iter().any(leads_on);
     dead.then(|| json!({"links": html.links_total}))
@@ -257,7 +257,7 @@ fn marked_nofollow(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
 fn nofollow(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let wasted = marked_nofollow(html).filter(|link| {
         link.target.is_some_and(|id| {
-            id != page.id() && page.index().has(id, flag::INDEXABLE) && page.context.is_internal(id)
+            id != page.id() && page.index().has(id, PageFlags::INDEXABLE) && page.context.is_internal(id)
         })
     });
     list("links", wasted.map(|found| link(page, found)))

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     dates,
-    graph::{Hops, Index, State},
+    graph::{Hops, SiteGraph, State},
     page::{Outcome, UrlId},
 };
 
@@ -98,7 +98,7 @@ fn way(page: &Page<'_>) -> Option<Hops> {
     matches!(page.facts.outcome, Outcome::Redirect { .. }).then(|| page.index().hops(page.id()))
 }
 
-fn hops(index: &Index, hops: &Hops) -> Value {
+fn hops(index: &SiteGraph, hops: &Hops) -> Value {
     let hop = |id: &UrlId| json!({"url": index.key(*id), "status": index.status(*id)});
     json!({"hops": hops.urls.iter().take(20).map(hop).collect::<Vec<_>>(), "total": hops.urls.len() - 1})
 }

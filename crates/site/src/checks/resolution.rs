@@ -6,7 +6,7 @@ use super::{
     structured_data::is_owner_unsure,
 };
 use crate::{
-    graph::Index,
+    graph::SiteGraph,
     http_status::is_transient,
     origin::Origin,
     page::{PageFacts, cut},
@@ -40,7 +40,7 @@ impl Prerequisite {
         self,
         home: Option<&PageFacts>,
         origin: &Origin,
-        index: &Index,
+        index: &SiteGraph,
     ) -> Option<&'static str> {
         let silent = |status: Option<u16>| status.is_none_or(is_transient);
         match self {
@@ -100,7 +100,12 @@ const NOT_THERE: &str = "http-4xx";
 
 impl Check {
     /// Why nothing can be told of the problem, wherever it was; `None` when it can.
-    pub fn silence(&self, home: Option<&PageFacts>, origin: &Origin, index: &Index) -> Option<&'static str> {
+    pub fn silence(
+        &self,
+        home: Option<&PageFacts>,
+        origin: &Origin,
+        index: &SiteGraph,
+    ) -> Option<&'static str> {
         self.rests_on
             .iter()
             .find_map(|rest| rest.silence(home, origin, index))

@@ -9,7 +9,7 @@ use super::{
     prerequisite::Prerequisite,
 };
 use crate::{
-    graph::flag,
+    graph::PageFlags,
     origin::Origin,
     page::{HtmlFacts, Outcome},
     sitemap::{FOREIGN_LIMIT, Sitemap, URL_LIMIT},
@@ -217,7 +217,7 @@ fn too_large(site: &Site<'_>) -> Option<Value> {
 }
 
 fn listed(page: &Page<'_>) -> bool {
-    page.index().has(page.id(), flag::IN_SITEMAP)
+    page.index().has(page.id(), PageFlags::IN_SITEMAP)
 }
 
 /// What a sitemap says of the page, with its address where there is only one that it can be.

@@ -197,7 +197,10 @@ fn what_googlebot_may_not_read_is_in_no_index() {
         assert_eq!(evidence(&found, "canonical-missing").is_some(), expected);
         let built = world.build();
         let page = world.facts("/p").unwrap().id;
-        assert_eq!(built.index.has(page, crate::graph::flag::INDEXABLE), expected);
+        assert_eq!(
+            built.index.has(page, crate::graph::PageFlags::INDEXABLE),
+            expected
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Check, FetchVerdict, Scope, prerequisite::Prerequisite};
 use crate::{
-    graph::{Index, flag},
+    graph::{PageFlags, SiteGraph},
     origin::Origin,
     page::{UrlId, cut},
     sitemap::Sitemap,
@@ -76,7 +76,7 @@ impl Check {
     }
 
     /// The same, and a page that gave no answer may hold another one. Who is linked to is no orphan.
-    pub fn doubts_inlinks(&self, page: UrlId, index: &Index) -> bool {
+    pub fn doubts_inlinks(&self, page: UrlId, index: &SiteGraph) -> bool {
         match self.id {
             "orphan-page" => index.may_be_linked(page) && index.followed_by(page).next().is_none(),
             _ => self.counts_inlinks() && index.may_be_linked(page),
@@ -129,13 +129,13 @@ impl Check {
 
     /// An alternate that the page still names and that answered, while what evidence says of it is no longer to be seen and not
     /// disproven: one on another site that names no alternates any more may do so in a sitemap.
-    pub fn mute_alternate(&self, evidence: &Value, page: UrlId, index: &Index) -> Option<UrlId> {
+    pub fn mute_alternate(&self, evidence: &Value, page: UrlId, index: &SiteGraph) -> Option<UrlId> {
         if self.id != NO_RETURN {
             return None;
         }
         let (named, cut) = (urls(evidence), is_cut(evidence));
         let is_mute = |id: &UrlId| {
-            let read = index.has(*id, flag::READ) && !index.has(*id, flag::INTERNAL);
+            let read = index.has(*id, PageFlags::READ) && !index.has(*id, PageFlags::INTERNAL);
             read && index.alternates(*id).next().is_none() && (cut || named.contains(&index.key(*id)))
         };
         index.alternates(page).find(is_mute)
@@ -178,7 +178,7 @@ pub fn is_cut(evidence: &Value) -> bool {
     total.is_some_and(|total| total > named.unwrap_or(0) as u64) || members.values().any(is_cut)
 }
 
-impl Index {
+impl SiteGraph {
     /// Whether a page links, redirects or refers to a URL as its canonical or alternate, be it by way of redirects.
     pub fn points_at(&self, page: UrlId, target: UrlId) -> bool {
         self.is_linked(page, target)

@@ -6,7 +6,7 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{Batch, Discovered, Page};
 use crate::{
-    frontier::Frontier, graph::IndexBuilder, origin::Origin, page::UrlId, resources::Resource, urls::UrlTable,
+    frontier::Frontier, graph::GraphBuilder, origin::Origin, page::UrlId, resources::Resource, urls::UrlTable,
 };
 
 /// URLs of one batch; a sitemap can bring a million at once.
@@ -73,7 +73,7 @@ impl Pending {
     }
 
     /// Hands over what has come together. Pages and origin go with the last URLs they could name.
-    pub(super) fn take(&mut self, urls: &UrlTable, frontier: &Frontier, builder: &IndexBuilder) -> Batch {
+    pub(super) fn take(&mut self, urls: &UrlTable, frontier: &Frontier, builder: &GraphBuilder) -> Batch {
         let end = (self.saved as usize + URLS).min(urls.len()) as u32;
         let discovered = (self.saved..end)
             .map(|id| {

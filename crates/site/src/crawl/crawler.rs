@@ -41,7 +41,7 @@ use super::{
 use crate::{
     fetch::Fetch,
     frontier::Frontier,
-    graph::{IndexBuilder, Kind},
+    graph::{EdgeKind, GraphBuilder},
     origin::Origin,
     page::{At, Limits, UrlId},
     resources::Resource,
@@ -75,7 +75,7 @@ struct Crawler {
     now: Clock,
     cancel: CancellationToken,
     table: UrlTable,
-    builder: IndexBuilder,
+    builder: GraphBuilder,
     frontier: Frontier,
     pending: Pending,
     tally: Tally,
@@ -117,7 +117,7 @@ struct Crawler {
     /// The crawl is over, now.
     stop: Option<Termination>,
     deadline: Instant,
-    targets: Vec<(UrlId, Kind)>,
+    targets: Vec<(UrlId, EdgeKind)>,
     checks: Checks,
     collector: ResourceCollector,
     /// What pages need, when it is known.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    graph::IndexBuilder,
+    graph::GraphBuilder,
     page::UrlId,
     urls::{UrlTable, provenance},
 };
@@ -53,7 +53,7 @@ impl FetchPermit {
     }
 
     /// Adds the targets of a page that was fetched again.
-    pub(super) fn add_targets(&mut self, id: UrlId, builder: &IndexBuilder) {
+    pub(super) fn add_targets(&mut self, id: UrlId, builder: &GraphBuilder) {
         if !self.allows(id) {
             return;
         }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use super::{Config, Discovered, refresh, resource_collector::ResourceCollector, scope::Scope};
 use crate::{
-    graph::{IndexBuilder, State},
+    graph::{GraphBuilder, State},
     origin::Origin,
     page::{PageFacts, UrlId},
     resources::Resource,
@@ -27,7 +27,7 @@ pub enum ResumeError {
 #[derive(Debug)]
 pub struct Resume {
     pub(super) table: UrlTable,
-    pub(super) builder: IndexBuilder,
+    pub(super) builder: GraphBuilder,
     pub(super) origin: Option<Origin>,
     pub(super) elapsed: Duration,
     pub(super) tally: Tally,
@@ -72,7 +72,7 @@ impl Resume {
                 provenance::GIVEN
             },
             table: UrlTable::new(config.max_urls),
-            builder: IndexBuilder::by(&config.thresholds),
+            builder: GraphBuilder::with_thresholds(&config.thresholds),
             origin,
             elapsed,
             tally: Tally::default(),

@@ -1,19 +1,19 @@
 //! URLs whose answers are known, as far as they prove anything.
 
-use super::{Index, State, flag};
+use super::{PageFlags, SiteGraph, State};
 use crate::{http_status::is_transient, page::UrlId, urls::provenance};
 
-impl Index {
+impl SiteGraph {
     /// Whether a crawl learnt what a URL answers, be it that its host does not exist; of a redirect of another site that
     /// links lead to, what it leads to.
     pub fn is_told(&self, id: UrlId) -> bool {
         match self.state(id) {
             State::Known | State::Blocked => false,
-            State::Failed => self.has(id, flag::NO_HOST),
+            State::Failed => self.has(id, PageFlags::NO_HOST),
             State::Html | State::Other | State::Redirect => {
                 // 999 and its like are meant for programs
                 let refused = matches!(self.status(id), Some(401 | 403 | 405 | 406 | 451));
-                let internal = self.has(id, flag::INTERNAL);
+                let internal = self.has(id, PageFlags::INTERNAL);
                 let silent = internal && self.is_blank(id);
                 !refused
                     && !self.status(id).is_none_or(is_transient)
@@ -28,7 +28,7 @@ impl Index {
         let hops = self.hops(id);
         let end = hops.urls.last().filter(|end| !hops.looped && **end != id);
         end.is_none_or(|end| {
-            self.has(*end, flag::INTERNAL) || self.redirect(*end).is_none() && self.is_told(*end)
+            self.has(*end, PageFlags::INTERNAL) || self.redirect(*end).is_none() && self.is_told(*end)
         })
     }
 
@@ -42,8 +42,8 @@ impl Index {
         self.provenance(id) & provenance::HREFLANG != 0
             && self.state(id) == State::Html
             && self.status(id) == Some(200)
-            && !self.has(id, flag::READ)
-            && !self.has(id, flag::INTERNAL)
+            && !self.has(id, PageFlags::READ)
+            && !self.has(id, PageFlags::INTERNAL)
     }
 
     /// Whether a page answered with nothing to see, which is no answer: no title, no heading, no text, no link.
@@ -52,7 +52,7 @@ impl Index {
         let says = [&self.titles, &self.h1s, &self.texts];
         self.state(id) == State::Html
             && self.status(id) == Some(200)
-            && self.has(id, flag::DEAD_END)
+            && self.has(id, PageFlags::DEAD_END)
             && says
                 .iter()
                 .all(|hashes| hashes.get(place).is_none_or(|hash| *hash == 0))

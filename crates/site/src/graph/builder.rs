@@ -1,4 +1,4 @@
-//! Builds the [`Index`] page by page, so that no page has to be kept; the same way in a crawl and when
+//! Builds the [`SiteGraph`] page by page, so that no page has to be kept; the same way in a crawl and when
 //! one is resumed from stored pages.
 
 use std::{collections::HashMap, panic::resume_unwind};
@@ -6,15 +6,15 @@ use std::{collections::HashMap, panic::resume_unwind};
 use searchwright_text::{folded_hash, minhash::Sketch};
 
 use super::{
-    Home, Index, KnownRuns, State, alike,
-    derived::{alternates, groups, mark_blocked, mark_own_links, mark_ways, redirected},
-    edges::{Edges, Kind},
-    flag,
+    Home, KnownRuns, PageFlags, SiteGraph, State,
+    edges::{EdgeKind, Edges},
+    finalize::{alternates, groups, mark_blocked, mark_own_links, mark_ways, redirected},
     fragments::Fragments,
     inlinks::Inlinks,
-    not_found,
+    near_duplicates, not_found,
+    page_flags::is_set,
     rank::ranks,
-    topics::Topics,
+    similar_titles::TitleWords,
 };
 use crate::{
     fetch::FetchError,
@@ -28,7 +28,7 @@ const NONE: u32 = u32::MAX;
 
 /// What is only known when the crawl ends.
 #[derive(Debug)]
-pub struct Ends<'a> {
+pub struct CrawlSummary<'a> {
     /// Clicks from the start URL by id; missing or `u16::MAX` when not reached by links.
     pub depths: Vec<u16>,
     /// What is known of the site beside its pages: what made-up URLs answered, where the start URL ends, robots.txt.
@@ -43,16 +43,16 @@ pub struct Ends<'a> {
 
 /// The index while it grows. Columns reach as far as the highest id added.
 #[derive(Debug, Default)]
-pub struct IndexBuilder {
+pub struct GraphBuilder {
     thresholds: Thresholds,
-    index: Index,
+    index: SiteGraph,
     edges: Edges,
-    scratch: Vec<(u32, Kind)>,
+    scratch: Vec<(u32, EdgeKind)>,
     /// Of indexable pages.
     sketches: Vec<(u32, Sketch)>,
     /// Of those whose runs are kept, though not here.
     with_runs: HashMap<u32, Sketch>,
-    topics: Topics,
+    topics: TitleWords,
     fragments: Fragments,
     /// Of the main text of each page.
     words: Vec<u16>,
@@ -60,9 +60,9 @@ pub struct IndexBuilder {
     cut: bool,
 }
 
-impl IndexBuilder {
+impl GraphBuilder {
     /// One that goes by these numbers.
-    pub fn by(thresholds: &Thresholds) -> Self {
+    pub fn with_thresholds(thresholds: &Thresholds) -> Self {
         Self {
             thresholds: thresholds.clone(),
             ..Self::default()
@@ -102,21 +102,24 @@ impl IndexBuilder {
         let canonical = page.canonical();
         index.canonicals[id] = canonical.map_or(NONE, |c| c.0);
         let directives = directives(page);
-        let mut bits = index.flags[id] & flag::INTERNAL;
+        let mut bits = index.flags[id] & PageFlags::INTERNAL;
         self.words[id] = html_200.map_or(0, |html| html.main_words.min(u32::from(u16::MAX)) as u16);
         for (flag, set) in [
-            (flag::INDEXABLE, not_indexable(page).is_none()),
-            (flag::NOINDEX, directives.noindex()),
-            (flag::NOFOLLOW, directives.nofollow()),
-            (flag::CANONICALISED, canonical.is_some_and(|c| c != page.id)),
-            (flag::NO_HOST, page.outcome == Outcome::Failed(FetchError::Dns)),
+            (PageFlags::INDEXABLE, not_indexable(page).is_none()),
+            (PageFlags::NOINDEX, directives.noindex()),
+            (PageFlags::NOFOLLOW, directives.nofollow()),
+            (PageFlags::CANONICALISED, canonical.is_some_and(|c| c != page.id)),
+            (
+                PageFlags::NO_HOST,
+                page.outcome == Outcome::Failed(FetchError::Dns),
+            ),
             // of what was asked for by its headers there is no body
             (
-                flag::READ,
+                PageFlags::READ,
                 html_200.is_some() && page.cut.is_none() && page.body_bytes > 0,
             ),
         ] {
-            bits |= if set { flag } else { 0 };
+            bits.set(flag, set);
         }
         if let Some(html) = html_200 {
             let title = html.titles.iter().find(|t| !t.is_empty()).map(|t| &**t);
@@ -136,9 +139,9 @@ impl IndexBuilder {
             index.languages[id] = html.lang.as_deref().and_then(language).unwrap_or_default();
             let is_short = html.main_words < self.thresholds.not_found_words;
             if is_short && not_found::says_so([title, h1]) {
-                bits |= flag::SOFT_404;
+                bits |= PageFlags::SOFT_404;
             }
-            if bits & flag::INDEXABLE != 0 {
+            if bits.contains(PageFlags::INDEXABLE) {
                 let is_long = |_: &Sketch| html.main_words >= self.thresholds.near_words;
                 let sketch = html.more.sketch.filter(is_long);
                 self.sketches.extend(sketch.map(|sketch| (page.id.0, sketch)));
@@ -150,8 +153,8 @@ impl IndexBuilder {
         }
         index.flags[id] = bits;
         let misses_some = html_200.is_some_and(|html| page.cut.is_some() || html.links.hide_some());
-        self.cut |= bits & flag::INTERNAL != 0 && misses_some;
-        let is_internal = |id: UrlId| self.index.has(id, flag::INTERNAL);
+        self.cut |= bits.contains(PageFlags::INTERNAL) && misses_some;
+        let is_internal = |id: UrlId| is_set(&self.index.flags, id, PageFlags::INTERNAL);
         self.fragments.add(page, is_internal);
         self.add_edges(page, refresh, directives.nofollow());
     }
@@ -165,17 +168,28 @@ impl IndexBuilder {
         {
             targets.extend(html.links.iter().filter_map(|link| {
                 let follow = !nofollow && link.flags & REL_NOFOLLOW == 0;
-                Some((link.target?.0, if follow { Kind::Follow } else { Kind::NoFollow }))
+                Some((
+                    link.target?.0,
+                    if follow {
+                        EdgeKind::Follow
+                    } else {
+                        EdgeKind::NoFollow
+                    },
+                ))
             }));
             targets.extend(
                 html.hreflangs
                     .iter()
-                    .filter_map(|l| Some((l.target?.0, Kind::Hreflang))),
+                    .filter_map(|l| Some((l.target?.0, EdgeKind::Hreflang))),
             );
         }
-        let link = if nofollow { Kind::NoFollow } else { Kind::Follow };
+        let link = if nofollow {
+            EdgeKind::NoFollow
+        } else {
+            EdgeKind::Follow
+        };
         targets.extend(refresh.map(|target| (target.0, link)));
-        targets.extend(page.canonical().map(|c| (c.0, Kind::Canonical)));
+        targets.extend(page.canonical().map(|c| (c.0, EdgeKind::Canonical)));
         self.edges.add(page.id.0, &mut targets);
         self.scratch = targets;
     }
@@ -183,7 +197,7 @@ impl IndexBuilder {
     /// Marks a URL as on the host being audited.
     pub fn set_internal(&mut self, id: UrlId) {
         self.reach(id.0 as usize);
-        self.index.flags[id.0 as usize] |= flag::INTERNAL;
+        self.index.flags[id.0 as usize] |= PageFlags::INTERNAL;
     }
 
     /// Whether the URL's page was added.
@@ -206,12 +220,14 @@ impl IndexBuilder {
     }
 
     pub(crate) fn is_internal(&self, id: UrlId) -> bool {
-        self.index.has(id, flag::INTERNAL)
+        is_set(&self.index.flags, id, PageFlags::INTERNAL)
     }
 
     /// What the page of a URL points at.
-    pub(crate) fn targets(&self, id: UrlId) -> impl Iterator<Item = (UrlId, Kind)> + '_ {
-        self.edges.of(id.0).map(|(target, kind)| (UrlId(target), kind))
+    pub(crate) fn targets(&self, id: UrlId) -> impl Iterator<Item = (UrlId, EdgeKind)> + '_ {
+        self.edges
+            .targets_of(id.0)
+            .map(|(target, kind)| (UrlId(target), kind))
     }
 
     pub(crate) fn redirect(&self, id: UrlId) -> Option<UrlId> {
@@ -226,7 +242,7 @@ impl IndexBuilder {
     /// Pages whose runs of words tell how alike they are, where their sketches estimate it: those whose runs are kept and that
     /// share a band with another such page, one for each text.
     pub(crate) fn compared(&self) -> Vec<UrlId> {
-        alike::in_one_band(&self.with_runs, |id| self.index.texts[id as usize])
+        near_duplicates::in_one_band(&self.with_runs, |id| self.index.texts[id as usize])
     }
 
     fn reach(&mut self, id: usize) {
@@ -240,7 +256,7 @@ impl IndexBuilder {
         let index = &mut self.index;
         index.states.resize(length, State::Known);
         index.statuses.resize(length, 0);
-        index.flags.resize(length, 0);
+        index.flags.resize(length, PageFlags::empty());
         index.languages.resize(length, [0; 2]);
         index.redirects.resize(length, NONE);
         index.canonicals.resize(length, NONE);
@@ -255,7 +271,7 @@ impl IndexBuilder {
     }
 
     /// Finishes the index. Takes time in proportion to the links; not for an async thread.
-    pub fn finish(mut self, table: UrlTable, ends: Ends<'_>) -> Index {
+    pub fn finish(mut self, table: UrlTable, ends: CrawlSummary<'_>) -> SiteGraph {
         let length = table.len();
         self.resize(length);
         let mut index = self.index;
@@ -266,7 +282,7 @@ impl IndexBuilder {
         for id in 0..length {
             let known = table.provenance(UrlId(id as u32));
             if known & provenance::SITEMAP != 0 {
-                index.flags[id] |= flag::IN_SITEMAP;
+                index.flags[id] |= PageFlags::IN_SITEMAP;
             }
         }
         (index.keys, index.key_ends, index.provenance, index.days) = table.into_columns();
@@ -282,8 +298,8 @@ impl IndexBuilder {
             words: self.words.get(ends.origin.home.0 as usize).copied().unwrap_or(0),
         };
         // a page of the site that was judged a soft 404 in the meantime is like no other
-        let asked = flag::INTERNAL | flag::INDEXABLE | flag::SOFT_404;
-        let counts = |id: u32| index.flags[id as usize] & asked == flag::INTERNAL | flag::INDEXABLE;
+        let asked = PageFlags::INTERNAL | PageFlags::INDEXABLE | PageFlags::SOFT_404;
+        let counts = |id: u32| index.flags[id as usize] & asked == PageFlags::INTERNAL | PageFlags::INDEXABLE;
         self.sketches.retain(|(id, _)| counts(*id));
         self.topics.retain(counts);
         // what links tell and what texts tell takes equally long
@@ -301,13 +317,13 @@ impl IndexBuilder {
                 .map(|column| groups(column, &index.flags));
             let [least, same] = [self.thresholds.near_percent, self.thresholds.topic_percent];
             let text = |id: u32| index.texts[id as usize];
-            let near = alike::near(self.sketches, &ends.runs, share(least), text);
+            let near = near_duplicates::near(self.sketches, &ends.runs, share(least), text);
             let texts = (groups, near, self.topics.groups(share(same)));
             (links.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
         });
         (index.inlinks, index.alternates, (index.ranks, index.scores)) = links;
         mark_ways(&mut index);
-        for (group, flag) in groups.iter().zip(flag::SAME) {
+        for (group, flag) in groups.iter().zip(PageFlags::SAME) {
             group.iter().for_each(|(_, id)| index.flags[*id as usize] |= flag);
         }
         (index.groups, index.near, index.topics) = (groups, near, topics);

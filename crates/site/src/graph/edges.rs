@@ -8,7 +8,7 @@ const BYTES_LIMIT: usize = 512 * 1024 * 1024;
 
 /// What a page says about a target. Ordered: a link that may be followed outdoes one that may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum EdgeKind {
     /// A link that may be followed.
     Follow,
     /// A link that may not: rel nofollow, ugc, sponsored, or robots nofollow on the page.
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Hreflang,
 }
 
-impl Kind {
+impl EdgeKind {
     const ALL: [Self; 4] = [Self::Follow, Self::NoFollow, Self::Canonical, Self::Hreflang];
 
     pub(crate) fn is_link(self) -> bool {
@@ -37,11 +37,12 @@ pub(super) struct Edges {
 impl Edges {
     /// Keeps the targets of a page; sorts and thins them. A link that may be followed hides one to the
     /// same target that may not.
-    pub(super) fn add(&mut self, page: u32, targets: &mut Vec<(u32, Kind)>) {
+    pub(super) fn add(&mut self, page: u32, targets: &mut Vec<(u32, EdgeKind)>) {
         // as one number each, which are compared without a branch
         targets.sort_unstable_by_key(|(target, kind)| u64::from(*target) << 8 | *kind as u64);
         targets.dedup_by(|later, kept| {
-            later.0 == kept.0 && (later.1 == kept.1 || (kept.1 == Kind::Follow && later.1 == Kind::NoFollow))
+            later.0 == kept.0
+                && (later.1 == kept.1 || (kept.1 == EdgeKind::Follow && later.1 == EdgeKind::NoFollow))
         });
         if targets.is_empty() || self.bytes.len() > BYTES_LIMIT {
             return;
@@ -69,7 +70,7 @@ impl Edges {
     }
 
     /// The targets of a page, by target, then kind.
-    pub(super) fn of(&self, page: u32) -> impl Iterator<Item = (u32, Kind)> + '_ {
+    pub(super) fn targets_of(&self, page: u32) -> impl Iterator<Item = (u32, EdgeKind)> + '_ {
         let start = self.starts.get(page as usize).copied().unwrap_or(0) as usize;
         let mut rest = if start == 0 {
             &[0_u8][..]
@@ -80,7 +81,7 @@ impl Edges {
         std::iter::from_fn(move || {
             let coded = pull(&mut rest)?.checked_sub(1)?;
             last += (coded >> 2) as u32;
-            Some((last, Kind::ALL[(coded & 3) as usize]))
+            Some((last, EdgeKind::ALL[(coded & 3) as usize]))
         })
     }
 }
@@ -93,8 +94,8 @@ mod tests {
 
     use super::*;
 
-    fn kind() -> impl Strategy<Value = Kind> {
-        (0_usize..4).prop_map(|i| Kind::ALL[i])
+    fn kind() -> impl Strategy<Value = EdgeKind> {
+        (0_usize..4).prop_map(|i| EdgeKind::ALL[i])
     }
 
     proptest! {
@@ -107,12 +108,12 @@ mod tests {
                 let mut targets = targets.clone();
                 targets.sort();
                 targets.dedup();
-                let followed: Vec<u32> = targets.iter().filter(|(_, k)| *k == Kind::Follow).map(|(t, _)| *t).collect();
-                targets.retain(|(t, k)| *k != Kind::NoFollow || !followed.contains(t));
+                let followed: Vec<u32> = targets.iter().filter(|(_, k)| *k == EdgeKind::Follow).map(|(t, _)| *t).collect();
+                targets.retain(|(t, k)| *k != EdgeKind::NoFollow || !followed.contains(t));
                 expected.insert(*page, targets);
             }
             for page in 0..50 {
-                let found: Vec<_> = edges.of(page).collect();
+                let found: Vec<_> = edges.targets_of(page).collect();
                 prop_assert_eq!(found, expected.remove(&page).unwrap_or_default());
             }
         }

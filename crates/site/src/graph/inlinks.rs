@@ -1,6 +1,6 @@
 //! The links of a crawl turned around: who links to each URL.
 
-use super::edges::{Edges, Kind};
+use super::edges::{EdgeKind, Edges};
 
 /// Who links to each URL of the crawl. Of a large site hundreds of megabytes.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ impl Inlinks {
     pub(super) fn turned(edges: &Edges, length: usize) -> Self {
         let links = |source: u32| {
             edges
-                .of(source)
+                .targets_of(source)
                 .filter(move |(target, kind)| kind.is_link() && *target != source)
         };
         let mut starts = vec![0_u32; length + 1];
@@ -33,7 +33,11 @@ impl Inlinks {
         for source in 0..length as u32 {
             for (target, kind) in links(source) {
                 let place = &mut at[target as usize];
-                let nofollow = if kind == Kind::NoFollow { Self::NOFOLLOW } else { 0 };
+                let nofollow = if kind == EdgeKind::NoFollow {
+                    Self::NOFOLLOW
+                } else {
+                    0
+                };
                 sources[*place as usize] = source | nofollow;
                 *place += 1;
             }
@@ -42,7 +46,7 @@ impl Inlinks {
     }
 
     /// Who links to a URL, ascending, with [`Self::NOFOLLOW`].
-    pub(super) fn of(&self, target: u32) -> &[u32] {
+    pub(super) fn sources_of(&self, target: u32) -> &[u32] {
         let i = target as usize;
         match self.starts.get(i + 1) {
             Some(end) => &self.sources[self.starts[i] as usize..*end as usize],

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use searchwright_text::{folded, minhash::Sketch};
 
-use super::{Index, State, flag};
+use super::{PageFlags, SiteGraph, State};
 use crate::{origin::Probe, page::UrlId};
 
 /// A text is the answer to a made-up URL from this share of common word runs on.
@@ -119,11 +119,11 @@ fn says_404(folded: &str) -> bool {
 /// fewer than 50 words there is no sketch, and they have to be the same. A site whose made-up URLs answer with its home
 /// page tells nothing about the rest, and no more does one where most pages say nearly the same, whatever is asked for:
 /// that is a template without its contents, as of an application that fills it in the browser.
-pub fn mark(index: &mut Index, probes: &[Probe], sketches: &[(u32, Sketch)], home: UrlId) {
+pub fn mark(index: &mut SiteGraph, probes: &[Probe], sketches: &[(u32, Sketch)], home: UrlId) {
     let is_page = |id: &usize| {
         index.statuses[*id] == 200
             && index.states[*id] == State::Html
-            && index.flags[*id] & flag::INTERNAL != 0
+            && index.flags[*id].contains(PageFlags::INTERNAL)
     };
     let pages = (0..index.states.len()).filter(is_page).count();
     let mut found = Vec::new();
@@ -148,7 +148,7 @@ pub fn mark(index: &mut Index, probes: &[Probe], sketches: &[(u32, Sketch)], hom
     }
     keep_best(&mut found);
     for (id, _) in &found {
-        index.flags[*id as usize] |= flag::SOFT_404;
+        index.flags[*id as usize] |= PageFlags::SOFT_404;
     }
     index.not_found = found;
 }

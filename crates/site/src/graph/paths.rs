@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-use super::Index;
+use super::SiteGraph;
 use crate::page::UrlId;
 
 /// URLs on a way.
@@ -26,7 +26,7 @@ const NONE: u32 = 1;
 const FIRST: u32 = 2;
 
 impl Steps {
-    fn of(&self, index: &Index, at: UrlId) -> Option<UrlId> {
+    fn step_before(&self, index: &SiteGraph, at: UrlId) -> Option<UrlId> {
         let steps = self
             .0
             .get_or_init(|| (0..index.len()).map(|_| AtomicU32::new(UNKNOWN)).collect());
@@ -43,7 +43,7 @@ impl Steps {
     }
 }
 
-impl Index {
+impl SiteGraph {
     /// One of the shortest ways from the start to a page, links and redirects; `None` when it is not found among the first of
     /// its links.
     pub(crate) fn shortest_path(&self, id: UrlId) -> Option<Vec<UrlId>> {
@@ -51,7 +51,7 @@ impl Index {
         while let Some(at) = path.last().copied()
             && self.depth(at)? > 0
         {
-            let before = self.steps.of(self, at)?;
+            let before = self.steps.step_before(self, at)?;
             if path.len() == LONGEST || path.contains(&before) {
                 return None;
             }
@@ -63,7 +63,7 @@ impl Index {
 }
 
 /// A URL one click nearer to the start that leads here, or that redirects here.
-fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
+fn step_back(index: &SiteGraph, at: UrlId) -> Option<UrlId> {
     let depth = index.depth(at)?;
     let linked = linked(index, at, FEW).or_else(|| linked(index, at, LOOKED_AT));
     linked.or_else(|| {
@@ -75,7 +75,7 @@ fn step_back(index: &Index, at: UrlId) -> Option<UrlId> {
 }
 
 /// One of the first so many links that leads from a page one click nearer to the start.
-fn linked(index: &Index, at: UrlId, most: usize) -> Option<UrlId> {
+fn linked(index: &SiteGraph, at: UrlId, most: usize) -> Option<UrlId> {
     let depth = index.depths[at.0 as usize];
     // All are looked at without asking in between what the one before was: each waits for memory, and so they wait together.
     let (mut nearer, mut count) = ([UrlId(0); COMPARED + 1], 0);
@@ -89,7 +89,7 @@ fn linked(index: &Index, at: UrlId, most: usize) -> Option<UrlId> {
 
 /// The first by what pages say: mostly the same one in every crawl, in whatever order pages were read. The text is nearer at hand
 /// than the key.
-fn first(index: &Index, pages: impl Iterator<Item = UrlId>) -> Option<UrlId> {
+fn first(index: &SiteGraph, pages: impl Iterator<Item = UrlId>) -> Option<UrlId> {
     let told = pages.map(|page| (index.texts[page.0 as usize], page));
     let first = told.min_by(|(text, page), (other_text, other)| {
         let texts = text.cmp(other_text);

@@ -1,6 +1,6 @@
 //! Internal PageRank: which pages the site's own links make important.
 
-use super::{Index, State, flag, inlinks::Inlinks};
+use super::{PageFlags, SiteGraph, State, inlinks::Inlinks};
 
 const NONE: u32 = u32::MAX;
 
@@ -29,12 +29,12 @@ pub(super) fn percentiles(ranks: &[f64]) -> Vec<u8> {
         .collect()
 }
 
-fn is_node(index: &Index, id: u32) -> bool {
-    index.states[id as usize] == State::Html && index.flags[id as usize] & flag::INTERNAL != 0
+fn is_node(index: &SiteGraph, id: u32) -> bool {
+    index.states[id as usize] == State::Html && index.flags[id as usize].contains(PageFlags::INTERNAL)
 }
 
 /// The page that a link to a URL counts for: of a redirect the one it ends at, of a page that names another as canonical that one.
-fn credited(index: &Index, target: u32) -> Option<u32> {
+fn credited(index: &SiteGraph, target: u32) -> Option<u32> {
     let mut at = target;
     for _ in 0..HOPS {
         match index.redirects[at as usize] {
@@ -59,7 +59,7 @@ struct Linking<'i> {
 }
 
 impl<'i> Linking<'i> {
-    fn of(index: &Index, inlinks: &'i Inlinks) -> Self {
+    fn new(index: &SiteGraph, inlinks: &'i Inlinks) -> Self {
         let ids = 0..index.states.len() as u32;
         let is_moved =
             |id: &u32| index.redirects[*id as usize] != NONE || index.canonicals[*id as usize] != NONE;
@@ -78,7 +78,7 @@ impl<'i> Linking<'i> {
         let joined = moved.iter().map(|(_, id)| *id);
         let joined = joined.chain(of_each().map(|of_one| of_one[0].0));
         // where most pages name others as canonical, as many as there are links: no more room than they need
-        let most = joined.map(|id| inlinks.of(id).len()).sum();
+        let most = joined.map(|id| inlinks.sources_of(id).len()).sum();
         let mut linking = Self {
             inlinks,
             lists: Vec::new(),
@@ -90,11 +90,11 @@ impl<'i> Linking<'i> {
     }
 
     /// Makes the list of the page for which links to all of these count.
-    fn join(&mut self, index: &Index, moved: &[(u32, u32)]) {
+    fn join(&mut self, index: &SiteGraph, moved: &[(u32, u32)]) {
         let page = moved[0].0;
         let own = Some(page).filter(|page| self.bypassed.binary_search(page).is_err());
         let targets = moved.iter().map(|(_, id)| *id).chain(own);
-        let sources = targets.flat_map(|target| followed(self.inlinks.of(target)));
+        let sources = targets.flat_map(|target| followed(self.inlinks.sources_of(target)));
         let mut list: Vec<u32> = sources
             .filter(|source| *source != page && is_node(index, *source))
             .collect();
@@ -118,7 +118,7 @@ impl<'i> Linking<'i> {
                     list
                 }
                 None if is_bypassed => &[],
-                None => self.inlinks.of(*id),
+                None => self.inlinks.sources_of(*id),
             };
             each(node, sources);
         }
@@ -135,10 +135,10 @@ fn followed(sources: &[u32]) -> impl Iterator<Item = u32> + '_ {
 /// Ranks internal HTML pages; they sum to 1. A link to a redirect counts for the page it ends at, a link to a page that names
 /// another as canonical counts for that one, and a link of a page to itself for none; what pages without links would pass on is
 /// spread evenly. By URL, the share of the whole and the percentile.
-pub(super) fn ranks(index: &Index, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
+pub(super) fn ranks(index: &SiteGraph, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
     let length = index.states.len();
     let nodes: Vec<u32> = (0..length as u32).filter(|id| is_node(index, *id)).collect();
-    let linking = Linking::of(index, inlinks);
+    let linking = Linking::new(index, inlinks);
     // by URL, so that nothing is passed on by what is no page
     let mut links = vec![0_u32; length];
     linking.each(&nodes, |_, sources| {
@@ -189,13 +189,14 @@ pub(super) fn ranks(index: &Index, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>) {
 
 /// What redirects, pages without an answer and the like would have as pages: the share of those that link to them. Issues on them
 /// weigh by it; it is no part of the sum of 1.
-fn others(index: &Index, inlinks: &Inlinks, (passed, even): (&[f64], f64), all: &mut [f32]) {
+fn others(index: &SiteGraph, inlinks: &Inlinks, (passed, even): (&[f64], f64), all: &mut [f32]) {
     let is_other = |id: u32| {
         let id = id as usize;
-        index.flags[id] & flag::INTERNAL != 0 && !matches!(index.states[id], State::Html | State::Known)
+        index.flags[id].contains(PageFlags::INTERNAL)
+            && !matches!(index.states[id], State::Html | State::Known)
     };
     for id in (0..all.len() as u32).filter(|id| is_other(*id)) {
-        let shares = followed(inlinks.of(id)).map(|source| DAMPING * passed[source as usize]);
+        let shares = followed(inlinks.sources_of(id)).map(|source| DAMPING * passed[source as usize]);
         // rounded once, so that the order of ids, which is that in which URLs became known, does not show
         all[id as usize] = (even + shares.sum::<f64>()) as f32;
     }
@@ -208,7 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::edges::{Edges, Kind};
+    use crate::graph::edges::{EdgeKind, Edges};
 
     /// A URL: whether it is a page of the site, where it redirects to, its canonical, what it links to.
     type Url = (bool, Option<u32>, Option<u32>, BTreeSet<(u32, bool)>);
@@ -221,8 +222,8 @@ mod tests {
         (proptest::bool::weighted(0.8), other(), other(), links)
     }
 
-    fn crawl(urls: &[Url]) -> (Index, Edges) {
-        let (mut index, mut edges) = (Index::default(), Edges::default());
+    fn crawl(urls: &[Url]) -> (SiteGraph, Edges) {
+        let (mut index, mut edges) = (SiteGraph::default(), Edges::default());
         for (id, (is_page, redirect, canonical, links)) in (0..).zip(urls) {
             let state = match redirect {
                 Some(_) => State::Redirect,
@@ -230,12 +231,18 @@ mod tests {
                 None => State::Failed,
             };
             index.states.push(state);
-            index.flags.push(flag::INTERNAL);
+            index.flags.push(PageFlags::INTERNAL);
             index.redirects.push(redirect.unwrap_or(NONE));
             index
                 .canonicals
                 .push(canonical.filter(|_| redirect.is_none()).unwrap_or(NONE));
-            let follow = |follow| if follow { Kind::Follow } else { Kind::NoFollow };
+            let follow = |follow| {
+                if follow {
+                    EdgeKind::Follow
+                } else {
+                    EdgeKind::NoFollow
+                }
+            };
             let mut targets = links
                 .iter()
                 .map(|(to, followed)| (*to, follow(*followed)))
@@ -248,12 +255,12 @@ mod tests {
     }
 
     /// Page by page, as it is defined.
-    fn defined(index: &Index, edges: &Edges) -> Vec<f64> {
+    fn defined(index: &SiteGraph, edges: &Edges) -> Vec<f64> {
         let nodes: Vec<u32> = (0..URLS).filter(|id| is_node(index, *id)).collect();
         let counted = |id: u32| -> BTreeSet<u32> {
             let followed = edges
-                .of(id)
-                .filter(|(to, kind)| *kind == Kind::Follow && *to != id);
+                .targets_of(id)
+                .filter(|(to, kind)| *kind == EdgeKind::Follow && *to != id);
             let pages = followed.filter_map(|(to, _)| credited(index, to));
             pages.filter(|to| *to != id).collect()
         };
@@ -278,9 +285,11 @@ mod tests {
             ranks = next;
         }
         for id in (0..URLS).filter(|id| !is_node(index, *id)) {
-            let from = nodes
-                .iter()
-                .filter(|from| edges.of(**from).any(|edge| edge == (id, Kind::Follow)));
+            let from = nodes.iter().filter(|from| {
+                edges
+                    .targets_of(**from)
+                    .any(|edge| edge == (id, EdgeKind::Follow))
+            });
             let shares =
                 from.map(|from| DAMPING * ranks[*from as usize] / counted(*from).len().max(1) as f64);
             ranks[id as usize] = (1.0 - DAMPING) / n.max(1.0) + shares.sum::<f64>();

@@ -45,8 +45,8 @@ fn facts(page: &mut PageFacts) -> &mut HtmlFacts {
     page.html.as_mut().unwrap()
 }
 
-fn ends(origin: &Origin) -> Ends<'_> {
-    Ends {
+fn ends(origin: &Origin) -> CrawlSummary<'_> {
+    CrawlSummary {
         depths: vec![0],
         origin,
         traps: Vec::new(),
@@ -55,9 +55,9 @@ fn ends(origin: &Origin) -> Ends<'_> {
     }
 }
 
-fn index_with(pages: &[PageFacts], probes: &[Probe]) -> Index {
+fn index_with(pages: &[PageFacts], probes: &[Probe]) -> SiteGraph {
     let mut table = UrlTable::new(100);
-    let mut builder = IndexBuilder::default();
+    let mut builder = GraphBuilder::default();
     let last = pages.iter().map(|p| p.id.0).max().unwrap_or(0);
     for id in 0..=last {
         table.insert(&format!("https://example.com/{id}"), None).unwrap();
@@ -72,11 +72,11 @@ fn index_with(pages: &[PageFacts], probes: &[Probe]) -> Index {
     builder.finish(table, ends(&origin))
 }
 
-fn index(pages: &[PageFacts]) -> Index {
+fn index(pages: &[PageFacts]) -> SiteGraph {
     index_with(pages, &[])
 }
 
-fn ranks(index: &Index) -> Vec<f64> {
+fn ranks(index: &SiteGraph) -> Vec<f64> {
     (0..index.len())
         .map(|id| (f64::from(index.rank(UrlId(id as u32))) * 10_000.0).round() / 10_000.0)
         .collect()
@@ -131,7 +131,7 @@ fn links_to_redirects_and_copies_count_for_where_they_end() {
         ),
         (None, Some(UrlId(2)), Some(UrlId(4)))
     );
-    assert!(index.has(UrlId(3), flag::CANONICALISED) && !index.has(UrlId(3), flag::INDEXABLE));
+    assert!(index.has(UrlId(3), PageFlags::CANONICALISED) && !index.has(UrlId(3), PageFlags::INDEXABLE));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn robots_nofollow_makes_every_link_nofollow() {
         in_head: true,
     }];
     let index = index(&[start, html(1, &[1])]);
-    assert!(index.has(UrlId(0), flag::NOFOLLOW));
+    assert!(index.has(UrlId(0), PageFlags::NOFOLLOW));
     assert_eq!(
         index.inlinks(UrlId(1)).collect::<Vec<_>>(),
         [(UrlId(0), true)],
@@ -193,7 +193,7 @@ fn duplicates_are_grouped_among_indexable_pages() {
         (same(0), same(2), same(1), same(3)),
         (vec![0, 2], vec![0, 2], vec![], vec![])
     );
-    assert!(index.has(UrlId(4), flag::NOINDEX));
+    assert!(index.has(UrlId(4), PageFlags::NOINDEX));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn states_tell_how_a_fetch_ended() {
         ),
         (Some(200), None, Some(0), None)
     );
-    assert!(index.has(UrlId(0), flag::IN_SITEMAP) && index.complete());
+    assert!(index.has(UrlId(0), PageFlags::IN_SITEMAP) && index.complete());
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn soft_404s_are_told_by_words_and_by_probe() {
     let soft = |probes: &[Probe]| {
         let index = index_with(&pages, probes);
         (0..15)
-            .filter(|id| index.has(UrlId(*id), flag::SOFT_404))
+            .filter(|id| index.has(UrlId(*id), PageFlags::SOFT_404))
             .collect::<Vec<_>>()
     };
     assert_eq!(soft(&[]), [1, 3, 8, 9, 10, 11, 13]);
@@ -310,7 +310,7 @@ fn what_most_pages_say_is_no_soft_404() {
         let index = index_with(&pages, std::slice::from_ref(&probe));
         let soft = (0..pages.len() as u32).map(UrlId);
         let soft: Vec<u32> = soft
-            .filter(|id| index.has(*id, flag::SOFT_404))
+            .filter(|id| index.has(*id, PageFlags::SOFT_404))
             .map(|id| id.0)
             .collect();
         assert!(soft.iter().all(|id| {

@@ -1,11 +1,11 @@
 //! Core Web Vitals of the pages of a crawl.
 
-use super::Index;
+use super::SiteGraph;
 use crate::{page::UrlId, vitals::Vitals};
 
-impl Index {
+impl SiteGraph {
     /// Takes in what was measured.
-    pub fn measured(&mut self, mut pages: Vec<(UrlId, Vitals)>) {
+    pub fn set_vitals(&mut self, mut pages: Vec<(UrlId, Vitals)>) {
         pages.sort_unstable_by_key(|(id, _)| id.0);
         self.vitals = pages;
     }

@@ -4,10 +4,10 @@
 
 use std::hint::black_box;
 
-use super::{Index, paths};
+use super::{SiteGraph, paths};
 use crate::page::UrlId;
 
-impl Index {
+impl SiteGraph {
     /// Looks at what checks ask of pages.
     pub(crate) fn warm(&self, pages: impl Iterator<Item = UrlId> + Clone) {
         let places = || pages.clone().map(|page| page.0 as usize);

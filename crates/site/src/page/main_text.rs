@@ -96,12 +96,12 @@ impl TextCollector {
         text::fold_into(&mut self.text, text);
     }
 
-    /// Ends the word.
+    /// CrawlSummary the word.
     pub fn boundary(&mut self) {
         text::boundary(&mut self.text);
     }
 
-    /// Ends the block, and with it the word.
+    /// CrawlSummary the block, and with it the word.
     pub fn end_block(&mut self) {
         self.boundary();
         if self.breaks.last() != Some(&self.text.len()) {

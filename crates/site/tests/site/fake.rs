@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use searchwright_site::{
     crawl::{Batch, Config, Discovered, Ending, Page, Resume, Sink, SinkError, crawl},
     fetch::{Connection, Cut, Fetch, FetchError, Fetched, Method, Request, Response},
-    graph::{Index, KnownRuns},
+    graph::{KnownRuns, PageFlags, SiteGraph},
     origin::Origin,
     page::UrlId,
     resources::Resource,
@@ -348,9 +348,7 @@ pub fn picture(memory: &Memory, ending: &Ending) -> BTreeMap<String, String> {
     picture
 }
 
-fn flags(index: &Index, id: UrlId) -> u16 {
-    (0..16)
-        .map(|bit| 1 << bit)
-        .filter(|bit| index.has(id, *bit))
-        .sum()
+fn flags(index: &SiteGraph, id: UrlId) -> u16 {
+    let set = PageFlags::all().iter().filter(|flag| index.has(id, *flag));
+    set.collect::<PageFlags>().bits()
 }

@@ -85,7 +85,11 @@ async fn sitemaps_are_read_again_with_robots() {
         .with("/sitemap.xml", map(entry));
     let (_, memory, ending) = run(before, config()).await;
     let a = memory.urls.iter().find(|url| *url.key == *key("/a")).unwrap().id;
-    assert!(ending.index.has(a, searchwright_site::graph::flag::IN_SITEMAP));
+    assert!(
+        ending
+            .index
+            .has(a, searchwright_site::graph::PageFlags::IN_SITEMAP)
+    );
     for (origin, listed) in [(memory.origin.clone(), true), (None, false)] {
         let config = Config {
             again: Some(PartialRecrawl {
@@ -108,7 +112,9 @@ async fn sitemaps_are_read_again_with_robots() {
         };
         let ending = run_with(&after, config, &mut again, Some(resume)).await.unwrap();
         assert_eq!(
-            ending.index.has(a, searchwright_site::graph::flag::IN_SITEMAP),
+            ending
+                .index
+                .has(a, searchwright_site::graph::PageFlags::IN_SITEMAP),
             listed
         );
         assert_eq!(after.asked("/sitemap.xml"), usize::from(!listed));
@@ -135,7 +141,11 @@ async fn sitemaps_of_subdomains_are_read_again() {
     };
     let (_, memory, ending) = run(build(), wide()).await;
     let page = memory.id(&at_blog("/p"));
-    assert!(ending.index.has(page, searchwright_site::graph::flag::IN_SITEMAP));
+    assert!(
+        ending
+            .index
+            .has(page, searchwright_site::graph::PageFlags::IN_SITEMAP)
+    );
     let config = Config {
         again: Some(PartialRecrawl {
             pages: HashSet::from([at_blog("/p")]),
@@ -151,7 +161,11 @@ async fn sitemaps_of_subdomains_are_read_again() {
         ..Memory::default()
     };
     let ending = run_with(&after, config, &mut again, Some(resume)).await.unwrap();
-    assert!(ending.index.has(page, searchwright_site::graph::flag::IN_SITEMAP));
+    assert!(
+        ending
+            .index
+            .has(page, searchwright_site::graph::PageFlags::IN_SITEMAP)
+    );
     assert_eq!(after.asked(&at_blog("/")), 0);
 
     // the first page of the subdomain is one too many

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use searchwright_contract::audits::AuditTotals;
 use searchwright_site::{
     checks::{self, Asking, Check, Context, Early, FetchVerdict, Rules, Severity},
-    graph::{Index, flag},
+    graph::{PageFlags, SiteGraph},
     origin::Origin,
     page::{PageFacts, UrlId},
     score::{self, Counts, Scores},
@@ -142,7 +142,7 @@ impl Sums {
 
 /// Everything pages are evaluated with.
 pub(super) struct Shared {
-    pub(super) index: Arc<Index>,
+    pub(super) index: Arc<SiteGraph>,
     pub(super) origin: Origin,
     pub(super) rules: Rules,
     pub(super) ids: Arc<PageIds>,
@@ -213,7 +213,7 @@ fn evaluate(
     let index = &shared.index;
     let evaluated = checks::evaluate(pages, early, context);
     for ((facts, early), evaluated) in pages.iter().zip(early).zip(evaluated) {
-        if !index.has(facts.id, flag::INTERNAL) {
+        if !index.has(facts.id, PageFlags::INTERNAL) {
             continue;
         }
         let id = shared.ids.get(facts.id);
@@ -238,7 +238,7 @@ fn evaluate(
             }
             sums.found.of(check).push(facts.id);
         };
-        let indexable = index.has(facts.id, flag::INDEXABLE);
+        let indexable = index.has(facts.id, PageFlags::INDEXABLE);
         for finding in evaluated.findings {
             count(finding.check, rules.severity_of(finding.check, &finding.evidence));
             gathered.gather(finding.check, (facts.id, id), indexable, &evidence(&finding))?;
@@ -255,13 +255,13 @@ fn evaluate(
     Ok(())
 }
 
-fn mark(facts: &PageFacts, index: &Index, id: Uuid) -> PageState {
+fn mark(facts: &PageFacts, index: &SiteGraph, id: Uuid) -> PageState {
     let title = facts.html.as_deref().and_then(|html| html.titles.first());
     let canonical = index.canonical(facts.id).map(|canonical| index.key(canonical));
     PageState {
         page: id_prefix(id),
         status: facts.status().unwrap_or(0),
-        indexable: index.has(facts.id, flag::INDEXABLE),
+        indexable: index.has(facts.id, PageFlags::INDEXABLE),
         title: title.map_or(0, |title| folded_hash(title) as u32),
         canonical: canonical.map_or(0, |canonical| hash(canonical.as_bytes()) as u32),
     }

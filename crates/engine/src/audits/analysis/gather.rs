@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, mem::take, ops::Range, sync::Arc};
 
 use searchwright_site::{
     checks::Check,
-    graph::{Index, flag},
+    graph::{PageFlags, SiteGraph},
     page::UrlId,
 };
 use searchwright_store::issues::Finding;
@@ -30,7 +30,7 @@ pub(super) struct Known<'n> {
     /// The issue of each check, in the order of the registry.
     pub(super) issues: &'n [Uuid],
     pub(super) ids: &'n PageIds,
-    pub(super) index: &'n Index,
+    pub(super) index: &'n SiteGraph,
 }
 
 impl Known<'_> {
@@ -38,7 +38,7 @@ impl Known<'_> {
     /// [`searchwright_site::checks::evaluate`] says.
     fn page(&self, page: UrlId, indexable: bool) -> Option<Uuid> {
         let is_so =
-            self.index.has(page, flag::INTERNAL) && self.index.has(page, flag::INDEXABLE) == indexable;
+            self.index.has(page, PageFlags::INTERNAL) && self.index.has(page, PageFlags::INDEXABLE) == indexable;
         is_so.then(|| self.ids.get(page))
     }
 }

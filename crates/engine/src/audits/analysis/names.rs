@@ -2,7 +2,7 @@
 
 use searchwright_keywords::cannibalisation::{name_key, title_key};
 use searchwright_site::{
-    graph::{Index, flag},
+    graph::{PageFlags, SiteGraph},
     page::{PageFacts, UrlId},
 };
 use searchwright_store::page_names::{self, MAX_PAGES_PER_NAME};
@@ -27,8 +27,8 @@ impl Names {
     }
 
     /// Those of pages of the site that may be found, by their names; of a name the first pages by address.
-    pub(super) fn placed(mut self, index: &Index) -> Self {
-        let findable = |page| index.has(page, flag::INTERNAL) && index.has(page, flag::INDEXABLE);
+    pub(super) fn placed(mut self, index: &SiteGraph) -> Self {
+        let findable = |page| index.has(page, PageFlags::INTERNAL) && index.has(page, PageFlags::INDEXABLE);
         self.0.retain(|(_, page)| findable(*page));
         self.0.sort_unstable();
         for called in self.0.chunk_by_mut(|a, b| a.0 == b.0) {

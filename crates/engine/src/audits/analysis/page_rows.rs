@@ -7,7 +7,7 @@ use std::mem::take;
 use searchwright_contract::{Instant, pages::Page};
 use searchwright_site::{
     fetch::FetchError,
-    graph::{Index, flag},
+    graph::{PageFlags, SiteGraph},
     page::{NotIndexable, Outcome, PageFacts, UrlId, not_indexable},
     score,
     url_key::key_of,
@@ -68,12 +68,12 @@ impl<'n> Note<'n> {
         }
     }
 
-    fn row(&self, id: Uuid, key: &str, index: &Index) -> CrawledPage {
+    fn row(&self, id: Uuid, key: &str, index: &SiteGraph) -> CrawledPage {
         let hops = index.hops(self.id);
         let last = hops.urls.last().copied().unwrap_or(self.id);
         let url = self.url.unwrap_or(key);
         let last = if last == self.id { url } else { index.key(last) };
-        let indexable = index.has(self.id, flag::INDEXABLE);
+        let indexable = index.has(self.id, PageFlags::INDEXABLE);
         let why_not = self.not_indexable.unwrap_or(NotIndexable::Blocked.code());
         let followed = index.inlinks(self.id).filter(|(_, nofollow)| !nofollow);
         CrawledPage {
@@ -185,7 +185,7 @@ impl PageRows {
     /// one before, until one is not taken. Where lists have them.
     pub(super) fn each(
         self,
-        index: &Index,
+        index: &SiteGraph,
         ids: &PageIds,
         most: usize,
         give: &mut dyn FnMut(Vec<CrawledPage>) -> bool,
@@ -197,7 +197,7 @@ impl PageRows {
         };
         for part in self.parts {
             part.each(|mut notes| {
-                notes.retain(|note| index.has(note.id, flag::INTERNAL));
+                notes.retain(|note| index.has(note.id, PageFlags::INTERNAL));
                 // looked up with nothing else in between, so that many wait for memory together
                 let keys: Vec<&str> = notes.iter().map(|note| index.key(note.id)).collect();
                 for (note, key) in notes.iter().zip(keys) {
@@ -217,7 +217,7 @@ impl PageRows {
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
-        graph::{Ends, IndexBuilder, KnownRuns},
+        graph::{CrawlSummary, GraphBuilder, KnownRuns},
         origin::Origin,
         page::{At, HtmlFacts},
         urls::UrlTable,
@@ -245,8 +245,8 @@ mod tests {
     }
 
     /// A crawl of so many pages, and of one on another site.
-    fn crawl(pages: u32) -> (Index, Vec<PageFacts>) {
-        let (mut table, mut builder) = (UrlTable::new(1_000_000), IndexBuilder::default());
+    fn crawl(pages: u32) -> (SiteGraph, Vec<PageFacts>) {
+        let (mut table, mut builder) = (UrlTable::new(1_000_000), GraphBuilder::default());
         let mut all = Vec::new();
         for number in 0..=pages {
             // the URL as fetched is not the key of all of them
@@ -276,7 +276,7 @@ mod tests {
         all.iter().for_each(|page| builder.add(page));
         let index = builder.finish(
             table,
-            Ends {
+            CrawlSummary {
                 depths: vec![0],
                 origin: &Origin::default(),
                 traps: Vec::new(),

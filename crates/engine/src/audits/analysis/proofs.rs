@@ -9,7 +9,7 @@ use std::{
 use searchwright_contract::Instant;
 use searchwright_site::{
     checks::{Check, FetchVerdict, Resolution, Rules, registry},
-    graph::Index,
+    graph::SiteGraph,
     origin::Origin,
     urls::provenance,
 };
@@ -24,7 +24,7 @@ use super::{
 
 /// What is known of the pages of an audit.
 pub(super) struct Proofs {
-    pub(super) index: Arc<Index>,
+    pub(super) index: Arc<SiteGraph>,
     pub(super) origin: Origin,
     pub(super) project: Uuid,
     pub(super) began: Instant,

@@ -1,7 +1,7 @@
 //! What the tests of an analysis have in common.
 
 use searchwright_site::{
-    graph::{Ends, Index, IndexBuilder, KnownRuns},
+    graph::{CrawlSummary, GraphBuilder, KnownRuns, SiteGraph},
     origin::Origin,
     page::{At, Outcome, PageFacts},
     urls::UrlTable,
@@ -9,8 +9,8 @@ use searchwright_site::{
 use url::Url;
 
 /// So many pages that were asked for.
-pub(in crate::audits) fn index(pages: u32) -> Index {
-    let (mut table, mut builder) = (UrlTable::new(1_000_000), IndexBuilder::default());
+pub(in crate::audits) fn index(pages: u32) -> SiteGraph {
+    let (mut table, mut builder) = (UrlTable::new(1_000_000), GraphBuilder::default());
     for number in 0..pages {
         let url = Url::parse(&format!("https://example.com/{number}")).unwrap();
         let at = At {
@@ -20,7 +20,7 @@ pub(in crate::audits) fn index(pages: u32) -> Index {
         builder.set_internal(at.id);
         builder.add(&PageFacts::without_answer(&url, at, Outcome::Status(404)));
     }
-    let ends = Ends {
+    let ends = CrawlSummary {
         depths: Vec::new(),
         origin: &Origin::default(),
         traps: Vec::new(),

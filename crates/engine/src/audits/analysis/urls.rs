@@ -1,7 +1,7 @@
 //! Pages in the order of their URLs, as lists have them.
 
 use hashbrown::HashMap;
-use searchwright_site::{graph::Index, page::UrlId};
+use searchwright_site::{graph::SiteGraph, page::UrlId};
 use uuid::Uuid;
 
 use super::super::ids::PageIds;
@@ -23,13 +23,13 @@ impl Urls {
         }
     }
 
-    fn url<'u>(&'u self, index: &'u Index, page: UrlId) -> &'u str {
+    fn url<'u>(&'u self, index: &'u SiteGraph, page: UrlId) -> &'u str {
         let spelled = self.spelled.get(&page);
         spelled.map_or_else(|| index.key(page), AsRef::as_ref)
     }
 
     /// All of them by their URLs.
-    pub(super) fn placed(mut self, index: &Index) -> Self {
+    pub(super) fn placed(mut self, index: &SiteGraph) -> Self {
         let pages = std::mem::take(&mut self.pages);
         let pages = by_text(pages, |page| self.url(index, page));
         Self { pages, ..self }
@@ -39,7 +39,7 @@ impl Urls {
     pub(super) fn portions(
         &self,
         rows: usize,
-        index: &Index,
+        index: &SiteGraph,
         ids: &PageIds,
     ) -> impl Iterator<Item = Vec<(String, Uuid)>> {
         self.pages.chunks(rows).map(move |pages| {

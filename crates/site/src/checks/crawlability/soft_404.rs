@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::{Page, evidence::with, parts::path_and_query};
-use crate::{graph::flag, page::Outcome};
+use crate::{graph::PageFlags, page::Outcome};
 
 /// What home pages are called where they have a name.
 const HOME_NAMES: [&str; 9] = [
@@ -29,7 +29,7 @@ pub(super) fn found(page: &Page<'_>) -> Option<Value> {
             .then(|| json!({"method": "redirect", "redirectStatus": status, "target": page.key(target)}));
     }
     let html = page.facts.html_200()?;
-    if !page.index().has(page.id(), flag::SOFT_404) || page.is_home() {
+    if !page.index().has(page.id(), PageFlags::SOFT_404) || page.is_home() {
         return None;
     }
     let seen = json!({"title": html.titles.first(), "words": html.main_words});

@@ -9,7 +9,7 @@ use url::Url;
 use super::super::{Context, Rules};
 use crate::{
     fetch::{Cut, FetchError, Response},
-    graph::{Ends, Index, IndexBuilder, KnownRuns},
+    graph::{CrawlSummary, GraphBuilder, KnownRuns, SiteGraph},
     origin::Origin,
     page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
     resources::{Resource, Resources},
@@ -65,7 +65,7 @@ impl Intern for Table<'_> {
 
 /// A crawled site.
 pub(super) struct Built {
-    pub index: Index,
+    pub index: SiteGraph,
     pub pages: Vec<PageFacts>,
     pub origin: Origin,
     rules: Rules,
@@ -301,7 +301,7 @@ impl World {
             .iter()
             .map(|(path, n)| (table.insert(&url_key(&self.url(path)), None).unwrap().0, *n))
             .collect();
-        let mut builder = IndexBuilder::by(&self.rules.thresholds);
+        let mut builder = GraphBuilder::with_thresholds(&self.rules.thresholds);
         let mut depths = vec![u16::MAX; table.len()];
         for id in (0..table.len() as u32).map(UrlId) {
             let key = table.key(id);
@@ -320,7 +320,7 @@ impl World {
         for page in pages.iter().filter(|page| compared.contains(&page.id)) {
             runs.add(page.id, page.html.as_ref().unwrap().tokens.as_ref().unwrap());
         }
-        let ends = Ends {
+        let ends = CrawlSummary {
             depths,
             origin: &self.origin,
             traps,
@@ -334,16 +334,16 @@ impl World {
                 .temporary_redirects()
                 .map(|id| (id, NOW - 86_400_000))
                 .collect();
-            index.redirected_before(before);
+            index.set_temporary_redirects(before);
             let silent = pages
                 .iter()
                 .filter(|page| matches!(page.outcome, Outcome::Failed(_)));
-            index.silent_before(silent.map(|page| page.id));
+            index.set_silent(silent.map(|page| page.id));
         }
-        index.brand(self.brand);
+        index.set_brand(self.brand);
         if let Some(vitals) = &self.vitals {
             let page = pages.iter().find(|page| page.url.ends_with("/p")).unwrap();
-            index.measured(vec![(page.id, vitals.clone())]);
+            index.set_vitals(vec![(page.id, vitals.clone())]);
         }
         Built {
             index,

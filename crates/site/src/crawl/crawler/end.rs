@@ -3,7 +3,7 @@
 use super::Crawler;
 use crate::{
     crawl::{Ending, Progress, Termination},
-    graph::{Ends, IndexBuilder, KnownRuns},
+    graph::{CrawlSummary, GraphBuilder, KnownRuns},
     origin::Origin,
     page::UrlId,
     resources::Resources,
@@ -16,7 +16,7 @@ pub(in crate::crawl) struct Ended {
     progress: Progress,
     answered: u32,
     table: UrlTable,
-    builder: IndexBuilder,
+    builder: GraphBuilder,
     origin: Origin,
     depths: Vec<u16>,
     traps: Vec<(u32, u32)>,
@@ -25,7 +25,7 @@ pub(in crate::crawl) struct Ended {
 }
 
 impl Ended {
-    /// See [`IndexBuilder::compared`].
+    /// See [`GraphBuilder::compared`].
     pub(in crate::crawl) fn compared(&self) -> Vec<UrlId> {
         self.builder.compared()
     }
@@ -36,7 +36,7 @@ impl Ended {
         let (depths, traps, complete) = (self.depths, self.traps, self.complete);
         let origin = self.origin;
         let index = tokio::task::spawn_blocking(move || {
-            let ends = Ends {
+            let ends = CrawlSummary {
                 depths,
                 origin: &origin,
                 traps,

@@ -16,7 +16,7 @@ use crate::{
         refresh,
     },
     fetch::{FetchError, Fetched, Response},
-    graph::Kind,
+    graph::EdgeKind,
     page::{Outcome, PageFacts, UrlId},
     url_key::url_key,
     urls::provenance,
@@ -145,12 +145,12 @@ impl Crawler {
             self.table.mark(
                 *target,
                 match kind {
-                    Kind::Follow | Kind::NoFollow => provenance::LINK,
-                    Kind::Canonical => provenance::CANONICAL,
-                    Kind::Hreflang => provenance::HREFLANG,
+                    EdgeKind::Follow | EdgeKind::NoFollow => provenance::LINK,
+                    EdgeKind::Canonical => provenance::CANONICAL,
+                    EdgeKind::Hreflang => provenance::HREFLANG,
                 },
             );
-            if *kind == Kind::Follow && !self.frontier.is_placed(*target) && self.is_crawled(*target) {
+            if *kind == EdgeKind::Follow && !self.frontier.is_placed(*target) && self.is_crawled(*target) {
                 self.frontier.offer_link(*target);
             }
         }

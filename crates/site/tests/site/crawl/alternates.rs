@@ -6,7 +6,7 @@ use searchwright_site::{
     checks::{Context, FetchVerdict, Rules, evaluate, find},
     crawl::{Config, Ending, PartialRecrawl, Resume, Termination},
     fetch::FetchError,
-    graph::{State, flag},
+    graph::{PageFlags, State},
     page::{PageFacts, UrlId},
 };
 use serde_json::Value;
@@ -58,7 +58,7 @@ fn found(memory: &Memory, ending: &Ending) -> Vec<(&'static str, Value)> {
     let facts: Vec<PageFacts> = memory.pages.iter().map(|page| page.facts.clone()).collect();
     let (mut all, mut elsewhere) = (Vec::new(), 0);
     for (facts, of) in facts.iter().zip(evaluate(&facts, &[], &context)) {
-        if ending.index.has(facts.id, flag::INTERNAL) {
+        if ending.index.has(facts.id, PageFlags::INTERNAL) {
             let findings = of.findings.into_iter();
             all.extend(findings.map(|finding| (finding.check.id, finding.evidence)));
         } else {
@@ -328,7 +328,7 @@ async fn little_is_kept_of_another_site() {
         (index.state(de), index.link_score(de), index.rank(de)),
         (State::Html, None, 0.0)
     );
-    assert!(!index.has(de, flag::INTERNAL) && index.has(de, flag::READ));
+    assert!(!index.has(de, PageFlags::INTERNAL) && index.has(de, PageFlags::READ));
     assert_eq!(index.inlinks(home).count(), 0);
     // an alternate of the other page is no reason to know this one
     assert_eq!(index.provenance(home), 0);

@@ -3,7 +3,7 @@
 use searchwright_site::{
     crawl::{Config, Termination},
     fetch::FetchError,
-    graph::{State, flag},
+    graph::{PageFlags, State},
     page::Outcome,
     well_known::WellKnownFile,
 };
@@ -245,7 +245,7 @@ async fn links_to_other_sites_are_checked_by_head() {
     );
     assert_eq!(index.status(id("https://other.example/new")), Some(404));
     assert_eq!(index.state(id("https://third.example/")), State::Failed);
-    assert!(!index.has(id("https://third.example/"), flag::INTERNAL));
+    assert!(!index.has(id("https://third.example/"), PageFlags::INTERNAL));
     let told = [
         "https://other.example/ok",
         "https://other.example/page",

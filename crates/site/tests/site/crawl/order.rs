@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use searchwright_site::crawl::{Config, Termination, crawl};
-use searchwright_site::graph::Index;
+use searchwright_site::graph::SiteGraph;
 use searchwright_site::page::PageFacts;
 use searchwright_site::urls::provenance;
 use tokio_util::sync::CancellationToken;
@@ -262,7 +262,7 @@ async fn a_meta_refresh_is_followed_as_a_link_is() {
         (ending.termination, memory.pages.len()),
         (Termination::Complete, 7)
     );
-    let inlinks = |index: &Index, path| index.inlinks(memory.id(path)).collect::<Vec<_>>();
+    let inlinks = |index: &SiteGraph, path| index.inlinks(memory.id(path)).collect::<Vec<_>>();
     let expected = [
         ("/en/", "/", false),
         ("/en/moved", "/en/a", false),

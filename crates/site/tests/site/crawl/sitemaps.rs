@@ -2,7 +2,7 @@
 
 use searchwright_site::crawl::{Config, Termination};
 use searchwright_site::fetch::FetchError;
-use searchwright_site::graph::flag;
+use searchwright_site::graph::PageFlags;
 use searchwright_site::page::Outcome;
 use searchwright_site::urls::provenance;
 
@@ -44,7 +44,7 @@ async fn sitemaps_find_orphans_and_nofollow_gives_no_depth() {
     assert_eq!(depths, expected.map(|(path, depth)| (path.to_owned(), depth)));
     let index = &ending.index;
     let orphan = memory.id("/orphan");
-    assert!(index.has(orphan, flag::IN_SITEMAP) && index.inlinks(orphan).len() == 0 && index.complete());
+    assert!(index.has(orphan, PageFlags::IN_SITEMAP) && index.inlinks(orphan).len() == 0 && index.complete());
     assert!(
         index
             .inlinks(memory.id("/nofollow"))
@@ -199,7 +199,7 @@ async fn subdomains_belong_to_the_site_when_asked_for() {
     assert!(
         !ending
             .index
-            .has(memory.id("https://other.example/"), flag::INTERNAL)
+            .has(memory.id("https://other.example/"), PageFlags::INTERNAL)
     );
 }
 
@@ -293,7 +293,7 @@ async fn sitemaps_of_subdomains_are_read() {
         assert_eq!(memory.page(&page).facts.outcome, Outcome::Status(200), "{page}");
         let id = memory.id(&page);
         assert_eq!(ending.index.depth(id), None);
-        assert!(ending.index.has(id, flag::IN_SITEMAP), "{page}");
+        assert!(ending.index.has(id, PageFlags::IN_SITEMAP), "{page}");
     }
     assert!(matches!(
         memory.page(&at_blog("/no")).facts.outcome,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use searchwright_site::crawl::{Termination, crawl};
-use searchwright_site::graph::flag;
+use searchwright_site::graph::PageFlags;
 use searchwright_site::page::Outcome;
 use tokio_util::sync::CancellationToken;
 
@@ -248,7 +248,7 @@ async fn soft_404s_are_found_by_asking_for_nothing() {
     )
     .await
     .unwrap();
-    let soft = |path| ending.index.has(memory.id(path), flag::SOFT_404);
+    let soft = |path| ending.index.has(memory.id(path), PageFlags::SOFT_404);
     assert_eq!(
         (
             ending.origin.probe_status,

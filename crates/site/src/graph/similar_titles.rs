@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use searchwright_text::{self as text, is_cjk};
 
-use super::alike::{Alike, Groups, Pairs, buckets};
+use super::near_duplicates::{Groups, Pairs, Similarity, buckets};
 use crate::page::HtmlFacts;
 
 /// Words kept of title and heading.
@@ -28,7 +28,7 @@ enum Intent {
 
 /// The words of all pages that may be in the index.
 #[derive(Debug, Default)]
-pub(super) struct Topics {
+pub(super) struct TitleWords {
     /// Page, and a hash of its language and what it is for; no page for what was taken back.
     pages: Vec<(u32, u32)>,
     ends: Vec<u32>,
@@ -38,7 +38,7 @@ pub(super) struct Topics {
 
 const NONE: u32 = u32::MAX;
 
-impl Topics {
+impl TitleWords {
     pub fn add(
         &mut self,
         id: u32,
@@ -142,7 +142,7 @@ impl Topics {
         for bucket in buckets(&entries) {
             pairs.compare(bucket, |a, b| {
                 let share = alike(set(things[a]), set(things[b])).filter(|share| *share >= least);
-                share.map(Alike::counted)
+                share.map(Similarity::counted)
             });
         }
         pairs.groups(&pages, true)
@@ -216,7 +216,7 @@ mod tests {
     use crate::page::UrlId;
 
     fn groups(titles: &[&str]) -> Groups {
-        let mut topics = Topics::default();
+        let mut topics = TitleWords::default();
         for (id, title) in titles.iter().enumerate() {
             topics.add(id as u32, &HtmlFacts::default(), Some(title), None, *b"en");
         }
@@ -225,7 +225,7 @@ mod tests {
 
     fn group(groups: &Groups, id: u32) -> Vec<u32> {
         groups
-            .of(UrlId(id))
+            .group_of(UrlId(id))
             .map(|group| group.members().map(|id| id.0).collect())
             .unwrap_or_default()
     }
@@ -255,7 +255,7 @@ mod tests {
             let jaccard = |a: usize, b: usize| sets[a].intersection(&sets[b]).count() as f64 / sets[a].union(&sets[b]).count() as f64;
             for a in 0..sets.len() {
                 let alone = (0..sets.len()).all(|b| a == b || jaccard(a, b) < 0.8);
-                prop_assert_eq!(found.of(UrlId(a as u32)).is_none(), alone);
+                prop_assert_eq!(found.group_of(UrlId(a as u32)).is_none(), alone);
             }
         }
     }

@@ -2,20 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Index, flag};
+use super::{PageFlags, SiteGraph};
 use crate::page::UrlId;
 
 /// Which page aims at which keyword.
 #[derive(Debug, Default)]
-pub(crate) struct Aims {
+pub(crate) struct KeywordTargets {
     /// Page and place of the keyword, sorted.
     pages: Vec<(u32, u32)>,
     keywords: Vec<Box<str>>,
 }
 
-impl Index {
+impl SiteGraph {
     /// Takes in the pages of keywords, by their normalised URLs; what the crawl does not know is left out.
-    pub fn aim(&mut self, keywords: Vec<(String, Vec<String>)>) {
+    pub fn set_keyword_targets(&mut self, keywords: Vec<(String, Vec<String>)>) {
         let wanted: HashSet<&str> = keywords
             .iter()
             .flat_map(|(_, keys)| keys.iter().map(String::as_str))
@@ -28,7 +28,7 @@ impl Index {
             .map(|id| (self.key(id), id.0))
             .filter(|(key, _)| wanted.contains(key))
             .collect();
-        let mut aims = Aims::default();
+        let mut aims = KeywordTargets::default();
         for (place, (keyword, keys)) in (0..).zip(&keywords) {
             let pages = keys.iter().filter_map(|key| known.get(key.as_str()));
             aims.pages.extend(pages.map(|page| (*page, place)));
@@ -48,7 +48,7 @@ impl Index {
             let same = pages.iter().filter(|(page, of)| of == keyword && *page != id.0);
             let rivals: Vec<UrlId> = same
                 .map(|(page, _)| UrlId(*page))
-                .filter(|page| self.has(*page, flag::INDEXABLE))
+                .filter(|page| self.has(*page, PageFlags::INDEXABLE))
                 .collect();
             let keyword = self.aims.keywords.get(*keyword as usize)?;
             (!rivals.is_empty()).then_some((&**keyword, rivals))

@@ -63,7 +63,7 @@ impl Group<'_> {
 }
 
 impl Groups {
-    pub fn of(&self, id: UrlId) -> Option<Group<'_>> {
+    pub fn group_of(&self, id: UrlId) -> Option<Group<'_>> {
         let place = self.places.binary_search_by_key(&id.0, |place| place.0).ok()?;
         let (_, first, percent, counted) = self.places[place];
         let start = self.members.partition_point(|(group, _)| *group < first);
@@ -79,13 +79,13 @@ impl Groups {
 
 /// How alike two things are, and whether that was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
-pub(super) struct Alike {
+pub(super) struct Similarity {
     /// 0 to 1.
     pub share: f64,
     pub counted: bool,
 }
 
-impl Alike {
+impl Similarity {
     pub const fn counted(share: f64) -> Self {
         Self { share, counted: true }
     }
@@ -94,14 +94,14 @@ impl Alike {
 /// Things that turn out to be alike, pair by pair.
 pub(super) struct Pairs {
     parents: Vec<u32>,
-    best: Vec<Alike>,
+    best: Vec<Similarity>,
 }
 
 impl Pairs {
     pub fn new(count: usize) -> Self {
         Self {
             parents: (0..count as u32).collect(),
-            best: vec![Alike::default(); count],
+            best: vec![Similarity::default(); count],
         }
     }
 
@@ -114,7 +114,7 @@ impl Pairs {
         at
     }
 
-    fn join(&mut self, a: usize, b: usize, alike: Alike) {
+    fn join(&mut self, a: usize, b: usize, alike: Similarity) {
         for i in [a, b] {
             if alike > self.best[i] {
                 self.best[i] = alike;
@@ -125,7 +125,11 @@ impl Pairs {
     }
 
     /// Compares those of a bucket with some that came before.
-    pub fn compare(&mut self, bucket: &[(u32, u32)], mut alike: impl FnMut(usize, usize) -> Option<Alike>) {
+    pub fn compare(
+        &mut self,
+        bucket: &[(u32, u32)],
+        mut alike: impl FnMut(usize, usize) -> Option<Similarity>,
+    ) {
         for (at, (_, i)) in bucket.iter().enumerate() {
             for (_, before) in &bucket[at.saturating_sub(COMPARED)..at] {
                 let (a, b) = (*before as usize, *i as usize);
@@ -161,10 +165,10 @@ impl Pairs {
         let mut places: Vec<(u32, u32, u8, bool)> = placed
             .map(|(best, (root, id))| {
                 // its like are the pages of the same thing
-                let Alike { share, counted } = if best.share > 0.0 {
+                let Similarity { share, counted } = if best.share > 0.0 {
                     best
                 } else {
-                    Alike::counted(1.0)
+                    Similarity::counted(1.0)
                 };
                 (*id, *root, (share * 100.0).round() as u8, counted)
             })
@@ -257,9 +261,9 @@ pub(super) fn near(
                     _ if estimate < least - DOUBT => return None,
                     (Some(one), Some(other)) => {
                         let share = counted.entry((a, b)).or_insert_with(|| one.similarity(other));
-                        Alike::counted(*share)
+                        Similarity::counted(*share)
                     }
-                    _ => Alike {
+                    _ => Similarity {
                         share: estimate,
                         counted: false,
                     },
@@ -294,7 +298,9 @@ mod tests {
             runs.add(UrlId(id), &tokens(text));
         }
         let groups = near(sketches.collect(), &runs, 0.9, |id| u64::from(id) + 1);
-        groups.of(UrlId(1)).map(|group| (group.percent, group.counted))
+        groups
+            .group_of(UrlId(1))
+            .map(|group| (group.percent, group.counted))
     }
 
     #[test]
@@ -327,7 +333,7 @@ mod tests {
             runs.add(UrlId(id), &tokens(&texts[id as usize]));
         }
         let groups = near(sketches.collect(), &runs, 0.9, |id| u64::from(id / 2) + 1);
-        let counted = [0, 1, 2].map(|id| groups.of(UrlId(id)).unwrap().counted);
+        let counted = [0, 1, 2].map(|id| groups.group_of(UrlId(id)).unwrap().counted);
         assert_eq!(counted, [true; 3]);
     }
 

@@ -1,15 +1,15 @@
 //! Pages that others may link to although the crawl saw no link: a page that gives no answer shows none of its links.
 
-use super::{Index, State, flag};
+use super::{PageFlags, SiteGraph, State};
 use crate::{page::UrlId, urls::provenance};
 
-impl Index {
+impl SiteGraph {
     /// Pages that no page which answered links to, and those that a single one does, where some page of the site gave no answer;
     /// else none.
     pub fn doubtful_inlinks(&self) -> [Vec<UrlId>; 2] {
         let internal = || {
             let ids = (0..self.len() as u32).map(UrlId);
-            ids.filter(|id| self.has(*id, flag::INTERNAL))
+            ids.filter(|id| self.has(*id, PageFlags::INTERNAL))
         };
         // what robots.txt forbids shows its links to no crawler, today or tomorrow
         let is_asked = |id: &UrlId| !matches!(self.state(*id), State::Known | State::Blocked);
@@ -17,7 +17,7 @@ impl Index {
             return Default::default();
         }
         let (mut orphans, mut single) = (Vec::new(), Vec::new());
-        for id in internal().filter(|id| self.has(*id, flag::INDEXABLE)) {
+        for id in internal().filter(|id| self.has(*id, PageFlags::INDEXABLE)) {
             let mut from = self.followed_by(id);
             match from.next() {
                 None if self.provenance(id) & provenance::GIVEN != 0 => orphans.push(id),
@@ -39,7 +39,7 @@ impl Index {
     }
 
     /// Takes in of which pages it is not known that nobody else links to them.
-    pub fn doubt(&mut self, pages: impl IntoIterator<Item = UrlId>) {
+    pub fn set_uncertain_inlinks(&mut self, pages: impl IntoIterator<Item = UrlId>) {
         self.doubtful = pages.into_iter().map(|id| id.0).collect();
         self.doubtful.sort_unstable();
     }
