@@ -9,7 +9,7 @@ use std::{
 };
 
 use searchwright_site::{
-    crawl::{Batch, Config, Ending, Page, Sink, SinkError, Termination, crawl},
+    crawl::{Batch, Config, CrawledPage, Ending, Sink, SinkError, Termination, crawl},
     fetch::{Cut, FetchError},
     page::Outcome,
 };
@@ -25,7 +25,7 @@ use super::{Lookup, Outbound, Purpose, Settings, Times, resolve::Looked};
 const MIB: usize = 1024 * 1024;
 
 #[derive(Default)]
-struct Pages(Vec<Page>);
+struct Pages(Vec<CrawledPage>);
 
 impl Sink for Pages {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
@@ -35,7 +35,7 @@ impl Sink for Pages {
 }
 
 impl Pages {
-    fn get(&self, end: &str) -> &Page {
+    fn get(&self, end: &str) -> &CrawledPage {
         self.0
             .iter()
             .find(|page| page.facts.url.ends_with(end))

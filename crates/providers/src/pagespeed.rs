@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use http::{HeaderName, Method};
 use searchwright_outbound::Guarded;
-use searchwright_site::vitals::{Figure, Oversized, Source, Target, Vitals};
+use searchwright_site::vitals::{Figure, Oversized, Source, TapTarget, Vitals};
 use searchwright_text as text;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -132,9 +132,9 @@ fn kept(value: &Value, most: usize) -> Option<Box<str>> {
     Some(text::cut(value.as_str()?, most).into())
 }
 
-fn small_targets(audit: &Value) -> Option<Vec<Target>> {
+fn small_targets(audit: &Value) -> Option<Vec<TapTarget>> {
     let target = |item: &Value| {
-        Some(Target {
+        Some(TapTarget {
             selector: kept(&item["node"]["selector"], TEXT)?,
             html: kept(&item["node"]["snippet"], TEXT)?,
         })

@@ -4,13 +4,13 @@
 //! site as a whole. Audits and rechecks call the same function, so that a problem that an audit
 //! found cannot look solved to a recheck for any other reason than that it is.
 
-mod addresses;
 mod ai;
 mod canonicals;
+mod catalogue;
 mod content;
 mod context;
 mod crawlability;
-mod document;
+mod dependencies;
 mod early;
 mod evaluate;
 mod evidence;
@@ -24,9 +24,8 @@ mod international;
 mod languages;
 mod links;
 mod mobile;
-mod parts;
+mod near_duplicates;
 mod performance;
-mod phrases;
 mod prerequisite;
 mod questions;
 mod redirects;
@@ -39,11 +38,12 @@ mod settings;
 mod sitemaps;
 mod social;
 mod structured_data;
-mod texts;
 mod titles;
+mod url_hygiene;
+mod url_parts;
 mod vitals;
 mod vocabulary;
-mod witnesses;
+mod word_lists;
 
 #[cfg(test)]
 mod tests;
@@ -56,16 +56,16 @@ use serde_json::Value;
 use self::prerequisite::Prerequisite;
 pub use self::{
     context::{Answer, Context, Page, Site},
-    document::markdown,
     early::{Asking, Early, Noticed},
     evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
     fetch_verdict::FetchVerdict,
     resolution::Resolution,
     settings::{Level, Rules, Settings},
-    witnesses::{Witnesses, is_cut, urls},
 };
 use crate::page::{HtmlFacts, UrlId};
 pub use crate::thresholds::{Threshold, Thresholds};
+pub use catalogue::markdown;
+pub use dependencies::{Dependencies, is_cut, urls};
 
 /// Version of the conditions below. The major number rises when a check's condition changes its meaning, the minor one when
 /// checks are added or see more, the last one when a check no longer sees what is not there. Ids are retired, never reused.
@@ -299,14 +299,14 @@ impl Check {
 static REGISTRY: LazyLock<Vec<Check>> = LazyLock::new(|| {
     let mut checks = [
         crawlability::CHECKS,
-        addresses::CHECKS,
+        url_hygiene::CHECKS,
         indexability::CHECKS,
         canonicals::CHECKS,
         links::CHECKS,
         external_links::CHECKS,
         redirects::CHECKS,
         content::CHECKS,
-        texts::CHECKS,
+        near_duplicates::CHECKS,
         titles::CHECKS,
         headings::CHECKS,
         images::CHECKS,

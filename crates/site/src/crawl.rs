@@ -176,7 +176,7 @@ pub struct Discovered {
 
 /// A page that was fetched, failed or is blocked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page {
+pub struct CrawledPage {
     /// What is known of it.
     pub facts: PageFacts,
     /// Clicks from the start URL; `None` when not reached by links.
@@ -204,7 +204,7 @@ pub struct Batch {
     /// URLs that became known since the last batch, by id.
     pub discovered: Vec<Discovered>,
     /// Pages since the last batch; checked links to other sites are among them.
-    pub pages: Vec<Page>,
+    pub pages: Vec<CrawledPage>,
     /// When it became known or changed.
     pub origin: Option<Origin>,
     /// What pages need beside themselves, when it was asked for.

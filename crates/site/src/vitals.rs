@@ -29,7 +29,7 @@ pub struct Vitals {
     /// Cumulative Layout Shift, thousandths.
     pub cls: Option<Figure>,
     /// What can be tapped and is too small, or too near to something else that can; of one visit by a program.
-    pub small_targets: Option<Vec<Target>>,
+    pub small_targets: Option<Vec<TapTarget>>,
     /// Images of more pixels than the screen shows; of one visit by a program.
     pub oversized: Option<Vec<Oversized>>,
     /// When, RFC 3339.
@@ -38,7 +38,7 @@ pub struct Vitals {
 
 /// Something that can be tapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct TapTarget {
     /// Where in the page, as CSS selects it.
     pub selector: Box<str>,
     /// Its tag, as it is in the tree of the page.

@@ -10,7 +10,7 @@ mod tests;
 use postcard::{ser_flavors::Flavor, serialize_with_flavor};
 use searchwright_site::{
     checks::{Asking, Early, Noticed},
-    crawl::{Batch, Discovered, Page},
+    crawl::{Batch, CrawledPage, Discovered},
     origin::{self, Origin},
     page::{More, Objects, PageFacts, UnknownTerms, UrlId},
     resources::Resource,
@@ -152,7 +152,7 @@ pub(super) fn pack(
         resources: batch.resources.take(),
     };
     let probes = batch.origin.iter().flat_map(|origin| &origin.probes);
-    let strange = |(place, page): (u32, &Page)| {
+    let strange = |(place, page): (u32, &CrawledPage)| {
         let strange = &page.facts.html.as_ref()?.strange;
         (!strange.is_empty()).then(|| (place, strange.clone()))
     };
@@ -164,7 +164,7 @@ pub(super) fn pack(
             .filter(|(_, day)| *day > 0)
             .collect(),
     };
-    let dated = |(place, page): (u32, &Page)| Some((place, page.facts.html.as_ref()?.dated?));
+    let dated = |(place, page): (u32, &CrawledPage)| Some((place, page.facts.html.as_ref()?.dated?));
     let dates = Dates {
         dated: (0..).zip(&batch.pages).filter_map(dated).collect(),
     };
@@ -172,7 +172,7 @@ pub(super) fn pack(
     plain.clear();
     write(plain, &(&batch.origin, &batch.discovered, batch.pages.len()))?;
     let mut places = Places::default();
-    for Page { facts, .. } in &batch.pages {
+    for CrawledPage { facts, .. } in &batch.pages {
         places.note(facts.id, plain.len());
         write(plain, facts)?;
     }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::OnceLock};
 
 use searchwright_site::{
-    checks::{Check, FetchVerdict, Witnesses, is_cut, urls},
+    checks::{Check, Dependencies, FetchVerdict, is_cut, urls},
     graph::{PageFlags, SiteGraph, State},
     origin::Origin,
     page::UrlId,
@@ -50,7 +50,7 @@ impl<'a> Witnessed<'a> {
         page: impl Fn() -> Option<UrlId>,
     ) -> Option<String> {
         let index = self.index;
-        if let Some(why) = check.silence_beside(evidence, told, self.origin) {
+        if let Some(why) = check.unmet_beside(evidence, told, self.origin) {
             return Some(why);
         }
         // a page is looked up only where it matters
@@ -63,9 +63,9 @@ impl<'a> Witnessed<'a> {
             return Some("a sitemap that could not be read may list it".to_owned());
         }
         let mut named = urls(evidence).into_iter();
-        match check.witnesses(told) {
-            Witnesses::None => None,
-            Witnesses::Resources => {
+        match check.dependencies(told) {
+            Dependencies::None => None,
+            Dependencies::Resources => {
                 let mut silent = named.filter_map(|url| Some((url, index.resources().silence(url)?)));
                 match silent.next() {
                     Some((url, why)) => Some(format!("{url}: {why}")),
@@ -75,7 +75,7 @@ impl<'a> Witnessed<'a> {
                     None => None,
                 }
             }
-            Witnesses::Others => {
+            Dependencies::Others => {
                 let silent = named.find_map(|url| Some((url, self.silent(&url_key_of(url)?).next()?)));
                 match silent {
                     Some((url, id)) => Some(format!("{url}: {}", self.why(id))),
@@ -85,7 +85,7 @@ impl<'a> Witnessed<'a> {
                     None => None,
                 }
             }
-            Witnesses::Targets => {
+            Dependencies::Targets => {
                 let page = page()?;
                 if let Some(id) = check.mute_alternate(evidence, page, index) {
                     let url = index.key(id);
@@ -123,7 +123,7 @@ impl<'a> Witnessed<'a> {
         self.silent.get_or_init(|| {
             let ids = (0..self.index.len() as u32)
                 .map(UrlId)
-                .filter(|id| !self.index.is_told(*id));
+                .filter(|id| !self.index.is_answered(*id));
             let mut all: Vec<(u64, u32)> = ids
                 .map(|id| (hash(self.index.key(id).as_bytes()), id.0))
                 .collect();

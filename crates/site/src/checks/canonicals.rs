@@ -7,8 +7,8 @@ use super::{
     Category::Indexability,
     Check, Page, Scope, Test,
     evidence::pages,
-    parts::{host, registrable},
     prerequisite::Prerequisite,
+    url_parts::{host, registrable},
 };
 use crate::{
     graph::{PageFlags, State},

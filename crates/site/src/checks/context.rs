@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::{
     Check, Rules, Test,
     evidence::MOST_PAGES,
-    parts::{authority, host, path_and_query},
-    phrases::Bots,
     schema::{self, Item, Markup},
+    url_parts::{authority, host, path_and_query},
+    word_lists::Bots,
 };
 use crate::{
     graph::{PageFlags, SiteGraph, State},
@@ -257,7 +257,7 @@ impl<'a> Page<'a> {
     }
 
     /// The internal targets of its links, each once.
-    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = Target<'h>> {
+    pub(super) fn link_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = LinkTarget<'h>> {
         let internal = |id: &UrlId| *id != self.id() && self.context.is_internal(*id);
         targets(&self.targets, html, internal)
     }
@@ -294,7 +294,7 @@ impl<'a> Page<'a> {
     }
 
     /// The same of targets on other sites that the crawl asked for.
-    pub(super) fn external_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = Target<'h>> {
+    pub(super) fn external_targets<'h>(&self, html: &'h HtmlFacts) -> impl Iterator<Item = LinkTarget<'h>> {
         let asked = |id: &UrlId| !self.context.is_internal(*id) && self.index().state(*id) != State::Known;
         let any = self.index().has(self.id(), PageFlags::TO_ASKED);
         any.then(|| targets(&self.external, html, asked))
@@ -305,13 +305,13 @@ impl<'a> Page<'a> {
 
 /// What links of a page lead to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target<'h> {
+pub(super) struct LinkTarget<'h> {
     pub id: UrlId,
     place: usize,
     html: &'h HtmlFacts,
 }
 
-impl<'h> Target<'h> {
+impl<'h> LinkTarget<'h> {
     /// The first link that leads there.
     pub fn link(self) -> Option<Link<'h>> {
         self.html.links.get(self.place)
@@ -324,7 +324,7 @@ fn targets<'h>(
     known: &OnceCell<Vec<u64>>,
     html: &'h HtmlFacts,
     wanted: impl Fn(&UrlId) -> bool,
-) -> impl Iterator<Item = Target<'h>> {
+) -> impl Iterator<Item = LinkTarget<'h>> {
     let targets = known.get_or_init(|| {
         let links = html.links.iter().zip(0..);
         let mut targets: Vec<u64> = links
@@ -334,7 +334,7 @@ fn targets<'h>(
         targets.dedup_by_key(|target| *target >> 32);
         targets
     });
-    targets.iter().map(|target| Target {
+    targets.iter().map(|target| LinkTarget {
         id: UrlId((target >> 32) as u32),
         place: *target as u32 as usize,
         html,

@@ -7,7 +7,7 @@ use super::{
     Check, Page, Scope, Test,
     evidence::{list, with},
     links::link,
-    parts::{host, path_and_query},
+    url_parts::{host, path_and_query},
 };
 use crate::{
     graph::{PageFlags, State},

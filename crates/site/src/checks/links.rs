@@ -11,8 +11,8 @@ use super::{
     crawlability::is_missing,
     evidence::{MOST, list, with},
     inlinks,
-    phrases::is_generic_anchor,
     prerequisite::Prerequisite,
+    word_lists::is_generic_anchor,
 };
 use crate::{
     graph::{PageFlags, State, has_all_ids, named},

@@ -19,7 +19,7 @@ pub(crate) enum Prerequisite {
     Variants,
     /// How the root of a site on https was connected to.
     Connection,
-    /// See [`Witnesses::Targets`](super::Witnesses).
+    /// See [`Dependencies::Targets`](super::Dependencies).
     Targets,
     /// Pages that link to the page, and sitemaps that list it, while its own answer is what it was.
     Inlinks,

@@ -5,10 +5,11 @@ use url::Url;
 
 use super::{
     Category::Redirects,
-    Check, Page, Scope, Severity, Site, Test, Thresholds, addresses,
+    Check, Page, Scope, Severity, Site, Test, Thresholds,
     evidence::{list, with},
-    parts::{host, path_and_query},
     prerequisite::Prerequisite,
+    url_hygiene,
+    url_parts::{host, path_and_query},
 };
 use crate::{
     dates,
@@ -128,7 +129,7 @@ fn to_error(page: &Page<'_>) -> Option<Value> {
     let way = way(page).filter(|way| !way.looped)?;
     let (index, last) = (page.index(), *way.urls.last()?);
     // it is never fetched, and visitors cannot reach it either
-    let private = addresses::is_private(index.key(last), host(&page.facts.url));
+    let private = url_hygiene::is_private(index.key(last), host(&page.facts.url));
     let error = page.context.error(last).is_some();
     (error || private).then(|| with(hops(index, &way), "privateAddress", private))
 }

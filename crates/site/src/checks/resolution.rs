@@ -36,7 +36,7 @@ impl Resolution {
 
 impl Prerequisite {
     /// Why it cannot be told; `None` when it can.
-    pub(super) fn silence(
+    pub(super) fn unmet(
         self,
         home: Option<&PageFacts>,
         origin: &Origin,
@@ -75,7 +75,7 @@ impl Prerequisite {
                 (!named && silent(origin.favicon_status)).then_some("/favicon.ico could not be fetched")
             }
             Self::Variants => {
-                // of one that was asked and gave no answer says `silence_beside`
+                // of one that was asked and gave no answer says `unmet_beside`
                 (!origin.permits_root()).then_some("robots.txt forbids to fetch the root")
             }
             Self::Connection => (origin.root.starts_with("https:")
@@ -100,7 +100,7 @@ const NOT_THERE: &str = "http-4xx";
 
 impl Check {
     /// Why nothing can be told of the problem, wherever it was; `None` when it can.
-    pub fn silence(
+    pub fn unmet_prerequisite(
         &self,
         home: Option<&PageFacts>,
         origin: &Origin,
@@ -108,7 +108,7 @@ impl Check {
     ) -> Option<&'static str> {
         self.rests_on
             .iter()
-            .find_map(|rest| rest.silence(home, origin, index))
+            .find_map(|prerequisite| prerequisite.unmet(home, origin, index))
     }
 
     /// What lies beside the pages decides: robots.txt, sitemaps or llms.txt.
@@ -126,7 +126,7 @@ impl Check {
     }
 
     /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when
-    /// that is no proof. What it needs beside the page is asked of [`Check::silence`].
+    /// that is no proof. What it needs beside the page is asked of [`Check::unmet_prerequisite`].
     pub fn resolution(&self, told: FetchVerdict) -> Option<Resolution> {
         let of_html = match self.test {
             Test::Site(_) => return Some(Resolution::Fixed),

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::{
     Category::{Ai, Images, Performance, Social},
-    Check, Page, Scope, Severity, Site, Test, Thresholds, addresses,
+    Check, Page, Scope, Severity, Site, Test, Thresholds,
     crawlability::is_missing,
     evidence::{list, with},
-    parts::{host, registrable},
     prerequisite::Prerequisite,
+    url_hygiene,
+    url_parts::{host, registrable},
 };
 use crate::{
     http_status::is_bot_refusal,
@@ -224,7 +225,7 @@ fn llms_links(site: &Site<'_>) -> Option<Value> {
         .filter(|resource| resource.is_for(purpose::LLMS))
         .filter(|resource| match resource.status {
             Some(status) => status != 200 && !is_bot_refusal(status),
-            None => is_broken(resource) || addresses::is_private(&resource.url, own),
+            None => is_broken(resource) || url_hygiene::is_private(&resource.url, own),
         })
         .collect();
     broken.sort_unstable_by(|a, b| a.url.cmp(&b.url));

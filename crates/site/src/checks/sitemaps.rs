@@ -169,7 +169,7 @@ fn missing(site: &Site<'_>) -> Option<Value> {
     // what did not answer may be there
     if found
         || Prerequisite::AnySitemap
-            .silence(None, site.origin(), site.context.index)
+            .unmet(None, site.origin(), site.context.index)
             .is_some()
     {
         return None;

@@ -9,7 +9,7 @@ use super::{
     Check, Page, Scope, Test,
     content::group,
     evidence::{list, none, text as evidence_text},
-    parts::{host, registrable},
+    url_parts::{host, registrable},
 };
 use crate::{graph::Same, page::HtmlFacts};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Batch, Discovered, Page};
+use super::{Batch, CrawledPage, Discovered};
 use crate::{
     frontier::Frontier, graph::GraphBuilder, origin::Origin, page::UrlId, resources::Resource, urls::UrlTable,
 };
@@ -37,7 +37,7 @@ impl Pending {
         }
     }
 
-    pub(super) fn page(&mut self, page: Page) {
+    pub(super) fn page(&mut self, page: CrawledPage) {
         self.since.get_or_insert_with(Instant::now);
         self.batch.pages.push(page);
     }

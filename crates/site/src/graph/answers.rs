@@ -6,7 +6,7 @@ use crate::{http_status::is_transient, page::UrlId, urls::provenance};
 impl SiteGraph {
     /// Whether a crawl learnt what a URL answers, be it that its host does not exist; of a redirect of another site that
     /// links lead to, what it leads to.
-    pub fn is_told(&self, id: UrlId) -> bool {
+    pub fn is_answered(&self, id: UrlId) -> bool {
         match self.state(id) {
             State::Known | State::Blocked => false,
             State::Failed => self.has(id, PageFlags::NO_HOST),
@@ -28,7 +28,7 @@ impl SiteGraph {
         let hops = self.hops(id);
         let end = hops.urls.last().filter(|end| !hops.looped && **end != id);
         end.is_none_or(|end| {
-            self.has(*end, PageFlags::INTERNAL) || self.redirect(*end).is_none() && self.is_told(*end)
+            self.has(*end, PageFlags::INTERNAL) || self.redirect(*end).is_none() && self.is_answered(*end)
         })
     }
 

@@ -13,7 +13,7 @@ impl SiteGraph {
         };
         // what robots.txt forbids shows its links to no crawler, today or tomorrow
         let is_asked = |id: &UrlId| !matches!(self.state(*id), State::Known | State::Blocked);
-        if !internal().any(|id| is_asked(&id) && !self.is_told(id)) {
+        if !internal().any(|id| is_asked(&id) && !self.is_answered(id)) {
             return Default::default();
         }
         let (mut orphans, mut single) = (Vec::new(), Vec::new());

@@ -130,9 +130,9 @@ impl<'a> Tokenizer<'a> {
                 return Some(Token::Text(&self.html[start..open], TextKind::Data));
             }
             match self.markup(open) {
-                Markup::Token(token) => return Some(token),
-                Markup::Nothing => {}
-                Markup::End => self.at = bytes.len(),
+                LexedMarkup::Token(token) => return Some(token),
+                LexedMarkup::Nothing => {}
+                LexedMarkup::End => self.at = bytes.len(),
             }
             start = self.at;
             from = start;
@@ -142,7 +142,7 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// Reads what begins with the `<` at `open`.
-    fn markup(&mut self, open: usize) -> Markup<'a> {
+    fn markup(&mut self, open: usize) -> LexedMarkup<'a> {
         let bytes = self.html.as_bytes();
         match bytes[open + 1] {
             b'/' => match bytes[open + 2] {
@@ -156,19 +156,19 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    fn skip_to(&mut self, at: usize) -> Markup<'a> {
+    fn skip_to(&mut self, at: usize) -> LexedMarkup<'a> {
         self.at = at.min(self.html.len());
-        Markup::Nothing
+        LexedMarkup::Nothing
     }
 
-    fn bogus_comment(&mut self, from: usize) -> Markup<'a> {
+    fn bogus_comment(&mut self, from: usize) -> LexedMarkup<'a> {
         match memchr(b'>', &self.html.as_bytes()[from..]) {
             Some(end) => self.skip_to(from + end + 1),
             None => self.skip_to(self.html.len()),
         }
     }
 
-    fn declaration(&mut self, from: usize) -> Markup<'a> {
+    fn declaration(&mut self, from: usize) -> LexedMarkup<'a> {
         let rest = &self.html.as_bytes()[from..];
         if rest.starts_with(b"--") {
             return self.skip_to(from + 2 + comment_length(&rest[2..]));
@@ -179,7 +179,7 @@ impl<'a> Tokenizer<'a> {
         {
             let end = memchr(b'>', rest).unwrap_or(rest.len());
             self.at = (from + end + 1).min(self.html.len());
-            return Markup::Token(Token::Doctype(&self.html[from..from + end]));
+            return LexedMarkup::Token(Token::Doctype(&self.html[from..from + end]));
         }
         if rest.starts_with(b"[CDATA[") && self.namespace() != Namespace::Html {
             let begin = from + 7;
@@ -187,16 +187,16 @@ impl<'a> Tokenizer<'a> {
             let end = length.map_or(self.html.len(), |length| begin + length);
             self.at = (end + 3).min(self.html.len());
             if begin == end {
-                return Markup::Nothing;
+                return LexedMarkup::Nothing;
             }
-            return Markup::Token(Token::Text(&self.html[begin..end], TextKind::Cdata));
+            return LexedMarkup::Token(Token::Text(&self.html[begin..end], TextKind::Cdata));
         }
         self.bogus_comment(from)
     }
 
-    fn end_tag(&mut self, open: usize) -> Markup<'a> {
+    fn end_tag(&mut self, open: usize) -> LexedMarkup<'a> {
         let Some(read) = tag_lexer::read(self.html, open + 2, None) else {
-            return Markup::End;
+            return LexedMarkup::End;
         };
         self.at = read.end;
         let tag = read.tag;
@@ -209,13 +209,13 @@ impl<'a> Tokenizer<'a> {
         if leaves {
             self.namespaces.pop();
         }
-        Markup::Token(Token::End(tag))
+        LexedMarkup::Token(Token::End(tag))
     }
 
-    fn start_tag(&mut self, open: usize) -> Markup<'a> {
+    fn start_tag(&mut self, open: usize) -> LexedMarkup<'a> {
         self.attributes.clear();
         let Some(read) = tag_lexer::read(self.html, open + 1, Some(&mut self.attributes)) else {
-            return Markup::End;
+            return LexedMarkup::End;
         };
         self.at = read.end;
         let tag = read.tag;
@@ -244,7 +244,7 @@ impl<'a> Tokenizer<'a> {
             tag.is_void()
         };
         let source = &self.html[open..read.end];
-        Markup::Token(Token::Start(StartTag {
+        LexedMarkup::Token(Token::Start(StartTag {
             tag,
             name,
             at: open,
@@ -302,7 +302,7 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
-enum Markup<'a> {
+enum LexedMarkup<'a> {
     Token(Token<'a>),
     /// A comment or the like.
     Nothing,

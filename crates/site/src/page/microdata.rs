@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::vocabulary::{is_property, is_type};
 
 pub(super) use collector::{ItemAttributes, ItemCollector, PendingText, names, short};
-pub(super) use json_ld::Value;
+pub(super) use json_ld::PropertyValue;
 pub use objects::{Object, Objects};
 
 /// NameCollector kept of either kind.

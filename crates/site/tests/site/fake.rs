@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use searchwright_site::{
-    crawl::{Batch, Config, Discovered, Ending, Page, Resume, Sink, SinkError, crawl},
+    crawl::{Batch, Config, CrawledPage, Discovered, Ending, Resume, Sink, SinkError, crawl},
     fetch::{Connection, Cut, Fetch, FetchError, Fetched, Method, Request, Response},
     graph::{KnownRuns, PageFlags, SiteGraph},
     origin::Origin,
@@ -183,7 +183,7 @@ impl Fetch for Site {
 #[derive(Clone, Default)]
 pub struct Memory {
     pub urls: Vec<Discovered>,
-    pub pages: Vec<Page>,
+    pub pages: Vec<CrawledPage>,
     pub origin: Option<Origin>,
     pub batches: Vec<Batch>,
     /// Batches after which nothing can be saved any more, as if the process had died.
@@ -250,7 +250,7 @@ impl Memory {
         self.pages.iter().map(|page| path(&page.facts.url)).collect()
     }
 
-    pub fn page(&self, path_and_query: &str) -> &Page {
+    pub fn page(&self, path_and_query: &str) -> &CrawledPage {
         self.pages
             .iter()
             .find(|page| path(&page.facts.url) == path_and_query)

@@ -276,7 +276,7 @@ pub(super) fn evaluate_site(
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let mut found = Vec::new();
     let failed = checks::evaluate_site(home, &context, &mut found);
-    let silence = |check: &&Check| check.silence(home, &shared.origin, &shared.index);
+    let silence = |check: &&Check| check.unmet_prerequisite(home, &shared.origin, &shared.index);
     let silent = checks::registry().iter().filter(|check| silence(check).is_some());
     sums.unproven
         .extend(failed.into_iter().chain(silent).map(|check| check.id));

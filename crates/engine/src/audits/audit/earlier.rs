@@ -290,14 +290,14 @@ impl crawl::PreviousCrawl for Earlier {
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
-        crawl::Page,
+        crawl::CrawledPage,
         page::{At, Outcome},
     };
 
     use super::*;
 
     fn batch(urls: &[&str]) -> Batch {
-        let page = |url: &&str| Page {
+        let page = |url: &&str| CrawledPage {
             facts: PageFacts {
                 validators: url.ends_with("v").then(|| {
                     Box::new(Validators {

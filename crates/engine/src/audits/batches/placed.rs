@@ -2,7 +2,7 @@
 //! its own any more, so it is found from behind, before where pages begin: objects of microdata, and behind them words of texts.
 
 use searchwright_site::{
-    crawl::Page,
+    crawl::CrawledPage,
     page::{HtmlFacts, Objects},
 };
 use searchwright_text::shingles::Tokens;
@@ -25,7 +25,7 @@ const RUNS: &[u8; 8] = b"\0runs\0\0\0";
 pub(super) type Placed<T> = Vec<(u32, T)>;
 
 /// Writes both.
-pub(super) fn write(plain: &mut Vec<u8>, pages: &[Page]) -> Result<(), JobError> {
+pub(super) fn write(plain: &mut Vec<u8>, pages: &[CrawledPage]) -> Result<(), JobError> {
     write_each(plain, pages, OBJECTS, |html| html.objects.as_deref())?;
     write_each(plain, pages, TOKENS, |html| html.tokens.as_deref())
 }
@@ -33,7 +33,7 @@ pub(super) fn write(plain: &mut Vec<u8>, pages: &[Page]) -> Result<(), JobError>
 /// Those of all pages, how many bytes they take in four, little-endian, and the mark; nothing for a batch without any.
 fn write_each<T: Serialize>(
     plain: &mut Vec<u8>,
-    pages: &[Page],
+    pages: &[CrawledPage],
     mark: &[u8; 8],
     of: fn(&HtmlFacts) -> Option<&T>,
 ) -> Result<(), JobError> {

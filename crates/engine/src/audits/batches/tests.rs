@@ -10,7 +10,7 @@ use super::*;
 
 fn batch() -> Batch {
     let url = Url::parse("https://example.com/").unwrap();
-    let page = |html: Option<HtmlFacts>| Page {
+    let page = |html: Option<HtmlFacts>| CrawledPage {
         facts: PageFacts {
             html: html.map(Box::new),
             ..PageFacts::without_answer(&url, At::default(), Outcome::Status(200))

@@ -161,7 +161,7 @@ fn outcome(
             if let Some(why) = is_silent(facts) {
                 return inconclusive(item, why);
             }
-            if let Some(why) = check.silence(home, &ending.origin, &ending.index) {
+            if let Some(why) = check.unmet_prerequisite(home, &ending.origin, &ending.index) {
                 return inconclusive(item, why);
             }
             let of = (&item.evidence, FetchVerdict::from_facts(facts));

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Page, evidence::with, parts::path_and_query};
-use crate::{graph::PageFlags, page::Outcome};
+use super::super::{Page, evidence::with};
+use crate::{checks::url_parts::path_and_query, graph::PageFlags, page::Outcome};
 
 /// What home pages are called where they have a name.
 const HOME_NAMES: [&str; 9] = [

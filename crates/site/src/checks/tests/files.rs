@@ -21,7 +21,7 @@ fn files_beside_pages_that_cannot_be_read_prove_nothing() {
             error: error.map(Into::into),
             ..Sitemap::default()
         });
-        checks.map(|check| check.silence(None, &origin, &index).is_some())
+        checks.map(|check| check.unmet_prerequisite(None, &origin, &index).is_some())
     };
     let (page, cut) = (
         Some("an HTML page, not a sitemap"),

@@ -1,7 +1,7 @@
 //! Core Web Vitals.
 
 use super::{Case, World, evidence};
-use crate::vitals::{Figure, Oversized, Source, Target, Vitals};
+use crate::vitals::{Figure, Oversized, Source, TapTarget, Vitals};
 
 fn world(source: Source, [lcp, inp, cls]: [u32; 3]) -> World {
     let of = |value| Some(Figure { value, source });
@@ -16,7 +16,7 @@ fn world(source: Source, [lcp, inp, cls]: [u32; 3]) -> World {
 
 /// A page of which a browser showed so many links that are too small, and so many images that are too large.
 fn shown_with(targets: usize, images: usize) -> World {
-    let target = Target {
+    let target = TapTarget {
         selector: "p > a".into(),
         html: "<a href=\"/a\">".into(),
     };

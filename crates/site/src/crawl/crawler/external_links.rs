@@ -16,7 +16,7 @@ use url::Url;
 use super::Crawler;
 use crate::{
     crawl::{
-        Page, alternates,
+        CrawledPage, alternates,
         event::CrawlEvent,
         fetch_task::FetchTask,
         parse_job::{ParseJob, ParsedPage},
@@ -304,7 +304,7 @@ impl Crawler {
             html.hreflangs.retain(|link| link.target.is_some_and(is_ours));
         }
         self.builder.add(&facts);
-        self.pending.page(Page { facts, depth: None });
+        self.pending.page(CrawledPage { facts, depth: None });
         self.checks.asked.insert(work.id);
         self.follow(work);
     }

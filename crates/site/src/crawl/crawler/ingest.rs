@@ -8,7 +8,7 @@ use url::Url;
 use super::Crawler;
 use crate::{
     crawl::{
-        Page, Termination,
+        CrawledPage, Termination,
         challenge::is_challenge,
         fetch_task::FetchTask,
         parse_job::{ParseJob, ParsedPage, read},
@@ -129,7 +129,7 @@ impl Crawler {
         self.tally.add(self.builder.state(id));
         self.expand(id);
         self.frontier.finished();
-        self.pending.page(Page {
+        self.pending.page(CrawledPage {
             depth: self.frontier.depth(id),
             facts,
         });

@@ -82,7 +82,7 @@ impl Crawler {
                 .push((url, purposes));
         }
         let until = (Instant::now() + self.config.resource_duration).min(self.deadline);
-        let asking = Asking {
+        let asking = ResourceFetcher {
             fetcher: self.fetcher.clone(),
             retry: self.config.retry_delays[0],
             fresh: self.permit.is_some(),
@@ -165,7 +165,7 @@ fn is_allowed(rules: &Policies, url: &Url) -> bool {
 }
 
 /// What all lanes have in common.
-struct Asking {
+struct ResourceFetcher {
     fetcher: Arc<dyn Fetch>,
     retry: Duration,
     fresh: bool,
@@ -174,7 +174,7 @@ struct Asking {
     found: Mutex<Vec<Resource>>,
 }
 
-impl Asking {
+impl ResourceFetcher {
     /// Asks for one after the other.
     async fn lane(&self, wanted: Vec<(Url, u8)>, delay: Duration) {
         let (mut next, mut failures) = (Instant::now(), 0);

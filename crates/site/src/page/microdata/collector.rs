@@ -8,7 +8,7 @@ use searchwright_text as text;
 
 use super::{
     Object, Objects,
-    json_ld::{CollectedItem, Value},
+    json_ld::{CollectedItem, PropertyValue},
     of_schema_org,
 };
 use crate::{html::tags::Tag, page::OBJECTS};
@@ -143,7 +143,7 @@ impl ItemCollector {
         match (names, outer) {
             (Some(names), Some((outer, _))) => {
                 self.items[place].is_value = true;
-                self.add_to(outer, names, Value::Object(place));
+                self.add_to(outer, names, PropertyValue::Object(place));
             }
             (Some(_), None) => {
                 self.belongs_to_nothing();
@@ -163,7 +163,7 @@ impl ItemCollector {
     }
 
     /// A property of the object around it.
-    pub fn add(&mut self, names: Vec<Box<str>>, value: Value) {
+    pub fn add(&mut self, names: Vec<Box<str>>, value: PropertyValue) {
         match self.open.last().map(|element| element.object) {
             Some(object) => self.add_to(object, names, value),
             None => self.belongs_to_nothing(),
@@ -262,9 +262,9 @@ impl ItemCollector {
                         self.other_text();
                     }
                     let value = match awaited.url {
-                        Some(url) => Value::Named(url, short(said)),
-                        None if said.is_empty() && awaited.is_other => Value::Something,
-                        None => Value::Text(short(said)),
+                        Some(url) => PropertyValue::Named(url, short(said)),
+                        None if said.is_empty() && awaited.is_other => PropertyValue::Something,
+                        None => PropertyValue::Text(short(said)),
                     };
                     self.add_to(element.object, awaited.names, value);
                 }
@@ -311,7 +311,7 @@ impl ItemCollector {
         (kept.cut || !kept.list.is_empty()).then_some(kept)
     }
 
-    fn add_to(&mut self, object: usize, names: Vec<Box<str>>, value: Value) {
+    fn add_to(&mut self, object: usize, names: Vec<Box<str>>, value: PropertyValue) {
         self.values += names.len();
         if self.cut || self.values > VALUES {
             self.cut_off();

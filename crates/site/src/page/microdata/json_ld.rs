@@ -7,7 +7,7 @@ use crate::html::tags::Tag;
 
 /// What a property says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::page) enum Value {
+pub(in crate::page) enum PropertyValue {
     Text(Box<str>),
     /// Of a link, an image or the like: what it names, and not a text.
     Url(Box<str>),
@@ -26,7 +26,7 @@ pub(super) struct CollectedItem {
     pub tag: Tag,
     pub types: Vec<Box<str>>,
     pub id: Option<Box<str>>,
-    pub properties: Vec<(Box<str>, Value)>,
+    pub properties: Vec<(Box<str>, PropertyValue)>,
     /// It is the value of a property of another one.
     pub is_value: bool,
     /// More may belong to it than is known.
@@ -67,7 +67,7 @@ impl ItemCollector {
         if let Some(id) = &thing.id {
             out.push_str(&format!("\"@id\":{},", quoted(id)));
         }
-        let mut properties = BTreeMap::<&str, Vec<&Value>>::new();
+        let mut properties = BTreeMap::<&str, Vec<&PropertyValue>>::new();
         for (name, value) in &thing.properties {
             let values = properties.entry(name).or_default();
             if !values.iter().take(COMPARED).any(|known| *known == value) {
@@ -93,17 +93,17 @@ impl ItemCollector {
         (out.len() <= most).then_some(is_whole)
     }
 
-    fn write_value(&self, value: &Value, out: &mut String, most: usize) -> Option<bool> {
+    fn write_value(&self, value: &PropertyValue, out: &mut String, most: usize) -> Option<bool> {
         if out.len() > most {
             return None;
         }
         match value {
-            Value::Text(text) => out.push_str(&quoted(text)),
-            Value::Url(url) => out.push_str(&format!("{{\"@id\":{}}}", quoted(url))),
-            Value::Named(url, name) => {
+            PropertyValue::Text(text) => out.push_str(&quoted(text)),
+            PropertyValue::Url(url) => out.push_str(&format!("{{\"@id\":{}}}", quoted(url))),
+            PropertyValue::Named(url, name) => {
                 out.push_str(&format!("{{\"url\":{},\"name\":{}}}", quoted(url), quoted(name)));
             }
-            Value::Object(place) => {
+            PropertyValue::Object(place) => {
                 let thing = self.items.get(*place)?;
                 if thing.says_something() {
                     return self.write(*place, out, most);
@@ -111,7 +111,7 @@ impl ItemCollector {
                 out.push_str("true");
                 return Some(!self.is_doubtful(*place, thing));
             }
-            Value::Something => out.push_str("true"),
+            PropertyValue::Something => out.push_str("true"),
         }
         Some(true)
     }

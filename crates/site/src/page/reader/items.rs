@@ -10,7 +10,7 @@ use crate::{
         tags::Tag,
         tokenizer::{StartTag, TextKind},
     },
-    page::microdata::{ItemAttributes, PendingText, Value, names, short},
+    page::microdata::{ItemAttributes, PendingText, PropertyValue, names, short},
 };
 
 impl<'a> Reader<'a, '_> {
@@ -44,7 +44,7 @@ impl<'a> Reader<'a, '_> {
         let value = written(start, attributes);
         let is_link_to_someone = start.tag == Tag::A && names.iter().any(|name| is_someone(name));
         match (value, depth) {
-            (Some(Value::Url(url)), Some(depth)) if is_link_to_someone => {
+            (Some(PropertyValue::Url(url)), Some(depth)) if is_link_to_someone => {
                 objects.await_text(
                     PendingText::new(names, self.prose.mark(), Some(url)),
                     start.tag,
@@ -55,7 +55,7 @@ impl<'a> Reader<'a, '_> {
             (None, Some(depth)) => {
                 objects.await_text(PendingText::new(names, self.prose.mark(), None), start.tag, depth);
             }
-            (None, None) => objects.add(names, Value::Text(Box::default())),
+            (None, None) => objects.add(names, PropertyValue::Text(Box::default())),
         }
     }
 
@@ -109,13 +109,13 @@ impl<'a> Reader<'a, '_> {
 
 /// The value of a property that its attributes say; `None` where it is the text of the element. By the standard `content`
 /// counts on a `<meta>` only, but search engines read it on all.
-fn written(start: &StartTag<'_>, attributes: Attributes<'_, '_>) -> Option<Value> {
+fn written(start: &StartTag<'_>, attributes: Attributes<'_, '_>) -> Option<PropertyValue> {
     let some = |name: &str| attributes.get(name).filter(|value| !value.is_empty());
-    let text = |value: Cow<'_, str>| Value::Text(short(&value));
+    let text = |value: Cow<'_, str>| PropertyValue::Text(short(&value));
     let content = some("content").map(text);
-    let url = |name: &str| some(name).map(|url| Value::Url(short(&url)));
+    let url = |name: &str| some(name).map(|url| PropertyValue::Url(short(&url)));
     match start.tag {
-        Tag::Meta => Some(content.unwrap_or_else(|| Value::Text(Box::default()))),
+        Tag::Meta => Some(content.unwrap_or_else(|| PropertyValue::Text(Box::default()))),
         Tag::Audio | Tag::Embed | Tag::Iframe | Tag::Img | Tag::Source | Tag::Track | Tag::Video => {
             url("src").or(content).or_else(|| loaded_later(attributes))
         }
@@ -133,13 +133,13 @@ fn is_valued(name: &str) -> bool {
 }
 
 /// An image that scripts put in its place when it comes into view.
-fn loaded_later(attributes: Attributes<'_, '_>) -> Option<Value> {
+fn loaded_later(attributes: Attributes<'_, '_>) -> Option<PropertyValue> {
     let mut sources = attributes.0.iter().filter(|attribute| {
         let name = attribute.name.to_ascii_lowercase();
         name == "srcset" || name.starts_with("data-") && name.contains("src")
     });
     let source = sources.find(|attribute| !attribute.value.trim().is_empty())?;
-    Some(Value::Url(short(&entities::decode(
+    Some(PropertyValue::Url(short(&entities::decode(
         source.value.trim(),
         In::Attribute,
     ))))

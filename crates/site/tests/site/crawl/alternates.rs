@@ -22,7 +22,7 @@ fn alternate(code: &str, href: &str) -> String {
 /// Whether it is known what an alternate of the start page says.
 fn is_read(ending: &Ending, id: UrlId) -> bool {
     let index = &ending.index;
-    index.is_told(id) && !index.is_unread_of(UrlId(0), index.key(id))
+    index.is_answered(id) && !index.is_unread_of(UrlId(0), index.key(id))
 }
 
 /// A start page that names another host's as its German version.

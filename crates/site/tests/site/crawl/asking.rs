@@ -251,7 +251,7 @@ async fn links_to_other_sites_are_checked_by_head() {
         "https://other.example/page",
         "https://third.example/",
     ];
-    assert!(told.iter().all(|url| index.is_told(id(url))));
+    assert!(told.iter().all(|url| index.is_answered(id(url))));
     assert_eq!(
         (
             ending.progress.fetched,
@@ -316,8 +316,10 @@ async fn redirects_of_other_sites_are_followed_to_their_end() {
         "only links lead to pages of the site"
     );
     assert_eq!((asked(&step(10)), asked(&step(11))), (1, 0));
-    assert!(index.is_told(id("http://old.example/a")) && index.is_told(id("https://round.example/a")));
-    assert!(!index.is_told(id(&step(0))), "where it ends was not asked");
+    assert!(
+        index.is_answered(id("http://old.example/a")) && index.is_answered(id("https://round.example/a"))
+    );
+    assert!(!index.is_answered(id(&step(0))), "where it ends was not asked");
 }
 
 #[tokio::test]

@@ -245,7 +245,7 @@ fn what_cannot_be_told_of_an_object_is_not_mended() {
         assert_eq!(seen(&world), None, "{html}");
         let built = world.build();
         let told = FetchVerdict::from_facts(world.facts("/p").as_ref().unwrap());
-        let told = check.silence_beside(evidence, told, &built.origin);
+        let told = check.unmet_beside(evidence, told, &built.origin);
         assert_eq!(check.resolution(FetchVerdict::Whole), Some(Resolution::Fixed));
         told.is_some()
     };

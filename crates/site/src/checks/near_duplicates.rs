@@ -8,7 +8,7 @@ use super::{
     Category::{Content, International},
     Check, Page, Scope, Test,
     evidence::{pages, with},
-    parts::path_and_query,
+    url_parts::path_and_query,
 };
 use crate::{graph::Group, page::HtmlFacts, page::UrlId};
 

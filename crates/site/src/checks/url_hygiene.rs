@@ -10,7 +10,7 @@ use super::{
     Category::Crawlability,
     Check, Page, Scope, Test,
     evidence::list,
-    parts::{host, registrable},
+    url_parts::{host, registrable},
 };
 use crate::{
     graph::{PageFlags, Same},

@@ -40,7 +40,7 @@ fn is_of_microdata(evidence: &Value) -> bool {
 
 /// Which URLs that evidence names have a say in whether the problem is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Witnesses {
+pub enum Dependencies {
     /// None.
     None,
     /// Those that the page points at still.
@@ -53,14 +53,14 @@ pub enum Witnesses {
 
 impl Check {
     /// Who decides, beside a page that answers so.
-    pub fn witnesses(&self, told: FetchVerdict) -> Witnesses {
+    pub fn dependencies(&self, told: FetchVerdict) -> Dependencies {
         match self.scope {
-            _ if OF_RESOURCES.contains(&self.id) => Witnesses::Resources,
-            _ if self.rests_on.contains(&Prerequisite::Targets) => Witnesses::Targets,
-            Scope::Targets => Witnesses::Targets,
-            Scope::Graph => Witnesses::Others,
-            _ if self.is_unmended(told) => Witnesses::Others,
-            Scope::Page | Scope::Site => Witnesses::None,
+            _ if OF_RESOURCES.contains(&self.id) => Dependencies::Resources,
+            _ if self.rests_on.contains(&Prerequisite::Targets) => Dependencies::Targets,
+            Scope::Targets => Dependencies::Targets,
+            Scope::Graph => Dependencies::Others,
+            _ if self.is_unmended(told) => Dependencies::Others,
+            Scope::Page | Scope::Site => Dependencies::None,
         }
     }
 
@@ -94,7 +94,7 @@ impl Check {
     }
 
     /// Why what was asked for beside pages tells nothing of a problem with this evidence; `None` when it does.
-    pub fn silence_beside(&self, evidence: &Value, told: FetchVerdict, origin: &Origin) -> Option<String> {
+    pub fn unmet_beside(&self, evidence: &Value, told: FetchVerdict, origin: &Origin) -> Option<String> {
         let listed = || evidence.get("inSitemap") == Some(&Value::Bool(true));
         if self.is_unmended(told) && listed() && origin.may_list_more() {
             return Some("a sitemap could not be read".to_owned());
