@@ -88,7 +88,7 @@ pub struct Response {
 #[cfg(test)]
 impl Response {
     /// An answer that came whole and soon.
-    pub(crate) fn of(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> Self {
+    pub(crate) fn new(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> Self {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, http::HeaderValue::from_str(value).unwrap());

@@ -66,7 +66,7 @@ impl Resource {
             Ok(answer) => {
                 resource.status = Some(answer.status);
                 resource.headers(&answer.headers);
-                resource.size = dimensions::of(&answer.body);
+                resource.size = dimensions::read(&answer.body);
             }
         }
         resource

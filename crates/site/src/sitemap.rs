@@ -68,7 +68,7 @@ pub fn read(body: &[u8], root: &Url, now_ms: i64) -> Listing {
 }
 
 fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
-    let counted = Counted::of(body, limit);
+    let counted = Counted::new(body, limit);
     let mut scan = Scan {
         listing: Listing::default(),
         root,
@@ -80,7 +80,7 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
         listed: false,
     };
     let mut reader = BufReader::with_capacity(BUFFER, counted);
-    let encoding = reader.fill_buf().ok().and_then(encoding::of);
+    let encoding = reader.fill_buf().ok().and_then(encoding::detect);
     let (outcome, counted, encoding) = match encoding {
         None => (scan.document(&mut reader), reader.into_inner(), None),
         Some(encoding) => {

@@ -22,7 +22,7 @@ const RU: &str = "ул стр см рис им проф акад т.е напр 
 const PL: &str = "np dr prof ul tzn tj św ok nr str m.in al pl inż mgr rys tab ww";
 
 /// Bytes of the longest of them.
-const LONGEST: usize = 10;
+const MAX_BYTES: usize = 10;
 
 static KNOWN: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| {
     let lists = [
@@ -42,14 +42,14 @@ static KNOWN: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock:
 
 /// Whether the word before a full stop is one of these abbreviations; `word` without its last stop.
 pub(crate) fn is_abbreviation(word: &str, language: &str) -> bool {
-    if word.len() > LONGEST {
+    if word.len() > MAX_BYTES {
         return false;
     }
     let Some(words) = KNOWN.get(language) else {
         return false;
     };
     // most are of ASCII, and no word that ends a sentence need be copied for that
-    let mut room = [0; LONGEST];
+    let mut room = [0; MAX_BYTES];
     room[..word.len()].copy_from_slice(word.as_bytes());
     room.make_ascii_lowercase();
     match std::str::from_utf8(&room[..word.len()]) {
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn the_longest_is_known() {
         let longest = KNOWN.values().flatten().map(|word| word.len()).max();
-        assert_eq!(longest, Some(LONGEST));
+        assert_eq!(longest, Some(MAX_BYTES));
         assert!(is_abbreviation("Просп", "ru") && !is_abbreviation("abbreviations", "en"));
     }
 }

@@ -111,12 +111,12 @@ const ENGLISH_ENDINGS: &[(&[u8], u32)] = &[
 ];
 
 /// Letters of an English word that are looked at; hardly any has more.
-const MOST_LETTERS: usize = 64;
+const MAX_LETTERS: usize = 64;
 
 /// Most text that is read is English, so that its words are looked at as bytes: a letter outside ASCII is to the rules
 /// below a consonant that none of them names.
 fn of_english(word: &str) -> u32 {
-    let mut letters = [0; MOST_LETTERS];
+    let mut letters = [0; MAX_LETTERS];
     let mut length = 0;
     let mut add = |letter: u8| {
         if let Some(place) = letters.get_mut(length) {

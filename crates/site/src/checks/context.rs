@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Check, Rules, Test,
-    evidence::MOST_PAGES,
+    evidence::MAX_PAGES,
     schema::{self, Item, Markup},
     url_parts::{authority, host, path_and_query},
     word_lists::Bots,
@@ -118,7 +118,7 @@ impl<'a> Context<'a> {
     pub(super) fn inlinks(&self, id: UrlId) -> Vec<&'a str> {
         self.index
             .inlinks(id)
-            .take(MOST_PAGES)
+            .take(MAX_PAGES)
             .map(|(from, _)| self.index.key(from))
             .collect()
     }

@@ -10,7 +10,7 @@ use super::{
     Answer,
     Category::Crawlability,
     Check, Page, Scope, Site, Test,
-    evidence::{MOST, list, none, with},
+    evidence::{MAX_ITEMS, list, none, with},
     prerequisite::Prerequisite,
 };
 use crate::{
@@ -275,7 +275,7 @@ fn crawl_trap(site: &Site<'_>) -> Option<Value> {
     }
     let mut samples: HashMap<&str, Vec<&str>> = index
         .traps()
-        .take(MOST)
+        .take(MAX_ITEMS)
         .filter_map(|(id, _)| Some((index.key(id).split('?').next()?, Vec::new())))
         .collect();
     let ids = (0..u32::try_from(index.len()).unwrap_or(u32::MAX)).map(UrlId);

@@ -143,7 +143,7 @@ impl Check {
 }
 
 /// Addresses of one piece of evidence that are looked at.
-const MOST: usize = 100;
+const MAX_URLS: usize = 100;
 
 /// The addresses that evidence names, as they are written, but for those that are only advice: where a redirect ends.
 pub fn urls(evidence: &Value) -> Vec<&str> {
@@ -161,7 +161,7 @@ pub fn urls(evidence: &Value) -> Vec<&str> {
             }
             _ => {}
         }
-        if found.len() >= MOST {
+        if found.len() >= MAX_URLS {
             break;
         }
     }

@@ -3,18 +3,18 @@
 use serde_json::{Map, Value, json};
 
 /// Entries of a list.
-pub(super) const MOST: usize = 20;
+pub(super) const MAX_ITEMS: usize = 20;
 /// Pages named as sources of links.
-pub(super) const MOST_PAGES: usize = 10;
+pub(super) const MAX_PAGES: usize = 10;
 
 /// `{name: [first 20], "total": n}`; nothing when there is nothing to list.
 pub(super) fn list<T: Into<Value>>(name: &str, items: impl IntoIterator<Item = T>) -> Option<Value> {
-    listed(name, MOST, items)
+    listed(name, MAX_ITEMS, items)
 }
 
 /// `{name: [first 10], "total": n}`; nothing when there is nothing to list.
 pub(super) fn pages<'a>(name: &str, items: impl IntoIterator<Item = &'a str>) -> Option<Value> {
-    listed(name, MOST_PAGES, items)
+    listed(name, MAX_PAGES, items)
 }
 
 fn listed<T: Into<Value>>(name: &str, most: usize, items: impl IntoIterator<Item = T>) -> Option<Value> {

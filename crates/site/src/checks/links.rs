@@ -9,7 +9,7 @@ use super::{
     Category::Links,
     Check, Page, Scope, Test,
     crawlability::is_missing,
-    evidence::{MOST, list, with},
+    evidence::{MAX_ITEMS, list, with},
     inlinks,
     prerequisite::Prerequisite,
     word_lists::is_generic_anchor,
@@ -226,7 +226,7 @@ fn to_redirect(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let permanent = list("links", redirects(|status| matches!(status, 301 | 308)))?;
     // those that are meant to last no longer than they must are right to be linked; they are named beside the others only
     let passing: Vec<Value> = redirects(|status| matches!(status, 302 | 303 | 307))
-        .take(MOST)
+        .take(MAX_ITEMS)
         .collect();
     Some(if passing.is_empty() {
         permanent

@@ -6,7 +6,7 @@ use crate::page::Heading;
 
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// The form of a question that has more letters is looked for in vain.
-const LONGEST: usize = 20;
+const MAX_START: usize = 20;
 
 /// A question, or the form of one that headings have: "How to …", "What is …". Not any that begins with such a word: "How it
 /// works" and "Why choose us" ask nothing.
@@ -30,7 +30,7 @@ pub(super) fn is_question(heading: &Heading) -> bool {
         return forms.iter().any(begins);
     }
     // no more than the longest of the forms
-    let folded = text::folded(text::cut(&heading.text, LONGEST));
+    let folded = text::folded(text::cut(&heading.text, MAX_START));
     let first = folded.bytes().next().unwrap_or_default();
     forms_in(first).iter().any(|form| folded.starts_with(form))
 }
@@ -145,7 +145,7 @@ const fn forms_in(first: u8) -> &'static [&'static str] {
 /// The first letters of a text that are the same however it is folded, but for capitals.
 fn plain_start(text: &str) -> Option<&[u8]> {
     let start = text.as_bytes();
-    let start = start.get(..LONGEST).unwrap_or(start);
+    let start = start.get(..MAX_START).unwrap_or(start);
     let mut before = b' ';
     let plain = start.iter().all(|byte| {
         let doubled = before == b' ' && *byte == b' ';
@@ -157,14 +157,14 @@ fn plain_start(text: &str) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, forms_in};
+    use super::{MAX_START, forms_in};
 
     #[test]
     fn forms_are_found_by_their_first_byte() {
         for first in 0..=u8::MAX {
             for form in forms_in(first) {
                 assert_eq!(form.bytes().next(), Some(first), "{form}");
-                assert!(form.chars().count() <= LONGEST, "{form}");
+                assert!(form.chars().count() <= MAX_START, "{form}");
             }
         }
     }

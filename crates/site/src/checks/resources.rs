@@ -97,7 +97,11 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// What a page needs for a purpose and the crawl asked for, with its place among the images or files.
-fn of<'p>(page: &'p Page<'_>, html: &HtmlFacts, purpose: u8) -> impl Iterator<Item = (usize, &'p Resource)> {
+fn resources_for<'p>(
+    page: &'p Page<'_>,
+    html: &HtmlFacts,
+    purpose: u8,
+) -> impl Iterator<Item = (usize, &'p Resource)> {
     page.resources(html)
         .filter(move |(of, ..)| *of == purpose)
         .map(|(_, place, resource)| (place, resource))
@@ -124,7 +128,7 @@ fn image(html: &HtmlFacts, place: usize, resource: &Resource) -> Value {
 }
 
 fn broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let broken = of(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource));
+    let broken = resources_for(page, html, purpose::IMAGE).filter(|(_, resource)| is_broken(resource));
     list(
         "images",
         broken.map(|(place, resource)| image(html, place, resource)),
@@ -137,7 +141,7 @@ fn heavy<'p>(
     html: &HtmlFacts,
     most: u64,
 ) -> impl Iterator<Item = (usize, &'p Resource, u64)> {
-    of(page, html, purpose::IMAGE).filter_map(move |(place, resource)| {
+    resources_for(page, html, purpose::IMAGE).filter_map(move |(place, resource)| {
         let bytes = resource
             .bytes
             .filter(|bytes| resource.status == Some(200) && *bytes > most)?;
@@ -175,7 +179,7 @@ fn uncached(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let kept = |resource: &Resource| resource.validator || resource.max_age.is_some_and(|age| age >= least);
     let files = [purpose::FILE, purpose::IMAGE]
         .into_iter()
-        .flat_map(|purpose| of(page, html, purpose))
+        .flat_map(|purpose| resources_for(page, html, purpose))
         .filter(|(_, resource)| {
             resource.status == Some(200) && !kept(resource) && registrable(host(&resource.url)) == own
         });
@@ -186,7 +190,7 @@ fn uncached(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn card_broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let (_, card) = of(page, html, purpose::CARD).next()?;
+    let (_, card) = resources_for(page, html, purpose::CARD).next()?;
     let no_image = card.status == Some(200)
         && card
             .content_type
@@ -197,7 +201,7 @@ fn card_broken(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 fn card_small(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
-    let (_, card) = of(page, html, purpose::CARD).next()?;
+    let (_, card) = resources_for(page, html, purpose::CARD).next()?;
     let (width, height) = card.size.filter(|_| card.status == Some(200))?;
     let least = page.thresholds();
     (width < least.card_width || height < least.card_height)

@@ -19,8 +19,8 @@ const BUILD: &str = "https://developers.google.com/search/docs/crawling-indexing
 const PROTOCOL: &str = "https://www.sitemaps.org/protocol.html";
 
 /// Limits of the protocol.
-const MOST_URLS: u32 = URL_LIMIT;
-const MOST_BYTES: u64 = 50 << 20;
+const MAX_URLS: u32 = URL_LIMIT;
+const MAX_BYTES: u64 = 50 << 20;
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -206,7 +206,7 @@ fn too_large(site: &Site<'_>) -> Option<Value> {
         .origin()
         .sitemaps
         .iter()
-        .filter(|sitemap| sitemap.urls > MOST_URLS || sitemap.bytes > MOST_BYTES);
+        .filter(|sitemap| sitemap.urls > MAX_URLS || sitemap.bytes > MAX_BYTES);
     list(
         "sitemaps",
         large.map(|sitemap| {

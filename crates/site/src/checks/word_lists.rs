@@ -14,7 +14,8 @@ const BOTS: &str = include_str!("../../data/bots.txt");
 const ANCHORS: &str = include_str!("../../data/generic_anchors.txt");
 
 /// Longest text of the list with an arrow or two around it, bytes.
-static LONGEST: LazyLock<usize> = LazyLock::new(|| lines(ANCHORS).map(str::len).max().unwrap_or(0) + 8);
+static MAX_ANCHOR_BYTES: LazyLock<usize> =
+    LazyLock::new(|| lines(ANCHORS).map(str::len).max().unwrap_or(0) + 8);
 /// Texts with the languages they say nothing in, and the languages that have a list.
 type Anchors = (HashMap<&'static str, Vec<&'static str>>, Vec<&'static str>);
 static GENERIC: LazyLock<Anchors> = LazyLock::new(|| {
@@ -68,7 +69,7 @@ fn bots(group: &str) -> impl Iterator<Item = &'static str> {
 /// `plus`), so the page's own language decides; a page in a language without a list is asked in English, one that
 /// declares none in all of them.
 pub(super) fn is_generic_anchor(anchor: &str, language: Option<&str>) -> bool {
-    if anchor.len() > *LONGEST {
+    if anchor.len() > *MAX_ANCHOR_BYTES {
         return false;
     }
     if anchor.is_ascii() {
@@ -109,18 +110,18 @@ pub(super) struct Bots {
 
 impl Bots {
     pub fn search(robots: &Robots) -> Self {
-        Self::of("search", robots)
+        Self::from_group("search", robots)
     }
 
     pub fn user(robots: &Robots) -> Self {
-        Self::of("user", robots)
+        Self::from_group("user", robots)
     }
 
     pub fn training(robots: &Robots) -> Self {
-        Self::of("training", robots)
+        Self::from_group("training", robots)
     }
 
-    fn of(group: &str, robots: &Robots) -> Self {
+    fn from_group(group: &str, robots: &Robots) -> Self {
         let mut this = Self {
             named: Vec::new(),
             others: Vec::new(),

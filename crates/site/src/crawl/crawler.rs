@@ -144,7 +144,7 @@ pub(super) async fn run(
     let permit = config
         .again
         .as_ref()
-        .map(|again| FetchPermit::of(again, &mut resume.table));
+        .map(|again| FetchPermit::new(again, &mut resume.table));
     let (sender, events) = mpsc::channel(256);
     let limits = Limits {
         links: config.max_links,

@@ -63,7 +63,7 @@ mod tests {
                 hops: 0,
             };
             let job = ParseJob {
-                response: Response::of(200, &[], &vec![b'x'; *size]),
+                response: Response::new(200, &[], &vec![b'x'; *size]),
                 url: url.clone(),
                 at: At::default(),
                 urls: table.page(id),

@@ -29,7 +29,7 @@ pub(super) struct FetchPermit {
 
 impl FetchPermit {
     /// The pages are marked as known from before, so that one that no page links to any more is fetched too.
-    pub(super) fn of(again: &PartialRecrawl, table: &mut UrlTable) -> Self {
+    pub(super) fn new(again: &PartialRecrawl, table: &mut UrlTable) -> Self {
         let ids = |keys: &HashSet<String>| keys.iter().filter_map(|key| table.get(key)).collect();
         let (fetched, with_targets): (HashSet<UrlId>, _) = (ids(&again.pages), ids(&again.with_targets));
         for id in &fetched {

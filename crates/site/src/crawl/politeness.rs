@@ -153,7 +153,7 @@ impl Hosts {
     }
 
     /// Index of a host.
-    pub(super) fn of(&mut self, host: &str) -> usize {
+    pub(super) fn index_of(&mut self, host: &str) -> usize {
         if let Some(known) = self.indexes.get(host) {
             return *known;
         }

@@ -13,7 +13,7 @@ use crate::page::UrlId;
 const COMPARED: usize = 32;
 
 /// Runs of words that are in memory at once, four bytes each: those of two thousand pages of two thousand words.
-const MOST_RUNS: usize = 4_000_000;
+const MAX_RUNS: usize = 4_000_000;
 
 /// The runs of words of some pages, each to be compared with others.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl KnownRuns {
     /// pages are compared by their sketches.
     pub fn add(&mut self, page: UrlId, tokens: &Tokens) {
         self.count -= self.of.remove(&page).map_or(0, |before| before.count());
-        if self.count + tokens.count() <= MOST_RUNS {
+        if self.count + tokens.count() <= MAX_RUNS {
             let runs = tokens.runs();
             self.count += runs.count();
             self.of.insert(page, runs);
@@ -346,7 +346,7 @@ mod tests {
             (0..400).for_each(|id| runs.add(UrlId(id), &long));
         }
         let of_each = long.runs().count();
-        let most = MOST_RUNS / of_each;
+        let most = MAX_RUNS / of_each;
         assert_eq!((runs.of.len(), runs.count), (most, most * of_each));
         (0..400).for_each(|id| runs.add(UrlId(id), &short));
         assert_eq!((runs.of.len(), runs.count), (400, 400));

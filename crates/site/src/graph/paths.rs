@@ -9,7 +9,7 @@ use super::SiteGraph;
 use crate::page::UrlId;
 
 /// URLs on a way.
-const LONGEST: usize = 32;
+const MAX_STEPS: usize = 32;
 /// Links that are looked at, first few and then more, and compared: most are found by pages that were read before others.
 pub(super) const FEW: usize = 16;
 const LOOKED_AT: usize = 256;
@@ -52,7 +52,7 @@ impl SiteGraph {
             && self.depth(at)? > 0
         {
             let before = self.steps.step_before(self, at)?;
-            if path.len() == LONGEST || path.contains(&before) {
+            if path.len() == MAX_STEPS || path.contains(&before) {
                 return None;
             }
             path.push(before);

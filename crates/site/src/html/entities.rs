@@ -9,8 +9,8 @@ use searchwright_text::simd::find_near;
 /// standard's own list, https://html.spec.whatwg.org/entities.json.
 const NAMES: &str = include_str!("../../data/entities.txt");
 /// Longest name that is known without a semicolon, and longest of all.
-const LONGEST_BARE: usize = 6;
-const LONGEST: usize = 31;
+const MAX_BARE_NAME_BYTES: usize = 6;
+const MAX_NAME_BYTES: usize = 31;
 
 struct Named {
     name: &'static str,
@@ -82,7 +82,7 @@ fn reference(out: &mut String, rest: &str, place: In) -> usize {
     }
     let length = bytes[1..]
         .iter()
-        .take(LONGEST + 1)
+        .take(MAX_NAME_BYTES + 1)
         .take_while(|b| b.is_ascii_alphanumeric())
         .count();
     let name = &rest[1..=length];
@@ -105,7 +105,7 @@ fn reference(out: &mut String, rest: &str, place: In) -> usize {
             return length + 2;
         }
     }
-    for shorter in (2..=length.min(LONGEST_BARE)).rev() {
+    for shorter in (2..=length.min(MAX_BARE_NAME_BYTES)).rev() {
         let Some(found) = named(&name[..shorter]).filter(|found| found.bare) else {
             continue;
         };
@@ -169,17 +169,18 @@ fn character(value: u32) -> char {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{In, LONGEST, LONGEST_BARE, NAMED, decode};
+    use super::{In, MAX_BARE_NAME_BYTES, MAX_NAME_BYTES, NAMED, decode};
 
     #[test]
     fn the_list_is_whole_and_sorted() {
         assert_eq!(NAMED.len(), 2_125);
         assert!(NAMED.is_sorted_by(|a, b| a.name < b.name));
-        assert!(
-            NAMED
-                .iter()
-                .all(|n| n.name.len() <= if n.bare { LONGEST_BARE } else { LONGEST })
-        );
+        assert!(NAMED.iter().all(|n| n.name.len()
+            <= if n.bare {
+                MAX_BARE_NAME_BYTES
+            } else {
+                MAX_NAME_BYTES
+            }));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Nesting of SVG and MathML inside each other that is followed.
-const MOST_NAMESPACES: usize = 64;
+const MAX_NAMESPACES: usize = 64;
 
 /// A piece of a document.
 #[derive(Clone, Copy, Debug)]
@@ -289,7 +289,7 @@ impl<'a> Tokenizer<'a> {
         };
         if let Some(entered) = entered
             && !self_closing
-            && self.namespaces.len() < MOST_NAMESPACES
+            && self.namespaces.len() < MAX_NAMESPACES
         {
             self.namespaces.push(entered);
         }

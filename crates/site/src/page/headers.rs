@@ -7,9 +7,9 @@ use url::Url;
 use super::{HeaderFacts, Intern, LinkRel, limits::ALTERNATES};
 
 /// Header values are kept up to this many bytes; a policy can be long, a hostile header longer.
-const LONGEST: usize = 4_096;
+const MAX_VALUE_BYTES: usize = 4_096;
 /// Bytes read of a `Link` header, which names a whole set of alternates in one.
-const LONGEST_LINKS: usize = 64 * 1024;
+const MAX_LINK_BYTES: usize = 64 * 1024;
 /// Characters kept of a language code.
 const CODE: usize = 40;
 /// Characters kept of who may frame a page.
@@ -17,7 +17,7 @@ const FRAMING: usize = 200;
 /// Headers of caches on the way.
 const CACHES: [&str; 4] = ["age", "cf-cache-status", "via", "x-cache"];
 /// Values kept of a header that may come many times.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 
 /// Picks the headers; targets of `Link` are resolved against the page.
 pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> HeaderFacts {
@@ -28,7 +28,7 @@ pub(super) fn read(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> H
         robots_tags: headers
             .get_all("x-robots-tag")
             .iter()
-            .take(MOST_VALUES)
+            .take(MAX_VALUES)
             .map(|v| text(v.as_bytes()))
             .collect(),
         canonicals: canonicals(headers, url, intern),
@@ -72,7 +72,7 @@ fn policies(headers: &HeaderMap) -> Option<Box<str>> {
     let values: Vec<_> = headers
         .get_all(header::CONTENT_SECURITY_POLICY)
         .iter()
-        .take(MOST_VALUES)
+        .take(MAX_VALUES)
         .map(|value| String::from_utf8_lossy(value.as_bytes()))
         .collect();
     if values.is_empty() {
@@ -86,7 +86,7 @@ fn policies(headers: &HeaderMap) -> Option<Box<str>> {
             .find(|part| is_frame_ancestors(part))
             .map(|part| text::cut(part.trim(), FRAMING).to_owned())
     };
-    if all.len() > LONGEST
+    if all.len() > MAX_VALUE_BYTES
         && framing(&kept).is_none()
         && let Some(framing) = framing(&all)
     {
@@ -102,13 +102,13 @@ pub(crate) fn is_frame_ancestors(directive: &str) -> bool {
 }
 
 fn text(value: &[u8]) -> Box<str> {
-    String::from_utf8_lossy(&value[..value.len().min(LONGEST)])
+    String::from_utf8_lossy(&value[..value.len().min(MAX_VALUE_BYTES)])
         .trim()
         .into()
 }
 
 fn canonicals(headers: &HeaderMap, url: &Url, intern: &mut dyn Intern) -> Vec<LinkRel> {
-    related(headers, url, intern, MOST_VALUES, |parameters| {
+    related(headers, url, intern, MAX_VALUES, |parameters| {
         Vec::from_iter(has_rel(parameters, "canonical").then_some("canonical"))
     })
 }
@@ -137,8 +137,8 @@ fn related(
     meaning: impl for<'p> Fn(&[(&'p str, &'p str)]) -> Vec<&'p str>,
 ) -> Vec<LinkRel> {
     let mut found = Vec::new();
-    for value in headers.get_all(header::LINK).iter().take(MOST_VALUES) {
-        let value = String::from_utf8_lossy(&value.as_bytes()[..value.len().min(LONGEST_LINKS)]);
+    for value in headers.get_all(header::LINK).iter().take(MAX_VALUES) {
+        let value = String::from_utf8_lossy(&value.as_bytes()[..value.len().min(MAX_LINK_BYTES)]);
         let mut rest = &*value;
         while let Some((_, after)) = rest.split_once('<')
             && let Some((href, after)) = after.split_once('>')

@@ -20,9 +20,9 @@ const HIDDEN: u8 = 8;
 const AROUND: u8 = 16;
 
 /// Bytes of a document that space is reserved for at once.
-const MOST_RESERVED: usize = 256 << 10;
+const MAX_RESERVED: usize = 256 << 10;
 /// Pieces of program text that are remembered; a page with more is about programs.
-const MOST_CODE: usize = 1_000;
+const MAX_CODE: usize = 1_000;
 /// Words of a text that is compared with others.
 const LEAST_SKETCHED: u32 = 50;
 /// Characters of the main text kept as evidence.
@@ -69,7 +69,7 @@ impl TextCollector {
         } = ROOM.take().unwrap_or_default();
         text.clear();
         // of a usual page a third is markup at least
-        text.reserve(bytes.min(MOST_RESERVED) / 3 * 2);
+        text.reserve(bytes.min(MAX_RESERVED) / 3 * 2);
         parts.clear();
         breaks.clear();
         code.clear();
@@ -124,7 +124,7 @@ impl TextCollector {
 
     /// Program text ended; it began at a mark.
     pub fn code_since(&mut self, mark: usize) {
-        if self.code.len() < MOST_CODE {
+        if self.code.len() < MAX_CODE {
             self.code.push((mark, self.text.len()));
         }
     }
@@ -249,7 +249,7 @@ impl TextCollector {
             }
         }
         (self.main, self.lines) = (folded, lines);
-        if self.text.capacity() <= MOST_RESERVED {
+        if self.text.capacity() <= MAX_RESERVED {
             ROOM.set(Some(self));
         }
     }

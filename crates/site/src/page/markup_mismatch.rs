@@ -13,7 +13,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 /// Entries kept.
-const MOST: usize = 5;
+const MAX_MISMATCHES: usize = 5;
 /// Characters kept of a value.
 const VALUE: usize = 200;
 /// Items looked at.
@@ -86,7 +86,7 @@ fn judge(item: &Object<'_>, seen: &mut Seen<'_>, found: &mut Vec<MarkupMismatch>
             value: text::cut(&text::squeeze(value), VALUE).into(),
         };
         // it may be said in both syntaxes
-        if found.len() < MOST && !found.contains(&unseen) {
+        if found.len() < MAX_MISMATCHES && !found.contains(&unseen) {
             found.push(unseen);
         }
     };

@@ -14,7 +14,7 @@ pub(super) use json_ld::PropertyValue;
 pub use objects::{Object, Objects};
 
 /// NameCollector kept of either kind.
-const MOST: usize = 20;
+const MAX_NAMES: usize = 20;
 /// Characters kept of a name.
 const NAME: usize = 80;
 
@@ -93,7 +93,7 @@ fn of_schema_org(url: &str) -> Option<&str> {
 
 fn push_unique(names: &mut Vec<Box<str>>, name: &str) {
     let name = text::cut(name, NAME);
-    if names.len() < MOST && !names.iter().any(|known| &**known == name) {
+    if names.len() < MAX_NAMES && !names.iter().any(|known| &**known == name) {
         names.push(name.into());
     }
 }

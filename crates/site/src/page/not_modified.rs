@@ -19,7 +19,7 @@ use crate::fetch::{Response, Validators};
 pub const READER: u32 = 11;
 
 /// Longest validator that is sent back, bytes; most are 30.
-const LONGEST: usize = 256;
+const MAX_VALIDATOR_BYTES: usize = 256;
 /// A page is read whole at least this often: a server may leave headers out of its 304 (Apache sends hardly any), or call
 /// the same what is not.
 const LASTS_MS: i64 = 30 * 24 * 3_600_000;
@@ -36,7 +36,7 @@ pub(super) fn validators(facts: &PageFacts, response: &Response) -> Option<Box<V
     let text = |name: HeaderName| {
         let value = response.headers.get(name)?;
         let text = value.to_str().ok()?;
-        (!text.is_empty() && text.len() <= LONGEST).then_some(text)
+        (!text.is_empty() && text.len() <= MAX_VALIDATOR_BYTES).then_some(text)
     };
     let etag = text(header::ETAG).filter(|etag| is_etag(etag));
     let last_modified =

@@ -7,9 +7,9 @@ use memchr::{memchr2_iter, memmem::Finder};
 use searchwright_text as text;
 
 /// Placeholders kept.
-const MOST_PLACEHOLDERS: usize = 20;
+const MAX_PLACEHOLDERS: usize = 20;
 /// Places looked at for unrendered templates.
-const MOST_LOOKED_AT: usize = 200;
+const MAX_LOOKED_AT: usize = 200;
 /// Bytes kept of what follows filler text.
 const AFTER_FILLER: usize = 60;
 
@@ -67,10 +67,10 @@ impl VisibleText<'_> {
             };
             Some((at, rest, close))
         });
-        for (at, rest, close) in unrendered.take(MOST_LOOKED_AT) {
+        for (at, rest, close) in unrendered.take(MAX_LOOKED_AT) {
             let in_code = self.code.iter().any(|(start, end)| (*start..*end).contains(&at));
             let end = text::cut(rest, 80).find(close);
-            if let Some(end) = end.filter(|_| !in_code && found.len() < MOST_PLACEHOLDERS) {
+            if let Some(end) = end.filter(|_| !in_code && found.len() < MAX_PLACEHOLDERS) {
                 found.push(rest[..end + close.len()].into());
             }
         }

@@ -13,7 +13,7 @@ const LEAST_WORDS: u32 = 100;
 /// Bytes of running text whose words are counted first; a paragraph is counted as a whole.
 const COUNTED_FIRST: usize = 1_500;
 /// Texts that score more are not remembered: there is no question that they can be read.
-const MOST: f64 = 40.0;
+const MAX_SCORE: f64 = 40.0;
 /// What letters make of a text may be so much more than what its words do.
 const DOUBT: f64 = 22.0;
 /// What the words of a beginning and the letters of the rest make of a text may be so much more than what all its words do. Of
@@ -46,15 +46,15 @@ pub(super) fn hard(language: &str, lines: &str) -> Option<Readability> {
     let mut all_letters = rough(rest.clone(), &primary);
     all_letters.join(letters);
     let by_letters = scored(&all_letters)?;
-    if by_letters > MOST + DOUBT {
+    if by_letters > MAX_SCORE + DOUBT {
         return None;
     }
     let mut words = count(beginning.into_iter(), language);
-    if scored(&words)? + by_letters - scored(&letters)? > MOST + BEGINNING_DOUBT {
+    if scored(&words)? + by_letters - scored(&letters)? > MAX_SCORE + BEGINNING_DOUBT {
         return None;
     }
     words.join(count(rest, language));
-    score(&words, formula).filter(|found| found.score <= MOST)
+    score(&words, formula).filter(|found| found.score <= MAX_SCORE)
 }
 
 /// An entry of an index ends with a bracket, and is no sentence.

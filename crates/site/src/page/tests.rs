@@ -35,7 +35,7 @@ impl Intern for Table {
 const PAGE: &str = "https://e.example/dir/page";
 
 fn answer(status: u16, headers: &[(&'static str, &str)], body: &[u8]) -> (PageFacts, Vec<String>) {
-    let response = Response::of(status, headers, body);
+    let response = Response::new(status, headers, body);
     let mut table = Table(vec![PAGE.to_owned()]);
     let facts = read(
         &response,

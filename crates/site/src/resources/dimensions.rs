@@ -1,7 +1,7 @@
 //! Width and height of an image, from its first bytes.
 
 /// Of PNG, GIF, JPEG and WebP; `None` for anything else, and where the beginning does not tell.
-pub fn of(body: &[u8]) -> Option<(u32, u32)> {
+pub fn read(body: &[u8]) -> Option<(u32, u32)> {
     match body {
         [0x89, b'P', b'N', b'G', ..] => Some((big(body, 16, 4)?, big(body, 20, 4)?)),
         [b'G', b'I', b'F', b'8', ..] => Some((little(body, 6, 2)?, little(body, 8, 2)?)),
@@ -79,7 +79,7 @@ fn webp(chunk: &[u8]) -> Option<(u32, u32)> {
 mod tests {
     use proptest::prelude::{any, proptest};
 
-    use super::of;
+    use super::read;
 
     #[test]
     fn every_format_tells_its_size() {
@@ -90,16 +90,16 @@ mod tests {
         let lossless = b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\xaf\x44\x9d\0";
         let extended = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\x10\0\0\0\xaf\x04\0\x75\x02\0";
         for image in [&png[..], gif, jpeg, lossy, lossless, extended] {
-            assert_eq!(of(image), Some((1200, 630)), "{}", image.escape_ascii());
+            assert_eq!(read(image), Some((1200, 630)), "{}", image.escape_ascii());
         }
-        assert_eq!((of(b"<svg"), of(b""), of(&jpeg[..12])), (None, None, None));
+        assert_eq!((read(b"<svg"), read(b""), read(&jpeg[..12])), (None, None, None));
     }
 
     proptest! {
         #[test]
         fn nothing_breaks_it(kind in 0_usize..6, bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
             let starts: [&[u8]; 6] = [b"\x89PNG", b"GIF8", b"\xff\xd8", b"RIFF\0\0\0\0WEBPVP8 ", b"RIFF\0\0\0\0WEBPVP8L", b"RIFF\0\0\0\0WEBPVP8X"];
-            of(&[starts[kind], &bytes].concat());
+            read(&[starts[kind], &bytes].concat());
         }
     }
 }

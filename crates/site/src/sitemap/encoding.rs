@@ -10,7 +10,7 @@ use crate::page::xml_encoding;
 const CHUNK: usize = 32 * 1024;
 
 /// What a file that begins so is encoded in; `None` for UTF-8, and where nothing says otherwise.
-pub(super) fn of(start: &[u8]) -> Option<&'static Encoding> {
+pub(super) fn detect(start: &[u8]) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(start) {
         return (encoding != UTF_8).then_some(encoding);
     }

@@ -50,7 +50,7 @@ pub(super) struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    pub(super) fn of(body: &'a [u8], limit: u64) -> Self {
+    pub(super) fn new(body: &'a [u8], limit: u64) -> Self {
         let zipped = body.starts_with(&[0x1f, 0x8b]);
         Self {
             read: 0,

@@ -15,7 +15,7 @@ use crate::{
 const URLS: usize = 64;
 const BYTES: usize = 64;
 /// Of a page with more than so many times as much the room serves no other.
-const MOST: usize = 4;
+const MAX_GROWTH: usize = 4;
 
 /// Marks ids that mean something on one page only.
 const PROVISIONAL: u32 = 1 << 31;
@@ -57,7 +57,7 @@ impl PageUrls {
 
     /// One for another page, in the same room, unless that is large.
     pub(super) fn emptied(mut self) -> Option<Self> {
-        if self.keys.capacity() > MOST * URLS * BYTES || self.key_ends.capacity() > MOST * URLS {
+        if self.keys.capacity() > MAX_GROWTH * URLS * BYTES || self.key_ends.capacity() > MAX_GROWTH * URLS {
             return None;
         }
         self.own_key.clear();

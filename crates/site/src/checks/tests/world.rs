@@ -78,7 +78,7 @@ impl Built {
 }
 
 fn response(status: u16, headers: &[(&'static str, &str)], body: &str) -> Response {
-    Response::of(status, headers, body.as_bytes())
+    Response::new(status, headers, body.as_bytes())
 }
 
 impl World {

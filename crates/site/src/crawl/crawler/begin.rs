@@ -54,7 +54,7 @@ impl Crawler {
             Some(RobotsGate::Known(Policy::Unreachable)) => self.stop(Termination::RobotsUnreachable),
             Some(RobotsGate::Known(Policy::Follow(rules))) => {
                 let (delay, host) = (rules.delay, host_of(&self.origin.root));
-                let host = self.hosts.of(&host);
+                let host = self.hosts.index_of(&host);
                 self.root_host = Some(host);
                 self.hosts[host].slow_to(delay.unwrap_or(0.0));
             }

@@ -47,7 +47,7 @@ struct Host {
 }
 
 impl Host {
-    fn of(name: &str, waiting: Vec<(UrlId, u8)>) -> Self {
+    fn new(name: &str, waiting: Vec<(UrlId, u8)>) -> Self {
         Self {
             name: name.into(),
             waiting,
@@ -123,7 +123,7 @@ impl Crawler {
         for (id, hops) in asked.into_iter().filter_map(|id| self.unasked(id, 0)) {
             hosts.entry(self.host_of(id)).or_default().push((id, hops));
         }
-        let hosts = hosts.into_iter().map(|(name, waiting)| Host::of(name, waiting));
+        let hosts = hosts.into_iter().map(|(name, waiting)| Host::new(name, waiting));
         Checks {
             hosts: hosts.collect(),
             left: most.saturating_sub(count),
@@ -168,7 +168,7 @@ impl Crawler {
         match hosts.iter_mut().find(|host| host.name == name) {
             Some(host) if host.failures < FAILURES => host.waiting.insert(0, next),
             Some(_) => return,
-            None => hosts.push(Host::of(&name, vec![next])),
+            None => hosts.push(Host::new(&name, vec![next])),
         }
         self.checks.left -= 1;
     }

@@ -112,15 +112,15 @@ impl Crawler {
         self.table.adopt(urls, &mut facts);
         let refresh = refresh::target(&facts, &self.scope).and_then(|url| self.table.add_url(&url));
         self.note_urls(before);
-        self.take_in(facts, refresh);
+        self.add_page(facts, refresh);
     }
 
     /// Takes in a page of the site that nothing more is expected of.
     pub(super) fn record(&mut self, facts: PageFacts) {
-        self.take_in(facts, None);
+        self.add_page(facts, None);
     }
 
-    fn take_in(&mut self, facts: PageFacts, refresh: Option<UrlId>) {
+    fn add_page(&mut self, facts: PageFacts, refresh: Option<UrlId>) {
         let id = facts.id;
         self.builder.add_refreshed(&facts, refresh);
         if self.wants_resources(id) {

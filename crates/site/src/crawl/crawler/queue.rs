@@ -147,7 +147,7 @@ impl Crawler {
                     }
                     Some(id) => match Url::parse(self.table.url(id)) {
                         Ok(url) => {
-                            let host = self.hosts.of(url.host_str().unwrap_or_default());
+                            let host = self.hosts.index_of(url.host_str().unwrap_or_default());
                             let work = FetchTask {
                                 id,
                                 url,
@@ -309,7 +309,7 @@ impl Crawler {
             delay: Some(delay), ..
         }) = &policy
         {
-            let host = self.hosts.of(&host_of(&root));
+            let host = self.hosts.index_of(&host_of(&root));
             self.hosts[host].slow_to(*delay);
         }
         if self.config.include_subdomains && self.scope.is_below(&root) {

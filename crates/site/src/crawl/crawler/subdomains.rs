@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Subdomains whose sitemaps are read.
-const MOST: usize = 100;
+const MAX_SUBDOMAINS: usize = 100;
 
 impl Crawler {
     /// Goes on with what the sitemaps of other subdomains list, until there are no more of them. `None` when a batch could not be
@@ -41,7 +41,7 @@ impl Crawler {
                 break;
             }
             for root in new {
-                if self.is_stopped() || self.cut.is_some() || asked.len() == MOST {
+                if self.is_stopped() || self.cut.is_some() || asked.len() == MAX_SUBDOMAINS {
                     self.leave_out(&root);
                     return Some(());
                 }

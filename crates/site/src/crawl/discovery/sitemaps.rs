@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// Sitemaps in a row without an answer, after which no more are asked for: each takes three attempts until they time out.
-const MOST_SILENT: u32 = 3;
+const MAX_SILENT: u32 = 3;
 
 /// Takes a URL of a sitemap as written, and the day it was last changed, 0 for none.
 pub(super) type Listed<'l> = dyn FnMut(&str, u16) + Send + 'l;
 
-fn tell(listing: &Listing, listed: &mut Listed<'_>) {
+fn report_listing(listing: &Listing, listed: &mut Listed<'_>) {
     let days = listing.days.iter().copied().chain(std::iter::repeat(0));
     for (url, day) in listing.urls.iter().zip(days) {
         listed(url, day);
@@ -62,7 +62,7 @@ impl Survey {
             if listing.facts.index {
                 parts.extend(listing.urls.iter().filter_map(|url| root.join(url).ok()));
             } else {
-                tell(&listing, listed);
+                report_listing(&listing, listed);
             }
             origin.sitemaps.push(listing.facts);
         };
@@ -76,7 +76,7 @@ impl Survey {
         let usual = sitemap::USUAL.map(|path| at(root, path));
         let mut tried = Vec::new();
         // a server that is silent about what it names is asked for nothing else
-        let guesses = !found && (declared.is_empty() || self.silent < MOST_SILENT);
+        let guesses = !found && (declared.is_empty() || self.silent < MAX_SILENT);
         for url in usual.into_iter().filter(|url| guesses && !declared.contains(url)) {
             // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
             let Some(listing) = self.sitemap(url, false, (root, may)).await else {
@@ -111,7 +111,7 @@ impl Survey {
                     let why = "an index named by an index";
                     listing.facts.error.get_or_insert(why.into());
                 } else {
-                    tell(&listing, listed);
+                    report_listing(&listing, listed);
                 }
                 origin.sitemaps.push(listing.facts);
             }
@@ -124,7 +124,7 @@ impl Survey {
             declared,
             ..Sitemap::default()
         };
-        if self.silent >= MOST_SILENT {
+        if self.silent >= MAX_SILENT {
             return Some(unread(facts, "not asked for: others before it gave no answer"));
         }
         let limit = sitemap::SIZE_LIMIT as usize + 1;

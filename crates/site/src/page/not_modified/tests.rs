@@ -17,7 +17,7 @@ fn page() -> Url {
 }
 
 fn response(status: u16, headers: &[(&'static str, &str)], body: &str) -> Response {
-    Response::of(status, headers, body.as_bytes())
+    Response::new(status, headers, body.as_bytes())
 }
 
 fn at(id: u32, fetched_at_ms: i64) -> At {

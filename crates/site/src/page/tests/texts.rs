@@ -220,7 +220,7 @@ fn without_landmarks_the_dense_blocks_are_the_main_text() {
 #[test]
 fn dates_in_the_text_are_kept_but_those_to_come() {
     let dated = |body: &str| {
-        let response = Response::of(200, &[("content-type", "text/html")], body.as_bytes());
+        let response = Response::new(200, &[("content-type", "text/html")], body.as_bytes());
         let at = At {
             fetched_at_ms: 1_780_272_000_000,
             ..At::default()
