@@ -1,4 +1,4 @@
-//! What can be wrong with a page or a site: one table, one function per check.
+//! Checks of pages and sites: one table, one function per check.
 //!
 //! A check is a pure function over the facts of a page, the [`SiteGraph`](crate::graph::SiteGraph) of a crawl and what is known of the
 //! site as a whole. Audits and rechecks call the same function, so that a problem that an audit
@@ -71,7 +71,7 @@ pub use dependencies::{Dependencies, is_cut, urls};
 /// checks are added or see more, the last one when a check no longer sees what is not there. Ids are retired, never reused.
 pub const RULESET_VERSION: &str = "2.3.0";
 
-/// How bad it is.
+/// Severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -83,7 +83,7 @@ pub enum Severity {
     Error,
 }
 
-/// What a check is about.
+/// Category of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
@@ -143,7 +143,7 @@ impl Category {
     ];
 }
 
-/// How much of a site a check looks at.
+/// Function of a check, by how much of a site it looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -157,7 +157,7 @@ pub enum Scope {
     Site,
 }
 
-/// What a recheck must fetch to tell whether a problem is gone.
+/// Pages that a recheck must fetch to tell whether a problem is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecheckMode {
@@ -180,29 +180,29 @@ pub struct Check {
     pub id: &'static str,
     /// A few words.
     pub title: &'static str,
-    /// Where it is listed.
+    /// Category it is listed in.
     pub category: Category,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// How much it looks at.
+    /// Function, by how much of a site it looks at.
     pub scope: Scope,
     /// Only a full crawl can tell that it is gone.
     pub needs_audit: bool,
     /// Asked only of pages that were read to their end: what is not there may be in the part that is missing.
     pub needs_whole: bool,
-    /// What it needs to know beside the page, so that finding nothing is a proof.
+    /// Facts that it needs beside the page, so that finding nothing is a proof.
     pub(crate) rests_on: &'static [Prerequisite],
-    /// How bad one finding is, by its evidence, where that is not the same of all.
+    /// Severity of one finding by its evidence, where it is not the same for all.
     pub(crate) degree: Option<Degree>,
     /// Counts for the health score.
     pub scored: bool,
     /// The condition.
     pub description: &'static str,
-    /// What it costs.
+    /// Cost of the problem.
     pub why_it_matters: &'static str,
-    /// What to do.
+    /// Recommendation.
     pub recommendation: &'static str,
-    /// Who says so: a URL.
+    /// Source, a URL.
     pub source: &'static str,
     pub(crate) test: Test,
     /// Its place in the registry, which knows it.
@@ -229,7 +229,7 @@ pub(crate) enum Test {
     Site(fn(&Site<'_>) -> Option<Value>),
 }
 
-/// How bad a finding is that has this evidence.
+/// Severity of a finding with this evidence.
 type Degree = fn(&Value, &Thresholds) -> Severity;
 
 /// Whether an answer lets a check find something.
@@ -257,7 +257,7 @@ impl Check {
         }
     }
 
-    /// What the tables below leave out: a notice about one page.
+    /// Defaults of the tables below: a notice about one page.
     const fn notice(category: Category, test: Test) -> Self {
         Self {
             id: "",
@@ -351,10 +351,10 @@ pub fn find(id: &str) -> Option<&'static Check> {
 /// A problem where it was found.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What is wrong.
+    /// The check that failed.
     pub check: &'static Check,
     /// Where; the start URL for problems of the site as a whole.
     pub page: UrlId,
-    /// What was seen: keys by check, in camelCase; lists are cut to 20 beside a `total`.
+    /// Evidence: keys by check, in camelCase; lists are cut to 20 beside a `total`.
     pub evidence: Value,
 }

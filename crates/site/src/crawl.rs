@@ -50,10 +50,10 @@ pub use previous_crawl::PreviousCrawl;
 pub use resume::{Resume, ResumeError};
 pub use single::{Reading, Unread, read_page};
 
-/// What to crawl, and how much and how fast. Counts and times are per audit.
+/// Settings of a crawl: its site, limits and pace. Counts and times are per audit.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where to begin, http or https. Its host and the `www.` twin are the site.
+    /// Start URL, http or https. Its host and the `www.` twin are the site.
     pub start: Url,
     /// Other subdomains belong to the site too.
     pub include_subdomains: bool,
@@ -107,7 +107,7 @@ pub struct Config {
     pub again: Option<PartialRecrawl>,
     /// Numbers in the conditions of checks that are looked at while pages are read and when texts are compared.
     pub thresholds: Thresholds,
-    /// What an earlier crawl read; pages are asked for only if they have changed since. `None` asks for all of them whole.
+    /// The previous crawl; pages are asked for only if they have changed since. `None` asks for all of them whole.
     pub earlier: Option<Arc<dyn PreviousCrawl>>,
     /// Whether the main text of a page that is read now is wanted.
     pub wants_texts: Arc<AtomicBool>,
@@ -168,7 +168,7 @@ pub struct Discovered {
     pub provenance: u8,
     /// On the site being crawled.
     pub internal: bool,
-    /// When a sitemap says that it was last changed, in days since the Unix epoch; 0 when none does. No part of the stored
+    /// Day of its last change by a sitemap, since the Unix epoch; 0 when none does. No part of the stored
     /// form, which is as it ever was: it is stored behind it.
     #[serde(skip)]
     pub day: u16,
@@ -177,7 +177,7 @@ pub struct Discovered {
 /// A page that was fetched, failed or is blocked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrawledPage {
-    /// What is known of it.
+    /// Its facts.
     pub facts: PageFacts,
     /// Clicks from the start URL; `None` when not reached by links.
     pub depth: Option<u16>,
@@ -198,16 +198,16 @@ pub struct Progress {
     pub blocked: u32,
 }
 
-/// What has to be saved together, in one transaction: a page names ids of `discovered`.
+/// Facts that are saved together, in one transaction: a page names ids of `discovered`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// URLs that became known since the last batch, by id.
     pub discovered: Vec<Discovered>,
     /// Pages since the last batch; checked links to other sites are among them.
     pub pages: Vec<CrawledPage>,
-    /// When it became known or changed.
+    /// Set when it became known or changed.
     pub origin: Option<Origin>,
-    /// What pages need beside themselves, when it was asked for.
+    /// Resources of pages, when they were asked for.
     pub resources: Option<Vec<Resource>>,
     /// With this batch.
     pub progress: Progress,
@@ -218,7 +218,7 @@ pub struct Batch {
 #[error("cannot save crawled pages")]
 pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
-/// Where the facts go.
+/// Receiver of the facts.
 pub trait Sink: Send {
     /// Saves a batch durably. Called with one batch at a time; the crawl goes on meanwhile.
     fn save(&mut self, batch: Batch) -> impl Future<Output = Result<(), SinkError>> + Send;
@@ -230,7 +230,7 @@ pub trait Sink: Send {
     }
 }
 
-/// Why the crawl ended.
+/// Reason that the crawl ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Termination {
@@ -274,14 +274,14 @@ impl Termination {
     }
 }
 
-/// What a crawl leaves behind once every batch is saved.
+/// Result of a crawl once every batch is saved.
 #[derive(Debug)]
 pub struct Ending {
-    /// Why it ended.
+    /// Reason that it ended.
     pub termination: Termination,
     /// The crawl as a graph.
     pub index: SiteGraph,
-    /// What is known of the site beside its pages.
+    /// The site beside its pages.
     pub origin: Origin,
     /// The last counters.
     pub progress: Progress,

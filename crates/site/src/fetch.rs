@@ -41,11 +41,11 @@ pub struct Validators {
     pub etag: Option<Box<str>>,
     /// `Last-Modified`.
     pub last_modified: Option<Box<str>>,
-    /// When the page was read whole, in milliseconds since the Unix epoch.
+    /// Time at which the page was read whole, in milliseconds since the Unix epoch.
     pub read_at_ms: i64,
 }
 
-/// Why a body ends before its end.
+/// Reason that a body ends before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cut {
@@ -57,12 +57,12 @@ pub enum Cut {
     Time,
 }
 
-/// What is known of the connection an answer came over.
+/// Connection that an answer came over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
     /// HTTP/2 or newer.
     pub multiplexed: bool,
-    /// When the server's certificate expires, milliseconds since the Unix epoch; `None` without TLS or where it is not known.
+    /// Expiry of the server's certificate, milliseconds since the Unix epoch; `None` without TLS or where it is not known.
     pub certificate_until_ms: Option<i64>,
 }
 
@@ -81,7 +81,7 @@ pub struct Response {
     pub cut: Option<Cut>,
     /// From sending the request to the first byte of the answer.
     pub ttfb: Duration,
-    /// How it came.
+    /// Its connection.
     pub connection: Connection,
 }
 
@@ -105,7 +105,7 @@ impl Response {
     }
 }
 
-/// What is wrong with a certificate.
+/// Fault of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -131,7 +131,7 @@ impl Fault {
     }
 }
 
-/// Why there is no answer.
+/// Reason that there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum FetchError {
@@ -158,7 +158,7 @@ pub enum FetchError {
     Certificate(Fault),
 }
 
-/// What a fetcher returns.
+/// Result of a fetch.
 pub type Fetched = Result<Response, FetchError>;
 
 /// Performs requests through the guard. Object safe, shared by all connections of a crawl.

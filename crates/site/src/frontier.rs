@@ -1,4 +1,4 @@
-//! Which URL comes next. Breadth first by clicks from the start URL, and within one depth in an order
+//! Queue of URLs. Breadth first by clicks from the start URL, and within one depth in an order
 //! that depends on the URLs alone: URLs without a query first, then by key. A depth begins when the
 //! one before it is finished, so a crawl cut short by its limits takes the same pages every time, and
 //! a resumed one goes on as if it had never stopped.

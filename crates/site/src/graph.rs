@@ -31,7 +31,7 @@ use searchwright_text::minhash::Sketch;
 use self::inlinks::Inlinks;
 use crate::{dates::DAY_MS, page::UrlId, resources::Resources, vitals::Vitals};
 
-/// What is known of a URL's fetch.
+/// State of a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
@@ -71,7 +71,7 @@ pub struct SiteGraph {
     pub(crate) depths: Vec<u16>,
     /// Redirect target, `u32::MAX` when none.
     pub(crate) redirects: Vec<u32>,
-    /// Where redirects end, and the URL that they begin at; sorted.
+    /// Ends of redirects, with the URL that they begin at; sorted.
     pub(crate) redirected: Vec<(u32, u32)>,
     /// Canonical target, `u32::MAX` when none.
     pub(crate) canonicals: Vec<u32>,
@@ -84,7 +84,7 @@ pub struct SiteGraph {
     pub(crate) languages: Vec<[u8; 2]>,
     /// Pages and their language alternates, sorted.
     pub(crate) alternates: Vec<(u32, u32)>,
-    /// Who links to each URL.
+    /// Sources of links to each URL.
     pub(crate) inlinks: Inlinks,
     /// Share of internal PageRank, summing to 1 over internal HTML pages.
     pub(crate) ranks: Vec<f32>,
@@ -96,14 +96,14 @@ pub struct SiteGraph {
     pub(crate) near: near_duplicates::Groups,
     /// Indexable pages about the same.
     pub(crate) topics: near_duplicates::Groups,
-    /// What pages need beside themselves, as far as it was asked for.
+    /// Resources of pages, as far as they were asked for.
     pub(crate) resources: Resources,
     /// Temporary redirects that the audit before this one saw too, and since when, milliseconds since the Unix epoch;
     /// sorted.
     pub(crate) temporary: Vec<(u32, i64)>,
     /// Pages that say what made-up URLs answer, and how alike they are, percent; sorted.
     pub(crate) not_found: Vec<(u32, u8)>,
-    /// What the home page says, as far as a text can be compared with it.
+    /// Text of the home page, as far as others can be compared with it.
     pub(crate) home: Home,
     /// Parts of pages that links from other pages name and that are not there.
     missing: fragments::Missing,
@@ -115,7 +115,7 @@ pub struct SiteGraph {
     doubtful: Vec<u32>,
     /// URLs that gave no answer in the audit before this one either; sorted.
     pub(crate) silent: Vec<u32>,
-    /// What the project calls its brand; the crawl does not know it.
+    /// Name of the project's brand; the crawl does not know it.
     pub(crate) brand: Option<Box<str>>,
     /// Core Web Vitals of the pages that were measured; sorted.
     pub(crate) vitals: Vec<(UrlId, Vitals)>,
@@ -134,7 +134,7 @@ pub(crate) struct Home {
     pub words: u16,
 }
 
-/// Which duplicate to look for.
+/// Kind of duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Same {
     /// Folded title.
@@ -179,7 +179,7 @@ impl SiteGraph {
         self.states[id.0 as usize]
     }
 
-    /// Why it is known: bits of [`crate::urls::provenance`].
+    /// Reasons it is known: bits of [`crate::urls::provenance`].
     pub fn provenance(&self, id: UrlId) -> u8 {
         self.provenance[id.0 as usize]
     }
@@ -205,7 +205,7 @@ impl SiteGraph {
         Some(self.depths[id.0 as usize]).filter(|d| *d != u16::MAX)
     }
 
-    /// Where it redirects, one hop.
+    /// Target of its redirect, one hop.
     pub fn redirect(&self, id: UrlId) -> Option<UrlId> {
         Some(self.redirects[id.0 as usize])
             .filter(|t| *t != u32::MAX)
@@ -332,13 +332,13 @@ impl SiteGraph {
         self.topics.group_of(id)
     }
 
-    /// How alike a page is to what a made-up URL answers, percent, when that is nearly the same.
+    /// Similarity of a page to the answer of a made-up URL, percent, when that is nearly the same.
     pub(crate) fn like_not_found(&self, id: UrlId) -> Option<u8> {
         let place = self.not_found.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
         Some(self.not_found[place].1)
     }
 
-    /// What pages need beside themselves, as far as it was asked for.
+    /// Resources of pages, as far as they were asked for.
     pub fn resources(&self) -> &Resources {
         &self.resources
     }

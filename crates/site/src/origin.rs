@@ -1,4 +1,4 @@
-//! What is known of the site as a whole, beside its pages: robots.txt, sitemaps, well-known files, host variants.
+//! The site as a whole, beside its pages: robots.txt, sitemaps, well-known files, host variants.
 
 use searchwright_text::minhash::Sketch;
 use serde::{Deserialize, Serialize};
@@ -31,27 +31,27 @@ pub struct Origin {
     pub twin: Option<Variant>,
     /// The root over the other scheme, when somebody serves there: plain http of a site on https, https of one on http.
     pub other_scheme: Option<Variant>,
-    /// What a made-up URL answered: 200 means that the site does not say 404.
+    /// Status of a made-up URL: 200 means that the site does not say 404.
     pub probe_status: Option<u16>,
-    /// What made-up URLs answered, in the root and in the folder that all pages share.
+    /// Answers of made-up URLs, in the root and in the folder that all pages share.
     pub probes: Vec<Probe>,
-    /// What came later. No part of the stored form of these facts, which is as it ever was: it is stored behind them.
+    /// Facts added later. No part of the stored form of these facts: they are stored behind them.
     #[serde(skip)]
     pub more: More,
 }
 
-/// What else is known of the site as a whole.
+/// Facts of the site as a whole that were added later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct More {
     /// The root is https and was answered over HTTP/1.1, although HTTP/2 was offered.
     pub http1_only: bool,
-    /// When the certificate of the root expires, milliseconds since the Unix epoch.
+    /// Expiry of the root's certificate, milliseconds since the Unix epoch.
     pub certificate_until_ms: Option<i64>,
     /// Spellings of the root over https that cannot be reached for their certificate, and what is wrong with it.
     pub faults: Vec<(Box<str>, Fault)>,
 }
 
-/// What a made-up URL answered.
+/// Answer of a made-up URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// The URL asked.

@@ -1,4 +1,4 @@
-//! What one URL of a crawl turned out to be. Facts only: no judgement (that is `checks`), no
+//! Facts of one URL of a crawl. Facts only: no judgement (that is `checks`), no
 //! network (that is `fetch`). Compact, because one is stored per page (postcard).
 
 mod anchors;
@@ -70,7 +70,7 @@ pub struct PageFacts {
     pub id: UrlId,
     /// Absolute URL as fetched.
     pub url: Box<str>,
-    /// How the fetch ended.
+    /// Outcome of the fetch.
     pub outcome: Outcome,
     /// Requests made, retries included.
     pub attempts: u8,
@@ -131,7 +131,7 @@ impl PageFacts {
             .filter(|_| self.outcome == Outcome::Status(200))
     }
 
-    /// Where the page says it belongs: the first canonical in its head or headers that resolves.
+    /// Declared canonical: the first in its head or headers that resolves.
     pub fn canonical(&self) -> Option<UrlId> {
         let elements = self.html.iter().flat_map(|html| &html.canonicals);
         elements
@@ -141,7 +141,7 @@ impl PageFacts {
     }
 }
 
-/// When and as what a URL was fetched.
+/// Id and time of a fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct At {
     /// Its id in the crawl.
@@ -152,7 +152,7 @@ pub struct At {
     pub fetched_at_ms: i64,
 }
 
-/// What to keep of a page.
+/// Limits of what is kept of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the main text.
@@ -179,7 +179,7 @@ impl Default for Limits {
     }
 }
 
-/// How a fetch ended.
+/// Outcome of a fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// An answer that is not a redirect.
@@ -190,7 +190,7 @@ pub enum Outcome {
         status: u16,
         /// `Location` as sent.
         location: Option<Box<str>>,
-        /// Where it points.
+        /// Target.
         target: Option<UrlId>,
     },
     /// No answer after all attempts.
@@ -228,7 +228,7 @@ pub struct HeaderFacts {
     pub referrer_policy: Option<Box<str>>,
     /// `Last-Modified`.
     pub last_modified: Option<Box<str>>,
-    /// What caches on the way say, by lower-case name: `age`, `x-cache`, `cf-cache-status`, `via`. Not stored: of interest
+    /// Headers of caches on the way, by lower-case name: `age`, `x-cache`, `cf-cache-status`, `via`. Not stored: of interest
     /// only while an answer is fresh.
     #[serde(skip)]
     pub caches: Vec<(&'static str, Box<str>)>,

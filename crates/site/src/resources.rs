@@ -1,4 +1,4 @@
-//! What pages need beside themselves: images, scripts, styles, and the files that llms.txt names. A crawl asks for some of
+//! Resources of pages: images, scripts, styles, and the files that llms.txt names. A crawl asks for some of
 //! them once it knows the pages; of those that it did not ask for nothing is known, and nothing is said.
 
 pub mod dimensions;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::fetch::{FetchError, Fetched};
 pub(crate) use needed::needed_by;
 
-/// What a resource is needed for; bits of one byte.
+/// Purposes of a resource; bits of one byte.
 pub mod purpose {
     /// `<img>`.
     pub const IMAGE: u8 = 1;
@@ -34,7 +34,7 @@ pub struct Resource {
     pub purposes: u8,
     /// Status at the end of its redirects; `None` without an answer.
     pub status: Option<u16>,
-    /// Why there was no answer.
+    /// Error in place of an answer.
     pub error: Option<FetchError>,
     /// `Content-Type` without parameters, lower case.
     pub content_type: Option<Box<str>>,
@@ -93,7 +93,7 @@ impl Resource {
         }
     }
 
-    /// Why the answer tells nothing of what visitors get: there was none in time, or it was meant for programs.
+    /// Reason that the answer tells nothing of what visitors get: there was none in time, or it was meant for programs.
     pub fn silence(&self) -> Option<String> {
         match (self.status, &self.error) {
             (Some(status @ (401 | 403 | 405 | 406 | 429 | 451 | 500..)), _) => {
@@ -140,7 +140,7 @@ impl Resources {
         }
     }
 
-    /// Why it is not known what a page gets that may need this; `None` when that is known, or no page needs it any more.
+    /// Reason that it is not known what a page gets that may need this; `None` when that is known, or no page needs it any more.
     pub fn silence(&self, url: &str) -> Option<String> {
         match self.get(url) {
             Some(resource) => resource.silence(),
@@ -168,7 +168,7 @@ impl Resources {
         self.at(self.find(url)?)
     }
 
-    /// Where one of them lies.
+    /// Place of one of them.
     pub(crate) fn find(&self, url: &str) -> Option<usize> {
         self.asked
             .binary_search_by(|resource| (*resource.url).cmp(url))

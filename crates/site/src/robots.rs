@@ -47,7 +47,7 @@ pub struct Rule {
     pub line: u32,
     /// The pattern in the form paths are compared in.
     normal: Box<str>,
-    /// Where its first `*` is.
+    /// Place of its first `*`.
     star: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ impl std::fmt::Display for Rule {
     }
 }
 
-/// What one crawler has to follow.
+/// Rules that one crawler has to follow.
 #[derive(Clone, Debug, Default)]
 pub struct Agent {
     rules: Vec<Rule>,
@@ -204,7 +204,7 @@ fn index_folder(pattern: &str) -> Option<&str> {
         .then(|| &pattern[..=slash])
 }
 
-/// How a robots.txt binds the crawler.
+/// Policy of a robots.txt for the crawler.
 #[derive(Clone, Debug)]
 pub enum Policy {
     /// Follow these rules; without a file there are none.

@@ -26,7 +26,7 @@ struct Score {
     error_free: u32,
 }
 
-/// What the pages add up to.
+/// Sums over pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Health {
     /// 0 (worst) to 100; `None` when no page could be scored.
@@ -153,7 +153,7 @@ impl Scores {
         self.all.add_clean(pages);
     }
 
-    /// What was found on the site as a whole.
+    /// Findings on the site as a whole.
     pub const fn set_site(&mut self, found: Counts) {
         self.site = found;
     }

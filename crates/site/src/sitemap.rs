@@ -34,7 +34,7 @@ use input::Counted;
 pub const URL_LIMIT: u32 = 50_000;
 /// Most decoded bytes of one file that are read (sitemaps.org: 50 MiB).
 pub const SIZE_LIMIT: u64 = 50 * 1024 * 1024;
-/// Where sitemaps lie when robots.txt names none.
+/// Paths of sitemaps when robots.txt names none.
 pub(crate) const USUAL: [&str; 3] = ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml"];
 /// Most sitemap files of one audit.
 pub const FILE_LIMIT: usize = 200;
@@ -49,7 +49,7 @@ const MADE_UP: u32 = 20;
 /// Clocks differ: a `lastmod` counts as future from a day ahead.
 const FUTURE_SLACK_MS: i64 = DAY_MS;
 
-/// What a sitemap file says.
+/// Contents of a sitemap file.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// Everything but `url`, `status` and `declared`, which the caller knows.
@@ -114,7 +114,7 @@ fn read_within(body: &[u8], root: &Url, now_ms: i64, limit: u64) -> Listing {
 struct Scan<'a> {
     listing: Listing,
     root: &'a Url,
-    /// What a URL of the site mostly begins with, so that it needs no parsing to be known as one.
+    /// Usual beginning of a URL of the site, so that it needs no parsing to be known as one.
     origin: String,
     now_ms: i64,
     first_date: String,
@@ -320,7 +320,7 @@ impl Scan<'_> {
     }
 }
 
-/// What is wrong with XML, in words of its author.
+/// Fault of XML in a short sentence.
 fn said(error: &Error, at: u64, end: u64) -> String {
     match error {
         Error::Io(error) => damaged(error),

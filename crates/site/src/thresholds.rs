@@ -1,6 +1,6 @@
 //! The numbers in the conditions. A project may set its own ([`Settings`](crate::checks::Settings)).
 
-/// What is known of a number in the conditions.
+/// Description of a number in the conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold {
     key: &'static str,
@@ -12,7 +12,7 @@ pub struct Threshold {
     pub least: u64,
     /// The largest value.
     pub most: u64,
-    /// What is counted.
+    /// Unit.
     pub unit: &'static str,
 }
 
@@ -31,7 +31,7 @@ macro_rules! thresholds {
         }
 
         impl Thresholds {
-            /// What can be said of each, in the order of the catalogue.
+            /// Descriptions, in the order of the catalogue.
             pub const ALL: &[Threshold] = &[$(Threshold {
                 key: stringify!($name),
                 about: $doc.trim_ascii(),

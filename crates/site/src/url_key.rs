@@ -1,4 +1,4 @@
-//! When two URLs are the same page. Every stored id and every link of a crawl hangs on this, so the
+//! Identity of URLs: whether two are the same page. Every stored id and every link of a crawl hangs on this, so the
 //! rule is versioned, and it is fast: a crawl of 10,000 pages asks half a million times.
 //!
 //! Two ways in that must agree (a property test holds them together): [`url_key`] normalises a

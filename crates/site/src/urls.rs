@@ -20,7 +20,7 @@ use crate::{
     url_key::url_key,
 };
 
-/// Why a URL is known; bits of one byte.
+/// Reasons that a URL is known; bits of one byte.
 pub mod provenance {
     /// A link of a crawled page.
     pub const LINK: u8 = 1;
@@ -111,7 +111,7 @@ impl UrlTable {
         }
     }
 
-    /// Why it is known: bits of [`provenance`].
+    /// Reasons it is known: bits of [`provenance`].
     pub fn provenance(&self, id: UrlId) -> u8 {
         self.provenance[id.0 as usize]
     }
@@ -121,7 +121,7 @@ impl UrlTable {
         self.provenance[id.0 as usize] |= bits;
     }
 
-    /// When a sitemap says that it was last changed, in days since the Unix epoch; 0 when none does.
+    /// Day of its last change by a sitemap, since the Unix epoch; 0 when none does.
     pub fn day(&self, id: UrlId) -> u16 {
         self.days.get(id.0 as usize).copied().unwrap_or(0)
     }

@@ -1,7 +1,7 @@
 //! Core Web Vitals, and what else only a browser can tell. The crawler cannot measure them: whoever has pages loaded in one
 //! says so.
 
-/// Whose visits were measured.
+/// Source of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Those of people, over 28 days; the 75th percentile.
@@ -10,16 +10,16 @@ pub enum Source {
     Lab,
 }
 
-/// What was measured.
+/// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figure {
     /// Milliseconds, or thousandths of a score.
     pub value: u32,
-    /// Whose visits.
+    /// Its source.
     pub source: Source,
 }
 
-/// What is known of a page; `None` was not measured.
+/// Measurements of a page; `None` was not measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Vitals {
     /// Largest Contentful Paint, milliseconds.
@@ -28,7 +28,7 @@ pub struct Vitals {
     pub inp: Option<Figure>,
     /// Cumulative Layout Shift, thousandths.
     pub cls: Option<Figure>,
-    /// What can be tapped and is too small, or too near to something else that can; of one visit by a program.
+    /// Tap targets that are too small, or too near to something else that can; of one visit by a program.
     pub small_targets: Option<Vec<TapTarget>>,
     /// Images of more pixels than the screen shows; of one visit by a program.
     pub oversized: Option<Vec<Oversized>>,
@@ -39,7 +39,7 @@ pub struct Vitals {
 /// Something that can be tapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TapTarget {
-    /// Where in the page, as CSS selects it.
+    /// Place in the page, as CSS selects it.
     pub selector: Box<str>,
     /// Its tag, as it is in the tree of the page.
     pub html: Box<str>,
@@ -48,7 +48,7 @@ pub struct TapTarget {
 /// An image that is larger than it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Oversized {
-    /// Where it was loaded from.
+    /// URL it was loaded from.
     pub url: Box<str>,
     /// Width and height of the file and as shown, in pixels of the screen: `1600x1200`.
     pub sizes: [Box<str>; 2],

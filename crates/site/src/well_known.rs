@@ -11,7 +11,7 @@ pub struct WellKnownFile {
     pub url: Box<str>,
     /// Final status; `None` without an answer.
     pub status: Option<u16>,
-    /// Why there was no answer.
+    /// Error in place of an answer.
     pub error: Option<FetchError>,
     /// `Content-Type`.
     pub content_type: Option<Box<str>>,

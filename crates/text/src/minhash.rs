@@ -80,7 +80,7 @@ impl Sketch {
 pub struct Scan {
     /// `None` of a text with fewer than five words.
     pub sketch: Option<Sketch>,
-    /// How many words it has, which are much the same as those of its runs.
+    /// Number of words, which are much the same as those of its runs.
     pub words: WordCount,
     /// If they are wanted.
     pub tokens: Option<Tokens>,

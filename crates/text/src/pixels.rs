@@ -1,4 +1,4 @@
-//! How wide a title is in a search result.
+//! Width of a title in a search result.
 
 use unicode_segmentation::UnicodeSegmentation;
 

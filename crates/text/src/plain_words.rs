@@ -47,7 +47,7 @@ impl PlainWords {
         (self.parts, self.spaces) = (parts, spaces);
     }
 
-    /// How many there were.
+    /// Number of words.
     pub const fn total(self) -> WordCount {
         WordCount::from_spaced(self.begun - self.joints)
     }
@@ -62,7 +62,7 @@ pub(crate) fn plain_words(text: &[u8]) -> WordCount {
     words.total()
 }
 
-/// What a byte of plain text is, as bits.
+/// Class of a byte of plain text, as bits.
 const LETTER: u8 = 1;
 const DIGIT: u8 = 2;
 /// Joins letters: `.`, `'` and `:`.

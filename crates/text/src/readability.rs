@@ -13,7 +13,7 @@ pub const LONG_SENTENCE: u32 = 20;
 /// Letters of a word that LIX does not yet call long.
 const LIX_LETTERS: usize = 6;
 
-/// What formulas are made of.
+/// Counts that formulas are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Words of running text.
@@ -66,7 +66,7 @@ pub enum Formula {
     SentenceLength,
 }
 
-/// How easy it is.
+/// Ease of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Band {
@@ -78,15 +78,15 @@ pub enum Band {
     Poor,
 }
 
-/// What a text scores.
+/// Score of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Readability {
     /// One decimal; may lie outside 0 to 100 for extreme texts.
     pub score: f64,
-    /// Where it comes from.
+    /// Formula it comes from.
     pub formula: Formula,
-    /// What it means.
+    /// Its meaning.
     pub band: Band,
 }
 
@@ -181,7 +181,7 @@ pub fn formula(language: &str) -> Formula {
     }
 }
 
-/// What a formula makes of counts; `None` when there are no words.
+/// Score of counts by a formula; `None` when there are no words.
 pub fn score(counts: &Counts, formula: Formula) -> Option<Readability> {
     if counts.words == 0 || counts.sentences == 0 {
         return None;

@@ -2,7 +2,7 @@
 
 use crate::simd::count;
 
-/// What [`char::is_alphanumeric`] says, which looks long for the letters of Arabic, Chinese, Japanese and Korean.
+/// [`char::is_alphanumeric`], which looks long for the letters of Arabic, Chinese, Japanese and Korean.
 pub fn is_alphanumeric(c: char) -> bool {
     let is_letter = matches!(c, '\u{620}'..='\u{657}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}');
     is_letter || c.is_alphanumeric()

@@ -16,7 +16,7 @@ pub fn sentences<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     out
 }
 
-/// Where they stand, one after another, in a language given by its primary subtag.
+/// Calls with the range of each sentence, in a language given by its primary subtag.
 pub(crate) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut end_at = |end: usize| {
@@ -59,7 +59,7 @@ pub(crate) fn each_sentence(text: &str, language: &str, mut found: impl FnMut(Ra
     }
 }
 
-/// Where the sentence that begins here ends by UAX #29, in text of ASCII only: most is, and the tables of all characters
+/// End of the sentence that begins here by UAX #29, in text of ASCII only: most is, and the tables of all characters
 /// cost ten times as much.
 fn ascii_bound(text: &[u8], start: usize) -> usize {
     let mut at = start;
@@ -138,7 +138,7 @@ fn goes_on(part: &str, language: &str) -> bool {
     initial || ordinal || is_abbreviation(word, language)
 }
 
-/// What stands behind the last white space, bracket, quotation mark or slash.
+/// The text behind the last white space, bracket, quotation mark or slash.
 fn last_word(text: &str) -> &str {
     let ends = |b: u8| b.is_ascii_whitespace() || matches!(b, 0x0b | b'(' | b'[' | b'"' | b'/');
     let bytes = text.as_bytes();

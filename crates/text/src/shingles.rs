@@ -48,7 +48,7 @@ impl Tokens {
 }
 
 impl RunSet {
-    /// How many there are.
+    /// Number of different runs.
     pub fn count(&self) -> usize {
         self.0.len()
     }

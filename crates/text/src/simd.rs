@@ -55,13 +55,13 @@ impl Block {
     }
 }
 
-/// Which bytes are of a range.
+/// Marks the bytes of a range.
 pub(crate) fn within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
     let from = bytes - u8x16::splat(first);
     from.min(u8x16::splat(last - first)).simd_eq(from)
 }
 
-/// Where a byte first stands, which mostly is near: there it is found in fewer steps than it takes to prepare for looking far.
+/// Finds a byte that mostly is near: there it is found in fewer steps than it takes to prepare for looking far.
 #[inline]
 pub fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
     let Some((near, far)) = text.split_first_chunk::<16>() else {
@@ -74,7 +74,7 @@ pub fn find_near(byte: u8, text: &[u8]) -> Option<usize> {
     memchr::memchr(byte, far).map(|at| at + near.len())
 }
 
-/// How many bytes are so: in portions whose count fits a byte, and without a branch, of which the compiler makes vector
+/// Counts bytes: in portions whose count fits a byte, and without a branch, of which the compiler makes vector
 /// instructions.
 #[inline]
 pub fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
@@ -85,7 +85,7 @@ pub fn count(text: &[u8], is_so: impl Fn(u8) -> bool) -> usize {
     portions.sum()
 }
 
-/// Where the first byte stands of which the highest bit is set in what is made of 16 bytes; zeros stand behind the end.
+/// Finds the first byte whose highest bit is set in what is made of 16 bytes; zeros stand behind the end.
 pub(crate) fn position(text: &[u8], highest: impl Fn(u8x16) -> u8x16) -> Option<usize> {
     let (sixteens, rest) = text.as_chunks::<16>();
     let within = |bytes: &[u8; 16]| match highest(u8x16::new(*bytes)).to_bitmask() {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use crate::hashes::hash;
 
-/// How a language counts.
+/// The way to count in one language.
 #[derive(Clone, Copy)]
 pub(crate) struct Rule {
     count: fn(&str) -> u32,

@@ -39,7 +39,7 @@ fn segmented(token: &str) -> WordCount {
     words
 }
 
-/// What the next character follows.
+/// The context of the next character.
 #[derive(Clone, Copy, Debug)]
 enum Last {
     /// Nothing that is joined to what comes.

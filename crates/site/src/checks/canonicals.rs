@@ -1,4 +1,4 @@
-//! Which address of a page is meant.
+//! Canonical URLs.
 
 use serde_json::{Value, json};
 

@@ -29,7 +29,7 @@ impl Category {
 }
 
 impl RecheckMode {
-    /// How a fix is verified, a sentence.
+    /// Sentence about the verification of a fix.
     pub const fn verification(self) -> &'static str {
         match self {
             Self::Page => "A recheck fetches the page again.",

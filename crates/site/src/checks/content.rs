@@ -1,4 +1,4 @@
-//! What pages say, and whether others say the same.
+//! Texts of pages, and whether others have the same.
 
 use searchwright_text::{CJK_CHARS_PER_WORD, is_mostly_cjk};
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ fn lorem_ipsum(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     Some(json!({"phrase": phrase, "excerpt": found}))
 }
 
-/// What a template leaves behind when it is not filled in.
+/// Whether a text is what a template leaves when it is not filled in.
 fn leftover(text: &str) -> bool {
     let between = |open: &str, close: &str| {
         text.split_once(open)
@@ -241,7 +241,7 @@ fn template(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     list("excerpts", found).map(|evidence| with(evidence, "in", "text"))
 }
 
-/// When the page itself says it was last changed, in milliseconds since the Unix epoch, and as it says it.
+/// Time of the last change by the page itself, in milliseconds since the Unix epoch, and as it says it.
 fn said_changed<'h>(page: &'h Answer<'_>, html: &'h HtmlFacts) -> Option<(i64, &'h str)> {
     let marked = page
         .items()

@@ -1,4 +1,4 @@
-//! What the functions of checks are given.
+//! Arguments of the functions of checks.
 
 use std::{cell::OnceCell, ops::Deref};
 
@@ -31,7 +31,7 @@ pub struct Context<'a> {
     pub origin: &'a Origin,
     /// Numbers in the conditions.
     pub thresholds: &'a Thresholds,
-    /// What is evaluated.
+    /// Checks that are evaluated.
     pub(super) checks: &'a [&'static Check],
     /// The same without those that are asked of answers by themselves.
     pub(super) late: Vec<&'static Check>,
@@ -127,13 +127,13 @@ impl<'a> Context<'a> {
 /// One answer by itself: all that a check may ask that looks at nothing else.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// What is known of it.
+    /// Its facts.
     pub facts: &'a PageFacts,
     /// Numbers in the conditions.
     pub(super) thresholds: &'a Thresholds,
     /// The time of the audit, milliseconds since the Unix epoch.
     pub(super) now_ms: i64,
-    /// What it says to robots.
+    /// Its directives for robots.
     pub(super) directives: Directives,
     /// It may be in the index. While the crawl goes on that is not known of all pages for which it is true: a check may ask
     /// for it only so that without it there is nothing to find.
@@ -181,7 +181,7 @@ impl<'a> Answer<'a> {
         self.facts.url.starts_with("https:")
     }
 
-    /// What the page names with a host that is not its own, as written.
+    /// URLs in the page with a host that is not its own, as written.
     pub(super) fn elsewhere(&self) -> &[&'a str] {
         self.elsewhere.get_or_init(|| {
             let html = self.facts.html.as_deref();
@@ -195,7 +195,7 @@ impl<'a> Answer<'a> {
         &self.markup().items
     }
 
-    /// What the page's JSON-LD and microdata say.
+    /// Objects of the page's JSON-LD and microdata.
     pub(super) fn markup(&self) -> &Markup<'a> {
         let html = self.facts.html.as_deref();
         self.markup
@@ -267,7 +267,7 @@ impl<'a> Page<'a> {
         !self.index().has(self.id(), PageFlags::TO_AMISS)
     }
 
-    /// What it needs beside itself and the crawl asked for: the purpose, and the place among all that it names for it.
+    /// Resources that it needs and the crawl asked for: the purpose, and the place among all that it names for it.
     pub(super) fn resources(&self, html: &HtmlFacts) -> impl Iterator<Item = (u8, usize, &'a Resource)> {
         let needed = self.resources.get_or_init(|| {
             let known = &self.index().resources;
@@ -303,7 +303,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// What links of a page lead to.
+/// Target of a link of a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkTarget<'h> {
     pub id: UrlId,

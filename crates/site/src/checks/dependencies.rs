@@ -1,4 +1,4 @@
-//! What a finding rested on beside its page: that a check does not find it any more proves nothing where one of these gave no
+//! Dependencies of a finding beside its page: that a check does not find it any more proves nothing where one of these gave no
 //! answer.
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::{
     sitemap::Sitemap,
 };
 
-/// What pages need beside themselves, and llms.txt names: checks about that.
+/// Checks about resources of pages and links of llms.txt.
 const OF_RESOURCES: [&str; 7] = [
     "image-broken",
     "image-large",
@@ -38,21 +38,21 @@ fn is_of_microdata(evidence: &Value) -> bool {
     says(evidence) || lists.any(|list| list.as_array().is_some_and(|list| list.iter().any(says)))
 }
 
-/// Which URLs that evidence names have a say in whether the problem is there.
+/// URLs in evidence that decide whether the problem is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependencies {
     /// None.
     None,
     /// Those that the page points at still.
     Targets,
-    /// What pages need beside themselves.
+    /// Resources of pages.
     Resources,
     /// All.
     Others,
 }
 
 impl Check {
-    /// Who decides, beside a page that answers so.
+    /// URLs that decide, beside a page that answers so.
     pub fn dependencies(&self, told: FetchVerdict) -> Dependencies {
         match self.scope {
             _ if OF_RESOURCES.contains(&self.id) => Dependencies::Resources,
@@ -93,7 +93,7 @@ impl Check {
         self.rests_on.contains(&Prerequisite::Alternates)
     }
 
-    /// Why what was asked for beside pages tells nothing of a problem with this evidence; `None` when it does.
+    /// Reason that requests beside pages tell nothing of a problem with this evidence; `None` when it does.
     pub fn unmet_beside(&self, evidence: &Value, told: FetchVerdict, origin: &Origin) -> Option<String> {
         let listed = || evidence.get("inSitemap") == Some(&Value::Bool(true));
         if self.is_unmended(told) && listed() && origin.may_list_more() {

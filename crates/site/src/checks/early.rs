@@ -10,12 +10,12 @@ use serde_json::Value;
 use super::{Answer, Check, RULESET_VERSION, Rules, TOGETHER, Test, registry};
 use crate::page::{PageFacts, UrlId, not_indexable};
 
-/// What the evaluation needs of what was found on a page while the crawl went on.
+/// Findings on a page while the crawl went on, for the evaluation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Early {
     /// Places in the registry of checks that look at the answer only and found something.
     found: Vec<u16>,
-    /// What others noted of the answer, which is no finding yet: their places, and JSON.
+    /// Notes of other checks, which are no findings yet: their places, and JSON.
     noted: Vec<(u16, Box<str>)>,
     /// Places of others that the answer lets find something.
     suspects: Vec<u16>,
@@ -32,7 +32,7 @@ pub struct Noticed {
     pub page: UrlId,
     /// The page was taken for one that may be in the index. If robots.txt keeps it out, this is of another page, and nothing.
     pub indexable: bool,
-    /// What was seen, JSON text.
+    /// Evidence, JSON text.
     pub evidence: String,
 }
 
@@ -43,7 +43,7 @@ impl Early {
         found.filter_map(|place| registry().get(usize::from(*place)))
     }
 
-    /// What a check noted of the answer, JSON text.
+    /// Note of a check, JSON text.
     pub(super) fn noted(&self, check: &Check) -> Option<&str> {
         let noted = self.noted.iter().find(|(place, _)| *place == check.place);
         Some(&noted?.1)
@@ -116,7 +116,7 @@ impl Asking {
         self.fingerprint
     }
 
-    /// What is found on each page; nothing is known of one where a check stumbled.
+    /// Finds problems on each page; nothing is known of one where a check stumbled.
     pub fn of<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> (Vec<Option<Early>>, Vec<Noticed>) {
         let answer = |facts: &'p PageFacts| {
             let indexable = not_indexable(facts).is_none();

@@ -12,12 +12,12 @@ use crate::{
 /// are no longer there when the next check asks.
 pub const TOGETHER: usize = 8;
 
-/// What was found on one page.
+/// Findings on one page.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluated {
     /// In the order of the registry.
     pub findings: Vec<Finding>,
-    /// What was found while the crawl went on is to be taken from there.
+    /// Findings of the crawl are to be used.
     pub early: bool,
     /// Checks that failed, which found nothing and prove nothing.
     pub failed: Vec<&'static Check>,
@@ -156,7 +156,7 @@ pub fn evaluate_site(
     failed
 }
 
-/// What one check says of one page.
+/// Verdict of one check on one page.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// The problem is there.

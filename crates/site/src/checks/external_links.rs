@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Where a link leads in the end, by way of redirects; whoever goes round in circles never learns.
+/// End of a link's redirects; whoever goes round in circles never learns.
 fn end(page: &Page<'_>, id: UrlId) -> UrlId {
     let index = page.index();
     if index.state(id) != State::Redirect {

@@ -5,12 +5,12 @@ use crate::{
     page::{HtmlFacts, Outcome, PageFacts},
 };
 
-/// What the answer to the URL of a page shows.
+/// Verdict on the answer to the URL of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchVerdict {
     /// Nothing: there was no answer, or one that a busy server gives for a while.
     Nothing,
-    /// What the URL answers, and nothing of the page behind it: refused, or sent on for now.
+    /// The answer of the URL, and nothing of the page behind it: refused, or sent on for now.
     Address,
     /// There is no page any more.
     Gone,

@@ -1,4 +1,4 @@
-//! What pages say to robots.
+//! Directives of pages for robots.
 
 use serde_json::{Value, json};
 

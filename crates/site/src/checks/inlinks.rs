@@ -1,4 +1,4 @@
-//! How many links lead to a page, and of which kind.
+//! Links to a page, by number and kind.
 
 use serde_json::{Value, json};
 

@@ -209,7 +209,7 @@ fn language(code: &str) -> &str {
     code.split(['-', '_']).next().unwrap_or_default()
 }
 
-/// What contradicts the first alternate of its code or of its URL. Not every pair of them: of thousands those are millions.
+/// Alternates that contradict the first of their code or their URL. Not every pair of them: of thousands those are millions.
 fn conflict(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let alternates = html.hreflangs.iter();
     let entries: Vec<(String, UrlId)> = alternates

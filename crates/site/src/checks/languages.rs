@@ -48,7 +48,7 @@ fn is_language(code: &str) -> bool {
     is_in(LANGUAGES, code)
 }
 
-/// What `hreflang` may hold: a language of ISO 639-1, then a script or a region of ISO 3166-1 or both, or `x-default`.
+/// Whether it is a value of `hreflang`: a language of ISO 639-1, then a script or a region of ISO 3166-1 or both, or `x-default`.
 pub(super) fn is_hreflang(code: &str) -> bool {
     let code = code.trim().to_ascii_lowercase();
     if code == "x-default" {

@@ -1,4 +1,4 @@
-//! What a page's main text is like, and which other pages are like it.
+//! Main texts, and pages that are like each other.
 
 use searchwright_text as text;
 use serde_json::{Value, json};

@@ -83,7 +83,7 @@ fn http1_only(site: &Site<'_>) -> Option<Value> {
     site.origin().more.http1_only.then(|| json!({"alpn": "http/1.1"}))
 }
 
-/// What was read of the page.
+/// Bytes read of the page.
 fn bytes(page: &Answer<'_>) -> Value {
     at_least(json!({"bytes": page.facts.body_bytes}), page.facts.cut.is_some())
 }

@@ -13,11 +13,11 @@ pub(crate) enum Prerequisite {
     Llms,
     /// A crawl that left nothing out.
     Crawl,
-    /// What the favicon's usual address answers, where the home page names no other.
+    /// Answer of the favicon's usual address, where the home page names no other.
     Favicon,
-    /// What the root answers where it is spelled in another way.
+    /// Answers of the root spelled in another way.
     Variants,
-    /// How the root of a site on https was connected to.
+    /// Connection to the root of a site on https.
     Connection,
     /// See [`Dependencies::Targets`](super::Dependencies).
     Targets,
@@ -27,12 +27,12 @@ pub(crate) enum Prerequisite {
     AnySitemap,
     /// Sitemaps that list the page.
     Listed,
-    /// How many pages link to the page.
+    /// Number of pages that link to the page.
     InlinkCount,
-    /// What stands in the alternates of the page.
+    /// Contents of the alternates of the page.
     Alternates,
-    /// Where objects of microdata end, whatever evidence says of them.
+    /// Ends of objects of microdata, whatever evidence says of them.
     ObjectEnds,
-    /// What belongs to the markup that says who runs the site.
+    /// Extent of the markup that says who runs the site.
     Owner,
 }

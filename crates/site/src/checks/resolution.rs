@@ -12,7 +12,7 @@ use crate::{
     page::{PageFacts, cut},
 };
 
-/// Why an occurrence is over.
+/// Reason that an occurrence is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// The check was evaluated and found nothing.
@@ -35,7 +35,7 @@ impl Resolution {
 }
 
 impl Prerequisite {
-    /// Why it cannot be told; `None` when it can.
+    /// Reason that it cannot be told; `None` when it can.
     pub(super) fn unmet(
         self,
         home: Option<&PageFacts>,
@@ -99,7 +99,7 @@ impl Prerequisite {
 const NOT_THERE: &str = "http-4xx";
 
 impl Check {
-    /// Why nothing can be told of the problem, wherever it was; `None` when it can.
+    /// Reason that nothing can be told of the problem, wherever it was; `None` when it can.
     pub fn unmet_prerequisite(
         &self,
         home: Option<&PageFacts>,
@@ -111,7 +111,7 @@ impl Check {
             .find_map(|prerequisite| prerequisite.unmet(home, origin, index))
     }
 
-    /// What lies beside the pages decides: robots.txt, sitemaps or llms.txt.
+    /// Whether facts beside the pages decide: robots.txt, sitemaps or llms.txt.
     pub fn rests_on_origin(&self) -> bool {
         self.rests_on.iter().any(|rest| {
             matches!(
@@ -125,7 +125,7 @@ impl Check {
         })
     }
 
-    /// How a problem is over that was on a page which now answers so, and that this check does not find any more; `None` when
+    /// Resolution of a problem on a page which now answers so, and that this check does not find any more; `None` when
     /// that is no proof. What it needs beside the page is asked of [`Check::unmet_prerequisite`].
     pub fn resolution(&self, told: FetchVerdict) -> Option<Resolution> {
         let of_html = match self.test {
@@ -146,7 +146,7 @@ impl Check {
         }
     }
 
-    /// What it looks at of which a page may have more than is kept: bits of [`cut`].
+    /// Lists it looks at of which a page may have more than is kept: bits of [`cut`].
     fn lists(&self) -> u8 {
         match (self.id, self.category) {
             ("robots-blocked-resource" | "no-cache-header" | "form-insecure" | "plugin-content", _) => {

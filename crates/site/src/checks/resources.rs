@@ -96,7 +96,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// What a page needs for a purpose and the crawl asked for, with its place among the images or files.
+/// Resources that a page needs for a purpose and the crawl asked for, with its place among the images or files.
 fn resources_for<'p>(
     page: &'p Page<'_>,
     html: &HtmlFacts,

@@ -28,7 +28,7 @@ pub(super) struct Item<'h> {
     pub is_top: bool,
     /// It comes from microdata.
     pub is_microdata: bool,
-    /// What may be said of what it lacks.
+    /// Knowledge of what it lacks.
     pub extent: Extent,
 }
 
@@ -83,7 +83,7 @@ const NAMING: [&str; 8] = [
     "isPartOf",
 ];
 
-/// What the page's JSON-LD and microdata say: read once for all checks.
+/// Objects of the page's JSON-LD and microdata: read once for all checks.
 #[derive(Debug, Default)]
 pub(super) struct Markup<'h> {
     /// The top-level objects of all blocks, those in `@graph` included, and what a page says that it is mainly about; those of

@@ -1,4 +1,4 @@
-//! What a project has decided otherwise than the catalogue: numbers in conditions, and how bad it is what they find.
+//! Settings of a project: numbers in conditions, and severities.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -127,13 +127,13 @@ const CHANGED: &[(&str, Version)] = &[
 /// Major, minor and patch number of a ruleset.
 type Version = [u32; 3];
 
-/// What is no version is older than all.
+/// Compares versions; text that is none is older than all.
 fn version(text: &str) -> Version {
     let mut numbers = text.split('.').map(|number| number.parse().unwrap_or(0));
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// How bad a project finds what a check finds.
+/// Severity of a check for a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -193,7 +193,7 @@ impl std::str::FromStr for Level {
     }
 }
 
-/// What a project has set, as it is kept. What this version does not know is kept and has no effect.
+/// Settings of a project as they are kept. Those that this version does not know have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -253,7 +253,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What audits go by.
+    /// Rules of audits.
     pub fn rules(&self) -> Rules {
         let mut rules = Rules::default();
         for (name, value) in &self.thresholds {
@@ -320,12 +320,12 @@ impl Rules {
         self.levels.get(check.id) == Some(&Level::Off)
     }
 
-    /// How bad it is what a check finds, as a rule; the catalogue's word on what is off.
+    /// Severity of a check, as a rule; the catalogue's word on what is off.
     pub fn severity(&self, check: &Check) -> Severity {
         self.own_severity(check).unwrap_or(check.severity)
     }
 
-    /// How bad one finding is. What a project has set goes for all of a check.
+    /// Severity of one finding. What a project has set goes for all of a check.
     pub fn severity_of(&self, check: &Check, evidence: &Value) -> Severity {
         let by_degree = || Some(check.degree?(evidence, &self.thresholds));
         let own = self.own_severity(check).or_else(by_degree);

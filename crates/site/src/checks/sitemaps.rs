@@ -220,7 +220,7 @@ fn listed(page: &Page<'_>) -> bool {
     page.index().has(page.id(), PageFlags::IN_SITEMAP)
 }
 
-/// What a sitemap says of the page, with its address where there is only one that it can be.
+/// Date of the page in a sitemap, with its address where there is only one that it can be.
 fn of_sitemap(page: &Page<'_>, evidence: Value) -> Value {
     let mut files = page
         .context

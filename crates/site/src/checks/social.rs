@@ -1,4 +1,4 @@
-//! What social networks and browsers show beside a link.
+//! Previews of links in social networks and browsers.
 
 use serde_json::{Value, json};
 use url::Url;

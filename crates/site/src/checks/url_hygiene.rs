@@ -1,4 +1,4 @@
-//! How URLs are spelled, and where links lead that should lead nowhere.
+//! Spelling of URLs, and links that should lead nowhere.
 
 use percent_encoding::percent_decode_str;
 use searchwright_text as text;

@@ -1,6 +1,6 @@
 //! Parts of URLs as they are written, which no parser has changed.
 
-/// What follows the scheme of an absolute URL.
+/// Rest of an absolute URL behind its scheme.
 fn after_scheme(url: &str) -> Option<&str> {
     // looking for `://` takes as long as all the rest
     let usual = url
@@ -9,7 +9,7 @@ fn after_scheme(url: &str) -> Option<&str> {
     usual.or_else(|| Some(url.split_once("://")?.1))
 }
 
-/// Where the authority ends that a text begins with.
+/// End of the authority that a text begins with.
 fn end_of_authority(text: &str) -> Option<usize> {
     text.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#'))
 }

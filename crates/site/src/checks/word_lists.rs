@@ -138,7 +138,7 @@ impl Bots {
         this
     }
 
-    /// Which of them may not read a path, and by which rules.
+    /// Robots that may not read a path, with their rules.
     pub fn blocked(&self, path: &str) -> Option<Value> {
         let mut blocked = Vec::new();
         let mut rule = None;

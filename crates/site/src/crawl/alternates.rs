@@ -1,4 +1,4 @@
-//! What is kept of the answers of other sites: of a language alternate what tells whether it may stand for a page of this one,
+//! Reduces the answers of other sites: of a language alternate what tells whether it may stand for a page of this one,
 //! of everything else its status and its headers. Nothing is judged there, and no link is followed.
 
 use searchwright_text as text;
@@ -77,7 +77,7 @@ fn told(facts: &PageFacts) -> FetchVerdict {
     }
 }
 
-/// What the head says; of an error page nothing.
+/// Facts of the head; of an error page none.
 fn kept(facts: &mut PageFacts, told: FetchVerdict) -> Option<HtmlFacts> {
     facts.html_200()?;
     let (noindex, canonical) = (directives(facts).meta.noindex, facts.canonical());

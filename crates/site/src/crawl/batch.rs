@@ -52,7 +52,7 @@ impl Pending {
         self.batch.resources = Some(found);
     }
 
-    /// When the batch has to go; `None` when there is nothing to save.
+    /// Time at which the batch has to go; `None` when there is nothing to save.
     pub(super) fn due(&self) -> Option<Instant> {
         let since = self.since?;
         Some(if self.batch.pages.len() >= self.full {

@@ -57,7 +57,7 @@ const USELESS: u32 = 10;
 /// Events that are taken in before anything else is looked at.
 const TAKEN_AT_ONCE: usize = 256;
 
-/// What there is to do.
+/// The next step.
 enum Wake {
     /// Nothing before an event or this time.
     Wait(Option<Instant>),
@@ -81,7 +81,7 @@ struct Crawler {
     tally: Tally,
     origin: Origin,
     gates: HashMap<Box<str>, RobotsGate>,
-    /// What other subdomains answered, until their sitemaps are asked for.
+    /// Answers of other subdomains, until their sitemaps are asked for.
     robots_below: HashMap<Box<str>, WellKnownFile>,
     hosts: Hosts,
     root_host: Option<usize>,
@@ -120,12 +120,12 @@ struct Crawler {
     targets: Vec<(UrlId, EdgeKind)>,
     checks: Checks,
     collector: ResourceCollector,
-    /// What pages need, when it is known.
+    /// Resources of pages, when they are known.
     resources: Option<Vec<Resource>>,
     resources_pending: bool,
-    /// What is known of the site beside its pages is of this run.
+    /// Facts of the site beside its pages are of this run.
     surveyed: bool,
-    /// What may be fetched, where not everything may.
+    /// URLs that may be fetched, where not all may.
     permit: Option<FetchPermit>,
 }
 

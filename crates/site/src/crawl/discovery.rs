@@ -1,4 +1,4 @@
-//! What is asked before the first page: robots.txt, where the start URL leads, sitemaps, well-known
+//! Requests before the first page: robots.txt, the start URL and its redirects, sitemaps, well-known
 //! files, other spellings of the root, and a made-up URL.
 
 mod sitemaps;
@@ -52,12 +52,12 @@ pub(super) struct Survey {
     silent: u32,
 }
 
-/// What a survey found.
+/// Findings of a survey.
 pub(super) struct Surveyed {
     pub(super) origin: Origin,
-    /// Where the start URL ends.
+    /// End of the start URL's redirects.
     pub(super) home: Url,
-    /// What the robots.txt of its origin says.
+    /// Policy of its origin.
     pub(super) policy: Policy,
 }
 
@@ -224,7 +224,7 @@ impl Survey {
         Surveyed { origin, home, policy }
     }
 
-    /// Where the start URL leads, if into the site, with the robots.txt there and what it says. What one forbids is not asked for.
+    /// Target of the start URL, if inside the site, with the robots.txt there and what it says. What one forbids is not asked for.
     async fn home(&mut self, config: &Config, scope: &Scope) -> (Url, WellKnownFile, Policy) {
         let mut home = config.start.clone();
         // of each origin on the way, that of the start URL first
@@ -352,7 +352,7 @@ fn decide(file: &mut WellKnownFile, config: &Config) -> Policy {
     }
 }
 
-/// What a robots.txt says, if that counts.
+/// Policy of a robots.txt, if that counts.
 pub(super) fn policy(file: &WellKnownFile, config: &Config) -> Policy {
     if config.ignore_robots {
         Policy::Follow(Agent::default())
@@ -368,7 +368,7 @@ pub(super) fn permits(policy: &Policy, url: &Url) -> bool {
     }
 }
 
-/// What an origin lets be asked for; other origins are not asked what they do.
+/// Policy of an origin; other origins are not asked what they do.
 pub(super) fn within(root: &Url, policy: &Policy) -> impl Fn(&Url) -> bool + Sync {
     move |url| url.origin() != root.origin() || permits(policy, url)
 }
@@ -390,7 +390,7 @@ fn header(answer: &Response, name: http::HeaderName) -> Option<Box<str>> {
     Some(String::from_utf8_lossy(answer.headers.get(name)?.as_bytes()).into())
 }
 
-/// Where a redirect leads.
+/// Target of a redirect.
 pub(super) fn location(answer: &Response, from: &Url) -> Option<Url> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return None;

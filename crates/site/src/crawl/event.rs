@@ -16,6 +16,6 @@ pub(super) enum CrawlEvent {
     Robots(Box<str>, WellKnownFile),
     /// Another site was asked.
     Checked(FetchTask, Box<ParsedPage>),
-    /// What pages need was asked for.
+    /// Resources of pages were asked for.
     Resources(Vec<Resource>),
 }

@@ -55,7 +55,7 @@ fn or_cut(url: &Url, at: At, status: u16, read: impl FnOnce() -> PageFacts) -> P
     })
 }
 
-/// What an earlier crawl read is read of the page again, after a 304.
+/// Uses what an earlier crawl read of the page, after a 304.
 pub(super) fn still(
     facts: PageFacts,
     known: &Validators,

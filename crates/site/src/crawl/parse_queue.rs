@@ -11,7 +11,7 @@ const TOGETHER: usize = 16;
 /// Bytes of theirs, unless one alone has more: two milliseconds, in which the thread does nothing for others.
 const BYTES: usize = 384 * 1024;
 
-/// Whoever puts something there has to take afterwards: then nothing is left lying.
+/// A queue from which everybody who puts takes afterwards: then nothing is left.
 #[derive(Debug, Default)]
 pub(super) struct ParseQueue(Mutex<Vec<(FetchTask, ParseJob)>>);
 
@@ -49,7 +49,7 @@ mod tests {
         urls::UrlTable,
     };
 
-    /// How many are taken at a time of pages of so many bytes.
+    /// Numbers of pages taken at a time, by their bytes.
     fn taken(sizes: &[usize]) -> Vec<usize> {
         let (desk, url) = (ParseQueue::default(), Url::parse("https://example.com/").unwrap());
         let mut table = UrlTable::new(1);

@@ -8,7 +8,7 @@ use crate::{
     urls::{UrlTable, provenance},
 };
 
-/// What of a resumed crawl is fetched. Normalised URLs; those that the crawl does not know are left out.
+/// Pages of a resumed crawl that are fetched. Normalised URLs; those that the crawl does not know are left out.
 #[derive(Clone, Debug, Default)]
 pub struct PartialRecrawl {
     /// The pages.

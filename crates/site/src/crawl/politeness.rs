@@ -1,4 +1,4 @@
-//! How fast a host is asked. Requests begin some time apart; a host that says it is too much gets half
+//! Rate of requests to a host. Requests begin some time apart; a host that says it is too much gets half
 //! the rate, and more again once it has been calm for a while.
 
 use std::{
@@ -20,7 +20,7 @@ const CALM: u32 = 20;
 /// Failures in a row after which a host counts as unavailable.
 const FAILURES: u32 = 10;
 
-/// How an exchange went.
+/// Result of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
     /// An answer.
@@ -74,7 +74,7 @@ impl Pace {
         self.spacing
     }
 
-    /// When the next request may begin; `None` until one in flight ends.
+    /// Time at which the next request may begin; `None` until one in flight ends.
     pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
         (self.in_flight < self.connections).then(|| self.next.map_or(now, |next| next.max(now)))
     }
@@ -178,7 +178,7 @@ impl IndexMut<usize> for Hosts {
     }
 }
 
-/// How long a `Retry-After` header asks to wait. A date is read by the server's own clock, which its answer tells.
+/// Wait that a `Retry-After` header asks for. A date is read by the server's own clock, which its answer tells.
 pub(super) fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
     let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
     let value = text(http::header::RETRY_AFTER)?;

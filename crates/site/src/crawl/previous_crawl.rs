@@ -1,4 +1,4 @@
-//! What an earlier crawl read of a site, for a crawl that asks only for what has changed.
+//! Pages that an earlier crawl read of a site, for a crawl that asks only for what has changed.
 
 use std::{fmt::Debug, future::Future, pin::Pin};
 

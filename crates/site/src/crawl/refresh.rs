@@ -1,4 +1,4 @@
-//! Where a page sends its visitors on by `<meta http-equiv="refresh">`: followed as a link is.
+//! Target of `<meta http-equiv="refresh">`: followed as a link is.
 
 use url::Url;
 

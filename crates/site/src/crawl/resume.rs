@@ -1,4 +1,4 @@
-//! What a crawl had saved when its process died, read back row by row.
+//! A crawl rebuilt from its saved rows after its process died.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -40,7 +40,7 @@ pub struct Resume {
     given: u8,
 }
 
-/// What is counted while pages come in.
+/// Counters while pages come in.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) fetched: u32,
@@ -88,7 +88,7 @@ impl Resume {
         }
     }
 
-    /// What was learnt of the site beside its pages later than what is known.
+    /// Replaces what is known of the site beside its pages.
     pub fn origin(&mut self, origin: Origin) {
         self.origin = Some(origin);
     }
@@ -129,7 +129,7 @@ impl Resume {
         Ok(())
     }
 
-    /// What pages need beside themselves, if it was asked for.
+    /// Adds resources of pages, if they were asked for.
     pub fn resources(&mut self, found: Option<Vec<Resource>>) {
         self.resources = found.or(self.resources.take());
     }

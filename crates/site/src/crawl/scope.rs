@@ -1,4 +1,4 @@
-//! Which URLs belong to the site, and which of them are crawled.
+//! Scope of a crawl: URLs that belong to the site, and those of them that are crawled.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;

@@ -31,7 +31,7 @@ pub struct Reading {
     pub text: Box<str>,
 }
 
-/// Why a page was not read.
+/// Reason that a page was not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unread {
     /// Its robots.txt forbids it.

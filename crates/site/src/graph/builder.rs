@@ -26,12 +26,12 @@ use crate::{
 
 const NONE: u32 = u32::MAX;
 
-/// What is only known when the crawl ends.
+/// Facts that are known only when the crawl ends.
 #[derive(Debug)]
 pub struct CrawlSummary<'a> {
     /// Clicks from the start URL by id; missing or `u16::MAX` when not reached by links.
     pub depths: Vec<u16>,
-    /// What is known of the site beside its pages: what made-up URLs answered, where the start URL ends, robots.txt.
+    /// The site beside its pages: answers to made-up URLs, the end of the start URL, robots.txt.
     pub origin: &'a Origin,
     /// Query traps: first URL left out, how many were.
     pub traps: Vec<(u32, u32)>,
@@ -223,7 +223,7 @@ impl GraphBuilder {
         is_set(&self.index.flags, id, PageFlags::INTERNAL)
     }
 
-    /// What the page of a URL points at.
+    /// Targets of a page.
     pub(crate) fn targets(&self, id: UrlId) -> impl Iterator<Item = (UrlId, EdgeKind)> + '_ {
         self.edges
             .targets_of(id.0)

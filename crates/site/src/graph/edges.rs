@@ -6,7 +6,7 @@ use crate::leb128::{pull, push};
 /// Most bytes kept; pages read later have no edges. Reached only by sites made for it: about 300 million links.
 const BYTES_LIMIT: usize = 512 * 1024 * 1024;
 
-/// What a page says about a target. Ordered: a link that may be followed outdoes one that may not.
+/// Kind of an edge. Ordered: a link that may be followed outdoes one that may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EdgeKind {
     /// A link that may be followed.
@@ -30,7 +30,7 @@ impl EdgeKind {
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     bytes: Vec<u8>,
-    /// Where the edges of a page begin, plus one; 0 for none. They end where a zero byte says so.
+    /// Beginning of the edges of a page, plus one; 0 for none. They end where a zero byte says so.
     starts: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What the index knows only when every page is in: links turned around, ends of redirects, pages that are alike.
+//! Facts of the graph that are known only when every page is in: links turned around, ends of redirects, pages that are alike.
 
 use super::{
     PageFlags, SiteGraph, State,
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{origin::Origin, page::UrlId, robots::Robots};
 
-/// Where redirects end, and where they begin.
+/// Ends of redirects, with their beginnings.
 pub(super) fn redirected(index: &SiteGraph) -> Vec<(u32, u32)> {
     let begin = (0..index.redirects.len() as u32).filter(|id| index.redirects[*id as usize] != u32::MAX);
     let mut ends: Vec<_> = begin
@@ -50,7 +50,7 @@ pub(super) fn mark_blocked(index: &mut SiteGraph, origin: &Origin) {
     }
 }
 
-/// What its links say of each page: that none leads to another page of the site, or, where they are not known, that they may lead
+/// Marks each page by its links: none leads to another page of the site, or, where they are not known, they may lead
 /// anywhere.
 pub(super) fn mark_own_links(index: &mut SiteGraph, edges: &Edges) {
     for page in 0..index.states.len() {
@@ -65,7 +65,7 @@ pub(super) fn mark_own_links(index: &mut SiteGraph, edges: &Edges) {
     }
 }
 
-/// Where links of pages lead, as far as checks ask that of every page: of most, no link has to be looked at then.
+/// Marks pages by the targets of their links, as far as checks ask that of every page: of most, no link has to be looked at then.
 pub(super) fn mark_ways(index: &mut SiteGraph) {
     for to in 0..index.states.len() {
         let amiss = index.statuses[to] >= 300;

@@ -50,7 +50,7 @@ const fn coded(target: UrlId, hash: u64) -> u64 {
     (target.0 as u64) << 32 | hash & 0xffff_ffff
 }
 
-/// What pages have and what links want. Columns are indexed by page.
+/// Fragments that pages have and that links want. Columns are indexed by page.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     /// Of one page after the other; of a page that was added again, the older ones are left where they are.
@@ -108,7 +108,7 @@ impl Fragments {
         }
     }
 
-    /// What may come before all are thinned again: what all pages of a site name is pushed for each of them.
+    /// Entries that may come before all are thinned again: what all pages of a site name is pushed for each of them.
     fn room(&self) -> usize {
         (self.thinned / 4).max(1 << 14)
     }
@@ -130,7 +130,7 @@ impl Fragments {
         self.ids.get(start..start + usize::from(*count))
     }
 
-    /// What links name and the page that they lead to does not have, for [`Missing::has`].
+    /// Fragments that links name and their target does not have, for [`Missing::has`].
     pub fn missing(mut self) -> Missing {
         self.thin();
         let mut wants = std::mem::take(&mut self.wants);

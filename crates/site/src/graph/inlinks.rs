@@ -2,7 +2,7 @@
 
 use super::edges::{EdgeKind, Edges};
 
-/// Who links to each URL of the crawl. Of a large site hundreds of megabytes.
+/// Sources of links by target. Of a large site hundreds of megabytes.
 #[derive(Debug, Default)]
 pub(crate) struct Inlinks {
     /// Sources of target `t` are `sources[starts[t]..starts[t + 1]]`.
@@ -45,7 +45,7 @@ impl Inlinks {
         Self { starts, sources }
     }
 
-    /// Who links to a URL, ascending, with [`Self::NOFOLLOW`].
+    /// Sources of links to a URL, ascending, with [`Self::NOFOLLOW`].
     pub(super) fn sources_of(&self, target: u32) -> &[u32] {
         let i = target as usize;
         match self.starts.get(i + 1) {
@@ -54,7 +54,7 @@ impl Inlinks {
         }
     }
 
-    /// Where those of each URL begin.
+    /// Beginning of the sources of each URL.
     pub(super) fn starts(&self) -> &[u32] {
         &self.starts
     }

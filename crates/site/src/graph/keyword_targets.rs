@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{PageFlags, SiteGraph};
 use crate::page::UrlId;
 
-/// Which page aims at which keyword.
+/// Pages and the keywords that they were published for.
 #[derive(Debug, Default)]
 pub(crate) struct KeywordTargets {
     /// Page and place of the keyword, sorted.

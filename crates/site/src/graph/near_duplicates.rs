@@ -48,7 +48,7 @@ pub(crate) struct Groups {
 pub(crate) struct Group<'a> {
     /// The page with the lowest id.
     pub first: UrlId,
-    /// How alike the page is to the one most like it, percent.
+    /// Similarity to the page most like it, percent.
     pub percent: u8,
     /// That was counted, not estimated.
     pub counted: bool,
@@ -77,7 +77,7 @@ impl Groups {
     }
 }
 
-/// How alike two things are, and whether that was counted.
+/// Similarity of two things, and whether it was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub(super) struct Similarity {
     /// 0 to 1.
@@ -288,7 +288,7 @@ mod tests {
         Sketch::scan(text, true).tokens.unwrap()
     }
 
-    /// How alike the second page is to the first, percent, and whether that was counted.
+    /// Similarity of the second page to the first, percent, and whether that was counted.
     fn found(texts: &[String; 2], kept: usize) -> Option<(u8, bool)> {
         let sketches = (0..)
             .zip(texts)

@@ -13,7 +13,7 @@ const NEAR: f64 = 0.9;
 /// As many pages may be like the answer to a made-up URL, however few there are.
 const FEW: usize = 5;
 
-/// How servers say "not found" with a status of 200; folded, found in the title or first heading.
+/// Phrases by which servers say "not found" with a status of 200; folded, found in the title or first heading.
 const NOT_FOUND: [&str; 23] = [
     "not found",
     "page not found",

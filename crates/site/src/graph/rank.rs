@@ -47,7 +47,7 @@ fn credited(index: &SiteGraph, target: u32) -> Option<u32> {
     canonical.filter(known).or_else(|| Some(at).filter(known))
 }
 
-/// Who links to each page, as far as that counts. Of a large site links are hundreds of megabytes, so those that are kept in any
+/// Pages that link to each page, as far as that counts. Of a large site links are hundreds of megabytes, so those that are kept in any
 /// case are used as they are; only of pages for which links to other URLs count there are lists of their own.
 struct Linking<'i> {
     inlinks: &'i Inlinks,
@@ -187,7 +187,7 @@ pub(super) fn ranks(index: &SiteGraph, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>)
     all
 }
 
-/// What redirects, pages without an answer and the like would have as pages: the share of those that link to them. Issues on them
+/// Rank that redirects, pages without an answer and the like would have as pages: the share of those that link to them. Issues on them
 /// weigh by it; it is no part of the sum of 1.
 fn others(index: &SiteGraph, inlinks: &Inlinks, (passed, even): (&[f64], f64), all: &mut [f32]) {
     let is_other = |id: u32| {

@@ -10,12 +10,12 @@ use crate::page::HtmlFacts;
 const WORDS: usize = 24;
 /// Words below which nothing is said.
 const LEAST: usize = 2;
-/// What parts a title from the name of its site.
+/// Separators between a title and the name of its site.
 const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
 /// Words with a digit: they tell the parts of a series apart.
 const NUMBER: u32 = 1 << 31;
 
-/// What a page is for, as far as it says so.
+/// Purpose of a page, as far as it is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Intent {
@@ -149,7 +149,7 @@ impl TitleWords {
     }
 }
 
-/// How much two sets share, where they may be alike.
+/// Share that two sets have in common, where they may be alike.
 fn alike(a: (u32, &[u32]), b: (u32, &[u32])) -> Option<f64> {
     if a.0 != b.0 {
         return None;

@@ -10,7 +10,7 @@ impl SiteGraph {
         self.vitals = pages;
     }
 
-    /// What was measured of a page.
+    /// Measurements of a page.
     pub(crate) fn vitals(&self, id: UrlId) -> Option<&Vitals> {
         let place = self.vitals.binary_search_by_key(&id.0, |(id, _)| id.0).ok()?;
         Some(&self.vitals[place].1)

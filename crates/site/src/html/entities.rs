@@ -41,7 +41,7 @@ fn named(name: &str) -> Option<&'static Named> {
         .map(|i| &names[i])
 }
 
-/// Where a reference stands.
+/// Place of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum In {
     /// In text.

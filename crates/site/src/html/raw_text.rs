@@ -1,4 +1,4 @@
-//! Where comments and the texts of scripts, styles and titles end.
+//! Ends of comments and of the texts of scripts, styles and titles.
 
 use memchr::memchr;
 

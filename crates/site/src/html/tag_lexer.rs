@@ -9,7 +9,7 @@ use super::{
     tags::Tag,
 };
 
-/// What ends the name of an element or, as an equals sign does, that of an attribute.
+/// Bytes that end the name of an element or, as an equals sign does, that of an attribute.
 static ENDS_NAME: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -71,7 +71,7 @@ fn known_name(bytes: &[u8], from: usize) -> Option<(Tag, usize)> {
     (tag != Tag::Other).then_some((tag, from + letters as usize))
 }
 
-/// Where the name of an attribute ends that is short, of letters only, and has a value; it is of one letter at least.
+/// End of the name of an attribute that is short, of letters only, and has a value; it is of one letter at least.
 fn name_of_value(bytes: &[u8], from: usize) -> Option<usize> {
     let eight = eight(bytes, from)?;
     let letters = equal(eight, b'=').trailing_zeros() / 8;
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What ends them is anywhere, and so are letters outside ASCII.
+        /// Bytes that end names are anywhere, and so are letters outside ASCII.
         #[test]
         fn names_end_where_they_end_byte_by_byte(text in "[a-zA-Z0-9é=>/ \t\n-]{0,12}") {
             let bytes = text.as_bytes();

@@ -31,7 +31,7 @@ const fn pack(name: &[u8]) -> u64 {
 
 /// Places for names, many more than there are names, so that each has one of its own.
 const PLACES: usize = 1024;
-/// What gives them places: any odd number for which all are different ones.
+/// Factor that gives them places: any odd number for which all are different ones.
 const SPREAD: u64 = 0x61aa_d474_44e1_ecbb;
 
 const fn place(packed: u64) -> usize {
@@ -119,7 +119,7 @@ static PLACED: [Tag; PLACES] = {
 };
 
 impl Tag {
-    /// How many there are, `Other` included.
+    /// Number of tags, `Other` included.
     pub const COUNT: usize = KINDS.len();
 
     /// The element of this name, in any case.

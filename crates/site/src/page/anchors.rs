@@ -1,4 +1,4 @@
-//! What can be followed: `<a>` and `<area>`.
+//! Hyperlinks: `<a>` and `<area>`.
 
 use searchwright_text as text;
 

@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 /// Words by which a page names who wrote it.
 static AUTHORS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["author", "byline"].map(Finder::new));
 
-/// What the names of all types of articles hold.
+/// Parts that the names of all types of articles hold.
 static ARTICLES: LazyLock<[Finder<'static>; 4]> =
     LazyLock::new(|| ["Article", "Posting", "Report", "\\u"].map(Finder::new));
 

@@ -12,7 +12,7 @@ use crate::html::{
     tokenizer::{Token, Tokenizer},
 };
 
-/// How far a declaration is looked for, in bytes.
+/// Bytes in which a declaration is looked for.
 const PRESCAN: usize = 1_024;
 
 /// The body as text, and how it was read.
@@ -54,7 +54,7 @@ fn utf_8(body: &[u8]) -> Option<&str> {
     }
 }
 
-/// What a document says of itself.
+/// Encoding that a document declares.
 #[derive(Default)]
 struct Declared {
     /// As written.
@@ -103,7 +103,7 @@ fn declared(body: &[u8], is_xml: bool) -> Declared {
     in_meta
 }
 
-/// What a `<meta>` names: the first of them that names an encoding.
+/// Encoding of the first `<meta>` that names one.
 fn meta(head: &[u8]) -> Declared {
     let mut first = Declared::default();
     let ascii = |b: &u8| if b.is_ascii() { char::from(*b) } else { '?' };
@@ -142,7 +142,7 @@ fn meta(head: &[u8]) -> Declared {
     first
 }
 
-/// What an XML declaration names ("get an XML encoding", HTML standard 13.2.3.2).
+/// Encoding of an XML declaration ("get an XML encoding", HTML standard 13.2.3.2).
 pub(crate) fn xml_encoding(head: &[u8]) -> Option<&str> {
     if !head.starts_with(b"<?xml") {
         return None;

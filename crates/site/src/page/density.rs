@@ -1,4 +1,4 @@
-//! Which blocks of a text are what the page is about, where no landmark says so: by how many words a block and those beside it
+//! Finds the blocks of a text that the page is about, where no landmark says so: by how many words a block and those beside it
 //! have, and how much of it is links. Kohlschütter, Fankhauser and Nejdl, "Boilerplate Detection using Shallow Text Features"
 //! (WSDM 2010), algorithm 2. What it takes for no contents within them, short cells of a table above all, is filled in.
 

@@ -1,4 +1,4 @@
-//! What a page says to robots, in its head and its headers, and whether that leaves it in the index.
+//! Directives for robots in the head and the headers of a page, and whether they leave it in the index.
 
 use std::borrow::Cow;
 
@@ -23,11 +23,11 @@ pub struct RobotsRules {
     pub nosnippet: bool,
     /// Date of `unavailable_after`, as written.
     pub unavailable_after: Option<Box<str>>,
-    /// What is no known directive.
+    /// Unknown directives.
     pub unknown: Vec<Box<str>>,
 }
 
-/// What a page says to robots.
+/// Directives of a page for robots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
     /// `<meta name="robots|googlebot">`.
@@ -165,7 +165,7 @@ fn is_directive(part: &str) -> bool {
     acted_on.contains(&name.as_str()) || KNOWN.contains(&name.as_str())
 }
 
-/// Why a page cannot be in the index.
+/// Reason that keeps a page out of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotIndexable {
     /// robots.txt forbids to fetch it.
@@ -199,7 +199,7 @@ impl NotIndexable {
     }
 }
 
-/// Why a page cannot be in the index; `None` when it can.
+/// Reason that keeps a page out of the index; `None` when it can.
 pub fn not_indexable(page: &PageFacts) -> Option<NotIndexable> {
     match page.outcome {
         Outcome::Blocked(_) => Some(NotIndexable::Blocked),

@@ -1,4 +1,4 @@
-//! What single elements say: each function reads one kind of start tag.
+//! Elements by their start tags: each function reads one kind.
 
 use std::borrow::Cow;
 
@@ -27,11 +27,11 @@ const VITAL_METAS: usize = 3 * LIST;
 const SAME_METAS: usize = 5;
 /// Insecure URLs kept, as many of what browsers block as of images and media.
 pub(crate) const INSECURE: usize = 20;
-/// What an empty JSON-LD block is told to be.
+/// Error of an empty JSON-LD block.
 pub(super) const EMPTY_JSON: &str = "empty block";
 
 impl<'a> Reader<'a, '_> {
-    /// What this start tag says about the page.
+    /// Reads facts of a start tag.
     pub(super) fn meaning(&mut self, start: &StartTag<'a>, attributes: Attributes<'_, 'a>) {
         match start.tag {
             Tag::A => self.anchor(start, attributes),

@@ -178,7 +178,7 @@ fn pairs(mut parameters: &str) -> Vec<(&str, &str)> {
     pairs
 }
 
-/// Where something ends: at a mark outside quotes.
+/// End of a part: a mark outside quotes.
 fn end(text: &str, mark: u8) -> usize {
     let (mut quoted, mut escaped) = (false, false);
     let end = text.bytes().position(|b| {

@@ -1,11 +1,11 @@
-//! What is kept of an HTML body.
+//! Facts of an HTML body.
 
 use searchwright_text::shingles::Tokens;
 use serde::{Deserialize, Serialize};
 
 use super::{Links, More, Objects, UnknownTerms, UrlId};
 
-/// What one streaming pass over an HTML body saw. Texts are whitespace-folded and cut to 500
+/// Facts that one pass over an HTML body finds. Texts are whitespace-folded and cut to 500
 /// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HtmlFacts {
@@ -31,7 +31,7 @@ pub struct HtmlFacts {
     pub pagination: Vec<LinkRel>,
     /// Head-only elements found in the body: `title`, `meta robots`, `meta description`, `canonical`, `hreflang`.
     pub head_in_body: Vec<Box<str>>,
-    /// What ended the head: a tag, or `text`.
+    /// The end of the head: a tag, or `text`.
     pub head_ended_by: Option<Box<str>>,
     /// The first 80 characters of the source when it does not begin with a doctype.
     pub opening: Option<Box<str>>,
@@ -115,7 +115,7 @@ pub struct HtmlFacts {
     pub placeholders: Vec<Box<str>>,
     /// An element that single-page applications mount on, with scripts: `#root`, `#app`, `#__next`, `#__nuxt`.
     pub spa_root: bool,
-    /// What came later. No part of the stored form of these facts, which is as it ever was: it is stored behind them.
+    /// Facts added later. No part of the stored form of these facts: they are stored behind them.
     #[serde(skip)]
     pub more: More,
     /// Names in microdata that schema.org does not have; stored behind that.
@@ -133,7 +133,7 @@ pub struct HtmlFacts {
     pub tokens: Option<Box<Tokens>>,
 }
 
-/// Where the charset came from.
+/// Source of the charset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Charset {
     /// WHATWG name of the encoding used.
@@ -164,7 +164,7 @@ pub struct LinkRel {
     pub rel: Box<str>,
     /// As written.
     pub href: Box<str>,
-    /// Where it points; `None` when it cannot be resolved to http(s).
+    /// Target; `None` when it cannot be resolved to http(s).
     pub target: Option<UrlId>,
     /// Stood inside the head.
     pub in_head: bool,

@@ -1,4 +1,4 @@
-//! How much of a page is kept of what there may be any number of, and whether that was enough: what a check does not find in
+//! Limits of lists of which a page may have any number, and whether they were reached: what a check does not find in
 //! a list that was cut may be in the rest.
 
 use super::HtmlFacts;
@@ -18,7 +18,7 @@ pub(crate) const OBJECTS: usize = 1_000;
 /// Language alternates kept: a page in every language and region of the world has some hundreds, and sets of a thousand exist.
 pub(super) const ALTERNATES: usize = 2_000;
 
-/// What a page has more of than is kept, as bits.
+/// Lists of which a page has more than is kept, as bits.
 pub(crate) mod cut {
     /// Headings.
     pub const HEADINGS: u8 = 1;

@@ -32,7 +32,7 @@ const TEXT: usize = 48;
 pub struct Link<'a> {
     /// As written.
     pub href: &'a str,
-    /// Where it points; `None` when malformed or not http(s).
+    /// Target; `None` when malformed or not http(s).
     pub target: Option<UrlId>,
     /// Text, alt, aria-label or title; cut to 80 grapheme clusters.
     pub anchor: &'a str,
@@ -82,7 +82,7 @@ impl Links {
         &mut self.read
     }
 
-    /// How many. Nobody need read stored ones for that.
+    /// Number of links, for which stored ones need not be read.
     pub fn len(&self) -> usize {
         self.stored.as_ref().map_or(self.read.entries.len(), Stored::len)
     }
@@ -137,7 +137,7 @@ impl Links {
         }
     }
 
-    /// Where each points, to be changed.
+    /// Targets, to be changed.
     pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Option<UrlId>> {
         let entries = self.read_mut().entries.iter_mut();
         entries.map(|entry| &mut entry.target)

@@ -1,4 +1,4 @@
-//! Where a link leads.
+//! Resolves links.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// What a relative URL stands for, when the page is on https and its base is not.
+    /// Target of a relative URL, when the page is on https and its base is not.
     pub fn downgraded(&self, url: &str) -> Option<Url> {
         if url.is_empty() || self.base.scheme() != "http" || self.page.scheme() != "https" {
             return None;
@@ -76,7 +76,7 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// Where a mistyped link leads all the same: browsers take `www.example.com` and `http//example.com` for paths of
+    /// Resolves a mistyped link as browsers do: they take `www.example.com` and `http//example.com` for paths of
     /// the site, so that they are broken links of it. Hosts that nobody meant are not worth asking.
     fn as_written(&mut self, href: &str) -> Option<UrlId> {
         let url = self.base.join(href).ok()?;

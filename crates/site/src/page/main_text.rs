@@ -33,10 +33,10 @@ const EXCERPT: usize = 300;
 pub(super) struct TextCollector {
     /// White space folded; elements that break words leave one space.
     text: String,
-    /// Where a part begins, and in what it stands.
+    /// Beginning of each part, and what it stands in.
     parts: Vec<(usize, u8)>,
     place: u8,
-    /// Where blocks begin and end, ascending.
+    /// Boundaries of blocks, ascending.
     breaks: Vec<usize>,
     code: Vec<(usize, usize)>,
     /// Program text that is a block of its own.
@@ -49,7 +49,7 @@ pub(super) struct TextCollector {
 }
 
 thread_local! {
-    /// What the page before was gathered in, whose room serves the next one.
+    /// Buffers of the page before, whose room serves the next one.
     static ROOM: Cell<Option<TextCollector>> = const { Cell::new(None) };
 }
 
@@ -109,7 +109,7 @@ impl TextCollector {
         }
     }
 
-    /// Where the next text will begin.
+    /// Beginning of the next text.
     pub fn mark(&self) -> usize {
         self.text.len()
     }
@@ -254,7 +254,7 @@ impl TextCollector {
         }
     }
 
-    /// Where each part begins and ends, and in what it stands.
+    /// Range of each part, and what it stands in.
     fn spans(&self) -> impl Iterator<Item = (usize, usize, u8)> {
         let ends = self.parts.iter().skip(1).map(|next| next.0);
         let ends = ends.chain(std::iter::once(self.text.len()));
@@ -307,7 +307,7 @@ impl TextCollector {
         out.truncate(out.trim_end().len());
     }
 
-    /// What holds the main text: main, else article, else everything that is not around it.
+    /// Flag of what holds the main text: main, else article, else everything that is not around it.
     fn main_place(&self) -> u8 {
         let holds = |wanted: u8| {
             self.spans().any(|(start, end, place)| {
@@ -345,7 +345,7 @@ impl TextCollector {
         self.parts = parts.collect();
     }
 
-    /// Where parts stand one behind the other that are not of the main text.
+    /// Ranges of neighbouring parts that are not of the main text.
     fn around(&self, is_main: impl Fn(u8) -> bool) -> Vec<Range<usize>> {
         let mut around: Vec<Range<usize>> = Vec::new();
         for (start, end, _) in self.spans().filter(|(_, _, place)| !is_main(*place)) {

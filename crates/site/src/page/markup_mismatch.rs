@@ -1,4 +1,4 @@
-//! What the page's markup says of it and its visible text does not.
+//! Values of markup that the visible text does not bear out.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ const VALUE: usize = 200;
 const ITEMS: usize = 50;
 /// Share of the words of a headline in the text from which on it stands there in another form.
 const SHARE: f64 = 0.6;
-/// What shows that a text names prices.
+/// Signs that a text names prices.
 const CURRENCIES: [&str; 12] = [
     "€", "$", "£", "¥", "₽", "₹", "zł", "EUR", "USD", "GBP", "CHF", "kr",
 ];
@@ -128,7 +128,7 @@ fn price(offers: &Json<'_>) -> Option<String> {
     }
 }
 
-/// What visitors see.
+/// Text that visitors see.
 struct Seen<'a> {
     folded: &'a str,
     visible: &'a str,

@@ -34,9 +34,9 @@ impl UnknownTerms {
     }
 }
 
-/// What is gathered of the names on one page.
+/// Unknown names gathered on one page.
 ///
-/// Which object a property belongs to is not followed here: on pages with objects of other vocabularies, or without a type,
+/// The object of a property is not followed here: on pages with objects of other vocabularies, or without a type,
 /// nothing is said of properties.
 #[derive(Debug, Default)]
 pub(super) struct NameCollector {
@@ -83,7 +83,7 @@ impl NameCollector {
     }
 }
 
-/// What schema.org calls what a URL names; `None` of other vocabularies.
+/// Name in schema.org of a URL; `None` of other vocabularies.
 fn of_schema_org(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let rest = rest.strip_prefix("www.").unwrap_or(rest);

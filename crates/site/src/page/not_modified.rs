@@ -159,7 +159,7 @@ pub fn unchanged(
     facts
 }
 
-/// What a 304 says of headers takes the place of what was known (RFC 9111 section 4.3.4 with 3.2), but for what tells of the
+/// Replaces headers that were known by those of a 304 (RFC 9111 section 4.3.4 with 3.2), but for what tells of the
 /// body, which it does not have: its type and its coding. What it does not say stays, because it need not say much.
 fn updated(known: HeaderFacts, newer: HeaderFacts) -> HeaderFacts {
     fn or<T>(newer: Vec<T>, known: Vec<T>) -> Vec<T> {

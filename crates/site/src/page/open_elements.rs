@@ -1,4 +1,4 @@
-//! Which elements are open. Enough of the HTML standard's tree construction (13.2.6) to know what a
+//! The stack of open elements. Enough of the HTML standard's tree construction (13.2.6) to know what a
 //! text belongs to when end tags are missing, as they mostly are in lists and tables, or come in the wrong order.
 
 use crate::html::tags::Tag;
@@ -38,7 +38,7 @@ impl OpenElements {
         u32::try_from(self.deepest).unwrap_or(u32::MAX)
     }
 
-    /// How many are open.
+    /// Number of open elements.
     pub fn depth(&self) -> usize {
         self.stack.len()
     }
@@ -60,7 +60,7 @@ impl OpenElements {
         Some(tag)
     }
 
-    /// How many elements, from the innermost, a start tag closes before it opens its own.
+    /// Number of elements, from the innermost, that a start tag closes before it opens its own.
     pub fn closed_by_start(&self, tag: Tag) -> usize {
         let item = match tag {
             Tag::Li => self.find(|t| t == Tag::Li, ends_list),
@@ -102,7 +102,7 @@ impl OpenElements {
         0
     }
 
-    /// How many elements, from the innermost, an end tag closes; 0 when it closes none.
+    /// Number of elements, from the innermost, that an end tag closes; 0 when it closes none.
     pub fn closed_by_end(&self, tag: Tag) -> usize {
         let heading = tag.heading_level().is_some();
         if !heading && !self.has(tag) || matches!(tag, Tag::Body | Tag::Html) {
@@ -143,7 +143,7 @@ fn is_group(tag: Tag) -> bool {
 mod tests {
     use super::{OpenElements, Tag};
 
-    /// What is open after these tags, outermost first.
+    /// Elements open after these tags, outermost first.
     fn open(source: &str) -> String {
         let mut open = OpenElements::default();
         for word in source.split(' ') {

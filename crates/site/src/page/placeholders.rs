@@ -1,4 +1,4 @@
-//! What an unfinished page shows: filler text, and templates that nobody filled in.
+//! Marks of an unfinished page: filler text, and templates that nobody filled in.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -25,7 +25,7 @@ pub(super) struct VisibleText<'p> {
     pub main: &'p str,
     /// All of it, as it is.
     pub all: &'p str,
-    /// Where in all of it what is not main text stands, ascending.
+    /// Ranges of it that are not main text, ascending.
     pub around: &'p [Range<usize>],
     /// And where program text does.
     pub code: &'p [(usize, usize)],

@@ -47,16 +47,16 @@ pub(super) struct Reader<'a, 'u> {
     /// The head has ended, or never was.
     pub(super) in_body: bool,
     pub(super) link: Option<OpenLink>,
-    /// Where links lead, and whether with nofollow, once there are more than the limit.
+    /// Targets of links, and whether with nofollow, once there are more than the limit.
     pub(super) targets: Option<HashSet<(UrlId, u8)>>,
     heading: Option<OpenHeading>,
     paragraph: Option<usize>,
-    /// Where the last heading's text ended, while it has no answer.
+    /// End of the last heading's text, while it has no answer.
     answer_from: Option<usize>,
     code: Option<usize>,
-    /// How many elements are open inside the one whose text no snippet may show, itself included.
+    /// Number of elements open inside the one whose text no snippet may show, itself included.
     nosnippet: Option<usize>,
-    /// How many elements are open inside the one whose role is `main`, itself included.
+    /// Number of elements open inside the one whose role is `main`, itself included.
     main_role: Option<usize>,
     picture_has_img: bool,
     /// The open picture has a source in a modern format.
@@ -65,14 +65,14 @@ pub(super) struct Reader<'a, 'u> {
     pub(super) json_open: bool,
     /// An image of the content was seen.
     content_image: bool,
-    /// How often JSON-LD mentions an author.
+    /// Number of mentions of an author in JSON-LD.
     authors_in_json: usize,
     names: NameCollector,
     /// Objects of microdata, once there is something to gather.
     objects: Option<Box<ItemCollector>>,
     /// The document was closed.
     is_closed: bool,
-    /// Where the text of an open `<time>` begins whose date is its text.
+    /// Beginning of the text of an open `<time>` whose date is its text.
     time: Option<usize>,
     /// Dates that lie behind it are to come.
     now_ms: i64,
@@ -242,7 +242,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    /// What changes with an element that can hold something.
+    /// Opens an element that can hold something.
     fn opened(&mut self, tag: Tag, start: &StartTag<'a>) {
         match tag {
             Tag::Main | Tag::Article | Tag::Nav | Tag::Header | Tag::Footer | Tag::Aside => {
@@ -271,7 +271,7 @@ impl<'a, 'u> Reader<'a, 'u> {
         }
     }
 
-    /// What stands before and after such an element is apart.
+    /// Parts the texts before and after such an element.
     fn break_words(&mut self, tag: Tag) {
         if tag.breaks_words() {
             if tag != Tag::Br {

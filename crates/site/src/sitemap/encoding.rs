@@ -9,7 +9,7 @@ use crate::page::xml_encoding;
 /// Bytes that are decoded at a time.
 const CHUNK: usize = 32 * 1024;
 
-/// What a file that begins so is encoded in; `None` for UTF-8, and where nothing says otherwise.
+/// Encoding of a file that begins so; `None` for UTF-8, and where nothing says otherwise.
 pub(super) fn detect(start: &[u8]) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(start) {
         return (encoding != UTF_8).then_some(encoding);

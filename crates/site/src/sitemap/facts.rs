@@ -17,7 +17,7 @@ pub struct Sitemap {
     pub urls: u32,
     /// Decoded bytes.
     pub bytes: u64,
-    /// What is wrong with it, behind what has to be known of a feed.
+    /// Its fault, behind what has to be known of a feed.
     pub error: Option<Box<str>>,
     /// URLs of another host or scheme: the first 20.
     pub foreign: Vec<Box<str>>,

@@ -1,4 +1,4 @@
-//! What is wrong with a sitemap, and what that means for what it lists.
+//! Faults of a sitemap, and what they mean for what it lists.
 
 use super::{SIZE_LIMIT, Sitemap};
 use crate::fetch::Cut;
@@ -6,19 +6,19 @@ use crate::fetch::Cut;
 /// Said of the first of those that are not read for their number, or because the crawl has come to a limit.
 pub(crate) const LEFT_OUT: &str = "not asked for, nor those behind it: a limit was reached";
 pub(super) const HTML: &str = "an HTML page, not a sitemap";
-/// How errors begin that keep nobody from reading on.
+/// Beginnings of errors that keep nobody from reading on.
 const READ_ON: [&str; 5] = ["no namespace", "unknown namespace", "encoded in ", LATE, FEED];
 /// Said of a feed, which is nothing wrong with it: what it does not list may be older.
 pub(super) const FEED: &str = "a feed, which names only what is newest";
 /// XML 1.0, section 2.8: nothing stands before the declaration, no white space either. Search engines refuse such a file.
 pub(super) const LATE: &str = "something stands before the XML declaration";
-/// What the protocol demands.
+/// Demands of the protocol.
 pub(super) const UTF_8_ONLY: &str = "sitemaps have to be encoded in UTF-8";
 pub(super) const TOO_LARGE: &str =
     "larger than 50 MiB, the limit of the protocol: cut off after 52,428,800 bytes";
 
 impl Sitemap {
-    /// What it has was not counted to its end.
+    /// Whether its contents were not counted to their end.
     pub(crate) fn is_cut(&self) -> bool {
         let reads_on = |error: &str| READ_ON.iter().any(|start| error.starts_with(start));
         let errors = self.error.as_deref();
@@ -31,7 +31,7 @@ impl Sitemap {
         errors.is_some_and(|errors| errors.split("; ").any(|error| error == FEED))
     }
 
-    /// What is wrong with it.
+    /// Its fault.
     pub(crate) fn fault(&self) -> Option<String> {
         let errors = self.error.as_deref()?.split("; ");
         let wrong: Vec<&str> = errors.filter(|error| *error != FEED).collect();

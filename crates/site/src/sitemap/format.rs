@@ -1,4 +1,4 @@
-//! What the elements of XML files mean that serve as sitemaps, and what their attributes and references say.
+//! Elements, attributes and references of XML files that serve as sitemaps.
 
 use quick_xml::{
     XmlVersion,
@@ -7,7 +7,7 @@ use quick_xml::{
 
 use super::LOC_LIMIT;
 
-/// What an XML file is, by its root. Feeds serve as sitemaps too (sitemaps.org, "Other Sitemap formats").
+/// Kind of an XML file, by its root. Feeds serve as sitemaps too (sitemaps.org, "Other Sitemap formats").
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     /// A sitemap or an index.
@@ -28,7 +28,7 @@ impl Format {
         }
     }
 
-    /// What the text of an element within an entry is.
+    /// Field of an element within an entry.
     pub(super) fn field(self, name: &str) -> Field {
         match (self, name) {
             (Self::Sitemap, "loc") | (Self::Rss, "link") => Field::Loc,
@@ -38,7 +38,7 @@ impl Format {
     }
 }
 
-/// Which text is being collected.
+/// Text that is being collected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     None,

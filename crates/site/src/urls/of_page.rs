@@ -69,7 +69,7 @@ impl PageUrls {
         Some(self)
     }
 
-    /// How many.
+    /// Number of URLs.
     pub(super) fn len(&self) -> usize {
         self.key_ends.len()
     }
@@ -84,7 +84,7 @@ impl PageUrls {
         span(&self.keys, &self.key_ends, place)
     }
 
-    /// How it was written, if otherwise.
+    /// Spelling, if another.
     pub(super) fn raw(&self, place: usize) -> Option<&str> {
         let found = self.raws.binary_search_by_key(&place, |(at, _)| *at as usize);
         found.ok().map(|found| &*self.raws[found].1)

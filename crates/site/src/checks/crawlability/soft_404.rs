@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::{Page, evidence::with};
 use crate::{checks::url_parts::path_and_query, graph::PageFlags, page::Outcome};
 
-/// What home pages are called where they have a name.
+/// Names of home pages.
 const HOME_NAMES: [&str; 9] = [
     "",
     "index",

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::{ARTICLES, Item, Markup, is_organization};
 use crate::page::HtmlFacts;
 
-/// What may be said of what an object lacks.
+/// Knowledge of what an object lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::checks) enum Extent {
     /// That it lacks what is not there.
@@ -20,7 +20,7 @@ pub(in crate::checks) enum Extent {
     Unsure,
 }
 
-/// What an object is, so far as two of a kind on one page are about the same.
+/// Kind of an object, so far as two of a kind on one page are about the same.
 fn kind(name: &str) -> &str {
     match name {
         name if ARTICLES.contains(&name) => "Article",

@@ -1,4 +1,4 @@
-//! What Google requires of objects.
+//! Properties that Google requires of objects.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ const EVENTS: &[&str] = &[
     "VisualArtsEvent",
 ];
 
-/// What Google requires of a type; one of several is written with bars.
+/// Properties that Google requires of a type; one of several is written with bars.
 const REQUIRED: &[(&[&str], &[&str])] = &[
     (&["Product"], &["name", "offers|review|aggregateRating"]),
     (EVENTS, &["name", "startDate", "location"]),
@@ -113,7 +113,7 @@ pub(super) fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     list("objects", incomplete)
 }
 
-/// What the entries of a breadcrumb list lack. The last one needs no item: it is the page.
+/// Properties that entries of a breadcrumb list lack. The last one needs no item: it is the page.
 fn crumbs(list: &Item<'_>) -> Vec<String> {
     let Some(Json::Array(entries)) = list.properties.get("itemListElement") else {
         return Vec::new();

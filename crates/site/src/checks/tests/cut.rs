@@ -1,4 +1,4 @@
-//! What is said of pages that were not read to their end, and of crawls that left something out.
+//! Verdicts on pages that were not read to their end, and on crawls that left something out.
 
 use serde_json::json;
 

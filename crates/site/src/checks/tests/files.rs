@@ -3,7 +3,7 @@
 use super::{World, find};
 use crate::{origin::Origin, sitemap::Sitemap};
 
-/// What a file lists or says is not gone because the file cannot be read for now.
+/// Contents of a file are not gone because it cannot be read for now.
 #[test]
 fn files_beside_pages_that_cannot_be_read_prove_nothing() {
     let index = World::new().page("/", "x").build().index;

@@ -1,4 +1,4 @@
-//! What a project decides otherwise than the catalogue.
+//! Settings of a project.
 
 use proptest::prelude::{any, proptest};
 

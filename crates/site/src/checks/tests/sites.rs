@@ -301,7 +301,7 @@ fn markup() -> Vec<Case> {
     ]
 }
 
-/// What was once seen wrongly.
+/// Cases once judged wrongly.
 fn mended() -> Vec<Case> {
     let json_ld = |json: &str| format!("<script type=application/ld+json>{json}</script>");
     let whole = r#""name": "x", "url": "/", "logo": "/l.png", "sameAs": ["https://x.example/"]"#;

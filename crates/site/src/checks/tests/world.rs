@@ -218,13 +218,13 @@ impl World {
         self
     }
 
-    /// What the project calls its brand.
+    /// Name of the brand.
     pub fn brand(mut self, name: &'static str) -> Self {
         self.brand = Some(name);
         self
     }
 
-    /// What was measured of `/p`.
+    /// Measurements of `/p`.
     pub fn measured(mut self, vitals: Vitals) -> Self {
         self.vitals = Some(vitals);
         self

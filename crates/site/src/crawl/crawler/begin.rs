@@ -1,4 +1,4 @@
-//! What is learnt before the first page.
+//! Steps before the first page.
 
 use super::{Crawler, host_of, seeds::Given};
 use crate::{

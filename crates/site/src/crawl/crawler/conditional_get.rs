@@ -22,7 +22,7 @@ use crate::{
 /// in which the server or this machine was busy says half as much.
 const SLOW: Duration = Duration::from_millis(SLOW_MS as u64);
 
-/// Who asks, and what for.
+/// A request, with what decides about its conditions.
 pub(super) struct Ask {
     pub(super) fetcher: Arc<dyn Fetch>,
     pub(super) url: Url,
@@ -30,14 +30,14 @@ pub(super) struct Ask {
     pub(super) fresh: bool,
     /// See [`super::Crawler::doubts`].
     pub(super) doubts: Arc<AtomicU32>,
-    /// Where facts of before are, if the page may be asked for by them.
+    /// Facts of the previous crawl, if the page may be asked for by them.
     pub(super) earlier: Option<Arc<dyn PreviousCrawl>>,
     /// See [`super::Crawler::useless`].
     pub(super) useless: Arc<AtomicU32>,
     pub(super) now: Clock,
 }
 
-/// What came of it.
+/// Result of the request.
 pub(super) enum Asked {
     Answer(Fetched),
     /// The page is the one these facts are of: they, what it was asked by, and the 304.

@@ -1,4 +1,4 @@
-//! What other sites answer, slowly, each host for itself: the headers of what links lead to, and the heads of language
+//! Requests to other sites, slowly, each host for itself: the headers of what links lead to, and the heads of language
 //! alternates.
 
 use std::{
@@ -64,9 +64,9 @@ pub(super) struct Checks {
     in_flight: usize,
     /// Redirects that may still be followed.
     left: usize,
-    /// What was asked: where some pages are fetched again, nothing else is known of the way of a link.
+    /// URLs that were asked: where some pages are fetched again, nothing else is known of the way of a link.
     asked: HashSet<UrlId>,
-    /// Who reads an alternate.
+    /// Permits to read an alternate.
     reading: Arc<Semaphore>,
 }
 
@@ -136,7 +136,7 @@ impl Crawler {
         origin.split_once("://").map_or(origin, |(_, host)| host)
     }
 
-    /// What is asked next to learn where a URL leads, and how many redirects lead there: itself, or where those end that are
+    /// The next request to learn the end of a URL's redirects, and how many redirects lead there: itself, or where those end that are
     /// known. `None` when that is known, leads back to the site, or is only of interest as an alternate, which has to answer
     /// itself.
     fn unasked(&self, mut id: UrlId, mut hops: u8) -> Option<(UrlId, u8)> {
@@ -157,7 +157,7 @@ impl Crawler {
         Some((id, hops))
     }
 
-    /// Where a redirect leads is asked behind everything else of that host, unless it is left alone.
+    /// Queues the target of a redirect behind everything else of its host, unless that is left alone.
     fn follow(&mut self, work: &FetchTask) {
         let next = self.unasked(work.id, work.hops);
         let Some(next) = next.filter(|_| self.checks.left > 0) else {

@@ -1,4 +1,4 @@
-//! What comes of a fetch: another attempt, a page to be read, or facts to be kept and followed.
+//! Results of a fetch: another attempt, a page to be read, or facts to be kept and followed.
 
 use std::time::Duration;
 
@@ -167,7 +167,7 @@ impl Crawler {
     }
 }
 
-/// What an exchange says of the host, whether trying again may help, and whether it counts as failed.
+/// Signal of an exchange about its host, whether trying again may help, and whether it counts as failed.
 fn judge(fetched: &Fetched) -> (Signal, bool, bool) {
     match fetched {
         Ok(answer) => match answer.status {

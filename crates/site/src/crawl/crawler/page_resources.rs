@@ -155,7 +155,7 @@ impl Crawler {
     }
 }
 
-/// What robots.txt says, by origin.
+/// Policies of robots.txt, by origin.
 type Policies = HashMap<Box<str>, Policy>;
 
 /// robots.txt is obeyed where it was read: on the site.
@@ -164,7 +164,7 @@ fn is_allowed(rules: &Policies, url: &Url) -> bool {
     policy.is_none_or(|policy| permits(policy, url))
 }
 
-/// What all lanes have in common.
+/// State that all lanes share.
 struct ResourceFetcher {
     fetcher: Arc<dyn Fetch>,
     retry: Duration,

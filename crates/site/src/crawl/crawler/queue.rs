@@ -1,4 +1,4 @@
-//! What is fetched next: retries that are due, then the frontier, past robots.txt and the pace of the
+//! The next fetch: retries that are due, then the frontier, past robots.txt and the pace of the
 //! host.
 
 use std::{panic::AssertUnwindSafe, sync::atomic::Ordering::Relaxed};

@@ -11,7 +11,7 @@ use crate::{
     robots::Robots,
 };
 
-/// What became of the pages that were asked for. A redirect says nothing: where it leads is asked for too.
+/// Outcomes of the pages that were asked for. A redirect says nothing: where it leads is asked for too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) answered: u32,
@@ -21,7 +21,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// What the crawl has to say when more than half of the pages were not seen.
+    /// Termination when more than half of the pages were not seen.
     pub(super) fn verdict(self) -> Option<Termination> {
         let why = if self.refused >= self.silent {
             Termination::Blocked

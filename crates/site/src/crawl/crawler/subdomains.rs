@@ -1,4 +1,4 @@
-//! What the sitemaps of other subdomains list, when those belong to the site: they are known once pages of theirs are.
+//! Sitemaps of other subdomains, when those belong to the site: they are known once pages of theirs are.
 
 use std::collections::HashSet;
 

@@ -15,7 +15,7 @@ use crate::{
     page::UrlId,
 };
 
-/// What stands first. Links of older releases begin with the length of their texts, which is less.
+/// First number. Links of older releases begin with the length of their texts, which is less.
 const MARK: u64 = 1 << 32;
 
 /// Stored links, read when someone asks for them.
@@ -46,7 +46,7 @@ impl Stored {
     }
 }
 
-/// How many links; of each its flags, the lengths of its texts, its target, or 0, and how many lines behind the one before it
+/// Number of links; of each its flags, the lengths of its texts, its target, or 0, and how many lines behind the one before it
 /// stands; then the texts.
 fn pack(links: &ParsedLinks) -> Vec<u8> {
     let mut packed = Vec::with_capacity(8 + links.entries.len() * 10 + links.text.len());

@@ -1,7 +1,7 @@
-//! Which property belongs to which object, by the HTML standard's section on microdata (5.2): objects stand in each other as
+//! Collects objects and their properties by the HTML standard's section on microdata (5.2): objects stand in each other as
 //! their elements do.
 //!
-//! What is said of an object later is above all what it lacks. So where it cannot be told for sure what belongs to an object,
+//! Checks say above all what an object lacks. So where it cannot be told for sure what belongs to an object,
 //! that is noted, and nothing is said to be missing there.
 
 use searchwright_text as text;
@@ -30,7 +30,7 @@ const NAME: usize = 80;
 /// Types kept of what is no object here.
 const ELSEWHERE: usize = 50;
 
-/// What is gathered while one page is read.
+/// Objects gathered while one page is read.
 #[derive(Debug, Default)]
 pub(in crate::page) struct ItemCollector {
     pub(super) items: Vec<CollectedItem>,
@@ -50,14 +50,14 @@ pub(in crate::page) struct ItemCollector {
 
 #[derive(Debug)]
 struct Element {
-    /// How many elements are open with it.
+    /// Number of elements open with it.
     depth: usize,
     tag: Tag,
     /// The innermost object that is open here, itself included.
     object: usize,
-    /// How many objects are.
+    /// Number of open objects.
     objects: usize,
-    /// What its text is to become.
+    /// Value that its text is to become.
     text: Option<PendingText>,
 }
 
@@ -65,9 +65,9 @@ struct Element {
 #[derive(Debug)]
 pub(in crate::page) struct PendingText {
     pub names: Vec<Box<str>>,
-    /// Where the text begins.
+    /// Beginning of the text.
     pub mark: usize,
-    /// Where a link leads whose text is wanted too.
+    /// Target of a link whose text is wanted too.
     pub url: Option<Box<str>>,
     /// There is text in it which is not gathered: of a drawing, of a script.
     is_other: bool,
@@ -284,7 +284,7 @@ impl ItemCollector {
         }
     }
 
-    /// What is kept. Objects within others are in those.
+    /// Finishes the objects. Those within others are in those.
     pub fn finish(self) -> Option<Objects> {
         let mut kept = Objects {
             cut: self.cut,
@@ -337,7 +337,7 @@ impl ItemCollector {
     }
 }
 
-/// What is kept of a text.
+/// Shortens a text to what is kept.
 pub(in crate::page) fn short(text: &str) -> Box<str> {
     let text = &text[..text.floor_char_boundary(TEXT_BYTES)];
     text::cut(text, TEXT).into()

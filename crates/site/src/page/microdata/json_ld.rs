@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::ItemCollector;
 use crate::html::tags::Tag;
 
-/// What a property says.
+/// Value of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::page) enum PropertyValue {
     Text(Box<str>),
     /// Of a link, an image or the like: what it names, and not a text.
     Url(Box<str>),
-    /// Who is linked to: URL and text of the link. By the standard only the URL counts, but the name is there to be read.
+    /// A person or organization linked to: URL and text of the link. By the standard only the URL counts, but the name is there to be read.
     Named(Box<str>, Box<str>),
     /// Another object, by its place.
     Object(usize),

@@ -1,4 +1,4 @@
-//! What is kept of a page's microdata.
+//! Objects of a page's microdata, as they are kept.
 
 use serde::{Deserialize, Serialize};
 

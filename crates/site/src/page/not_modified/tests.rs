@@ -44,7 +44,7 @@ fn read_as(answer: &Response, before: u32, now: i64) -> (PageFacts, UrlTable) {
     (facts, table)
 }
 
-/// What the store gives back: everything that is left out of the facts there lies beside them.
+/// Facts as the store gives them back: everything that is left out of the facts there lies beside them.
 fn stored(facts: &PageFacts) -> PageFacts {
     let mut again: PageFacts = postcard::from_bytes(&postcard::to_stdvec(facts).unwrap()).unwrap();
     if let (Some(again), Some(html)) = (&mut again.html, &facts.html) {

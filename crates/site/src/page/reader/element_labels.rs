@@ -1,4 +1,4 @@
-//! What any element may say of itself by its attributes.
+//! Labels that any element may have by its attributes.
 
 use searchwright_text as text;
 
@@ -8,10 +8,10 @@ use crate::html::{
     entities::{self, In},
 };
 
-/// What an element says of the text in it.
+/// Labels of an element and the text in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ElementLabels<'a> {
-    /// What it is called, as written.
+    /// Name, as written.
     pub label: Option<&'a str>,
     /// No snippet may show it.
     pub nosnippet: bool,
@@ -22,7 +22,7 @@ pub(super) struct ElementLabels<'a> {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// What any element may say.
+    /// Reads the attributes that any element may have.
     pub(super) fn common_attributes(&mut self, attributes: Attributes<'_, 'a>) -> ElementLabels<'a> {
         let mut said = ElementLabels::default();
         // of one name the first counts

@@ -1,4 +1,4 @@
-//! What the end of an element tells: only then its text is known.
+//! Ends of elements: only then their text is known.
 
 use std::borrow::Cow;
 

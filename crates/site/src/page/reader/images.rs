@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What an element is called: the name of the link and the heading that have no other.
+    /// Names an element: the name of the link and the heading that have no other.
     pub(super) fn label(&mut self, source: &str) {
         let places = [
             self.link.as_mut().map(|l| &mut l.label),

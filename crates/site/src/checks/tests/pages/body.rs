@@ -1,4 +1,4 @@
-//! What stands in the body, and its markup.
+//! Checks of the body and its markup.
 
 use super::{Case, World, json_ld, page};
 

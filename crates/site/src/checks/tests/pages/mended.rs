@@ -1,4 +1,4 @@
-//! What was once seen wrongly.
+//! Cases once judged wrongly.
 
 use super::{Case, World, json_ld, page, words};
 

@@ -178,7 +178,7 @@ pub(super) fn others() -> Vec<Case> {
     ]
 }
 
-/// What themes write around the text of every page, and what they leave out.
+/// Markup that themes write around the text of every page, and parts they leave out.
 #[test]
 fn templates_are_not_told_to_be_incomplete() {
     use super::super::World;

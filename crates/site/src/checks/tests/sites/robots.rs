@@ -1,4 +1,4 @@
-//! What robots.txt says.
+//! Checks of robots.txt.
 
 use super::{Case, World};
 

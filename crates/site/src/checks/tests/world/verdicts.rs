@@ -1,4 +1,4 @@
-//! What is said of a site. No check may stumble over one, though an audit would go on without it.
+//! Findings of a site. No check may stumble over one, though an audit would go on without it.
 
 use std::{collections::BTreeSet, slice};
 
@@ -62,7 +62,7 @@ impl World {
         built.pages.iter().find(|page| is_p(&page.url[self.root.len()..]))
     }
 
-    /// What one check says of `/p`, or of the site.
+    /// Verdict of one check on `/p`, or of the site.
     pub fn recheck(&self, check: &'static Check) -> Verdict {
         let built = self.build();
         let context = built.context();
