@@ -30,7 +30,7 @@ pub fn fold_into(out: &mut String, text: &str) {
             continue;
         }
         out.push_str(&text[word..at]);
-        boundary(out);
+        end_word(out);
         at += space;
         word = at;
     }
@@ -57,7 +57,7 @@ fn space_at(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Ends the word that `out` ends with.
-pub fn boundary(out: &mut String) {
+pub fn end_word(out: &mut String) {
     if !ends_in_space(out) {
         out.push(' ');
     }

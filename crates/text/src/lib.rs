@@ -29,7 +29,7 @@ mod word_count;
 mod word_hash;
 mod words;
 
-pub use folding::{boundary, fold_into, folded, folded_case, folded_hash, squeeze};
+pub use folding::{end_word, fold_into, folded, folded_case, folded_hash, squeeze};
 pub use graphemes::{cut, length};
 pub use hashes::{hash, hash_long};
 pub use language_tag::primary;

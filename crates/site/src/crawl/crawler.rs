@@ -1,12 +1,12 @@
 //! The one task that decides. It never waits for a socket or a parser: it hands out work, takes what
 //! came of it, and saves in between.
 
-mod begin;
+mod completion;
 mod conditional_get;
-mod end;
 mod external_links;
 mod ingest;
 mod page_resources;
+mod preparation;
 mod probe;
 mod queue;
 mod refusal_rate;
@@ -137,7 +137,7 @@ pub(super) async fn run(
     cancel: CancellationToken,
     now: Clock,
     batches: mpsc::Sender<Batch>,
-) -> Option<end::Ended> {
+) -> Option<completion::Ended> {
     let mut resume = resume.unwrap_or_else(|| Resume::new(&config, None, Duration::ZERO));
     let saved = resume.table.len();
     let start = resume.table.add_url(&config.start)?;

@@ -178,18 +178,13 @@ pub(super) fn ranks(index: &SiteGraph, inlinks: &Inlinks) -> (Vec<f32>, Vec<u8>)
         all.1[*id as usize] = scores[node];
         passed[*id as usize] = ranks[node] / f64::from(links[*id as usize].max(1));
     }
-    others(
-        index,
-        inlinks,
-        (&passed, (1.0 - DAMPING) / n.max(1.0)),
-        &mut all.0,
-    );
+    rank_others(index, inlinks, &passed, (1.0 - DAMPING) / n.max(1.0), &mut all.0);
     all
 }
 
-/// Rank that redirects, pages without an answer and the like would have as pages: the share of those that link to them. Issues on them
-/// weigh by it; it is no part of the sum of 1.
-fn others(index: &SiteGraph, inlinks: &Inlinks, (passed, even): (&[f64], f64), all: &mut [f32]) {
+/// Computes the rank that redirects, pages without an answer and the like would have as pages: the share of those that link
+/// to them. Issues on them weigh by it; it is no part of the sum of 1.
+fn rank_others(index: &SiteGraph, inlinks: &Inlinks, passed: &[f64], even: f64, all: &mut [f32]) {
     let is_other = |id: u32| {
         let id = id as usize;
         index.flags[id].contains(PageFlags::INTERNAL)

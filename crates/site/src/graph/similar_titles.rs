@@ -107,7 +107,10 @@ impl TitleWords {
         let mut order: Vec<u32> = (0..self.pages.len() as u32)
             .filter(|i| self.pages[*i as usize].0 != NONE)
             .collect();
-        let set = |i: u32| (self.pages[i as usize].1, self.words(i as usize));
+        let set = |i: u32| TitleSet {
+            kind: self.pages[i as usize].1,
+            words: self.words(i as usize),
+        };
         order.sort_unstable_by(|a, b| set(*a).cmp(&set(*b)).then(a.cmp(b)));
         let (mut things, mut pages): (Vec<u32>, _) = (Vec::new(), Vec::with_capacity(order.len()));
         for i in order {
@@ -118,19 +121,19 @@ impl TitleWords {
         }
         let mut counts: HashMap<u32, u32> = HashMap::new();
         for thing in &things {
-            for word in set(*thing).1 {
+            for word in set(*thing).words {
                 *counts.entry(*word).or_default() += 1;
             }
         }
         let count = |word: &u32| counts.get(word).copied().unwrap_or(0);
         let looked_up = |words: usize| words - (least * words as f64).ceil() as usize + 1;
         // of a large site many: no more room than they need
-        let most = things.iter().map(|i| looked_up(set(*i).1.len())).sum();
+        let most = things.iter().map(|i| looked_up(set(*i).words.len())).sum();
         let mut entries: Vec<(u32, u32)> = Vec::with_capacity(most);
         let mut rare = Vec::new();
         for (thing, i) in things.iter().enumerate() {
             rare.clear();
-            rare.extend_from_slice(set(*i).1);
+            rare.extend_from_slice(set(*i).words);
             rare.sort_unstable_by_key(|word| (count(word), *word));
             let rarest = rare.iter().take(looked_up(rare.len()));
             // what one alone has is in no other
@@ -141,7 +144,7 @@ impl TitleWords {
         let mut pairs = Pairs::new(things.len());
         for bucket in buckets(&entries) {
             pairs.compare(bucket, |a, b| {
-                let share = alike(set(things[a]), set(things[b])).filter(|share| *share >= least);
+                let share = shared_words(set(things[a]), set(things[b])).filter(|share| *share >= least);
                 share.map(Similarity::counted)
             });
         }
@@ -149,12 +152,19 @@ impl TitleWords {
     }
 }
 
+/// The words of a title and heading, with a hash of their language and intent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct TitleSet<'t> {
+    kind: u32,
+    words: &'t [u32],
+}
+
 /// Share that two sets have in common, where they may be alike.
-fn alike(a: (u32, &[u32]), b: (u32, &[u32])) -> Option<f64> {
-    if a.0 != b.0 {
+fn shared_words(a: TitleSet<'_>, b: TitleSet<'_>) -> Option<f64> {
+    if a.kind != b.kind {
         return None;
     }
-    let (a, b) = (a.1, b.1);
+    let (a, b) = (a.words, b.words);
     let numbers = |words: &[u32]| words.partition_point(|word| *word < NUMBER);
     if a[numbers(a)..] != b[numbers(b)..] {
         return None;

@@ -98,7 +98,7 @@ impl TextCollector {
 
     /// CrawlSummary the word.
     pub fn boundary(&mut self) {
-        text::boundary(&mut self.text);
+        text::end_word(&mut self.text);
     }
 
     /// CrawlSummary the block, and with it the word.
@@ -198,7 +198,7 @@ impl TextCollector {
             let part = self.text.get(start..end).unwrap_or_default();
             if is_main(place) {
                 let part = part.trim();
-                text::boundary(&mut main_text);
+                text::end_word(&mut main_text);
                 main_text.push_str(part);
                 hidden += if place & HIDDEN != 0 { part.len() } else { 0 };
             } else {

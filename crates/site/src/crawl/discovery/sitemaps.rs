@@ -68,7 +68,7 @@ impl Survey {
         };
         let mut found = false;
         for url in declared.iter().take(sitemap::FILE_LIMIT) {
-            if let Some(listing) = self.sitemap(url.clone(), true, (root, &whatever)).await {
+            if let Some(listing) = self.sitemap(url.clone(), true, root, &whatever).await {
                 found |= listing.facts.status == Some(200);
                 take(listing);
             }
@@ -79,7 +79,7 @@ impl Survey {
         let guesses = !found && (declared.is_empty() || self.silent < MAX_SILENT);
         for url in usual.into_iter().filter(|url| guesses && !declared.contains(url)) {
             // what robots.txt names is meant to be read; what is only guessed is forbidden as any other
-            let Some(listing) = self.sitemap(url, false, (root, may)).await else {
+            let Some(listing) = self.sitemap(url, false, root, may).await else {
                 continue;
             };
             let facts = &listing.facts;
@@ -106,7 +106,7 @@ impl Survey {
             if origin.sitemaps.len() >= sitemap::FILE_LIMIT {
                 return origin.sitemaps.push(left_out(&url));
             }
-            if let Some(mut listing) = self.sitemap(url, named, (root, &whatever)).await {
+            if let Some(mut listing) = self.sitemap(url, named, root, &whatever).await {
                 if listing.facts.index {
                     let why = "an index named by an index";
                     listing.facts.error.get_or_insert(why.into());
@@ -118,7 +118,7 @@ impl Survey {
         }
     }
 
-    async fn sitemap(&mut self, url: Url, declared: bool, (root, may): (&Url, &May<'_>)) -> Option<Listing> {
+    async fn sitemap(&mut self, url: Url, declared: bool, root: &Url, may: &May<'_>) -> Option<Listing> {
         let mut facts = Sitemap {
             url: url.as_str().into(),
             declared,

@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
         ];
         for place in places.into_iter().flatten() {
             if place.len() < TEXT {
-                text::boundary(place);
+                text::end_word(place);
                 text::fold_into(place, alt);
             }
         }
