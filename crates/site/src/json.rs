@@ -262,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn it_reads_what_serde_json_reads(text in "([{}\\[\\],:]|\"[a-c]\"|\"\\\\u00e9é\"|-?[0-9]{1,20}|1e5|null|true| ){0,20}") {
+        fn values_are_those_of_serde_json(text in "([{}\\[\\],:]|\"[a-c]\"|\"\\\\u00e9é\"|-?[0-9]{1,20}|1e5|null|true| ){0,20}") {
             for text in [text.clone(), format!("{{\"a\": [{text}], \"b\": {text}}}"), format!("[{text}]")] {
                 match (Json::parse(&text), serde_json::from_str(&text)) {
                     (Some(ours), Ok(value)) => prop_assert!(same(&ours, &value), "{text}"),

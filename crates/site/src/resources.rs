@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_is_not_known() {
+    fn resources_left_out_are_unknown() {
         let asked = || vec![Resource::new("https://a.example/x", 1, Err(FetchError::Dns))];
         let wanted = ["x", "y"].map(|name| hash(format!("https://a.example/{name}").as_bytes()));
         let known = |full, name| {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_it_may_be_kept() {
+    fn max_age_by_cache_headers() {
         for (headers, max_age, validator) in [
             (
                 &[("cache-control", "public, Max-Age=604800")][..],

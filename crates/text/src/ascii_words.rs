@@ -88,7 +88,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_no_part_has_no_words(text in "[a-c ]{0,40}", from in 0..80_usize, length in 0..80_usize) {
+        fn range_outside_the_text_has_no_words(text in "[a-c ]{0,40}", from in 0..80_usize, length in 0..80_usize) {
             let mut found = 0;
             each_ascii_word(&text, from..from + length, |_, letters, _| found += letters);
             prop_assert!(found <= text.len());

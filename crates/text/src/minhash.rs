@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_nothing_is_not_alike() {
+    fn texts_without_common_runs_are_not_similar() {
         let a = Sketch::from_text(&text(300, "", |_| false)).unwrap();
         let b = Sketch::from_text(&text(300, "b", |_| true)).unwrap();
         assert!(a.similarity(&b) < 0.15);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_stored_so_it_must_not_change() {
+    fn stored_form_is_stable() {
         let sketch = Sketch::from_text("one two three four five six").unwrap();
         let bytes = postcard::to_stdvec(&sketch).unwrap();
         assert_eq!(bytes.len(), 65);

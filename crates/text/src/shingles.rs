@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_counted_as_by_hand(
+        fn runs_are_those_counted_by_hand(
             a in proptest::collection::vec(0_u8..4, 5..120),
             b in proptest::collection::vec(0_u8..4, 5..120),
         ) {
@@ -120,7 +120,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_stored_is_what_was(words in proptest::collection::vec("[a-zé木]{1,9}", 5..200)) {
+        fn tokens_survive_storage(words in proptest::collection::vec("[a-zé木]{1,9}", 5..200)) {
             let tokens = tokens(&words.join(" ")).unwrap();
             let bytes = postcard::to_stdvec(&tokens).unwrap();
             prop_assert!(bytes.len() <= 2 * tokens.count() + 2);

@@ -146,13 +146,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_not_ascii_is_found(text in "[ab]{0,40}é?[ab]{0,20}é?") {
+        fn first_byte_outside_ascii_is_found(text in "[ab]{0,40}é?[ab]{0,20}é?") {
             let found = text.bytes().position(|b| !b.is_ascii());
             prop_assert_eq!(position(text.as_bytes(), |bytes| bytes), found);
         }
 
         #[test]
-        fn what_is_near_is_found_as_what_is_far(text in "[ab]{0,20}c?[ab]{0,60}c?") {
+        fn near_and_far_bytes_are_found(text in "[ab]{0,20}c?[ab]{0,60}c?") {
             prop_assert_eq!(find_near(b'c', text.as_bytes()), text.find('c'));
         }
 

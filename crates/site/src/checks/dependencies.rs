@@ -220,7 +220,7 @@ mod tests {
     use super::{is_cut, urls};
 
     #[test]
-    fn what_is_named_and_whether_that_is_all() {
+    fn urls_of_evidence_and_their_completeness() {
         let all =
             json!({"links": [{"url": "https://e.example/a", "finalUrl": "https://e.example/b"}], "total": 1});
         assert_eq!(urls(&all), ["https://e.example/a"]);

@@ -156,7 +156,7 @@ fn lists_are_cut_and_counted() {
 }
 
 #[test]
-fn what_was_not_fetched_is_not_broken() {
+fn unfetched_target_is_not_broken() {
     let world = World::new()
         .page(
             "/p",
@@ -186,7 +186,7 @@ fn a_page_that_is_gone_is_not_judged_as_a_page() {
 }
 
 #[test]
-fn what_googlebot_may_not_read_is_in_no_index() {
+fn page_forbidden_to_googlebot_is_not_indexable() {
     let world = World::new().page("/p", "<title>x</title>");
     let robots = "User-agent: *\nAllow: /\n\nUser-agent: Googlebot\nDisallow: /p\n";
     for (world, expected) in [
@@ -205,7 +205,7 @@ fn what_googlebot_may_not_read_is_in_no_index() {
 }
 
 #[test]
-fn what_an_answer_proves() {
+fn resolution_follows_the_fetch_verdict() {
     let [title, chain, hsts] =
         ["title-missing", "redirect-chain", "hsts-missing"].map(|id| find(id).unwrap());
     let (fixed, gone) = (Some(Resolution::Fixed), Some(Resolution::PageGone));

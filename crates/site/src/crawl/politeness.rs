@@ -215,7 +215,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn how_long_to_wait() {
+    fn retry_after_in_seconds_or_as_a_date() {
         let day = |time: &str| format!("Sun, 06 Nov 1994 {time} GMT");
         for (after, date, expected) in [
             ("120".to_owned(), None, Some(120)),

@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(pages in proptest::collection::btree_map(0_u32..50, proptest::collection::vec((prop_oneof![0_u32..20, any::<u32>()], kind()), 0..30), 0..20)) {
+        fn edges_are_read_back(pages in proptest::collection::btree_map(0_u32..50, proptest::collection::vec((prop_oneof![0_u32..20, any::<u32>()], kind()), 0..30), 0..20)) {
             let mut edges = Edges::default();
             let mut expected = BTreeMap::new();
             for (page, targets) in &pages {

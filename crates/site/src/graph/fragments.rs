@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_links_name_is_looked_for_on_the_page_they_lead_to() {
+    fn fragments_are_looked_up_on_the_target() {
         let links = [
             (1, "/1#a"),
             (1, "/1#b"),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_page_names_is_kept_once() {
+    fn fragment_named_by_every_page_is_kept_once() {
         let mut fragments = Fragments::default();
         for id in 0..50_000 {
             fragments.want(coded(UrlId(id % 3), 7));

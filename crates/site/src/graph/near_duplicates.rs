@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_outdoes_what_is_estimated() {
+    fn counted_similarity_replaces_estimate() {
         let (mut missed, mut wrong) = (0, 0);
         for version in 0..400 {
             // 3 or 4 changed words of 300 make 15 or 20 other runs: 0.904 or 0.873 are the same

@@ -279,7 +279,7 @@ fn soft_404s_are_told_by_words_and_by_probe() {
 }
 
 #[test]
-fn what_most_pages_say_is_no_soft_404() {
+fn text_of_most_pages_is_no_soft_404() {
     // a page of words that all share, and some of its own
     let with = |id: u32, own: usize| {
         let text: String = (0..200)

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_is_seen_at_once() {
+    fn short_names_are_known_at_once() {
         let name = |html: &str| known_name(html.as_bytes(), 0);
         assert_eq!(name("a href=x>"), Some((Tag::A, 1)));
         assert_eq!(name("SECTION>"), Some((Tag::Section, 7)));

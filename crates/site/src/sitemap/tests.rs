@@ -114,7 +114,7 @@ fn gzip_is_undone() {
 }
 
 #[test]
-fn what_is_no_sitemap_is_named() {
+fn other_files_are_named_as_what_they_are() {
     for (text, error) in [
         ("", "empty"),
         (
@@ -153,7 +153,7 @@ fn what_is_no_sitemap_is_named() {
 }
 
 #[test]
-fn what_ends_too_early_is_said_to() {
+fn truncated_file_is_reported() {
     let root = Url::parse("https://example.com/").unwrap();
     let whole =
         urlset("<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>");

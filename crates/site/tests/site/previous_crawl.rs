@@ -252,7 +252,7 @@ async fn changes(then: &[Kind], now: &[Kind], dies_after: usize) -> Result<(), T
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn what_is_known_changes_nothing_but_what_is_sent(
+    fn previous_crawl_changes_only_the_requests(
         then in proptest::collection::vec(kind(), 16),
         other in proptest::collection::vec((kind(), proptest::bool::weighted(0.3)), 16),
         dies_after in 0_usize..5,

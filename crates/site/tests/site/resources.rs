@@ -116,7 +116,7 @@ async fn no_more_than_the_limit() {
 }
 
 #[tokio::test]
-async fn what_was_asked_for_is_not_asked_for_again() {
+async fn resources_are_fetched_once() {
     let (_, memory, _) = run(shop(), config()).await;
     let again = Arc::new(shop());
     let mut rest = memory.clone();

@@ -51,7 +51,7 @@ async fn its_main_text_is_read_after_its_robots() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_read_says_why() {
+async fn unread_page_gives_a_reason() {
     let page = || html("<main>Text.</main>");
     let robots = |answer| {
         Site::default()

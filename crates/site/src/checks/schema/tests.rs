@@ -34,7 +34,7 @@ fn the_kinds_are_there() {
 }
 
 #[test]
-fn what_has_one_id_is_one() {
+fn items_with_one_id_are_merged() {
     let markup = read(&[
         r##"[{"@type": "Product", "@id": "#p", "name": "x", "offers": ""}, {"@type": "Thing", "@id": "_:b"}]"##,
         r##"{"@graph": [{"@type": ["Product", "Car"], "@id": "#p", "name": "y", "offers": {"price": 1}}, {"@type": "Thing", "@id": "_:b"}]}"##,
@@ -89,6 +89,6 @@ fn objects_in_others() {
 }
 
 #[test]
-fn what_was_not_kept_is_known() {
+fn items_that_were_left_out_are_reported() {
     assert!(read(&["{}", ""]).unread && !read(&["{}"]).unread);
 }

@@ -74,7 +74,7 @@ fn links_that_were_left_out_are_said_to_be() {
 }
 
 #[test]
-fn what_was_not_counted_to_its_end_is_at_least_that() {
+fn truncated_counts_are_lower_bounds() {
     let page = || World::new().page("/p", &"x".repeat(3 << 20));
     let [whole, cut] = [page(), page().cut(Cut::Size)].map(|world| world.findings());
     for id in ["html-large", "html-over-2mb", "no-compression"] {

@@ -29,7 +29,7 @@ fn thresholds_are_the_projects_own() {
 }
 
 #[test]
-fn what_is_off_is_not_evaluated() {
+fn disabled_check_is_not_evaluated() {
     let world = World::new().page("/p", "<title>Short</title>");
     let own = settings(&[
         ("severity.title-short", "off"),
@@ -111,7 +111,7 @@ fn thresholds_hold_for_what_is_learnt_while_crawling() {
 }
 
 #[test]
-fn how_bad_a_finding_is_depends_on_how_much_there_is_of_it() {
+fn severity_depends_on_the_amount() {
     let chain = |hops: usize| {
         let world = World::new().redirect("/p", 301, "/1");
         let world = (1..hops).fold(world, |world, i| {
@@ -156,7 +156,7 @@ fn how_bad_a_finding_is_depends_on_how_much_there_is_of_it() {
 }
 
 #[test]
-fn how_bad_a_problem_is_makes_it_no_other_one() {
+fn severity_does_not_change_identity() {
     let usual = Rules::default();
     for (name, value, id, is_other) in [
         ("chain-error-hops", "4", "redirect-chain", false),
@@ -173,7 +173,7 @@ fn how_bad_a_problem_is_makes_it_no_other_one() {
 }
 
 #[test]
-fn what_cannot_be_set_names_what_can() {
+fn unknown_setting_names_the_known_ones() {
     let mut own = Settings::default();
     for (name, value, said) in [
         ("title-mni", "3", "title-min, title-max"),
@@ -228,7 +228,7 @@ fn every_threshold_says_whose_it_is() {
 }
 
 #[test]
-fn what_another_version_knew_is_kept_and_has_no_effect() {
+fn settings_of_other_versions_are_kept_without_effect() {
     let json = serde_json::json!({"thresholds": {"titles-max": 9, "title-min": 9_000}, "severities": {"title-odd": "off"}});
     let own: Settings = serde_json::from_value(json.clone()).unwrap();
     assert_eq!(own.rules(), Rules::default());
@@ -277,7 +277,7 @@ fn a_condition_may_change_with_the_ruleset() {
 }
 
 #[test]
-fn what_counts_as_small_is_a_setting() {
+fn zoom_and_thin_text_thresholds_are_settings() {
     let of = |set: &[(&str, &str)], html: &str, id: &str| {
         let world = World::new().page("/p", html).rules(settings(set).rules());
         evidence(&world.findings(), id).is_some()

@@ -253,7 +253,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_stored_is_read(links in links(), behind: u32) {
+        fn stored_links_are_read_back(links in links(), behind: u32) {
             let stored = postcard::to_stdvec(&(&links, behind)).unwrap();
             let (mut read, rest): (Links, u32) = postcard::from_bytes(&stored).unwrap();
             prop_assert_eq!(rest, behind);
@@ -274,7 +274,7 @@ mod tests {
         }
 
         #[test]
-        fn what_older_releases_stored_is_read(links in links(), behind: u32) {
+        fn links_of_format_1_are_read_back(links in links(), behind: u32) {
             let entries = links.read.entries.iter().map(|e| (e.href, e.target, e.anchor, e.flags, e.line));
             let old = Old(links.read.text.clone(), entries.collect());
             let stored = postcard::to_stdvec(&(old, behind)).unwrap();

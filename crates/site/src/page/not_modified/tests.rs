@@ -74,7 +74,7 @@ fn is_asked_by(headers: &[(&'static str, &str)], body: &str) -> Option<Validator
 }
 
 #[test]
-fn what_pages_are_asked_by() {
+fn validators_are_those_of_the_answer() {
     // Thu, 19 Nov 2026
     let (seen, day_before) = ("Thu, 19 Nov 2026 02:00:00 GMT", "Wed, 18 Nov 2026 02:00:00 GMT");
     let by = |headers: &[(&'static str, &str)]| {
@@ -109,7 +109,7 @@ fn what_pages_are_asked_by() {
 }
 
 #[test]
-fn what_a_304_could_hide_is_asked_for_whole() {
+fn page_that_a_304_could_hide_is_fetched_whole() {
     let links = "<a href=/x>x</a>".repeat(5_100);
     for (headers, body) in [
         (vec![("vary", "Accept, *")], "<p>x"),

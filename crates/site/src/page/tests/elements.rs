@@ -36,7 +36,7 @@ fn the_head_of_an_ordinary_page() {
 }
 
 #[test]
-fn what_ends_the_head_too_early() {
+fn misplaced_elements_end_the_head() {
     let facts = html(
         "<head><title>a</title><img src=x><meta name=robots content=noindex><link rel=canonical href=/>",
     );
@@ -114,7 +114,7 @@ fn applications_without_content() {
 }
 
 #[test]
-fn what_stands_in_a_template_is_not_there() {
+fn template_contents_are_ignored() {
     let facts = html(
         "<title>Real</title><h1>One</h1><p>some <template><title>No</title><h3></h3><picture></picture><form></form><p>no\
          <a href=/no>no</a><script type=application/ld+json>{}</script><main></main><code>x</code></template>words<picture><img src=a></picture>",

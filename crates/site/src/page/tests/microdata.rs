@@ -125,7 +125,7 @@ fn values_by_element() {
 }
 
 #[test]
-fn where_an_object_ends_is_sure_or_said_to_be_unsure() {
+fn object_with_uncertain_end_is_marked() {
     for sure in [
         product("<b itemprop=name>x", ""),
         product("<p>x<div>y</div>", "<p>z"),

@@ -346,7 +346,7 @@ fn resumed(memory: &Memory, config: &Config) -> Resume {
 }
 
 #[tokio::test]
-async fn what_was_read_is_known_after_a_death() {
+async fn alternates_survive_a_restart() {
     let fr = "https://example.fr/";
     let start = || {
         site()

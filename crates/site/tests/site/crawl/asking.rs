@@ -102,7 +102,7 @@ async fn a_robots_txt_that_says_when_it_is_back_is_waited_for() {
 }
 
 #[tokio::test]
-async fn what_may_pass_is_tried_three_times_and_the_rest_once() {
+async fn transient_errors_are_retried_twice() {
     let site = site()
         .with("/", links(&["/flaky", "/down", "/gone", "/tls", "/busy"]))
         .with("/flaky", Answer::Fails(FetchError::Broken))

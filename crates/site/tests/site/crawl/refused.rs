@@ -101,7 +101,7 @@ async fn ten_refusals_in_a_row_are_refusals() {
 }
 
 #[tokio::test]
-async fn what_is_no_page_of_the_site_is_not_counted() {
+async fn urls_off_the_site_are_not_counted() {
     let other = ["https://a.example/", "https://b.example/", "https://c.example/"];
     let files = ["/a.pdf", "/b.jpg", "/c.zip"];
     let secret = ["/secret/a", "/secret/b", "/secret/c"];

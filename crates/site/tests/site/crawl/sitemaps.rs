@@ -61,7 +61,7 @@ async fn sitemaps_find_orphans_and_nofollow_gives_no_depth() {
 
 /// So that they are the same in every audit, whatever was known before.
 #[tokio::test]
-async fn what_sitemaps_list_has_the_first_ids() {
+async fn sitemap_urls_get_the_first_ids() {
     let listed = ["/c", "/known", "/a"];
     let site = listed.into_iter().chain(["/", "/post"]).fold(
         site()

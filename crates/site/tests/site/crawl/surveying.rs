@@ -104,7 +104,7 @@ async fn a_host_that_is_not_there_forbids_nothing() {
 }
 
 #[tokio::test]
-async fn what_robots_txt_forbids_is_not_asked_for_beside_pages_either() {
+async fn files_beside_pages_obey_robots_txt() {
     for (robots, ended, expected) in [
         (
             "User-agent: *\nDisallow: /",
@@ -140,7 +140,7 @@ async fn what_robots_txt_forbids_is_not_asked_for_beside_pages_either() {
 }
 
 #[tokio::test]
-async fn where_redirects_lead_robots_txt_is_asked_too() {
+async fn redirect_targets_obey_robots_txt() {
     let site = site()
         .with(
             "/robots.txt",

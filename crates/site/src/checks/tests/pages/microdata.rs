@@ -233,7 +233,7 @@ fn templates_are_not_told_to_be_incomplete() {
 /// A product without an offer is told as long as it is known where it ends; then nothing more is said of it, which proves
 /// nothing of the product, but of what is told of JSON-LD.
 #[test]
-fn what_cannot_be_told_of_an_object_is_not_mended() {
+fn uncertain_object_does_not_resolve_a_finding() {
     let bare = item("Product", NAME);
     let check = find("schema-required-missing").unwrap();
     let seen = |world: &World| evidence(&world.findings(), check.id);
