@@ -47,8 +47,8 @@ fn credited(index: &SiteGraph, target: u32) -> Option<u32> {
     canonical.filter(known).or_else(|| Some(at).filter(known))
 }
 
-/// Pages that link to each page, as far as that counts. Of a large site links are hundreds of megabytes, so those that are kept in any
-/// case are used as they are; only of pages for which links to other URLs count there are lists of their own.
+/// Pages that link to each page, as far as that counts. Of a large site links are hundreds of megabytes, so those that are kept
+/// in any case are used as they are; only of pages for which links to other URLs count there are lists of their own.
 struct Linking<'i> {
     inlinks: &'i Inlinks,
     /// By page, the end of its list in `joined`; ascending.

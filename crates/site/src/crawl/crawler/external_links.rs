@@ -136,8 +136,8 @@ impl Crawler {
         origin.split_once("://").map_or(origin, |(_, host)| host)
     }
 
-    /// The next request to learn the end of a URL's redirects, and how many redirects lead there: itself, or where those end that are
-    /// known. `None` when that is known, leads back to the site, or is only of interest as an alternate, which has to answer
+    /// The next request to learn the end of a URL's redirects, and how many redirects lead there: itself, or the end of those
+    /// that are known. `None` when that is known, leads back to the site, or is only of interest as an alternate, which has to answer
     /// itself.
     fn unasked(&self, mut id: UrlId, mut hops: u8) -> Option<(UrlId, u8)> {
         let is_followed =

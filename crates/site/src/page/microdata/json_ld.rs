@@ -11,7 +11,8 @@ pub(in crate::page) enum PropertyValue {
     Text(Box<str>),
     /// Of a link, an image or the like: what it names, and not a text.
     Url(Box<str>),
-    /// A person or organization linked to: URL and text of the link. By the standard only the URL counts, but the name is there to be read.
+    /// A person or organization linked to: URL and text of the link. By the standard only the URL counts, but the name is there
+    /// to be read.
     Named(Box<str>, Box<str>),
     /// Another object, by its place.
     Object(usize),
