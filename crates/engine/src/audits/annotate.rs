@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use searchwright_contract::audits::Audit;
 use searchwright_site::{
-    graph::{Index, State, flag},
+    graph::{PageFlags, SiteGraph, State},
     page::UrlId,
     score::NO_RESPONSE,
 };
@@ -42,23 +42,23 @@ pub(super) async fn annotate(
     scope: ProjectScope,
     audit: &Audit,
     crawled: Crawled,
-    index: &mut Index,
+    index: &mut SiteGraph,
 ) -> Result<(), JobError> {
     let redirects = match crawled {
         Crawled::Audit => previous_redirects(db, scope, index, audit.previous_audit_id.clone(), 1).await?,
         // A recheck is no audit itself: the audit and the one before it have to have seen the redirect.
         Crawled::Recheck => previous_redirects(db, scope, index, Some(audit.id.clone()), 2).await?,
     };
-    index.redirected_before(redirects);
+    index.set_temporary_redirects(redirects);
     let silent = previously_unresponsive(db, scope, previous_audit(audit)).await?;
     if !silent.is_empty() {
-        index.silent_before(fetched_among(scope, index, &silent));
+        index.set_silent(fetched_among(scope, index, &silent));
     }
     let doubtful = uncertain_inlinks(db, scope, audit, index).await?;
-    index.doubt(doubtful);
-    index.aim(pages_by_keyword(db, scope).await?);
+    index.set_uncertain_inlinks(doubtful);
+    index.set_keyword_targets(pages_by_keyword(db, scope).await?);
     let stored = brand::find_profile(&mut db.read().await?, scope).await?;
-    index.brand(stored.as_ref().map(|stored| &*stored.profile.name));
+    index.set_brand(stored.as_ref().map(|stored| &*stored.profile.name));
     Ok(())
 }
 
@@ -73,7 +73,7 @@ pub(super) fn previous_audit(audit: &Audit) -> Option<Uuid> {
 async fn previous_redirects(
     db: &Db,
     scope: ProjectScope,
-    index: &Index,
+    index: &SiteGraph,
     mut audit: Option<String>,
     least: usize,
 ) -> Result<HashMap<UrlId, i64>, JobError> {
@@ -124,8 +124,8 @@ pub(super) async fn previously_unresponsive(
 }
 
 /// Returns the pages of the site that the crawl fetched, of those with such halves of ids.
-fn fetched_among(scope: ProjectScope, index: &Index, halves: &HashSet<u64>) -> Vec<UrlId> {
-    let is_fetched = |id: &UrlId| index.has(*id, flag::INTERNAL) && index.state(*id) != State::Known;
+fn fetched_among(scope: ProjectScope, index: &SiteGraph, halves: &HashSet<u64>) -> Vec<UrlId> {
+    let is_fetched = |id: &UrlId| index.has(*id, PageFlags::INTERNAL) && index.state(*id) != State::Known;
     (0..u32::try_from(index.len()).unwrap_or(u32::MAX))
         .map(UrlId)
         .filter(is_fetched)
@@ -139,7 +139,7 @@ async fn uncertain_inlinks(
     db: &Db,
     scope: ProjectScope,
     audit: &Audit,
-    index: &Index,
+    index: &SiteGraph,
 ) -> Result<Vec<UrlId>, JobError> {
     let mut all = Vec::new();
     for (most, mut doubtful) in (0..).zip(index.doubtful_inlinks()) {

@@ -2,7 +2,7 @@
 //! every audit of a project.
 
 use searchwright_site::{
-    graph::{Index, State},
+    graph::{SiteGraph, State},
     page::UrlId,
     url_key::url_key,
 };
@@ -40,7 +40,7 @@ impl PageIds {
     }
 
     /// Computes the ids that were not inserted, on so many threads.
-    pub(super) fn complete(mut self, project: Uuid, index: &Index, threads: usize) -> Self {
+    pub(super) fn complete(mut self, project: Uuid, index: &SiteGraph, threads: usize) -> Self {
         self.0.resize(index.len(), Uuid::nil());
         let most = self.0.len().div_ceil(threads.max(1)).max(1);
         std::thread::scope(|scope| {

@@ -37,8 +37,8 @@ impl Known<'_> {
     /// The page. None of another site, or that was taken for what it is not: such pages are evaluated anew, as
     /// [`searchwright_site::checks::evaluate`] says.
     fn page(&self, page: UrlId, indexable: bool) -> Option<Uuid> {
-        let is_so =
-            self.index.has(page, PageFlags::INTERNAL) && self.index.has(page, PageFlags::INDEXABLE) == indexable;
+        let is_so = self.index.has(page, PageFlags::INTERNAL)
+            && self.index.has(page, PageFlags::INDEXABLE) == indexable;
         is_so.then(|| self.ids.get(page))
     }
 }

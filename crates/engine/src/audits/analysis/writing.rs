@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use searchwright_contract::Instant;
-use searchwright_site::graph::Index;
+use searchwright_site::graph::SiteGraph;
 use searchwright_store::{
     issues::{self, EvidenceCutoff, PreparedFindings},
     page_names, pages,
@@ -35,7 +35,7 @@ const NAMES: usize = 8 * ROWS;
 pub(super) async fn rows(
     job: &JobContext,
     audit: Audited,
-    (index, ids): (Arc<Index>, Arc<PageIds>),
+    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
     rows: PageRows,
 ) -> Result<Urls, JobError> {
     let urls = write_ahead(
@@ -52,7 +52,7 @@ pub(super) async fn rows(
 /// Takes pages up into the list.
 pub(super) async fn urls(
     job: &JobContext,
-    (index, ids): (Arc<Index>, Arc<PageIds>),
+    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
     urls: Urls,
 ) -> Result<(), JobError> {
     write_ahead(
@@ -107,7 +107,7 @@ pub(super) async fn findings(
 pub(super) async fn names(
     job: &JobContext,
     audit: Audited,
-    (index, ids): (Arc<Index>, Arc<PageIds>),
+    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
     names: Names,
 ) -> Result<(), JobError> {
     job.write_fenced(move |tx, scope| Box::pin(async move { page_names::delete(tx, scope, audit.id).await }))
