@@ -3,6 +3,7 @@
 //! Knows no SQL. Every door verifies a credential, gathers arguments, and calls
 //! [`searchwright_engine::Engine::invoke`] with an endpoint of the contract table.
 
+pub mod app;
 pub mod config;
 mod dashboard;
 pub mod doctor;

@@ -27,6 +27,7 @@ use searchwright_engine::{Credential, Endpoint, Invocation};
 use serde_json::{Map, Value};
 
 use crate::{
+    app::App,
     http::{
         answer,
         body::{LARGEST, Sender},
@@ -34,7 +35,6 @@ use crate::{
         panics::caught,
     },
     listen::Peer,
-    serve::App,
 };
 
 const INSTRUCTIONS: &str = "Search-content work on one website. Call me_get first. Read an issue's recommendation and occurrences before changing the site. \

@@ -9,7 +9,7 @@ pub(super) const QUESTION_COMMENT_PERCENT: usize = 4;
 pub(super) const MAX_RING_FILES: usize = 4;
 
 /// Words of ARCHITECTURE.md. The goal is 1,300.
-pub(super) const MAX_ARCHITECTURE_WORDS: usize = 4_195;
+pub(super) const MAX_ARCHITECTURE_WORDS: usize = 4_199;
 
 /// Lines of README.md. The goal is 180.
 pub(super) const MAX_README_LINES: usize = 297;
@@ -62,10 +62,37 @@ const LIMITS: &[CrateLimits] = &[
     },
     CrateLimits {
         name: "engine",
-        question_comments: 576,
-        vague_names: 49,
-        repeated_types: 51,
-        tuple_parameters: 22,
+        question_comments: 236,
+        vague_names: 28,
+        repeated_types: 12,
+        tuple_parameters: 18,
+        ..GOALS
+    },
+    CrateLimits {
+        name: "keywords",
+        question_comments: 58,
+        vague_names: 6,
+        repeated_types: 1,
+        ..GOALS
+    },
+    CrateLimits {
+        name: "outbound",
+        question_comments: 21,
+        vague_names: 3,
+        ..GOALS
+    },
+    CrateLimits {
+        name: "providers",
+        question_comments: 47,
+        vague_names: 3,
+        ..GOALS
+    },
+    CrateLimits {
+        name: "publishing",
+        question_comments: 116,
+        vague_names: 1,
+        repeated_types: 2,
+        tuple_parameters: 4,
         ..GOALS
     },
     CrateLimits {
@@ -76,30 +103,22 @@ const LIMITS: &[CrateLimits] = &[
     },
     CrateLimits {
         name: "server",
-        question_comments: 35,
+        question_comments: 34,
         vague_names: 1,
         repeated_types: 1,
-        ring_files: 7,
         ..GOALS
     },
     CrateLimits {
         name: "site",
-        question_comments: 352,
-        vague_names: 25,
-        repeated_types: 13,
-        tuple_parameters: 2,
+        vague_names: 1,
+        repeated_types: 5,
         ..GOALS
     },
     CrateLimits {
-        name: "store",
-        question_comments: 162,
-        vague_names: 11,
-        repeated_types: 6,
-        ..GOALS
-    },
-    CrateLimits {
-        name: "text",
-        question_comments: 21,
+        name: "writing",
+        question_comments: 97,
+        vague_names: 9,
+        repeated_types: 1,
         ..GOALS
     },
 ];

@@ -18,7 +18,7 @@ use searchwright_engine::{ConnectPage, Connected};
 use searchwright_publishing::Input;
 use sha2::{Digest as _, Sha256};
 
-use crate::serve::App;
+use crate::app::App;
 
 const STYLE: &str = include_str!("../../assets/connect.css");
 /// The one script: it sends what only a script can read.

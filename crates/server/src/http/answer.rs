@@ -6,7 +6,7 @@ use searchwright_contract::{Code, Problem};
 use searchwright_engine::Reply;
 
 use super::{bearer, rate_limit::Standing};
-use crate::serve::App;
+use crate::app::App;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

@@ -8,7 +8,7 @@ use searchwright_contract::{Code, Scope};
 use searchwright_engine::Endpoint;
 use serde_json::Value;
 
-use crate::serve::App;
+use crate::app::App;
 
 pub(super) const STYLE: &str = include_str!("../../assets/docs.css");
 

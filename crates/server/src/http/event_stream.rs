@@ -1,6 +1,10 @@
 //! The feed of events as server-sent events (WHATWG HTML 9.2): the same pages as the list, as they come.
 
-use std::{convert::Infallible, sync::Arc, sync::atomic::Ordering, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -11,7 +15,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{concurrency::Turn, operations::invoke};
-use crate::serve::App;
+use crate::app::App;
 
 /// How often it looks for events.
 const POLL: Duration = Duration::from_secs(1);

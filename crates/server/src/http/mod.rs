@@ -20,7 +20,7 @@ use axum::{Router, body::Body, extract::State, routing};
 use http::{Request, Response};
 use searchwright_contract::{Code, Problem};
 
-use crate::{dashboard::connect, serve::App};
+use crate::{app::App, dashboard::connect};
 
 /// Largest request target.
 const LONGEST_URI: usize = 8 * 1024;

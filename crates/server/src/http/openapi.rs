@@ -14,7 +14,7 @@ use searchwright_contract::{
 use searchwright_engine::Endpoint;
 use serde_json::{Map, Value, json};
 
-use crate::serve::App;
+use crate::app::App;
 
 /// Serves the document to anyone.
 pub async fn serve(State(app): State<Arc<App>>) -> Response<Body> {

@@ -23,7 +23,7 @@ use super::{
     panics::caught,
     rate_limit::{Standing, tightest},
 };
-use crate::{listen::Peer, serve::App};
+use crate::{app::App, listen::Peer};
 
 /// Everything at one path.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Checks answers against the OpenAPI document, more strictly than a validator would: a member that the
 //! document does not name, or a keyword this file does not know, is a failure.
 
-use searchwright_server::{http::openapi, serve::App};
+use searchwright_server::{app::App, http::openapi};
 use serde_json::Value;
 
 use crate::harness::Answer;

@@ -1,0 +1,83 @@
+//! The state that every request handler shares.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use searchwright_engine::Engine;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use crate::{
+    Settings,
+    http::{bearer::Gate, body::Intake, concurrency::Concurrency, rate_limit::Limiter},
+    metrics::Metrics,
+};
+
+/// State shared by the HTTP API, MCP and the connect pages.
+#[derive(Debug)]
+pub struct App {
+    /// Merged configuration.
+    pub settings: Settings,
+    /// The service.
+    pub engine: Arc<Engine>,
+    /// Verifies credentials.
+    pub gate: Gate,
+    /// Places for requests under way.
+    pub turns: Arc<Semaphore>,
+    /// Places by credential.
+    pub concurrency: Concurrency<Uuid>,
+    /// Bodies on their way in.
+    pub intake: Intake,
+    /// Quotas by owner and kind.
+    pub limiter: Limiter<(Uuid, char)>,
+    /// Quotas of addresses without a credential.
+    pub strangers: Limiter<std::net::IpAddr>,
+    /// Counters.
+    pub metrics: Metrics,
+    /// The OpenAPI document, made when first asked for.
+    pub openapi: std::sync::OnceLock<bytes::Bytes>,
+    pub(crate) stopping: AtomicBool,
+}
+
+impl App {
+    /// Prepares the doors of an installation.
+    pub fn new(settings: Settings, engine: Arc<Engine>) -> Self {
+        Self {
+            gate: Gate::new(engine.clone()),
+            turns: Arc::new(Semaphore::new(settings.limits.concurrent)),
+            concurrency: Concurrency::default(),
+            intake: Intake::new(&settings.limits),
+            limiter: Limiter::default(),
+            strangers: Limiter::default(),
+            metrics: Metrics::default(),
+            openapi: std::sync::OnceLock::new(),
+            stopping: AtomicBool::new(false),
+            settings,
+            engine,
+        }
+    }
+
+    /// A request id, unique and in order of arrival.
+    pub fn request_id(&self) -> String {
+        let mut id = String::with_capacity(40);
+        id.push_str("req_");
+        id.push_str(
+            self.engine
+                .clock
+                .id()
+                .as_hyphenated()
+                .encode_lower(&mut Uuid::encode_buffer()),
+        );
+        id
+    }
+
+    /// Whether the process may be given work, or why not.
+    pub async fn ready(&self) -> Result<(), String> {
+        if self.stopping.load(Ordering::Acquire) {
+            return Err("shutting down".to_owned());
+        }
+        self.engine.db.ready().await.map_err(|e| e.to_string())
+    }
+}
