@@ -1,4 +1,4 @@
-//! Audits: starting them, following them, stopping them. The work itself is `jobs/audit.rs`.
+//! Audits: starting them, following them, stopping them. The work itself is `audits/audit.rs`.
 
 use std::collections::{BTreeMap, HashMap};
 
