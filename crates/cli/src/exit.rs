@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use searchwright_client::ClientError;
 
-/// How a command ends.
+/// Exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -28,13 +28,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command failed, what to do, and the exit code.
+/// Failure of a command: the message, a hint, and the exit code.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct CliError {
-    /// What went wrong.
+    /// Description of the failure.
     pub message: String,
-    /// What to do.
+    /// Advice on how to fix it.
     pub hint: Option<String>,
     /// The exit code.
     pub exit: Exit,

@@ -21,7 +21,7 @@ use crate::{
 
 /// Rows of one request.
 const PAGE: u8 = 100;
-/// What goes before how a fix is verified.
+/// Label before the text on how a fix is verified.
 const VERIFY: &str = "How to verify:";
 
 /// What a file is to be.
@@ -104,8 +104,8 @@ pub async fn gather(client: &Client, audit: Audit) -> Result<Results, CliError> 
     }
 }
 
-/// What is the same in the files of two audits is in the same place. Lists go by ids where nothing else decides, and those are
-/// other ones in every project, and so in every `audits run`.
+/// Sorts issues and occurrences, so that equal content of two audits is at the same place in their files. Lists of the API fall
+/// back to ids, which differ in every project, and so in every `audits run`.
 fn arrange(issues: &mut [Found]) {
     for Found { occurrences, .. } in &mut *issues {
         occurrences.sort_by(|a, b| a.url.cmp(&b.url));

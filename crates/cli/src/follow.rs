@@ -15,7 +15,7 @@ use crate::{
     output::plain,
 };
 
-/// How often work that runs is asked about.
+/// Interval at which the state of a running job is polled.
 const POLL: Duration = Duration::from_millis(500);
 
 /// Waits until an audit has ended.
@@ -85,7 +85,7 @@ async fn until<O: Operation>(
     Ok(answer)
 }
 
-/// What `--fail-on` says: `error`, `warning`, or `score<N`.
+/// Threshold of `--fail-on`: `error`, `warning`, or `score<N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailOn {
     /// Any error.
@@ -113,14 +113,14 @@ impl std::str::FromStr for FailOn {
     }
 }
 
-/// Why an audit with results saw hardly anything of its site.
+/// Returns the reason for which an audit with results saw hardly anything of its site; `None` if it saw it.
 pub(crate) fn unseen(audit: &Audit) -> Option<&str> {
     let why = audit.termination.as_deref()?;
     matches!(why, "blocked" | "host_unavailable").then_some(why)
 }
 
 impl FailOn {
-    /// What the program ends with after an audit with results. What was not seen is not fine.
+    /// Returns the exit code after an audit with results; an error if it saw too little of the site to be passed.
     pub fn exit(self, audit: &Audit) -> Result<Exit, CliError> {
         match unseen(audit) {
             _ if self.is_crossed(audit) => Ok(Exit::Threshold),
@@ -132,7 +132,7 @@ impl FailOn {
         }
     }
 
-    /// Whether an audit that has ended crosses the threshold.
+    /// Returns whether an audit that has ended crosses the threshold. A missing score crosses it.
     fn is_crossed(self, audit: &Audit) -> bool {
         let totals = audit.totals.unwrap_or_default();
         match self {

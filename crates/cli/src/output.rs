@@ -1,5 +1,5 @@
-//! What a command prints: JSON for programs, tables for people. Text from websites is cleaned of what a
-//! terminal would obey.
+//! Output of commands: JSON for programs, tables for people. Control characters in text of websites are replaced,
+//! because a terminal would obey them.
 
 use std::io::{IsTerminal as _, Write as _};
 

@@ -1,4 +1,4 @@
-//! Which server and which key: the environment first, then a profile in the user's configuration folder.
+//! Server and key of a call: from the environment first, then from a profile in the user's configuration folder.
 
 use std::{
     collections::BTreeMap,
@@ -90,7 +90,7 @@ impl Connection {
 }
 
 impl ProfileCommand {
-    /// Carries it out.
+    /// Runs the command.
     pub fn run(&self, connection: &Connection) -> Result<(), CliError> {
         let path = file()?;
         let mut all = load(&path)?;

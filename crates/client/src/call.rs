@@ -27,7 +27,7 @@ const MOST_TRIES: u32 = 4;
 /// Longest wait that is taken without asking, in seconds.
 const LONGEST_WAIT: u64 = 60;
 
-/// Why a call failed.
+/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The server refused or failed; its own words.
@@ -36,9 +36,9 @@ pub enum ClientError {
     /// No answer.
     #[error("{url} does not answer: {cause}")]
     Unreachable {
-        /// Where.
+        /// URL that was called.
         url: String,
-        /// Why.
+        /// Cause of the failure.
         cause: String,
     },
     /// An answer that is not the API's.

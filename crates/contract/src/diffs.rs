@@ -81,7 +81,7 @@ pub struct ChangeCounts {
 
 impl ChangeCounts {
     /// Those of one kind.
-    pub const fn of(&mut self, change: Change) -> &mut u64 {
+    pub const fn count_mut(&mut self, change: Change) -> &mut u64 {
         match change {
             Change::New => &mut self.new,
             Change::Added => &mut self.added,

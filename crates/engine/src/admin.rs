@@ -1,4 +1,4 @@
-//! What the operator does on the server: projects and keys. Works beside a running server.
+//! Operator commands on the server: projects and keys. They work beside a running server.
 
 pub mod checks;
 pub mod limits;
@@ -38,7 +38,7 @@ pub struct CreatedKey {
     pub key: String,
     /// Its first characters.
     pub prefix: String,
-    /// When it stops working.
+    /// Time at which it expires; never if `None`.
     pub expires_at: Option<Instant>,
 }
 
@@ -48,7 +48,7 @@ impl std::fmt::Debug for CreatedKey {
     }
 }
 
-/// What a key may do and for how long.
+/// Permissions and lifetime of a key.
 #[derive(Clone, Debug)]
 pub struct Grant {
     /// Scopes; all if empty.

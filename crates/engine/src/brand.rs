@@ -1,4 +1,4 @@
-//! What has to hold of brand data. Pure: a record, what is known of the project, and the faults.
+//! Validation of brand data. Pure: a record and the facts about the project go in, faults come out.
 
 use icu_locale_core::LanguageIdentifier;
 use searchwright_contract::{
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::domain;
 
-/// What is known of the project when its brand data are checked.
+/// Facts about the project that its brand data are checked against.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     /// Owners of its domains.
@@ -21,7 +21,7 @@ pub(crate) struct Own {
     pub(crate) language: String,
 }
 
-/// What no second item of a resource may have.
+/// A unique key: no two items of a resource may share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     /// The member it comes from.
@@ -45,13 +45,13 @@ pub(crate) fn domain_key(domain: &str) -> String {
 
 /// An item of brand data.
 pub(crate) trait Record: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {
-    /// Where it is kept.
+    /// Resource under which it is stored.
     const RESOURCE: Resource;
 
     /// Brings its members into the one form that is kept, and names the faults of those that have none.
     fn check(&mut self, own: &Own, check: &mut Check<'_>);
 
-    /// What makes it unique, after [`Self::check`].
+    /// Returns the keys that make it unique. Call after [`Self::check`].
     fn keys(&self) -> Vec<Key>;
 
     /// The product it is about, by id.

@@ -27,7 +27,7 @@ pub enum Credential {
 }
 
 impl Credential {
-    /// Whether it may do what needs this scope.
+    /// Returns whether the credential grants this scope.
     pub fn may(&self, scope: Scope) -> bool {
         let Self::Key(key) = self;
         key.permits(scope)
@@ -39,13 +39,13 @@ impl Credential {
         key.scope_for(project_id)
     }
 
-    /// Whose rate limit and idempotency keys these are.
+    /// Returns the id to which rate limits and idempotency keys are charged.
     pub fn owner(&self) -> Uuid {
         let Self::Key(key) = self;
         key.key.id
     }
 
-    /// What `insufficient_scope` answers.
+    /// Returns the `insufficient_scope` problem for this scope.
     pub fn lacks(&self, scope: Scope) -> Problem {
         let Self::Key(key) = self;
         let detail = if key.key.read_only && scope.writes() {
@@ -61,20 +61,20 @@ impl Credential {
     }
 }
 
-/// What a handler is given besides its transaction and its arguments.
+/// Context of a handler besides its transaction and its arguments.
 #[derive(Debug)]
 pub struct Call {
     /// The service.
     pub engine: Arc<Engine>,
-    /// Who asks.
+    /// Credential of the caller, verified.
     pub credential: Credential,
     /// The project of the path, where there is one.
     pub(crate) scope: Option<ProjectScope>,
     /// Entity tags of `If-Match`, without quotes; `*` matches any.
     pub if_match: Option<Vec<String>>,
-    /// When the call began.
+    /// Time at which the call began.
     pub now: Instant,
-    /// What others said before the transaction opened.
+    /// Answers of other services that were asked before the transaction was opened.
     pub(crate) heard: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -85,12 +85,12 @@ impl Call {
             .ok_or_else(|| crate::failure::defect("no project", "the operation has none in its path"))
     }
 
-    /// An id of a child record; what is no UUID names nothing.
+    /// Parses the id of a child record; 404 if it is not a UUID.
     pub fn child(&self, kind: RecordKind, id: &str) -> Result<Uuid> {
         Uuid::try_parse(id).map_err(|_| Problem::not_found(kind.name()).into())
     }
 
-    /// What a missing child answers: 403 if it is another project's, else 404.
+    /// Maps a missing child to its error: 403 if it belongs to another project, else 404.
     pub async fn or_missing<T>(
         &self,
         tx: &mut Tx,
@@ -152,7 +152,7 @@ impl Call {
         self.engine.cursors.open(operation, cursor)
     }
 
-    /// Whether the caller may act, as its credential goes.
+    /// Returns whether the credential of the caller allows an action that needs this scope.
     pub fn permission(&self, scope: Scope) -> Permission {
         if self.credential.may(scope) {
             return Permission::Yes(true);

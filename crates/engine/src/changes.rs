@@ -1,4 +1,4 @@
-//! How what two audits found differs, issue by issue.
+//! Differences between the findings of two audits, issue by issue.
 
 use searchwright_contract::diffs::Change;
 use searchwright_store::snapshots::PageState;
@@ -7,8 +7,8 @@ fn knows(pages: &[PageState], page: u64) -> bool {
     pages.binary_search_by_key(&page, |mark| mark.page).is_ok()
 }
 
-/// How an issue changed on each page that has or had it, by page: those it was on and is on, and all pages of the one audit and
-/// the other, each ascending.
+/// Returns how an issue changed on each page that has or had it, by page. `before` and `now` are the pages with the issue in
+/// the earlier and the later audit, `a` and `b` all pages of these audits; each is ascending.
 pub(crate) fn merged(
     before: &[u64],
     now: &[u64],

@@ -33,12 +33,12 @@ use searchwright_publishing::{
     vendors::{self, Vendor, git::address::Address},
 };
 
-/// How long a site is asked for its page.
+/// Timeout for asking a site for its page.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Minutes that a page works.
 const MINUTES: i64 = 60;
 
-/// A token for a page, and by what it is kept.
+/// Makes a token for a page, and the SHA-256 under which it is stored.
 pub(crate) fn token() -> Result<(String, [u8; 32])> {
     let mut bytes = [0u8; 32];
     getrandom::fill(&mut bytes).map_err(|e| crate::failure::defect("randomness", e))?;
@@ -51,7 +51,7 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// Until when a page made now works.
+/// Returns the time at which a page made now expires.
 pub(crate) fn expires(now: Instant) -> Instant {
     now.plus_millis(MINUTES * 60_000)
 }
@@ -63,9 +63,9 @@ pub struct ConnectPage {
     pub provider: Provider,
     /// Its name.
     pub name: &'static str,
-    /// What it asks for.
+    /// Inputs of its form.
     pub inputs: &'static [Input],
-    /// What is known already.
+    /// Settings that are known already, by name.
     pub known: BTreeMap<String, String>,
     /// Path to which the form is sent.
     pub path: String,
@@ -74,7 +74,7 @@ pub struct ConnectPage {
     digest: [u8; 32],
 }
 
-/// What came of connecting.
+/// A connection that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connected {
     /// The connection.
@@ -86,13 +86,13 @@ pub struct Connected {
 }
 
 impl Engine {
-    /// The page of a token; `None` where there is none, or it was used, or its time is over.
+    /// Returns the page of a token; `None` if the token is unknown, used or expired.
     pub async fn connect_page(&self, token: &str) -> Result<Option<ConnectPage>> {
         let digest = digest(token);
         let now = self.clock.now();
         let link = connect_links::find(&mut self.db.read().await?, &digest, now).await?;
         Ok(link.and_then(|link| {
-            let vendor = vendors::of(link.provider)?;
+            let vendor = vendors::find(link.provider)?;
             Some(ConnectPage {
                 provider: vendor.provider,
                 name: vendor.name,
@@ -323,14 +323,14 @@ pub(crate) async fn announce(
     events::insert(tx, scope, event, kind, &data, now).await
 }
 
-/// The vendor of a word: unknown ones do not exist, and some cannot be connected.
+/// Returns the vendor of a provider name; an error if the name is unknown or the provider cannot be connected.
 pub(crate) fn vendor(word: &str) -> Result<&'static Vendor> {
     let provider: Provider = word.parse().map_err(|_| Problem::not_found("provider"))?;
-    vendors::of(provider)
+    vendors::find(provider)
         .ok_or_else(|| Problem::new(Code::ConnectNotSupported, vendors::unsupported(provider)).into())
 }
 
-/// A provider's trouble as an answer.
+/// Converts a provider's trouble to an API error.
 pub(crate) fn refused(trouble: &Trouble) -> crate::Failure {
     let mut problem = Problem::new(Code::ProviderError, trouble.to_string()).with("reason", trouble.word());
     match trouble {
@@ -350,7 +350,7 @@ pub(crate) fn refused(trouble: &Trouble) -> crate::Failure {
     problem.into()
 }
 
-/// Where people come back to from a page of a provider.
+/// Returns the URL to which a provider's page sends people back.
 fn back(settings: &Settings) -> String {
     format!("{}/connect/callback", settings.origin)
 }

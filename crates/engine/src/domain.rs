@@ -1,9 +1,9 @@
-//! Domains of websites: how they are read, and which of them belong to one owner.
+//! Domains of websites: parsing, and the owners they belong to.
 
 use url::{Host, Url};
 
-/// Reads a website's domain: a host, or http(s), host and port without a path. Answers it in one spelling,
-/// else what is wrong with it.
+/// Parses a website's domain: a host, or http(s), host and port without a path. Returns its canonical spelling; the
+/// error is the fault.
 pub(crate) fn read(domain: &str) -> Result<String, String> {
     let carries_scheme = domain.contains("://");
     let url = parse(domain).map_err(|e| format!("is not a domain: {e}"))?;
@@ -45,8 +45,8 @@ pub(crate) fn start_url(domain: &str) -> String {
     Url::parse(&whole).map_or(whole, String::from)
 }
 
-/// What names the owner of a domain: its registrable part by the public suffix list, or host and port where
-/// nothing is registered, as of an address or `localhost`.
+/// Returns the owner of a domain: its registrable part by the public suffix list, or host and port where
+/// nothing is registered, as for an IP address or `localhost`.
 pub(crate) fn owner(domain: &str) -> String {
     let Ok(url) = parse(domain) else {
         return domain.to_owned();

@@ -24,16 +24,16 @@ use crate::{
     replays::{fingerprint, is_remembered, keep, replay, slot},
 };
 
-/// Carries out one operation inside a transaction: a reading one for [`Effect::Read`], else a writing one
-/// that commits when this returns `Ok`. Awaits nothing but the store.
+/// Handler of one operation. It runs inside a transaction: a read transaction for [`Effect::Read`], else a write
+/// transaction that commits when the handler returns `Ok`. It awaits nothing but the store.
 pub trait Handle<O: Operation> {
-    /// Asks others what the handler needs to know of them, before its transaction opens; the answer waits in
-    /// `Call::heard`. Whoever asks nobody leaves this out.
+    /// Asks other services for data the handler needs, before its transaction is opened, and stores the answer in
+    /// `Call::heard`. The default asks nothing.
     fn prepare(_call: &mut Call, _operation: &O) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
     }
 
-    /// Carries it out.
+    /// Runs the operation.
     fn handle(call: &Call, tx: &mut Tx, operation: O) -> impl Future<Output = Result<O::Answer>> + Send;
 }
 
@@ -44,13 +44,13 @@ type Running = Pin<Box<dyn Future<Output = Result<Reply>> + Send>>;
 pub struct Endpoint {
     /// Its row of the table.
     pub meta: Meta,
-    /// What it takes, compiled.
+    /// Schema of its input, compiled.
     pub shape: Shape,
     /// Its description, the rustdoc of its struct.
     pub description: String,
-    /// What it takes; made when asked for, as the few who read schemas read them once.
+    /// Schema of its input; built on demand, because the few callers that need it need it once.
     pub input: fn() -> Schema,
-    /// What it answers.
+    /// Schema of its answer.
     pub answer: fn() -> Schema,
     /// It answers with pages of a list.
     pub list: bool,
@@ -63,10 +63,10 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-/// What a door passes on.
+/// A call as a door passes it on.
 #[derive(Debug)]
 pub struct Invocation {
-    /// Who asks; verified.
+    /// Credential of the caller, verified.
     pub credential: Credential,
     /// Path, query and body in one object.
     pub arguments: Value,
@@ -76,7 +76,7 @@ pub struct Invocation {
     pub idempotency_key: Option<String>,
 }
 
-/// What a door answers.
+/// An answer as a door sends it.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// HTTP status.

@@ -29,7 +29,7 @@ pub fn generate() -> Result<String> {
     Ok(key)
 }
 
-/// Whether it has the form of a key and its checksum holds.
+/// Returns whether a string has the form of a key and its checksum is right.
 pub fn is_well_formed(key: &str) -> bool {
     key.len() == LENGTH
         && key.starts_with(TAG)
@@ -42,7 +42,7 @@ pub fn prefix(key: &str) -> &str {
     key.get(..TAG.len() + 8).unwrap_or_default()
 }
 
-/// What is stored of a key.
+/// Returns the SHA-256 of a key, which is stored in its place.
 pub fn digest(key: &str) -> [u8; 32] {
     Sha256::digest(key).into()
 }

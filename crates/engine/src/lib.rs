@@ -1,4 +1,4 @@
-//! What the service does: a handler per operation, jobs, and the providers they talk to.
+//! The service: a handler per operation, jobs, and the providers they talk to.
 //!
 //! Knows the contract, the store and the crawler; knows no HTTP server and no command line. The doors
 //! call [`Engine::invoke`] with an endpoint of the table, a verified credential and arguments.
@@ -51,11 +51,11 @@ pub struct Engine {
     pub wake: Arc<Notify>,
     /// Wakes the sender of webhooks of this process when something may have happened.
     pub happened: Arc<Notify>,
-    /// What secrets are sealed with.
+    /// Keys with which secrets are sealed.
     pub keyring: Arc<Keyring>,
     /// Private addresses that may be reached.
     pub(crate) allow: Vec<AllowOutbound>,
-    /// Known once the listeners are.
+    /// Set by [`Engine::publish_with`] once the addresses of the listeners are known.
     publishing: OnceLock<searchwright_publishing::Settings>,
     /// Minutes from one manual audit of a project to the next; 0 for none.
     minutes_between_audits: u32,
@@ -86,12 +86,12 @@ impl Engine {
         }))
     }
 
-    /// Says how places to publish are reached; the first word holds.
+    /// Sets the settings for publishing. Only the first call has an effect.
     pub fn publish_with(&self, settings: searchwright_publishing::Settings) {
         let _ = self.publishing.set(settings);
     }
 
-    /// How places to publish are reached.
+    /// Returns the settings for publishing; an error before they are set.
     pub(crate) fn publishing(&self) -> Result<&searchwright_publishing::Settings> {
         let unset = || failure::defect("publishing", "nobody said how places to publish are reached");
         self.publishing.get().ok_or_else(unset)

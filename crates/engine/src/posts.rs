@@ -1,5 +1,5 @@
-//! Posts between what people and jobs write of them and what is kept: what follows from a text, and what may
-//! be done with it.
+//! Rules of posts between an edit by people or jobs and the store: fields derived from a text, warnings, and allowed
+//! actions.
 
 pub(crate) mod attempts;
 pub(crate) mod own_pages;
@@ -62,7 +62,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Of a project of this name and domain.
+    /// Makes the site of a project with this name and domain.
     pub(crate) fn new(name: &str, domain: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -70,7 +70,7 @@ impl Site {
         }
     }
 
-    /// Which links are its own.
+    /// Returns the link policy of the site: links to its host are its own.
     pub(crate) fn links(&self) -> LinkPolicy {
         let home = Url::parse(&self.home).ok();
         LinkPolicy {
@@ -80,20 +80,20 @@ impl Site {
     }
 }
 
-/// What a text is held against.
+/// Data that a text is checked against.
 struct Against<'a> {
-    /// Other posts that aim at its keyword.
+    /// Count of other posts with the same keyword.
     keyword_uses: Option<u32>,
     sources: &'a Sources,
     rivals: &'a [Rival],
     /// Names and texts of the sources, and of the posts that are most like it.
     others: (&'a [String], &'a [Shingles]),
-    /// Likeness to the page of the site that is most like it.
+    /// Similarity to the most similar page of the site.
     closest_page: f64,
     links: &'a LinkPolicy,
 }
 
-/// Works out what follows from a post that is about to be written, by itself and beside what is there.
+/// Computes the derived fields of a post that is about to be written, from the post and from what is stored.
 pub(crate) async fn settle(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -110,7 +110,7 @@ pub(crate) async fn settle(
         None => None,
     };
     let sources = match &post.generation {
-        Some(_) => Sources::of(tx, scope, own).await?,
+        Some(_) => Sources::load(tx, scope, own).await?,
         None => Sources::default(),
     };
     let mut links = site.links();
@@ -119,14 +119,17 @@ pub(crate) async fn settle(
         .map_err(|refused| Problem::fault("/content", &wire_name(&refused), refused.to_string()))?;
     let document = Document::of_html(&post.content_html);
     let plain = document.plain_text();
-    let marks = Shingles::of(&plain).smallest(MINHASH_LEN);
+    let marks = Shingles::from_text(&plain).smallest(MINHASH_LEN);
     if is_new_text {
         posts::save_minhash(tx, scope, own, &marks).await?;
     }
     let mut others = sources.shingles();
     for (other, content) in posts::find_similar(tx, scope, own, &marks).await? {
         if let Ok(document) = Document::of_markdown(&content) {
-            others.push((format!("posts/{other}"), Shingles::of(&document.plain_text())));
+            others.push((
+                format!("posts/{other}"),
+                Shingles::from_text(&document.plain_text()),
+            ));
         }
     }
     let (names, texts): (Vec<String>, Vec<Shingles>) = others.into_iter().unzip();
@@ -202,7 +205,7 @@ fn judge(record: &mut PostRecord, site: &Site, document: &Document, against: &Ag
     record.content_hash = digest(&published(record)).to_vec();
 }
 
-/// What readers get to see of a post: what its digest is made of.
+/// Returns the parts of a post that readers see; its content hash is made of these.
 fn published(record: &PostRecord) -> Value {
     let post = &record.post;
     json!([
@@ -254,7 +257,7 @@ fn links_to(document: &Document, policy: &LinkPolicy, targets: &[Target]) -> imp
     })
 }
 
-/// What is true of a post as it is now. Whether an integration is ready is for the caller to say.
+/// Returns the facts about a post that its transitions depend on. Whether an integration is ready is set by the caller.
 pub(crate) fn facts(summary: &PostSummary, warnings: &[PostWarning], now: Instant) -> Facts {
     Facts {
         has_title: summary.title.is_some(),
@@ -308,7 +311,7 @@ pub(crate) fn advance(
     Ok(effects)
 }
 
-/// What the caller may do with a post now: every transition of the table it could cause, and `update`.
+/// Returns the actions of the caller on a post: every transition of the table that the caller could cause, and `update`.
 pub(crate) fn actions(call: &Call, summary: &PostSummary, facts: &Facts) -> AllowedActions {
     let write = call.permission(Scope::PostsWrite);
     let update = match &write {

@@ -1,4 +1,4 @@
-//! What an Idempotency-Key was answered: the same request with the same key gets the same answer, and happens once.
+//! Stored answers by `Idempotency-Key`: a request that is repeated with the same key gets the same answer and runs once.
 
 use searchwright_contract::{Answer as _, Code, Head, Instant, Meta, Operation, Problem};
 use searchwright_store::{Tx, access::ProjectScope, idempotency, seal::SealContext};
@@ -15,7 +15,7 @@ use crate::{
 /// Hours a key is remembered; 30 days where it started work.
 const REMEMBERED_HOURS: i64 = 48;
 
-/// Where the answer to a key is kept.
+/// Returns the key under which the answer is stored.
 pub(crate) fn slot(meta: &Meta, credential: &Credential, key: String) -> idempotency::IdempotencyKey {
     idempotency::IdempotencyKey {
         owner: credential.owner(),
@@ -24,15 +24,16 @@ pub(crate) fn slot(meta: &Meta, credential: &Credential, key: String) -> idempot
     }
 }
 
-/// Tells requests apart. The order of members means nothing: with it taken out, equal requests are equal texts (RFC 8785).
+/// Returns the SHA-256 of an operation and its arguments. Members are sorted first, as in RFC 8785, because their order has no
+/// meaning.
 pub(crate) fn fingerprint(meta: &Meta, arguments: &Value) -> Vec<u8> {
     let mut canonical = arguments.clone();
     canonical.sort_all_objects();
     Sha256::digest(format!("{}{canonical}", meta.name)).to_vec()
 }
 
-/// Refusals that came from carrying the request out: the same request gets the same refusal again.
-/// Those about the caller (401, 403), about what is not there yet (404), or about the moment (429, 5xx) are not kept.
+/// Returns whether an error is stored for its key: errors of the operation itself are, and the same request gets them again.
+/// Errors about the caller (401, 403), a missing record (404) or the moment (429, 5xx) are not stored.
 pub(crate) const fn is_remembered(code: Code) -> bool {
     matches!(
         code,
@@ -44,7 +45,7 @@ pub(crate) const fn is_remembered(code: Code) -> bool {
     )
 }
 
-/// Where an answer with a secret is kept.
+/// Returns the seal context of a stored answer that has a secret.
 fn place(scope: ProjectScope, slot: &idempotency::IdempotencyKey) -> SealContext<'static> {
     SealContext {
         table: "idempotency",

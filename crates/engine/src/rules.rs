@@ -1,5 +1,5 @@
-//! The catalogue of checks as a project wants it. An audit keeps what it was made with, and everything that is said of its
-//! findings goes by that: what is set meanwhile counts from the next audit on.
+//! Check rules of a project. An audit stores the rules that it was made with, and everything about its findings follows them:
+//! settings that change meanwhile apply from the next audit on.
 
 use searchwright_site::checks::{Rules, Settings};
 use searchwright_store::{Tx, access::ProjectScope, audit_settings};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::failure::{Result, defect};
 
-/// Settings as they are kept.
+/// Parses stored settings.
 pub(crate) fn settings(kept: Option<Value>) -> Result<Settings> {
     kept.map_or_else(
         || Ok(Settings::default()),
@@ -16,15 +16,15 @@ pub(crate) fn settings(kept: Option<Value>) -> Result<Settings> {
     )
 }
 
-/// What an audit was made with.
-pub(crate) async fn of(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Rules> {
+/// Loads the rules that an audit was made with, of its version of the ruleset.
+pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope, audit: Uuid) -> Result<Rules> {
     let (kept, version) = audit_settings::find_for_audit(tx, scope, audit)
         .await?
         .unwrap_or_default();
     Ok(settings(kept)?.rules().of_version(&version))
 }
 
-/// What the newest audit with results was made with.
+/// Loads the rules that the newest audit with results was made with.
 pub(crate) async fn of_newest(tx: &mut Tx, scope: ProjectScope) -> Result<Rules> {
     Ok(settings(audit_settings::find_for_newest_audit(tx, scope).await?)?.rules())
 }

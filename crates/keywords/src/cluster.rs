@@ -52,7 +52,7 @@ pub fn clusters(items: &[Item<'_>]) -> Vec<Cluster> {
     }
     let mut clusters = Vec::new();
     for ((language, _), group) in groups {
-        let lexicon = Lexicon::of(language);
+        let lexicon = Lexicon::for_language(language);
         let texts: Vec<String> = group.iter().map(|i| normalize(items[*i].keyword)).collect();
         let pairs = vectors::alike(&texts, &lexicon);
         for members in linkage::average(group.len(), &pairs, LIKENESS) {

@@ -209,23 +209,24 @@ impl Draft {
 
 /// Patterns of questions about `{term}` in a language.
 pub fn questions(language: &str) -> &'static [&'static str] {
-    &patterns::of(language).questions
+    &patterns::find(language).questions
 }
 
 /// Makes ideas.
 pub fn ideas(material: &Material<'_>) -> Ideas {
-    let lexicon = Lexicon::of(material.language);
+    let lexicon = Lexicon::for_language(material.language);
     let competitors = material.brand.competitors.iter().flatten().copied();
     let brands = Brands::new(material.brand.names.iter().copied(), competitors);
     let filters = filters::Filters::new(material, &brands);
-    let patterns = patterns::of(material.language);
+    let patterns = patterns::find(material.language);
     let mut out = Ideas::default();
-    let profile = profile::Profile::of(&material.pages, material.language, &lexicon, &mut out.rejected);
+    let profile =
+        profile::Profile::from_pages(&material.pages, material.language, &lexicon, &mut out.rejected);
 
     // each source offers its best first
     let mut offers = vec![
         site::own_pages(material, &lexicon, &mut out.rejected),
-        brand::of(&material.brand, patterns),
+        brand::draft_ideas(&material.brand, patterns),
         site::gaps(material, &profile, &brands, &lexicon, &mut out.rejected),
         site::sitemap(&material.sitemap),
         brand::questions(material, patterns),

@@ -68,7 +68,7 @@ pub enum Band {
 
 impl Band {
     /// The band of a difficulty.
-    pub const fn of(difficulty: i64) -> Self {
+    pub const fn from_difficulty(difficulty: i64) -> Self {
         match difficulty {
             ..30 => Self::Easy,
             30..60 => Self::Medium,
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn bands() {
-        let bands = [0, 29, 30, 59, 60, 100].map(|d| Band::of(d).as_str());
+        let bands = [0, 29, 30, 59, 60, 100].map(|d| Band::from_difficulty(d).as_str());
         assert_eq!(bands, ["easy", "easy", "medium", "medium", "hard", "hard"]);
     }
 

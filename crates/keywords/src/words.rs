@@ -14,7 +14,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Without accents: people leave them out when they search.
-pub fn fold_accents(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold_accents(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
@@ -22,7 +22,7 @@ pub fn fold_accents(text: &str) -> Cow<'_, str> {
 }
 
 /// A year from 1900 to 2099.
-pub fn is_year(token: &str) -> bool {
+pub(crate) fn is_year(token: &str) -> bool {
     token.len() == 4
         && (token.starts_with("19") || token.starts_with("20"))
         && token.bytes().all(|b| b.is_ascii_digit())
@@ -36,7 +36,7 @@ pub struct Lexicon {
 
 impl Lexicon {
     /// The lexicon of a BCP 47 language.
-    pub fn of(language: &str) -> Self {
+    pub fn for_language(language: &str) -> Self {
         let language = primary(language);
         let stop = stop_words::lookup(&language).unwrap_or_default();
         let algorithm = match language.as_str() {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn variants_differ_in_order_plural_and_year() {
-        let en = Lexicon::of("en-GB");
+        let en = Lexicon::for_language("en-GB");
         let key = en.variant_key("standing desk");
         for same in ["standing desks", "desk standing", "standing desks 2026"] {
             assert_eq!(en.variant_key(same), key, "{same}");
@@ -119,7 +119,7 @@ mod tests {
         for other in ["standing desk mat", "how to stand at a desk", "desk"] {
             assert_ne!(en.variant_key(other), key, "{other}");
         }
-        let de = Lexicon::of("de");
+        let de = Lexicon::for_language("de");
         assert_eq!(
             de.variant_key("höhenverstellbare schreibtische"),
             de.variant_key("höhenverstellbarer schreibtisch")
@@ -128,19 +128,22 @@ mod tests {
 
     #[test]
     fn content_is_what_stop_words_leave() {
-        let en = Lexicon::of("en");
+        let en = Lexicon::for_language("en");
         assert_eq!(
             en.content_stems("the price of standing desks"),
             ["price", "stand", "desk"]
         );
         assert_eq!(en.content_stems("to be or not to be").len(), 6);
-        assert_eq!(Lexicon::of("xx").content_stems("the desks"), ["the", "desks"]);
+        assert_eq!(
+            Lexicon::for_language("xx").content_stems("the desks"),
+            ["the", "desks"]
+        );
     }
 
     #[test]
     fn languages_of_the_lists_are_known() {
         for language in ["en", "de", "fr", "es", "it", "nl", "pt"] {
-            let lexicon = Lexicon::of(language);
+            let lexicon = Lexicon::for_language(language);
             assert!(
                 !lexicon.stop.is_empty() && lexicon.stemmer.is_some(),
                 "{language}"

@@ -50,7 +50,7 @@ const CODINGS: [&[u8]; 12] = [
 
 impl Coding {
     /// The coding of `Content-Encoding` values; `None` for one that was not asked for or for layers.
-    pub(super) fn of(values: &http::HeaderMap) -> Option<Self> {
+    pub(super) fn from_headers(values: &http::HeaderMap) -> Option<Self> {
         let mut codings = values
             .get_all(http::header::CONTENT_ENCODING)
             .iter()
@@ -244,7 +244,7 @@ pub fn replay<'p>(
     pieces: impl IntoIterator<Item = &'p [u8]>,
     limit: usize,
 ) -> Option<(Bytes, Option<Cut>)> {
-    let mut body = Body::new(Coding::of(headers)?, limit, None);
+    let mut body = Body::new(Coding::from_headers(headers)?, limit, None);
     for piece in pieces {
         if !body.take(Bytes::copy_from_slice(piece)).ok()? {
             let (bytes, _, cut) = body.cut_short(None);

@@ -130,7 +130,9 @@ impl Guarded {
         let headers = std::mem::take(answer.headers_mut());
         // what a redirect says beside where it leads, nobody reads
         let unread = || answer.status().is_redirection().then_some(Coding::Identity);
-        let coding = Coding::of(&headers).or_else(unread).ok_or(FetchError::Broken)?;
+        let coding = Coding::from_headers(&headers)
+            .or_else(unread)
+            .ok_or(FetchError::Broken)?;
         Ok((answer, headers, coding))
     }
 

@@ -61,7 +61,7 @@ pub struct Times {
 impl Times {
     /// The limits for a purpose: 3 s DNS, 5 s connect, 15 s first byte, 30 s total, 15 s of a webhook; a model may
     /// think and speak for 120 s, but not fall silent for 30 s once it has begun.
-    pub fn of(purpose: Purpose) -> Self {
+    pub fn for_purpose(purpose: Purpose) -> Self {
         let (first_byte, total) = match purpose {
             Purpose::Provider => (120, 120),
             Purpose::Webhook => (15, 15),
@@ -89,7 +89,7 @@ pub struct Settings {
     /// Where this server listens: denied even when public, unless an exception names the port, so that
     /// nobody makes the server call itself.
     pub own: Vec<SocketAddr>,
-    /// Replaces [`Times::of`] for every purpose.
+    /// Replaces [`Times::for_purpose`] for every purpose.
     pub times: Option<Times>,
     /// Resolves names; [`SystemLookup`] outside tests.
     pub lookup: Arc<dyn Lookup>,
@@ -148,7 +148,7 @@ fn guarded(
     purpose: Purpose,
     tls: &rustls::ClientConfig,
 ) -> Result<Guarded, OutboundError> {
-    let times = settings.times.unwrap_or_else(|| Times::of(purpose));
+    let times = settings.times.unwrap_or_else(|| Times::for_purpose(purpose));
     let allow: Vec<Target> = settings
         .allow
         .iter()

@@ -1,4 +1,4 @@
-//! What replies of any vendor have in common: text that may be shown, and how long to wait.
+//! Common parts of vendors' replies: text that may be shown, and the wait that `Retry-After` asks for.
 
 use std::time::Duration;
 

@@ -46,7 +46,7 @@ pub struct Script {
 
 impl Script {
     /// Status, media type, further header lines, body.
-    pub fn of(status: u16, media: &str, headers: &str, body: &str) -> Self {
+    pub fn new(status: u16, media: &str, headers: &str, body: &str) -> Self {
         let bytes = format!(
             "HTTP/1.1 {status} X\r\nContent-Type: {media}\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
@@ -59,7 +59,7 @@ impl Script {
 
     /// Returns a reply with a JSON body.
     pub fn json(status: u16, body: &Value) -> Self {
-        Self::of(status, "application/json; charset=utf-8", "", &body.to_string())
+        Self::new(status, "application/json; charset=utf-8", "", &body.to_string())
     }
 
     /// A stream of events, each byte range in a chunk of its own.

@@ -47,7 +47,7 @@ impl Anthropic {
             wire: Arc::new(Wire {
                 client,
                 secret: account.secret.clone(),
-                price: Price::of("anthropic", &model, &account.settings, base == ADDRESS),
+                price: Price::find("anthropic", &model, &account.settings, base == ADDRESS),
                 read,
             }),
             model,

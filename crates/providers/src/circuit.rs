@@ -89,7 +89,7 @@ impl Circuit {
     ) -> Result<T, ProviderError> {
         let mut pass = self.enter()?;
         let answer = call.await;
-        pass.tell(answer.as_ref().err());
+        pass.record(answer.as_ref().err());
         answer
     }
 
@@ -106,7 +106,7 @@ impl Circuit {
 
 impl Pass {
     /// What came of the call. A provider that says no, or asks for patience, is there.
-    fn tell(&mut self, error: Option<&ProviderError>) {
+    fn record(&mut self, error: Option<&ProviderError>) {
         self.is_told = true;
         let is_trial = self.is_trial;
         self.circuit.with(|state, now| match error {
@@ -140,7 +140,7 @@ impl Circuits {
     }
 
     /// The circuit of a project's account with a provider.
-    pub(super) fn of(&self, project: Uuid, provider: Provider) -> Circuit {
+    pub(super) fn get(&self, project: Uuid, provider: Provider) -> Circuit {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Circuit {
             clock: self.clock.clone(),
@@ -182,8 +182,8 @@ impl LanguageModel for Behind<Box<dyn LanguageModel>> {
         };
         let watched = self.inner.generate(prompt).inspect(move |chunk| match chunk {
             Ok(Chunk::Text(_)) => {}
-            Ok(Chunk::End { .. }) => pass.tell(None),
-            Err(error) => pass.tell(Some(error)),
+            Ok(Chunk::End { .. }) => pass.record(None),
+            Err(error) => pass.record(Some(error)),
         });
         Box::pin(watched)
     }
@@ -231,11 +231,11 @@ mod tests {
     fn circuit() -> (Clock, Circuit) {
         let clock = Clock::fixed(Instant::from_millis(1_000_000));
         let circuits = Circuits::new(clock.clone());
-        (clock, circuits.of(Uuid::nil(), Provider::OpenAi))
+        (clock, circuits.get(Uuid::nil(), Provider::OpenAi))
     }
 
     fn call(circuit: &Circuit, error: Option<ProviderError>) -> Result<(), ProviderError> {
-        circuit.enter()?.tell(error.as_ref());
+        circuit.enter()?.record(error.as_ref());
         Ok(())
     }
 
@@ -290,14 +290,14 @@ mod tests {
         let [one, other] = [1, 2].map(Uuid::from_u128);
         for _ in 0..5 {
             call(
-                &circuits.of(one, Provider::OpenAi),
+                &circuits.get(one, Provider::OpenAi),
                 Some(ProviderError::Unavailable),
             )
             .unwrap();
         }
-        assert!(circuits.of(one, Provider::OpenAi).enter().is_err());
+        assert!(circuits.get(one, Provider::OpenAi).enter().is_err());
         for (project, provider) in [(one, Provider::Gemini), (other, Provider::OpenAi)] {
-            assert!(circuits.of(project, provider).enter().is_ok());
+            assert!(circuits.get(project, provider).enter().is_ok());
         }
     }
 

@@ -46,7 +46,7 @@ impl Gemini {
             wire: Arc::new(Wire {
                 client,
                 secret: account.secret.clone(),
-                price: Price::of("gemini", &model, &account.settings, base == ADDRESS),
+                price: Price::find("gemini", &model, &account.settings, base == ADDRESS),
                 read,
             }),
             model,

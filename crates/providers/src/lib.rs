@@ -90,7 +90,7 @@ impl Providers {
             Provider::Gemini => Box::new(Gemini::new(client, credentials)?),
             _ => return Err(ProviderError::refused(Why::Unsupported)),
         };
-        let circuit = self.circuits.of(project, provider);
+        let circuit = self.circuits.get(project, provider);
         Ok(Box::new(Behind { circuit, inner }))
     }
 
@@ -109,13 +109,13 @@ impl Providers {
             Provider::Autocomplete => Box::new(Autocomplete::new(client, credentials)),
             _ => return Err(ProviderError::refused(Why::Unsupported)),
         };
-        let circuit = self.circuits.of(project, provider);
+        let circuit = self.circuits.get(project, provider);
         Ok(Box::new(Behind { circuit, inner }))
     }
 
     /// Makes the client that measures pages, from an account of a project.
     pub fn page_speed(&self, project: Uuid, credentials: &Credentials) -> Result<PageSpeed, ProviderError> {
-        let circuit = self.circuits.of(project, Provider::PageSpeed);
+        let circuit = self.circuits.get(project, Provider::PageSpeed);
         PageSpeed::new(self.client.clone(), credentials, circuit)
     }
 }

@@ -54,7 +54,7 @@ impl OpenAi {
             wire: Arc::new(Wire {
                 client,
                 secret: account.secret.clone(),
-                price: Price::of("openai", &model, &account.settings, own),
+                price: Price::find("openai", &model, &account.settings, own),
                 read,
             }),
             model,

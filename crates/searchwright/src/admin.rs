@@ -169,7 +169,7 @@ fn duration(text: &str) -> Result<Span, String> {
     }
 }
 
-/// Carries it out.
+/// Runs the command.
 pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     match command {
         AdminCommand::Provider { command } => providers::run(command, json).await,
@@ -278,7 +278,7 @@ pub async fn run(command: AdminCommand, json: bool) -> Result<Exit, CliError> {
     }
 }
 
-/// A project's id; what is no UUID names none.
+/// Parses a project's id; `not_found` if it is not a UUID.
 fn project<Id: std::str::FromStr>(id: &str) -> Result<Id, CliError> {
     id.parse().map_err(|_| refused(Problem::not_found("project")))
 }

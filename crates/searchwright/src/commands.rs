@@ -121,8 +121,8 @@ pub enum AuditCommand {
 }
 
 impl AuditCommand {
-    /// The command, if it is one of these.
-    pub fn of(name: &str, matches: &ArgMatches) -> Result<Option<Self>, CliError> {
+    /// Parses the command; `None` if it is not one of these.
+    pub fn parse(name: &str, matches: &ArgMatches) -> Result<Option<Self>, CliError> {
         if name != "audits" || !matches!(matches.subcommand_name(), Some("run" | "export")) {
             return Ok(None);
         }
@@ -131,7 +131,7 @@ impl AuditCommand {
         Ok(Some(command))
     }
 
-    /// Carries it out.
+    /// Runs the command.
     pub async fn run(self, cli: &Cli) -> Result<Exit, CliError> {
         match self {
             Self::Run(run) => run_audit::run(*run, cli.json).await,

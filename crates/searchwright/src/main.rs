@@ -13,7 +13,7 @@ use searchwright_cli::{CliError, Exit, verbs};
 
 use commands::{Cli, ServerCommand};
 
-/// Measured against the system's: a third more requests a second, and memory that goes back.
+/// Allocator: compared with the system's, a third more requests per second, and memory is returned to the system.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -39,7 +39,7 @@ fn run(matches: &clap::ArgMatches) -> Result<Exit, CliError> {
         .enable_all()
         .build()
         .map_err(|e| CliError::new(Exit::Failed, e.to_string()))?;
-    if let Some(command) = commands::AuditCommand::of(name, sub)? {
+    if let Some(command) = commands::AuditCommand::parse(name, sub)? {
         return runtime.block_on(command.run(&cli));
     }
     match ServerCommand::from_arg_matches(matches) {

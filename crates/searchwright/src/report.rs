@@ -1,4 +1,4 @@
-//! What `try` says when the audit has ended: the score, what matters most, and how to go on.
+//! Report of `try` when the audit has ended: the score, the most important issues, and next steps.
 
 use std::fmt::Write as _;
 

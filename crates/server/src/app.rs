@@ -73,7 +73,7 @@ impl App {
         id
     }
 
-    /// Whether the process may be given work, or why not.
+    /// Checks that the process can take requests; the error is the reason if it cannot.
     pub async fn ready(&self) -> Result<(), String> {
         if self.stopping.load(Ordering::Acquire) {
             return Err("shutting down".to_owned());

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The default configuration, which is also its documentation.
 pub const DEFAULT: &str = include_str!("../../../config.default.toml");
 
-/// What cannot be configured like that.
+/// A fault of the configuration.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);

@@ -15,13 +15,13 @@ use crate::{Settings, config::make_data_dir, open};
 /// One thing looked at.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// What was looked at.
+    /// Subject of the check.
     pub check: &'static str,
     /// Nothing is wrong.
     pub ok: bool,
-    /// What was seen.
+    /// Observation.
     pub detail: String,
-    /// What to do.
+    /// Remedy, if something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }

@@ -23,12 +23,12 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
 
-/// Largest head of a request in bytes that is read, request line and headers together. What is smaller and
-/// still too large is refused with a problem that says so; what is larger gets a bare 431.
+/// Largest head of a request in bytes that is read, request line and headers together. A smaller head that is still too
+/// large is refused with a problem; a larger one gets a 431 without a body.
 const HEAD: usize = 64 * 1024;
 /// Most header fields that are read.
 const FIELDS: usize = 200;
-/// Longest that requests under way may take to end after the listener was told to stop.
+/// Maximum time for running requests to end after the listener was stopped.
 const GRACE: Duration = Duration::from_secs(25);
 
 /// The address a request came from, in its extensions.

@@ -18,7 +18,7 @@ struct Call {
     status: u16,
 }
 
-/// What the process counts.
+/// Metrics of the process.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,

@@ -20,7 +20,7 @@ use crate::config::{ConfigError, Settings, make_data_dir};
 /// Age at which nobody works in a folder of scratch any more.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// Why an installation does not open.
+/// Error on opening an installation.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The configuration.
@@ -80,7 +80,7 @@ pub async fn open_with(settings: &Settings, clock: Clock) -> Result<Installation
     Ok(Installation { engine, keyring })
 }
 
-/// How places to publish are reached from here.
+/// Returns the settings with which places to publish are reached from this server.
 pub fn publishing(
     settings: &Settings,
     own: Vec<SocketAddr>,
@@ -102,8 +102,8 @@ fn scratch(settings: &Settings) -> PathBuf {
     settings.data_dir.join("scratch")
 }
 
-/// Clears away what a server that was killed left of its work. Where others may work in the folder, only what is too old to be
-/// theirs.
+/// Removes scratch files of servers that were killed. If other processes may use the folder, only files older than
+/// [`ABANDONED`] are removed.
 pub(crate) fn clear_scratch(settings: &Settings, is_alone: bool) {
     let Ok(entries) = std::fs::read_dir(scratch(settings)) else {
         return;
@@ -148,7 +148,7 @@ pub fn own(settings: &Settings) -> Result<Ownership, OpenError> {
     }
 }
 
-/// Whether another process owns the embedded database now.
+/// Returns whether another process owns the embedded database now.
 pub(crate) fn is_owned(settings: &Settings) -> bool {
     matches!(own(settings), Err(OpenError::InUse(_)))
 }

@@ -23,12 +23,12 @@ use crate::{
     open::{self, Installation, OpenError},
 };
 
-/// How often what can wait is written down and what has expired is forgotten.
+/// Interval at which deferred writes are made and expired records are deleted.
 const UPKEEP: Duration = Duration::from_secs(60);
-/// Events and deliveries forgotten at a time: others wait for it.
+/// Events and deliveries deleted in one transaction. Other writers wait for its end.
 const FORGOTTEN: u32 = 10_000;
 
-/// Where a running server listens.
+/// Addresses on which a running server listens.
 #[derive(Clone, Copy, Debug)]
 pub struct Addresses {
     /// API.
@@ -44,7 +44,7 @@ pub struct Addresses {
 pub struct Server {
     /// The doors.
     pub app: Arc<App>,
-    /// Where they are.
+    /// Addresses on which it listens.
     pub addresses: Addresses,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -127,7 +127,7 @@ pub async fn start_with(mut settings: Settings, clock: Clock) -> Result<Server, 
 }
 
 impl Server {
-    /// Stops taking work, ends what is under way, and closes the database.
+    /// Stops taking work, ends running tasks, and closes the database.
     pub async fn stop(self) {
         self.app.stopping.store(true, Ordering::Release);
         self.stop.cancel();
@@ -156,7 +156,8 @@ fn worker(
     Ok(Worker::new(engine, jobs, crawl, keyring)?)
 }
 
-/// Where a website's owner reads who asked: what only this machine can open would tell nobody.
+/// Returns the URL at which a website's owner can read who crawls: the page of this server, or the repository if only this
+/// machine can open the server.
 fn contact(public_url: &str) -> String {
     let is_here = |url: Url| match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",

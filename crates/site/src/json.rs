@@ -187,7 +187,7 @@ impl<'de> Visitor<'de> for Any {
     fn visit_map<A: MapAccess<'de>>(self, mut properties: A) -> Result<Json<'de>, A::Error> {
         let mut object = Object::default();
         object.all.reserve(8);
-        while let Some((Text(name), value)) = properties.next_entry()? {
+        while let Some((MemberName(name), value)) = properties.next_entry()? {
             object.put(name, value);
         }
         Ok(Json::Object(object))
@@ -202,7 +202,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
 
 /// A name, borrowed where it can be.
 #[derive(serde::Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -175,7 +175,7 @@ impl PreparedFindings {
     }
 }
 
-/// The same as [`record_findings`] for prepared findings.
+/// Records findings that were packed before the transaction; see [`record_findings`].
 pub async fn record_prepared(
     tx: &mut Tx,
     scope: ProjectScope,

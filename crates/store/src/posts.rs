@@ -42,7 +42,7 @@ pub struct PostRecord {
     pub title_key: String,
     /// Digest of the published fields as they are now.
     pub content_hash: Vec<u8>,
-    /// The same as they were last published.
+    /// Digest of the published fields as they were last published.
     pub published_hash: Option<Vec<u8>>,
     /// Job that works on it, or did last.
     pub job: Option<Uuid>,

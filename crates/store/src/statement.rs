@@ -197,7 +197,7 @@ impl Statement {
         Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
     }
 
-    /// The same as [`Statement::fetch_optional_each`] with all results of each.
+    /// Runs the statement once for each row of parameters and returns all results of each; see [`Statement::fetch_optional_each`].
     pub async fn fetch_all_each<T>(
         self,
         tx: &mut Tx,
@@ -264,8 +264,8 @@ impl Statement {
         }
     }
 
-    /// The same as [`Statement::execute_each`] for an insert of many rows in the order of their primary key, into a table
-    /// without another index. SQLite gets several rows per statement. Rows in another order would take longer that way: a
+    /// Inserts many rows in the order of their primary key into a table without another index; see
+    /// [`Statement::execute_each`]. SQLite gets several rows per statement. Rows in another order would take longer that way: a
     /// statement of several rows keeps the former content of each page that it changes.
     pub async fn execute_each_in_key_order(self, tx: &mut Tx, rows: Vec<Vec<Param>>) -> Result<u64> {
         if let TxConnection::Sqlite(connection) = &tx.connection

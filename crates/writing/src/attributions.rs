@@ -94,7 +94,7 @@ fn follows(language: &str) -> &'static [&'static str] {
 }
 
 /// Who is said to have said something, as far as the sentence names them.
-pub fn attributions(sentence: &str, language: &str) -> Vec<String> {
+pub(crate) fn attributions(sentence: &str, language: &str) -> Vec<String> {
     let language = primary(language);
     let text = squeeze(&sentence.replace('’', "'"));
     let tokens: Vec<&str> = text.split(' ').collect();

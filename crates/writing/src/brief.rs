@@ -142,8 +142,8 @@ struct Topic {
 }
 
 impl Topic {
-    fn of(topic: &str, language: &str) -> Self {
-        let lexicon = Lexicon::of(language);
+    fn new(topic: &str, language: &str) -> Self {
+        let lexicon = Lexicon::for_language(language);
         let normalized = normalize(topic);
         let stems = lexicon
             .content_stems(&normalized)
@@ -177,7 +177,7 @@ impl Topic {
 
 /// What of the site's pages is near a topic: a cheap first look at each, before all are compared.
 pub fn is_near(topic: &str, language: &str) -> impl Fn(&OwnPage) -> bool {
-    let topic = Topic::of(topic, language);
+    let topic = Topic::new(topic, language);
     move |page| topic.share(&page_text(page)) >= LEAST_RELEVANCE
 }
 
@@ -187,7 +187,7 @@ fn page_text(page: &OwnPage) -> String {
 
 /// Puts a brief together.
 pub fn brief(material: &Material) -> Brief {
-    let topic = Topic::of(&material.topic, &material.language);
+    let topic = Topic::new(&material.topic, &material.language);
     let mut sections = questions(material, &topic);
     let products = topic.nearest(&material.products, MOST_PRODUCTS, |(_, product)| {
         let category = product.category.as_deref().unwrap_or_default();

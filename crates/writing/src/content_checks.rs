@@ -103,7 +103,7 @@ pub struct Report {
 
 /// Runs every check of the table.
 pub fn check(input: &Input<'_>) -> Report {
-    let measured = measure::Measured::of(input);
+    let measured = measure::Measured::new(input);
     let checks: Vec<Checked> = CHECKS
         .iter()
         .map(|check| {

@@ -82,7 +82,7 @@ impl Sentence {
 }
 
 /// What is read of a source once.
-struct Known<'a> {
+struct SourceFacts<'a> {
     name: &'a str,
     amounts: HashSet<String>,
     dates: HashSet<Key>,
@@ -90,8 +90,8 @@ struct Known<'a> {
     words: String,
 }
 
-impl<'a> Known<'a> {
-    fn of(source: &Source<'a>) -> Self {
+impl<'a> SourceFacts<'a> {
+    fn new(source: &Source<'a>) -> Self {
         let dates = dates(source.text);
         Self {
             name: source.name,
@@ -131,8 +131,8 @@ fn words(text: &str) -> String {
 /// The sentences of a text that claim something, each claim with the first source that has it. Of a sentence that names
 /// competitors these are their records, and no other.
 pub fn trace(document: &Document, language: &str, sources: &[Source<'_>], rivals: &[Rival]) -> Vec<Sentence> {
-    let lexicon = Lexicon::of(language);
-    let known: Vec<Known<'_>> = sources.iter().map(Known::of).collect();
+    let lexicon = Lexicon::for_language(language);
+    let known: Vec<SourceFacts<'_>> = sources.iter().map(SourceFacts::new).collect();
     let rivals: Vec<&Rival> = rivals.iter().collect();
     let rivals = named_in(&document.plain_text(), &rivals);
     let read = |kind: &Kind| matches!(kind, Kind::Paragraph | Kind::Item | Kind::Cell);
@@ -164,7 +164,7 @@ pub fn bearing<'t>(sentence: &Sentence, language: &str, source: &Source<'t>) -> 
     }
     let mut said = source.text.lines().flat_map(|line| sentences(line, language));
     said.find(|text| {
-        let known = Known::of(&Source { name: "", text });
+        let known = SourceFacts::new(&Source { name: "", text });
         let found = claims(&sentence.text, language, &[known]);
         let mut pairs = found.iter().zip(&sentence.claims);
         pairs.any(|(found, claim)| found.source.is_some() && is_traced(claim))
@@ -204,7 +204,7 @@ fn named_in<'r>(text: &str, rivals: &[&'r Rival]) -> Vec<&'r Rival> {
     if rivals.is_empty() {
         return Vec::new();
     }
-    let words = Words::of(text);
+    let words = Words::from_text(text);
     let named = rivals.iter().filter(|rival| rival.is_named_in(&words));
     named.copied().collect()
 }
@@ -212,9 +212,9 @@ fn named_in<'r>(text: &str, rivals: &[&'r Rival]) -> Vec<&'r Rival> {
 /// What a sentence claims that names competitors.
 fn claims_of(sentence: &str, language: &str, named: &[&Rival], lexicon: &Lexicon) -> Vec<Claim> {
     let told = named.iter().flat_map(|rival| rival.claims());
-    let known: Vec<Known<'_>> = told
+    let known: Vec<SourceFacts<'_>> = told
         .map(|fact| {
-            Known::of(&Source {
+            SourceFacts::new(&Source {
                 name: &fact.source,
                 text: &fact.text,
             })
@@ -231,9 +231,10 @@ fn claims_of(sentence: &str, language: &str, named: &[&Rival], lexicon: &Lexicon
     found
 }
 
-fn claims(sentence: &str, language: &str, known: &[Known<'_>]) -> Vec<Claim> {
-    let find =
-        |has: &dyn Fn(&Known<'_>) -> bool| known.iter().find(|source| has(source)).map(|s| s.name.to_owned());
+fn claims(sentence: &str, language: &str, known: &[SourceFacts<'_>]) -> Vec<Claim> {
+    let find = |has: &dyn Fn(&SourceFacts<'_>) -> bool| {
+        known.iter().find(|source| has(source)).map(|s| s.name.to_owned())
+    };
     let mut found = Vec::new();
     let dates = dates(sentence);
     for amount in amounts(sentence) {

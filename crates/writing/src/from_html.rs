@@ -31,7 +31,7 @@ pub enum NotFaithful {
 pub fn from_html(html: &str, links: &LinkPolicy) -> Result<String, NotFaithful> {
     let clean = sanitise(html, links)?;
     let wanted = pieces(&clean);
-    let markdown = write::blocks(&tree::of(&wanted))?;
+    let markdown = write::blocks(&tree::build(&wanted))?;
     let back = pieces(&to_html(&markdown, links)?);
     match difference(&comparable(&wanted), &comparable(&back)) {
         None => Ok(markdown),
@@ -184,7 +184,7 @@ fn difference(wanted: &[Piece], back: &[Piece]) -> Option<String> {
 }
 
 /// A fragment as an author writes it.
-pub fn own_href(href: &str) -> String {
+pub(crate) fn own_href(href: &str) -> String {
     match href
         .strip_prefix('#')
         .and_then(|fragment| fragment.strip_prefix(ID_PREFIX))
@@ -195,7 +195,7 @@ pub fn own_href(href: &str) -> String {
 }
 
 /// Returns whether an element has an end tag.
-pub fn has_end(name: &str) -> bool {
+pub(crate) fn has_end(name: &str) -> bool {
     !is_void(name)
 }
 

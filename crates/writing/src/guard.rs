@@ -13,13 +13,13 @@ use super::{
 };
 
 /// Elements open at once.
-pub const MOST_DEPTH: usize = 256;
+pub(crate) const MOST_DEPTH: usize = 256;
 /// Nodes the tree may come to have.
 const MOST_NODES: usize = 500_000;
 
 /// What is open while tags go by.
 #[derive(Default)]
-pub struct Depth {
+pub(crate) struct Depth {
     open: Vec<String>,
     formatting: usize,
     nodes: usize,

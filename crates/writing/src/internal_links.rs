@@ -71,7 +71,7 @@ pub struct Post<'a> {
 /// The best links for a post, in reading order: one per target and paragraph, two to five per 1,000 words.
 pub fn choose(post: &Post<'_>, candidates: &[Candidate<'_>]) -> Result<Vec<Chosen>, Refused> {
     let document = Document::of_markdown(post.markdown)?;
-    let lexicon = Lexicon::of(post.language);
+    let lexicon = Lexicon::for_language(post.language);
     let base = Url::parse(post.url).ok();
     let key = |href: &str| {
         let url = base
@@ -91,7 +91,7 @@ pub fn choose(post: &Post<'_>, candidates: &[Candidate<'_>]) -> Result<Vec<Chose
     let most = (document.words() * MOST_PER_THOUSAND / 1000).max(LEAST_MOST) as usize;
     let most = most.saturating_sub(own.count());
 
-    let own_keyword = post.keyword.map(|keyword| Stems::of(keyword, &lexicon));
+    let own_keyword = post.keyword.map(|keyword| Stems::from_text(keyword, &lexicon));
     let scores = scores(&document.plain_text(), candidates, &lexicon);
     let mut ranked: Vec<(f64, &Candidate<'_>)> = scores.into_iter().zip(candidates).collect();
     ranked.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.url.cmp(y.url)));
@@ -99,7 +99,7 @@ pub fn choose(post: &Post<'_>, candidates: &[Candidate<'_>]) -> Result<Vec<Chose
     let spans = linkable(post.markdown);
     let stems: Vec<Stems> = spans
         .iter()
-        .map(|span| Stems::of(&post.markdown[span.at.clone()], &lexicon))
+        .map(|span| Stems::from_text(&post.markdown[span.at.clone()], &lexicon))
         .collect();
     let mut used = HashSet::new();
     let mut chosen = Vec::new();
@@ -111,7 +111,7 @@ pub fn choose(post: &Post<'_>, candidates: &[Candidate<'_>]) -> Result<Vec<Chose
             continue;
         };
         let place = candidate.keywords.iter().find_map(|keyword| {
-            let phrase = Stems::of(keyword, &lexicon);
+            let phrase = Stems::from_text(keyword, &lexicon);
             let competes = own_keyword.as_ref().is_some_and(|own| phrase.has(own));
             if competes || !ANCHOR_WORDS.contains(&phrase.word_count()) {
                 return None;

@@ -13,10 +13,10 @@ use super::markdown::options;
 const MOST_PASSES: usize = 10;
 
 /// The addresses that a text may name.
-struct Known(Vec<String>);
+struct KnownAddresses(Vec<String>);
 
-impl Known {
-    fn of(addresses: &[&str]) -> Self {
+impl KnownAddresses {
+    fn new(addresses: &[&str]) -> Self {
         Self(addresses.iter().filter_map(|address| key(address)).collect())
     }
 
@@ -58,20 +58,20 @@ fn beginning(lower: &str) -> Option<usize> {
 
 /// Text without the web addresses that are not known.
 pub fn keep_known_addresses(text: &str, known: &[&str]) -> String {
-    cut(text, Known::of(known).foreign(text))
+    cut(text, KnownAddresses::new(known).foreign(text))
 }
 
 /// Markdown in which only links to known addresses are links: of the others the words stay. Images elsewhere, HTML
 /// and other addresses are gone; what is code stays as it is.
 pub fn keep_known(markdown: &str, known: &[&str]) -> String {
-    let known = Known::of(known);
+    let known = KnownAddresses::new(known);
     settle(markdown.to_owned(), &known).unwrap_or_else(|| {
         // links in links in links: nothing in it stays one
         settle(markdown.replace(['[', ']', '<'], ""), &known).unwrap_or_default()
     })
 }
 
-fn settle(mut last: String, known: &Known) -> Option<String> {
+fn settle(mut last: String, known: &KnownAddresses) -> Option<String> {
     for _ in 0..MOST_PASSES {
         let next = pass(&last, known);
         if next == last {
@@ -82,7 +82,7 @@ fn settle(mut last: String, known: &Known) -> Option<String> {
     None
 }
 
-fn pass(markdown: &str, known: &Known) -> String {
+fn pass(markdown: &str, known: &KnownAddresses) -> String {
     let mut cuts: Vec<Range<usize>> = Vec::new();
     // Of a link that goes, where it begins and which of its bytes stay so far.
     let mut open: Option<(Range<usize>, Option<Range<usize>>)> = None;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A number in a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Amount {
+pub(crate) struct Amount {
     /// What it may mean: `1,234` is 1234 to some and 1.234 to others. Empty for what is no number, like `1.2.3`.
     pub values: Vec<f64>,
     /// Whether a percent sign or word follows.

@@ -15,7 +15,7 @@ pub struct Stems {
 
 impl Stems {
     /// Of a plain text.
-    pub fn of(text: &str, lexicon: &Lexicon) -> Self {
+    pub fn from_text(text: &str, lexicon: &Lexicon) -> Self {
         let mut found = Self {
             stems: Vec::new(),
             spans: Vec::new(),
@@ -69,10 +69,10 @@ mod tests {
 
     #[test]
     fn inflected_phrases_are_found_where_they_stand() {
-        let lexicon = Lexicon::of("en");
+        let lexicon = Lexicon::for_language("en");
         let text = "Standing Desks, and a standing desk; no desk standing.";
-        let stems = Stems::of(text, &lexicon);
-        let phrase = Stems::of("standing desk", &lexicon);
+        let stems = Stems::from_text(text, &lexicon);
+        let phrase = Stems::from_text("standing desk", &lexicon);
         let places = stems.places(&phrase);
         assert_eq!(places, [0, 4]);
         let words: Vec<&str> = places
@@ -80,7 +80,7 @@ mod tests {
             .map(|at| &text[stems.span(*at..at + phrase.word_count()).unwrap()])
             .collect();
         assert_eq!(words, ["Standing Desks", "standing desk"]);
-        assert!(!stems.has(&Stems::of("", &lexicon)));
+        assert!(!stems.has(&Stems::from_text("", &lexicon)));
         assert_eq!(stems.span(8..20), None);
     }
 }

@@ -19,7 +19,7 @@ pub fn readability(document: &Document, language: &str) -> Option<Readability> {
 mod tests {
     use super::*;
 
-    fn of(text: &str, language: &str) -> Readability {
+    fn measure(text: &str, language: &str) -> Readability {
         readability(&Document::of_markdown(text).unwrap(), language).unwrap()
     }
 
@@ -63,19 +63,19 @@ mod tests {
             ),
         ];
         for (language, easy, hard) in pairs {
-            let (easy, hard) = (of(easy, language), of(hard, language));
+            let (easy, hard) = (measure(easy, language), measure(hard, language));
             assert!(easy.score > hard.score, "{language}: {easy:?} {hard:?}");
             assert_eq!((easy.band, hard.band), (Band::Good, Band::Poor), "{language}");
         }
         assert!(
-            of("Kissa on tuolla. Se on iso.", "fi").score
-                < of("Järjestelmällisyydestänsäkään huolimatta epäonnistuneet.", "fi").score
+            measure("Kissa on tuolla. Se on iso.", "fi").score
+                < measure("Järjestelmällisyydestänsäkään huolimatta epäonnistuneet.", "fi").score
         );
     }
 
     #[test]
     fn chinese_is_judged_by_its_sentences() {
-        let found = of("今天天气很好。我们去公园散步吧。", "en");
+        let found = measure("今天天气很好。我们去公园散步吧。", "en");
         assert_eq!(found.formula, Formula::SentenceLength);
         // 7 and 8 characters are 4 and 5 words
         assert_eq!(found.score, 4.5);
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn headings_cells_and_code_do_not_count() {
-        let plain = of("The cat sat on the mat.", "en");
-        let with = of(
+        let plain = measure("The cat sat on the mat.", "en");
+        let with = measure(
             "# Extraordinary Considerations\n\nThe cat sat on the mat.\n\n```\nvery long code without any stop\n```",
             "en",
         );

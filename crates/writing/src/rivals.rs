@@ -55,7 +55,7 @@ pub struct Words {
 
 impl Words {
     /// Of a plain text.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         Self {
             folded: spaced(&folded(text)),
             written: spaced(text),
@@ -117,7 +117,7 @@ fn spaced(text: &str) -> String {
 
 /// What a brief says of the competitors that its topic names, as far as their records say anything.
 pub fn sections(rivals: &[Rival], topic: &str) -> Vec<Section> {
-    let topic = Words::of(topic);
+    let topic = Words::from_text(topic);
     let told = rivals
         .iter()
         .filter(|rival| !rival.claims.is_empty() && rival.is_named_in(&topic));

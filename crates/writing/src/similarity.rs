@@ -18,7 +18,7 @@ pub struct Shingles(HashSet<u64>);
 
 impl Shingles {
     /// Of a plain text; of one with fewer words than a run has, the one run of all of them.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let text = folded(text);
         let words: Vec<&str> = text.unicode_words().collect();
         if words.is_empty() {
@@ -74,23 +74,23 @@ mod tests {
 
     #[test]
     fn a_copied_half_is_half_contained() {
-        let source = Shingles::of("one two three four five six seven eight");
-        let copy = Shingles::of("One two, three four FIVE! six and then other words follow");
+        let source = Shingles::from_text("one two three four five six seven eight");
+        let copy = Shingles::from_text("One two, three four FIVE! six and then other words follow");
         // 7 runs, of which the first two are the source's
         assert_eq!(copy.len(), 7);
         assert!((copy.contained_in(&source) - 2.0 / 7.0).abs() < 1e-9);
         assert!((copy.jaccard(&source) - 2.0 / 9.0).abs() < 1e-9);
         assert_eq!(
-            Shingles::of("Short text").contained_in(&Shingles::of("short text")),
+            Shingles::from_text("Short text").contained_in(&Shingles::from_text("short text")),
             1.0
         );
-        assert!(Shingles::of(" … ").is_empty());
+        assert!(Shingles::from_text(" … ").is_empty());
     }
 
     proptest! {
         #[test]
         fn shares_are_shares(a in "[abc ]{0,60}", b in "[abc ]{0,60}") {
-            let (a, b) = (Shingles::of(&a), Shingles::of(&b));
+            let (a, b) = (Shingles::from_text(&a), Shingles::from_text(&b));
             for share in [a.contained_in(&b), a.jaccard(&b)] {
                 prop_assert!((0.0..=1.0).contains(&share));
             }

@@ -45,80 +45,61 @@ const GOALS: CrateLimits = CrateLimits {
 const LIMITS: &[CrateLimits] = &[
     CrateLimits {
         name: "cli",
-        question_comments: 21,
-        vague_names: 1,
-        ..GOALS
-    },
-    CrateLimits {
-        name: "client",
-        question_comments: 3,
+        question_comments: 5,
         ..GOALS
     },
     CrateLimits {
         name: "contract",
         question_comments: 342,
-        vague_names: 1,
         ..GOALS
     },
     CrateLimits {
         name: "engine",
-        question_comments: 236,
-        vague_names: 28,
-        repeated_types: 12,
+        vague_names: 5,
+        repeated_types: 3,
         tuple_parameters: 18,
         ..GOALS
     },
     CrateLimits {
         name: "keywords",
         question_comments: 58,
-        vague_names: 6,
-        repeated_types: 1,
         ..GOALS
     },
     CrateLimits {
         name: "outbound",
-        question_comments: 21,
-        vague_names: 3,
+        question_comments: 20,
         ..GOALS
     },
     CrateLimits {
         name: "providers",
         question_comments: 47,
-        vague_names: 3,
         ..GOALS
     },
     CrateLimits {
         name: "publishing",
         question_comments: 116,
-        vague_names: 1,
-        repeated_types: 2,
+        repeated_types: 1,
         tuple_parameters: 4,
         ..GOALS
     },
     CrateLimits {
         name: "searchwright",
-        question_comments: 12,
-        vague_names: 1,
+        question_comments: 10,
         ..GOALS
     },
     CrateLimits {
         name: "server",
-        question_comments: 34,
-        vague_names: 1,
         repeated_types: 1,
         ..GOALS
     },
     CrateLimits {
         name: "site",
-        vague_names: 1,
-        repeated_types: 5,
+        repeated_types: 3,
         ..GOALS
     },
     CrateLimits {
         name: "writing",
         question_comments: 97,
-        vague_names: 9,
-        repeated_types: 1,
         ..GOALS
     },
 ];

@@ -16,7 +16,7 @@ const fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Where in the page's source it is: the first line that evidence names, else the page as a whole.
+/// Returns the region in the page's source: the first line that the evidence names, else line 1.
 fn region(evidence: &Value) -> Value {
     let mut lists = evidence
         .as_object()
@@ -29,7 +29,7 @@ fn region(evidence: &Value) -> Value {
 /// Checks whose lines are those of robots.txt.
 const OF_ROBOTS: [&str; 3] = ["robots-invalid", "robots-blocks-all", "ai-content-signal-blocks"];
 
-/// What addresses of browsers have and URIs do not (RFC 3986; SARIF 2.1.0, 3.4.3).
+/// Characters that browsers accept in URLs and that URIs must not have (RFC 3986; SARIF 2.1.0, 3.4.3).
 const NO_URI: AsciiSet = CONTROLS
     .add(b' ')
     .add(b'"')
@@ -44,7 +44,7 @@ const NO_URI: AsciiSet = CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// The file that lines are counted in.
+/// Returns the URI of the file in which lines are counted: robots.txt for the checks about it, else the page.
 fn uri(check: &str, url: &str) -> String {
     let authority = url.find("://").map_or(0, |at| at + 3);
     let path = url[authority..]
@@ -57,34 +57,34 @@ fn uri(check: &str, url: &str) -> String {
     format!("{origin}{}", utf8_percent_encode(rest, &NO_URI))
 }
 
-/// What an occurrence is told by in every run and project (SARIF 2.1.0, 3.27.17): ids would be others in each.
+/// Returns the fingerprint of an occurrence (SARIF 2.1.0, 3.27.17), the same in every run and project; ids differ in each.
 fn fingerprint(check: &str, url: &str) -> String {
     let digest = Sha256::digest(format!("{check}\n{url}"));
     digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is wrong and what was seen, as prose: in messages braces are placeholders and brackets links (SARIF 2.1.0, 3.11.5 and
-/// 3.11.6), and evidence has text of the website. As it is, it stands in the properties.
+/// Returns the title and the evidence as text. Braces and brackets become parentheses, because in messages they are placeholders
+/// and links (SARIF 2.1.0, 3.11.5 and 3.11.6), and evidence has text of the website. The properties hold it unchanged.
 fn message(title: &str, evidence: &Value) -> String {
     let mut text = format!("{title}. ");
-    tell(evidence, &mut text);
+    write_evidence(evidence, &mut text);
     text.replace(['[', '{'], "(").replace([']', '}'], ")")
 }
 
-fn tell(evidence: &Value, text: &mut String) {
+fn write_evidence(evidence: &Value, text: &mut String) {
     match evidence {
         Value::Object(members) => {
             for (at, (name, value)) in members.iter().enumerate() {
                 text.push_str(if at == 0 { "" } else { ", " });
                 text.push_str(name);
                 text.push_str(": ");
-                tell(value, text);
+                write_evidence(value, text);
             }
         }
         Value::Array(values) => {
             for (at, value) in values.iter().enumerate() {
                 text.push_str(if at == 0 { "" } else { "; " });
-                tell(value, text);
+                write_evidence(value, text);
             }
         }
         Value::String(said) => text.push_str(said),

@@ -1,4 +1,4 @@
-//! What the operator decides about a project's checks: numbers in conditions, and how bad it is what they find.
+//! Settings of a project's checks by the operator: thresholds in their conditions, and severities of their findings.
 
 use searchwright_site::checks::{self, Level, Settings, Thresholds};
 use searchwright_store::audit_settings;
@@ -22,7 +22,7 @@ pub struct ThresholdSet {
     pub value: u64,
     /// The catalogue's value.
     pub default: u64,
-    /// What is counted.
+    /// Unit of the value.
     pub unit: &'static str,
     /// Whether the project has set it.
     pub set: bool,
@@ -40,7 +40,7 @@ pub struct SeveritySet {
     pub default: Level,
 }
 
-/// What holds for a project's audits from the next one on.
+/// Settings of the checks; they apply from the next audit of the project on.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChecksSet {
@@ -79,12 +79,12 @@ impl ChecksSet {
 }
 
 impl Engine {
-    /// What is set about the checks of a project.
+    /// Returns the settings of a project's checks.
     pub async fn checks(&self, project: Uuid) -> Result<ChecksSet> {
         self.change_checks(project, |_| Ok(())).await
     }
 
-    /// Sets what is said as `title-min=20` or `severity.title-short=off`, all or nothing.
+    /// Sets thresholds and severities, given as `title-min=20` or `severity.title-short=off`; all or nothing.
     pub async fn set_checks(&self, project: Uuid, said: &[String]) -> Result<ChecksSet> {
         let said = said.to_vec();
         self.change_checks(project, move |settings| {
@@ -99,7 +99,7 @@ impl Engine {
         .await
     }
 
-    /// Takes what is named back to the catalogue's values, or everything where nothing is named.
+    /// Resets the named settings to the catalogue's values, or all of them if none is named.
     pub async fn reset_checks(&self, project: Uuid, names: &[String]) -> Result<ChecksSet> {
         let names = names.to_vec();
         self.change_checks(project, move |settings| {

@@ -1,4 +1,4 @@
-//! What the operator allows a project per month: quotas and budgets.
+//! Monthly limits of a project, set by the operator: quotas and budgets.
 
 use searchwright_contract::{Problem, usage::Metric};
 use searchwright_providers::Provider;
@@ -20,7 +20,7 @@ const MOST_MICROS_USD: i64 = 1_000_000_000_000_000;
 pub struct QuotaSet {
     /// The project.
     pub project_id: Uuid,
-    /// What is counted.
+    /// Metric that is counted.
     pub metric: Metric,
     /// Most per month; `null` is unlimited.
     pub limit: Option<i64>,
@@ -32,7 +32,7 @@ pub struct QuotaSet {
 pub struct BudgetSet {
     /// The project.
     pub project_id: Uuid,
-    /// Who charges.
+    /// Provider that charges.
     pub provider: String,
     /// Most per month, in millionths of a US dollar; `null` is unlimited.
     pub budget_micros_usd: Option<i64>,

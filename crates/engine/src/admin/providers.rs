@@ -24,9 +24,9 @@ pub struct ProviderAccount {
     pub settings: BTreeMap<String, String>,
     /// Whether a secret is stored.
     pub has_secret: bool,
-    /// When it was first set.
+    /// Time at which it was first set.
     pub created_at: Instant,
-    /// When it was last set.
+    /// Time at which it was last set.
     pub updated_at: Instant,
 }
 

@@ -1,5 +1,5 @@
-//! The second half of an audit: every saved page goes through every check, in batches, with the whole
-//! crawl as context; then what was found is settled against what was known.
+//! The second half of an audit: every check is evaluated on every saved page, in batches, with the index of the whole
+//! crawl as context; then the findings are reconciled with the known occurrences.
 
 pub(super) mod evaluate;
 mod gather;
@@ -41,7 +41,7 @@ use uuid::Uuid;
 
 use self::{
     evaluate::{ByCheck, Evaluated, Shared, Sums, evaluate_batches, evaluate_site},
-    gather::Gathered,
+    gather::FindingSpill,
     laps::Laps,
     proofs::Proofs,
     settle::settle,
@@ -63,7 +63,7 @@ use crate::{
     rules, wire_name,
 };
 
-/// Of issues that rest on measurements, the pages that were measured for them.
+/// The pages that were measured, by issue; only of issues that rest on measurements.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
 
 fn measured(index: &SiteGraph, ids: &PageIds, rules: &Rules, project: Uuid) -> Measured {
@@ -84,15 +84,15 @@ fn measured(index: &SiteGraph, ids: &PageIds, rules: &Rules, project: Uuid) -> M
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Audited {
     pub(super) id: Uuid,
-    /// The time that checks go by, while the crawl goes on and behind it.
+    /// The current time as checks see it, both during the crawl and after it.
     pub(super) requested: Instant,
-    /// What was seen is not older.
+    /// Earliest time the audit can have fetched a page.
     pub(super) began: Instant,
-    /// The one before with results.
+    /// The last audit with results before this one.
     pub(super) previous: Option<Uuid>,
 }
 
-/// An issue as it is kept: as bad as its worst occurrence.
+/// Returns the stored form of an issue; `severity` is that of its worst occurrence.
 pub(super) fn summary(
     check: &checks::Check,
     id: Uuid,
@@ -108,7 +108,7 @@ pub(super) fn summary(
     }
 }
 
-/// Evaluates a crawl and writes its results, and where its pages are. The health score.
+/// Evaluates a crawl, writes its results and the places of its pages, and returns the health score.
 pub(super) async fn analyze(
     job: &JobContext,
     audit: Audited,
@@ -121,7 +121,7 @@ pub(super) async fn analyze(
     let now = job.engine.clock.now();
     let mut laps = Laps::begin();
     let termination = ending.termination;
-    let rules = rules::of(&mut db.read().await?, scope, audit.id).await?;
+    let rules = rules::load(&mut db.read().await?, scope, audit.id).await?;
     let index = Arc::new(ending.index);
     let issue_ids = checks::registry().iter().map(|c| issue_id(project, c.id));
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
@@ -165,7 +165,7 @@ pub(super) async fn analyze(
     let mut evaluators = JoinSet::new();
     for _ in 0..threads {
         let (shared, loaded) = (shared.clone(), loaded.clone());
-        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, Gathered::one_of(threads)));
+        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, FindingSpill::one_of(threads)));
     }
     drop(loaded);
     let (there, known_are_there) = tokio::sync::oneshot::channel();
@@ -178,8 +178,9 @@ pub(super) async fn analyze(
         let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &of_all)).await;
         let (mut sums, gathered, site) = summed.map_err(|e| defect("analysis", e))??;
         let (pages, found, ids) = (take(&mut sums.marks), take(&mut sums.found), ids.clone());
-        let kept = tokio::task::spawn_blocking(move || Kept::of(pages, found, &ids, project));
-        // Who reads what is found takes its pages to be there, and one at a time writes it. Where that fails, all of this ends.
+        let kept = tokio::task::spawn_blocking(move || AuditSnapshot::new(pages, found, &ids, project));
+        // Readers of findings expect their pages to be stored, and there is one writer at a time: findings wait for the pages. If
+        // those cannot be written, this ends too.
         known_are_there.await.map_err(|e| defect("analysis", e))?;
         writing::findings(job, audit, (&shared, gathered), now).await?;
         let kept = kept.await.map_err(|e| defect("analysis", e))?;
@@ -197,14 +198,14 @@ pub(super) async fn analyze(
         laps.lap("names");
         writing::urls(job, of.clone(), urls).await?;
         laps.lap("urls");
-        // Links take a processor longer than the disk, and what was found at the end the disk longer than a processor.
+        // Links are bound by the processor and the last findings by the disk, so links wait until evaluation has ended.
         is_evaluated.await.map_err(|e| defect("analysis", e))?;
         laps.lap("waited");
-        page_links::note(job, audit.id, of, batches).await?;
+        page_links::write_links(job, audit.id, of, batches).await?;
         laps.lap("links");
         Ok::<_, JobError>(laps)
     };
-    // Where one fails, no more is loaded, and evaluation ends.
+    // If one of them fails, no more batches are loaded, and evaluation ends.
     let ((), (mut sums, site, kept), known) = tokio::try_join!(loading, evaluating, listing)?;
     laps.lap("written");
     let proofs = Proofs {
@@ -216,7 +217,7 @@ pub(super) async fn analyze(
         measured,
         unproven: take(&mut sums.unproven),
     };
-    // so that what is known of the crawl ends with the proofs
+    // so that the index of the crawl is dropped together with the proofs
     drop((shared, ids));
     let score = finish(job, audit, termination, &rules, (sums, site, kept), proofs).await?;
     laps.lap("settled");
@@ -224,11 +225,11 @@ pub(super) async fn analyze(
     Ok(score)
 }
 
-/// What all evaluators counted and found, and what is wrong with the site as a whole.
+/// Merges the results of all evaluators, and evaluates the checks of the site as a whole.
 fn sum_up(
     evaluated: Vec<Result<Evaluated, JobError>>,
     shared: &Shared,
-) -> Result<(Sums, Gathered, Vec<issues::Finding>), JobError> {
+) -> Result<(Sums, FindingSpill, Vec<issues::Finding>), JobError> {
     let mut all: Option<Evaluated> = None;
     for evaluated in evaluated {
         let evaluated = evaluated?;
@@ -246,15 +247,15 @@ fn sum_up(
     Ok((sums, gathered, site))
 }
 
-/// What audits are compared by, sorted.
-struct Kept {
+/// Snapshot of an audit that later audits are compared with, sorted.
+struct AuditSnapshot {
     pages: Vec<PageState>,
-    /// Pages by issue, as halves of their ids. Until here four bytes each have to do: a large site has millions.
+    /// Pages by issue, as halves (8 bytes) of their ids. Up to here they are 4-byte [`UrlId`]s: a large site has millions.
     found: Vec<(Uuid, Vec<u64>)>,
 }
 
-impl Kept {
-    fn of(mut pages: Vec<PageState>, found: ByCheck<Vec<UrlId>>, ids: &PageIds, project: Uuid) -> Self {
+impl AuditSnapshot {
+    fn new(mut pages: Vec<PageState>, found: ByCheck<Vec<UrlId>>, ids: &PageIds, project: Uuid) -> Self {
         pages.sort_unstable();
         let prefix = |page: UrlId| snapshots::id_prefix(ids.get(page));
         let found = found.into_each().filter(|(_, pages)| !pages.is_empty());
@@ -273,7 +274,7 @@ async fn finish(
     audited: Audited,
     termination: Termination,
     rules: &Rules,
-    (mut sums, site_findings, kept): (Sums, Vec<issues::Finding>, Kept),
+    (mut sums, site_findings, kept): (Sums, Vec<issues::Finding>, AuditSnapshot),
     proofs: Proofs,
 ) -> Result<Option<u8>, JobError> {
     let db = &job.engine.db;
@@ -288,9 +289,9 @@ async fn finish(
     let clock = job.engine.clock.clone();
     sums.totals.issues = sums.issues();
     let complete = termination == Termination::Complete;
-    let Kept { pages, mut found } = kept;
+    let AuditSnapshot { pages, mut found } = kept;
     let before = match previous {
-        Some(previous) => &rules::of(&mut db.read().await?, job.leased.scope, previous).await?,
+        Some(previous) => &rules::load(&mut db.read().await?, job.leased.scope, previous).await?,
         None => rules,
     };
     let (mut summaries, mut others) = (Vec::new(), Vec::new());
@@ -327,9 +328,10 @@ async fn finish(
         let proofs = proofs.by_issue(rules, before);
         settle(job, audit, (&proofs, &witnessed), began, now).await?
     };
-    // of a large site hundreds of megabytes, which what comes now can use
+    // frees hundreds of megabytes on a large site, which the next steps can use
     drop(proofs);
-    // What nothing could be told of counts as it did. What was found does not say which pages that concerns, the ledger does.
+    // Occurrences without a verdict count as before. The findings do not say which pages these concern, so the score is
+    // computed from the ledger.
     let reckoned = if untold.values().all(Vec::is_empty) {
         None
     } else {
@@ -345,7 +347,7 @@ async fn finish(
         health: sums.scores.health(),
         categories: scores_by_category(&sums.scores),
         totals: sums.totals,
-        // those of what was found are announced
+        // the weights of what was found are written with the issues
         weights: Vec::new(),
     });
     let outcome = audits::AuditOutcome {
@@ -380,7 +382,7 @@ async fn finish(
         })
     })
     .await?;
-    // only now, because until then those of the audit before were looked up
+    // only now, because until here the names of the previous audit were looked up
     writing::forget_names(job, audited).await?;
     Ok(health.score)
 }

@@ -1,5 +1,5 @@
-//! An audit: crawl the website, evaluate the checks, settle what was found before. Resumes after a crash
-//! with the batches that were saved; writing twice what was written once changes nothing.
+//! An audit: crawls the website, evaluates the checks, and settles earlier occurrences. Resumes after a crash
+//! with the batches that were saved; its writes are idempotent.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,12 +40,12 @@ mod earlier;
 mod left;
 mod saving;
 
-/// How long what robots.txt says is used (RFC 9309 section 2.4: a day).
+/// Milliseconds for which a cached robots.txt is used (RFC 9309 section 2.4: a day).
 pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
-/// How often an audit goes on after a crash of the worker.
+/// Crashes of the worker after which an audit is still resumed.
 const MOST_CRASHES: i64 = 3;
 
-/// Carries an audit out, or on.
+/// Runs an audit, or resumes it.
 pub(crate) async fn run(job: JobContext, audit_id: Uuid) -> Result<serde_json::Value, JobError> {
     let db = job.engine.db.clone();
     let scope = job.leased.scope;
@@ -57,8 +57,8 @@ pub(crate) async fn run(job: JobContext, audit_id: Uuid) -> Result<serde_json::V
         reason = job.interrupted() => Err(reason),
         done = carry_out(&job, &audit, audit_id) => done,
     };
-    // Who takes the job over settles what it found. Otherwise it is settled as far as it came, also before another attempt, which
-    // may be cancelled while it waits; doing it again changes nothing.
+    // A worker that takes the job over settles its findings. Otherwise they are settled as far as the audit came, also before a
+    // retry, which may be cancelled while it waits; settling twice changes nothing.
     if let Err(JobError::Canceled | JobError::GiveUp(_) | JobError::Retry(_)) = &done
         && let Err(error) = analysis::leave(&job, audit_id, began(&audit)).await
     {
@@ -90,7 +90,7 @@ async fn carry_out(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<se
     }
     set_status(job, audit_id, AuditStatus::Analyzing).await?;
     annotate(db, job.leased.scope, audit, Crawled::Audit, &mut ending.index).await?;
-    let vitals = vitals::note(job, &mut ending).await?;
+    let vitals = vitals::measure(job, &mut ending).await?;
     let audited = analysis::Audited {
         id: audit_id,
         requested: audit.requested_at,
@@ -101,7 +101,7 @@ async fn carry_out(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<se
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
 }
 
-/// What an audit saw is not older.
+/// Returns the earliest time the audit can have fetched a page.
 fn began(audit: &Audit) -> Instant {
     audit.started_at.unwrap_or(audit.requested_at)
 }
@@ -114,7 +114,7 @@ async fn set_status(job: &JobContext, audit: Uuid, status: AuditStatus) -> Resul
     .await
 }
 
-/// How the site of an audit is crawled.
+/// Returns the configuration of the crawl of an audit.
 pub(super) fn config(job: &JobContext, audit: &Audit) -> Result<Config, JobError> {
     let settings = &job.settings;
     let start = Url::parse(&audit.start_url).map_err(|e| defect("start url", e))?;
@@ -146,7 +146,7 @@ async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Endin
     let fetcher = job.settings.crawler()?;
     let scope = job.leased.scope;
     let elapsed = before::elapsed(audit, job.engine.clock.now(), config.max_duration);
-    let rules = rules::of(&mut db.read().await?, scope, audit_id).await?;
+    let rules = rules::load(&mut db.read().await?, scope, audit_id).await?;
     let reader = earlier::reader(&job.settings.user_agent, &rules.thresholds);
     config.thresholds = rules.thresholds.clone();
     let asking = Arc::new(Asking::new(rules, audit.requested_at.millis()));
@@ -157,7 +157,7 @@ async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Endin
         texts,
     } = saved(db, (scope, audit_id), &config, &asking, elapsed).await?;
     config.wants_texts = texts.wanted().clone();
-    config.earlier = earlier::of(db, scope, audit, reader, texts.clone()).await?;
+    config.earlier = earlier::load(db, scope, audit, reader, texts.clone()).await?;
     let mut sink = Saving {
         asking,
         job: job.clone(),
@@ -186,17 +186,17 @@ async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Endin
 
 /// A crawl as far as it was saved.
 struct Before {
-    /// If it was begun.
+    /// State from which the crawl is resumed; `None` if it has not begun.
     resume: Option<Resume>,
     /// Number of the next batch.
     next: u32,
-    /// What is noted of its pages.
+    /// Facts about its pages for the analysis.
     noted: Noted,
-    /// How many of its pages have their texts beside them.
-    texts: page_texts::Kept,
+    /// Count of its pages that were saved with their texts.
+    texts: page_texts::TextBudget,
 }
 
-/// Reads what is saved of the crawl of an audit.
+/// Loads the saved part of the crawl of an audit.
 async fn saved(
     db: &Db,
     (scope, audit): (ProjectScope, Uuid),
@@ -217,23 +217,23 @@ async fn saved(
             resume: None,
             next: 0,
             noted,
-            texts: page_texts::Kept::default(),
+            texts: page_texts::TextBudget::default(),
         });
     }
     tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
     let mut resume = Resume::new(config, origin, elapsed);
-    let texts = page_texts::Kept::default();
+    let texts = page_texts::TextBudget::default();
     for number in 0..count {
         let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
         let (asking, kept) = (asking.clone(), texts.clone());
-        // others have to know meanwhile that this goes on
+        // blocking, so that the heartbeat of the lease goes on meanwhile
         let going_on = tokio::task::spawn_blocking(move || {
             let again = unpack_whole(&data, &asking)?;
             let (_, discovered, pages) = again.saved;
             noted.note(pages.iter(), again.noticed, number)?;
-            kept.note(pages.iter());
+            kept.record_batch(pages.iter());
             resume.resources(again.resources);
             for url in &discovered {
                 resume.url(url).map_err(|e| defect("saved crawl", e))?;

@@ -1,5 +1,5 @@
-//! Batches of crawled pages as they are stored. What facts gained since the form was fixed lies behind it, so that batches
-//! of older releases are read as before: they end earlier.
+//! Stored form of batches of crawled pages. Fields that were added after the first form was fixed follow it, so that older
+//! batches can still be read: they end earlier.
 
 mod few;
 mod placed;
@@ -26,60 +26,61 @@ use crate::{
     jobs::JobError,
 };
 
-/// A batch as it is stored: what is known of the site if that changed, new URLs, pages.
+/// First part of a stored batch: the facts about the site if they changed, new URLs, pages.
 pub(crate) type Saved = (Option<Origin>, Vec<Discovered>, Vec<PageFacts>);
 
-/// What is stored behind it.
+/// Second part, after [`Saved`].
 #[derive(Default, Serialize, Deserialize)]
 struct Later {
-    /// Of each page, in their order; of pages without HTML nothing.
+    /// Further facts of each page, in their order; `None` for pages without HTML.
     pages: Vec<Option<More>>,
-    /// Of the site, if that changed.
+    /// Further facts of the site, if they changed.
     origin: Option<origin::More>,
-    /// What pages need beside themselves, when it was asked for.
+    /// Resources that pages need, if they were requested.
     resources: Option<Vec<Resource>>,
 }
 
-/// What is stored behind that, which is as it ever was too.
+/// Third part, after [`Later`].
 #[derive(Default, Serialize, Deserialize)]
 struct Latest {
-    /// Of what made-up URLs answered, if that changed.
+    /// Sketches of the answers to made-up URLs, if the facts about the site changed.
     probes: Vec<Option<Sketch>>,
-    /// Of URLs with a day, their place among those of the batch.
+    /// New URLs with a date: their place among those of the batch, and the day.
     days: Vec<(u32, u16)>,
-    /// Of pages with any, their place, and names in their microdata that schema.org does not have.
+    /// Pages with microdata names that schema.org does not have: their place in the batch, and the names.
     strange: Vec<(u32, UnknownTerms)>,
 }
 
-/// What is stored behind that, which is as it ever was as well.
+/// Fourth part, after [`Latest`].
 #[derive(Default, Serialize, Deserialize)]
 struct Dates {
-    /// Of pages with any, their place, and the newest date in their text, in milliseconds since the Unix epoch.
+    /// Pages with a date in their text: their place in the batch, and the newest date, in milliseconds since the Unix epoch.
     dated: Vec<(u32, i64)>,
 }
 
-/// What is stored behind that, and before [`placed`].
+/// Fifth part, after [`Dates`] and before [`placed`]: results of the checks that ran during the crawl.
 #[derive(Serialize)]
-pub(super) struct Asked {
-    /// By which rules; to others it says nothing.
+pub(super) struct EarlyAnswers {
+    /// Fingerprint of the rules; results are ignored under other rules.
     by: u64,
-    /// What the evaluation needs of what was found on each page while the crawl went on, in their order.
+    /// Results that the later evaluation needs, for each page, in their order.
     early: Vec<Option<Early>>,
 }
 
-impl Asked {
-    /// Asks the pages of a batch. What is seen is not stored with it: who goes on with a crawl asks again.
-    pub(super) fn of<'p>(
+impl EarlyAnswers {
+    /// Runs the early checks on the pages of a batch. The findings are returned and not stored with it: a resumed crawl runs the
+    /// checks again.
+    pub(super) fn evaluate<'p>(
         asking: &Asking,
         pages: impl Iterator<Item = &'p PageFacts>,
     ) -> (Self, Vec<Noticed>) {
-        let (early, noticed) = asking.of(pages);
+        let (early, noticed) = asking.evaluate(pages);
         let by = asking.fingerprint();
         (Self { by, early }, noticed)
     }
 }
 
-/// Where a batch becomes bytes. A vector that grows from nothing is copied as many times as it doubles.
+/// Buffer into which postcard writes. It is reused, because an empty vector is copied each time it doubles.
 struct Room(Vec<u8>);
 
 impl Flavor for Room {
@@ -100,19 +101,19 @@ impl Flavor for Room {
     }
 }
 
-/// Where a batch and what is saved with it are packed, one after the other: a megabyte that is asked for anew each time costs
-/// more than what is put there.
+/// Buffers in which batches and what is saved with them are packed, one after the other. They are reused, because allocating a
+/// megabyte each time costs more than filling it.
 #[derive(Debug, Default)]
 pub(super) struct Rooms {
     plain: Vec<u8>,
     packed: Vec<u8>,
 }
 
-/// Bytes of a room beyond which it is given back.
+/// Bytes above which a buffer is freed after use.
 const MOST_KEPT: usize = 8 << 20;
 
 impl Rooms {
-    /// Something as it is stored.
+    /// Returns the stored form of a value: postcard, then LZ4 with its size before it.
     pub(super) fn pack(&mut self, what: &impl Serialize) -> Result<Vec<u8>, JobError> {
         self.plain.clear();
         write(&mut self.plain, what)?;
@@ -122,10 +123,10 @@ impl Rooms {
     fn packed(&mut self) -> Result<Vec<u8>, JobError> {
         let Self { plain, packed } = self;
         let most = lz4_flex::block::get_maximum_output_size(plain.len());
-        // what is there from before need not be made zeros again
+        // bytes from before need not be zeroed again
         packed.resize(packed.len().max(most), 0);
         let size = lz4_flex::block::compress_into(plain, packed).map_err(|e| defect("batch", e))?;
-        // as `compress_prepend_size` begins it
+        // the same header as `compress_prepend_size` writes
         let whole = u32::try_from(plain.len()).map_err(|e| defect("batch", e))?;
         let data = [&whole.to_le_bytes()[..], packed.get(..size).unwrap_or_default()].concat();
         if packed.len() > MOST_KEPT {
@@ -135,11 +136,11 @@ impl Rooms {
     }
 }
 
-/// The stored form of a batch, with what is found on its pages when that is asked already; its texts are beside it. `rooms` are
-/// for the next one what they were for this one.
+/// Returns the stored form of a batch, with the results of early checks if they have run. Its texts are stored separately.
+/// `rooms` can be reused for the next batch.
 pub(super) fn pack(
     mut batch: Batch,
-    asked: Option<Asked>,
+    asked: Option<EarlyAnswers>,
     rooms: &mut Rooms,
 ) -> Result<PackedBatch, JobError> {
     let mores = batch.pages.iter_mut().map(|page| {
@@ -173,7 +174,7 @@ pub(super) fn pack(
     write(plain, &(&batch.origin, &batch.discovered, batch.pages.len()))?;
     let mut places = Places::default();
     for CrawledPage { facts, .. } in &batch.pages {
-        places.note(facts.id, plain.len());
+        places.insert(facts.id, plain.len());
         write(plain, facts)?;
     }
     write(plain, &later)?;
@@ -201,16 +202,16 @@ pub(crate) fn unpack(data: &[u8]) -> Result<Saved, Failure> {
     Ok(read(&plain(data)?)?.saved)
 }
 
-/// What a crawl needs that goes on where it was.
+/// A stored batch as a resumed crawl needs it.
 pub(super) struct Again {
     pub(super) saved: Saved,
-    /// What pages need beside themselves, when it was asked for.
+    /// Resources that pages need, if they were requested.
     pub(super) resources: Option<Vec<Resource>>,
-    /// What was found on the pages, if they were asked by the same rules.
+    /// Findings of early checks on the pages, if these ran under the same rules.
     pub(super) noticed: Vec<Noticed>,
 }
 
-/// Reads all of a stored batch back.
+/// Reads a whole stored batch back, and runs the early checks again if they ran under the same rules.
 pub(super) fn unpack_whole(data: &[u8], asking: &Asking) -> Result<Again, Failure> {
     let Whole {
         saved,
@@ -218,7 +219,7 @@ pub(super) fn unpack_whole(data: &[u8], asking: &Asking) -> Result<Again, Failur
         asked_by,
     } = read(&plain(data)?)?;
     let asked = asked_by.filter(|by| *by == asking.fingerprint());
-    let noticed = asked.map(|_| asking.of(saved.2.iter()).1);
+    let noticed = asked.map(|_| asking.evaluate(saved.2.iter()).1);
     Ok(Again {
         saved,
         resources,
@@ -226,7 +227,7 @@ pub(super) fn unpack_whole(data: &[u8], asking: &Asking) -> Result<Again, Failur
     })
 }
 
-/// All that a batch says.
+/// Everything in a stored batch.
 struct Whole {
     saved: Saved,
     resources: Option<Vec<Resource>>,
@@ -274,18 +275,18 @@ fn read(plain: &[u8]) -> Result<Whole, Failure> {
     })
 }
 
-/// All that is stored behind pages.
+/// Everything that is stored after the pages.
 struct Behind<'b> {
     later: Later,
     latest: Latest,
     dates: Dates,
     objects: Placed<Objects>,
-    /// By which rules pages were asked, and what they know: to others that may be of another form.
+    /// Fingerprint of the rules of early checks, and their results; under other rules these may have another form.
     asked: Option<(u64, &'b [u8])>,
 }
 
 impl<'b> Behind<'b> {
-    /// Of a batch of an older release there is less.
+    /// Reads the parts after the pages; an older batch has fewer, and the rest is empty.
     fn read(rest: &'b [u8], objects: Placed<Objects>) -> Result<Self, Failure> {
         let (later, rest): (Option<Later>, _) = behind(rest)?;
         let (latest, rest): (Option<Latest>, _) = behind(rest)?;
@@ -300,7 +301,7 @@ impl<'b> Behind<'b> {
         })
     }
 
-    /// What [`Asked`] knows of each page, if they were asked by these rules.
+    /// Returns the results in [`Asked`], one per page, if they were made under these rules; else none.
     fn early(&self, by: u64) -> Result<Vec<Option<Early>>, Failure> {
         match self.asked {
             Some((of, early)) if of == by => Ok(behind(early)?.0.unwrap_or_default()),
@@ -308,7 +309,7 @@ impl<'b> Behind<'b> {
         }
     }
 
-    /// Gives the page in a place what is stored behind it.
+    /// Adds to the page at this place the facts that are stored after the pages.
     fn complete(&mut self, page: &mut PageFacts, place: usize) {
         let Some(html) = page.html.as_deref_mut() else {
             return;
@@ -332,8 +333,8 @@ impl<'b> Behind<'b> {
     }
 }
 
-/// Some of its pages, which costs less than all of them; without what is stored behind them, but for a batch of an older
-/// release.
+/// Reads some pages of a batch, which costs less than all of them. They lack the facts that are stored after the pages, except
+/// in a batch of an older release, which is read whole.
 pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result<Vec<PageFacts>, Failure> {
     let plain = plain(data)?;
     let (_, Some(places)) = places::split(&plain) else {
@@ -345,7 +346,7 @@ pub(crate) fn unpack_some(data: &[u8], wanted: impl Fn(UrlId) -> bool) -> Result
     pages.map(|(_, at)| Ok(few::page(&plain, at)?.0)).collect()
 }
 
-/// The words of texts of some of its pages.
+/// Reads the words of the texts of some pages of a batch.
 pub(super) fn unpack_tokens(
     data: &[u8],
     wanted: impl Fn(UrlId) -> bool,
@@ -361,7 +362,7 @@ pub(super) fn unpack_tokens(
     Ok(of_pages.filter(|(id, _)| wanted(*id)).collect())
 }
 
-/// What comes next, and what is behind it; nothing where a batch of an older release ends.
+/// Reads the next part and returns it with the rest; `None` where a batch of an older release ends.
 fn behind<'b, T: Deserialize<'b>>(rest: &'b [u8]) -> Result<(Option<T>, &'b [u8]), Failure> {
     if rest.is_empty() {
         return Ok((None, rest));

@@ -1,5 +1,5 @@
-//! Where each URL lies in the stored crawl of an audit, and which pages link there: noted once when a crawl has ended, so
-//! that a page is shown with its links without reading a crawl of a hundred thousand.
+//! Places of URLs in the stored crawl of an audit, with the pages that link to each. Written once when a crawl has ended, so
+//! that a page can be shown with its links without reading the whole crawl.
 
 use std::{mem::take, sync::Arc};
 
@@ -26,25 +26,25 @@ use crate::{
     jobs::{JobContext, JobError},
 };
 
-/// Pages shown that link to one.
+/// Linking pages that are shown of a page, at most.
 pub(crate) const SHOWN: usize = 50;
-/// URLs of a portion.
+/// URLs in a chunk.
 const PORTION: usize = 256;
-/// Portions of one transaction.
+/// Chunks written in one transaction.
 const AT_ONCE: usize = 64;
-/// URLs that are sorted together, about: of a very large site all of them would take much memory.
+/// URLs that are sorted together, roughly; sorting all of a very large site at once would take much memory.
 const RANGE: usize = 4 * PORTION * AT_ONCE;
 
-/// The batch of each URL that was fetched, by its id.
+/// Numbers of the batches of fetched URLs, by URL id.
 #[derive(Debug, Default)]
 pub(super) struct Batches(Vec<u32>);
 
-/// Of a URL that was not fetched.
+/// Batch number of a URL that was not fetched.
 const NO_BATCH: u32 = u32::MAX;
 
 impl Batches {
-    /// Takes in a page of a batch.
-    pub(super) fn note(&mut self, id: UrlId, number: u32) {
+    /// Stores the batch number of a page.
+    pub(super) fn insert(&mut self, id: UrlId, number: u32) {
         let place = id.0 as usize;
         if self.0.len() <= place {
             self.0.resize(place + 1, NO_BATCH);
@@ -52,13 +52,13 @@ impl Batches {
         self.0[place] = number;
     }
 
-    fn of(&self, id: UrlId) -> Option<u32> {
+    fn get(&self, id: UrlId) -> Option<u32> {
         let batch = self.0.get(id.0 as usize).copied();
         batch.filter(|number| *number != NO_BATCH)
     }
 }
 
-/// A URL that was fetched.
+/// Place of a fetched URL in the stored crawl, with its links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Place {
     page: Uuid,
@@ -74,14 +74,14 @@ pub(crate) struct Place {
     pub(crate) internal: bool,
     /// Bits of [`searchwright_site::urls::provenance`].
     pub(crate) provenance: u8,
-    /// Pages that link to it.
+    /// Count of pages that link to it.
     pub(crate) inlinks: u32,
-    /// The batch and the id of some of them.
+    /// Batch and id of the linking pages, at most [`SHOWN`] of them.
     pub(crate) sources: Vec<(u32, UrlId)>,
 }
 
 impl Place {
-    /// Other pages that link to it.
+    /// Returns the count of other pages that link to it.
     pub(super) fn others(&self) -> u32 {
         let own = self.sources.iter().filter(|(_, id)| *id == self.id).count();
         self.inlinks.saturating_sub(own as u32)
@@ -101,7 +101,7 @@ fn place(index: &SiteGraph, batches: &Batches, page: Uuid, id: UrlId, batch: u32
         provenance: index.provenance(id),
         inlinks: inlinks.len() as u32,
         sources: inlinks
-            .filter_map(|(source, _)| Some((batches.of(source)?, source)))
+            .filter_map(|(source, _)| Some((batches.get(source)?, source)))
             .take(SHOWN)
             .collect(),
     }
@@ -117,8 +117,8 @@ fn unpack(data: &[u8]) -> Result<Vec<Place>> {
     postcard::from_bytes(&plain).map_err(|e| defect("saved links", e))
 }
 
-/// Writes where the URLs of a crawl are.
-pub(super) async fn note(
+/// Writes the places of all fetched URLs of a crawl, in the order of page ids.
+pub(super) async fn write_links(
     job: &JobContext,
     audit: Uuid,
     (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
@@ -147,7 +147,7 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// What was fetched, by page, with its batch; about so many at a time.
+/// Yields the fetched URLs (page id, URL id, batch) in the order of page ids, about `about` at a time.
 fn orders(
     index: &SiteGraph,
     batches: &Batches,
@@ -158,17 +158,17 @@ fn orders(
     let range = move |page: Uuid| ((page.as_u128() >> 64) * ranges) >> 64;
     (0..ranges).map(move |wanted| {
         let all = (0..index.len() as u32).map(UrlId);
-        let fetched = all.filter_map(|id| Some((ids.get(id), id, batches.of(id)?)));
+        let fetched = all.filter_map(|id| Some((ids.get(id), id, batches.get(id)?)));
         let mut order: Vec<_> = fetched.filter(|(page, ..)| range(*page) == wanted).collect();
         order.sort_unstable();
         order
     })
 }
 
-/// Some of them in portions.
+/// Packs fetched URLs in chunks.
 fn portions(index: &SiteGraph, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
     let pack = |urls: &[(Uuid, UrlId, u32)]| {
-        // They are in no order that the index has. Looked at one behind the other, they wait for memory together.
+        // The URLs are not in the order of the index. Touching them one after the other overlaps their cache misses.
         for (_, id, _) in urls {
             std::hint::black_box(index.inlinks(*id).next());
         }
@@ -184,12 +184,12 @@ fn portions(index: &SiteGraph, batches: &Batches, order: &[(Uuid, UrlId, u32)]) 
     order.chunks(PORTION).map(pack).collect()
 }
 
-/// The page of an address, whether or not it was fetched.
+/// Returns the page id of a URL, fetched or not.
 pub(crate) fn page_of(project: Uuid, url: &Url) -> Uuid {
     page_id(project, &url_key(url))
 }
 
-/// Where pages are in the crawl of an audit, each in its place; `None` for what it did not fetch.
+/// Finds the places of pages in the crawl of an audit, in the order of `pages`; `None` for a page that was not fetched.
 pub(crate) async fn find(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -227,7 +227,7 @@ mod tests {
     fn what_was_fetched_comes_by_page_and_once() {
         let (index, mut batches) = (index(1_000), Batches::default());
         let fetched = (0..1_000).filter(|id| id % 7 != 3).map(UrlId);
-        fetched.clone().for_each(|id| batches.note(id, id.0 / 100));
+        fetched.clone().for_each(|id| batches.insert(id, id.0 / 100));
         let ids = PageIds::default().complete(Uuid::nil(), &index, 2);
         let mut right: Vec<_> = fetched.map(|id| (ids.get(id), id, id.0 / 100)).collect();
         right.sort_unstable();

@@ -1,5 +1,5 @@
-//! Main texts of crawled pages. They are saved beside the facts of their batch, because an evaluation holds the facts
-//! of many pages at once and needs none of the texts.
+//! Main texts of crawled pages. They are saved separately from the facts of their batch, because an evaluation holds the
+//! facts of many pages at once and needs none of the texts.
 
 use std::{
     collections::HashMap,
@@ -22,14 +22,15 @@ use crate::{failure::defect, jobs::JobError};
 /// Pages of an audit whose texts are kept: those nearest to the start, which is what a site is about.
 const MOST: u32 = 2_000;
 
-/// How many pages of an audit are saved with their texts. It goes by pages, because batches of a slow site have one or two.
+/// Counter of the pages of an audit that were saved with their texts. It counts pages, because batches of a slow site have only
+/// one or two.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct TextBudget {
     pages: Arc<AtomicU32>,
     goes_on: Arc<AtomicBool>,
 }
 
-impl Default for Kept {
+impl Default for TextBudget {
     fn default() -> Self {
         Self {
             pages: Arc::default(),
@@ -38,19 +39,19 @@ impl Default for Kept {
     }
 }
 
-impl Kept {
-    /// Whether the next batch is saved with its texts, and so those of pages that are read now are wanted.
+impl TextBudget {
+    /// Returns the shared flag that says whether the texts of pages that are read now are wanted, for the next batch.
     pub(super) const fn wanted(&self) -> &Arc<AtomicBool> {
         &self.goes_on
     }
 
-    /// The same, now.
+    /// Returns the current value of the flag [`Self::wanted`].
     pub(super) fn goes_on(&self) -> bool {
         self.goes_on.load(Relaxed)
     }
 
-    /// A batch is saved, with its texts if they were kept until then. Whether they were.
-    pub(super) fn note<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> bool {
+    /// Counts the pages of a saved batch, and returns whether its texts are kept.
+    pub(super) fn record_batch<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> bool {
         let goes_on = self.goes_on();
         if goes_on {
             let more = pages.filter(|page| page.html_200().is_some()).count();
@@ -61,7 +62,7 @@ impl Kept {
     }
 }
 
-/// The texts of a batch as they are stored.
+/// Returns the stored form of the texts of a batch.
 pub(super) fn pack(batch: &Batch, rooms: &mut Rooms) -> Result<Vec<u8>, JobError> {
     let texts: Vec<(UrlId, &str)> = batch
         .pages
@@ -71,7 +72,7 @@ pub(super) fn pack(batch: &Batch, rooms: &mut Rooms) -> Result<Vec<u8>, JobError
     rooms.pack(&texts)
 }
 
-/// The texts of a saved batch, by page; none where they were not kept.
+/// Loads the texts of a saved batch, by page; none if they were not kept.
 pub(crate) async fn load(
     db: &Db,
     scope: ProjectScope,
@@ -103,12 +104,12 @@ mod tests {
         };
         for of_batch in [1, 2, 10, 64] {
             let batch = vec![page.clone(); of_batch];
-            let kept = Kept::default();
-            let with_texts = (0..5_000).filter(|_| kept.note(batch.iter())).count();
+            let kept = TextBudget::default();
+            let with_texts = (0..5_000).filter(|_| kept.record_batch(batch.iter())).count();
             assert_eq!(with_texts, (MOST as usize).div_ceil(of_batch), "{of_batch}");
             assert!(!kept.goes_on());
         }
-        let kept = Kept::default();
-        assert!((0..5_000).all(|_| kept.note(std::iter::once(&without))));
+        let kept = TextBudget::default();
+        assert!((0..5_000).all(|_| kept.record_batch(std::iter::once(&without))));
     }
 }

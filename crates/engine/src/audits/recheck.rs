@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) use self::stored::OVERLAY;
-use self::verdicts::Pages;
+use self::verdicts::RecheckedPages;
 use self::verdicts::evaluate;
 use self::verdicts::inconclusive;
 use super::impact::impact_of;
@@ -53,7 +53,7 @@ use crate::{
 /// Pages of one recheck.
 pub(crate) const MOST_PAGES: usize = 500;
 
-/// Carries it out.
+/// Runs a recheck job.
 pub(crate) async fn run(job: JobContext, id: Uuid) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
@@ -69,7 +69,7 @@ async fn recheck(job: &JobContext, id: Uuid) -> Result<Value, JobError> {
     job.write_fenced(move |tx, scope| Box::pin(async move { rechecks::begin(tx, scope, id).await }))
         .await?;
     let audit_id = Uuid::try_parse(&record.audit_id).unwrap_or_default();
-    let rules = Arc::new(rules::of(&mut db.read().await?, scope, audit_id).await?);
+    let rules = Arc::new(rules::load(&mut db.read().await?, scope, audit_id).await?);
     let looked = look(job, audit_id, &waiting, &rules).await?;
     let (found, pages) = match looked {
         Some(looked) => {
@@ -88,7 +88,7 @@ async fn recheck(job: &JobContext, id: Uuid) -> Result<Value, JobError> {
                         ..inconclusive(item, "the crawl it is compared with is gone")
                     })
                     .collect(),
-                Pages::default(),
+                RecheckedPages::default(),
             )
         }
     };
@@ -97,7 +97,7 @@ async fn recheck(job: &JobContext, id: Uuid) -> Result<Value, JobError> {
     Ok(json!({ "recheckId": id, "status": status }))
 }
 
-/// The crawl of the audit with what was fetched again in its place.
+/// The crawl of the audit, with the pages that were fetched again in their place.
 struct Looked {
     ending: Ending,
     fetched: Vec<PageFacts>,
@@ -105,7 +105,7 @@ struct Looked {
     now: Instant,
 }
 
-/// Collects what is fetched, beside what was saved of the audit.
+/// Collects the pages that are fetched; what was saved of the audit stays unchanged.
 struct Collected {
     batches: Vec<Batch>,
     db: Db,
@@ -218,14 +218,14 @@ async fn look(
     }))
 }
 
-/// Writes everything in one transaction. The status of the recheck.
+/// Writes all results in one transaction, and returns the status of the recheck.
 async fn finish(
     job: &JobContext,
     id: Uuid,
     audit: Uuid,
     rules: &Rules,
     found: Vec<ItemOutcome>,
-    pages: Pages,
+    pages: RecheckedPages,
 ) -> Result<&'static str, JobError> {
     let (db, scope, now) = (&job.engine.db, job.leased.scope, job.engine.clock.now());
     let partial = found.iter().any(|f| {

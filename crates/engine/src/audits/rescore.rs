@@ -1,5 +1,5 @@
-//! The health score of an audit from what is known of its occurrences: of the newest one again, so that what was proven or
-//! accepted since counts at once, and of one that could tell nothing of some of them.
+//! Computes the health score of an audit from the ledger of occurrences: for the newest audit again, so that what was fixed or
+//! ignored since counts at once, and for an audit that has no verdict on some occurrences.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +23,7 @@ use crate::{
     rules, wire_name,
 };
 
-/// Carries it out.
+/// Runs the rescore job.
 pub(crate) async fn run(job: JobContext) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
@@ -32,7 +32,7 @@ pub(crate) async fn run(job: JobContext) -> Result<Value, JobError> {
     }
 }
 
-/// Opens what was ignored until now, and has the scores computed again.
+/// Opens occurrences that were ignored until now, and queues a rescore of their projects.
 pub async fn wake_ignored(engine: &Engine, tx: &mut Tx, now: Instant) -> searchwright_store::Result<()> {
     for scope in occurrences::unsnooze(tx, now).await? {
         Job::Rescore
@@ -42,21 +42,21 @@ pub async fn wake_ignored(engine: &Engine, tx: &mut Tx, now: Instant) -> searchw
     Ok(())
 }
 
-/// Computes and writes it; `None` when there is no audit or nothing to score.
+/// Computes and writes the health score; `None` if there is no audit or nothing to score.
 pub(super) async fn compute(job: &JobContext) -> Result<Option<u8>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let Some(audit) = audits::find_newest_finished(&mut db.read().await?, scope).await? else {
         return Ok(None);
     };
     let record = audits::get(&mut db.read().await?, scope, audit).await?;
-    let rules = rules::of(&mut db.read().await?, scope, audit).await?;
+    let rules = rules::load(&mut db.read().await?, scope, audit).await?;
     let Some(reckoned) = reckon(db, scope, (audit, previous_audit(&record)), &rules).await? else {
         return Ok(None);
     };
     let value = reckoned.health.score;
     job.write_fenced(move |tx, scope| {
         Box::pin(async move {
-            // an audit that ended meanwhile has said its own score, and what issues weigh
+            // an audit that ended meanwhile has written its own score and the weights of issues
             if audits::find_newest_finished(tx, scope).await? != Some(audit) {
                 return Ok(());
             }
@@ -77,7 +77,7 @@ pub(super) async fn compute(job: &JobContext) -> Result<Option<u8>, JobError> {
     Ok(value)
 }
 
-/// What the occurrences on the pages of an audit come to.
+/// Score, totals and weights that follow from the occurrences on the pages of an audit.
 #[derive(Debug)]
 pub(super) struct Reckoned {
     pub(super) health: Health,
@@ -86,7 +86,8 @@ pub(super) struct Reckoned {
     pub(super) weights: Vec<issues::IssueWeight>,
 }
 
-/// Computes it from what is known of them, of an audit and the one before; `None` where none of its pages counts.
+/// Computes the score of an audit from the stored occurrences on its pages; `None` if none of its pages counts in the score.
+/// `previous` says which pages gave no response before.
 pub(super) async fn reckon(
     db: &Db,
     scope: ProjectScope,
@@ -102,7 +103,7 @@ pub(super) async fn reckon(
     let pages = occurrences::ScoredPages::load(&mut db.read().await?, scope, audit).await?;
     let mut found = vec![Counts::default(); pages.len()];
     let (mut site, mut totals) = (Counts::default(), AuditTotals::default());
-    // how bad each is and what it weighs; nothing where the rank of a page is not known
+    // severity and weight of each issue; no weight if the rank of a page is not known
     let mut weights: HashMap<Uuid, (Severity, Option<f64>)> = HashMap::new();
     occurrences::for_each_active(
         &mut db.read().await?,

@@ -1,5 +1,5 @@
-//! Core Web Vitals of the pages of an audit that matter most, where an account measures them. What is not measured stays
-//! unknown, and no failure of the account fails the audit.
+//! Core Web Vitals of the highest-ranked pages of an audit, if an account can measure them. Other pages stay without a
+//! measurement, and no failure of the account fails the audit.
 
 use futures_util::StreamExt as _;
 use searchwright_providers::ProviderError;
@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use crate::jobs::{JobContext, JobError};
 
-/// Pages of an audit. Each takes up to half a minute, and of the quota of a key.
+/// Pages measured in an audit, at most. Each takes up to half a minute, and counts against the quota of the key.
 const MOST_PAGES: usize = 10;
-/// Asked at once.
+/// Pages measured at the same time.
 const AT_ONCE: usize = 4;
 
-/// Notes them in the index; says how many pages were asked for and measured, or `null` without an account.
-pub(super) async fn note(job: &JobContext, ending: &mut Ending) -> Result<Value, JobError> {
+/// Measures pages and stores the values in the index; returns the counts of pages requested and measured, or `null` without an
+/// account.
+pub(super) async fn measure(job: &JobContext, ending: &mut Ending) -> Result<Value, JobError> {
     let db = &job.engine.db;
     let scope = job.leased.scope;
     let service = match job.accounts.page_speed(&mut db.read().await?, scope).await? {
@@ -56,7 +57,7 @@ pub(super) async fn note(job: &JobContext, ending: &mut Ending) -> Result<Value,
     Ok(json!({ "asked": asked, "measured": measured, "error": lost }))
 }
 
-/// The home page and those with the highest rank that may be in an index.
+/// Returns the home page and the indexable pages with the highest rank.
 fn wanted(index: &SiteGraph, home: UrlId) -> Vec<UrlId> {
     let ids = (0..index.len() as u32).map(UrlId);
     let mut pages: Vec<UrlId> = ids

@@ -1,4 +1,4 @@
-//! What findings rest on beside their pages, and which of that gave no answer in a crawl: asked by audits and rechecks alike.
+//! Dependencies of findings outside their own page, and which of these gave no answer in a crawl. Used by audits and rechecks.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -14,18 +14,18 @@ use uuid::Uuid;
 
 use super::ids::{page_id, url_key_of};
 
-/// A crawl that is asked for what it did not learn.
+/// Index of a crawl with look-ups of the URLs that gave no answer.
 pub(super) struct Witnessed<'a> {
     index: &'a SiteGraph,
     origin: &'a Origin,
-    // what is made for those few questions that need it
-    /// Hashes of the URLs of which nothing was learnt, sorted.
+    // computed on first use, because only few look-ups need it
+    /// Hashes and ids of the URLs without a known answer, sorted by hash.
     silent: OnceLock<Vec<(u64, u32)>>,
-    /// Of all pages, whether they point at one of these.
+    /// For each page, whether it points at one of these.
     pointing: OnceLock<Vec<bool>>,
-    /// Something that pages need gave no answer, or was not asked for.
+    /// Some resource that pages need gave no answer, or was not requested.
     resources: OnceLock<bool>,
-    /// The URLs of the site by page.
+    /// URLs of the site by page id.
     pages: OnceLock<HashMap<Uuid, UrlId>>,
 }
 
@@ -41,8 +41,8 @@ impl<'a> Witnessed<'a> {
         }
     }
 
-    /// Why it proves nothing that a check does not find a problem any more on a page that answers so: something that the problem
-    /// rested on gave no answer. Where evidence names only some of what it counts, it may be any.
+    /// Returns the reason for which a problem is not proven fixed although its check no longer finds it: a dependency of the
+    /// finding gave no answer. `None` if all dependencies answered. If the evidence was cut, any silent dependency counts.
     pub(super) fn silence(
         &self,
         check: &Check,
@@ -118,7 +118,7 @@ impl<'a> Witnessed<'a> {
         }
     }
 
-    /// Hashes of the URLs of which nothing was learnt, sorted.
+    /// Returns the hashes and ids of the URLs without a known answer, sorted by hash.
     fn all_silent(&self) -> &[(u64, u32)] {
         self.silent.get_or_init(|| {
             let ids = (0..self.index.len() as u32)
@@ -155,7 +155,7 @@ impl<'a> Witnessed<'a> {
         *self.resources.get_or_init(|| self.index.resources().is_lacking())
     }
 
-    /// The URL of a page.
+    /// Returns the URL id of a page of the site.
     pub(super) fn page(&self, project: Uuid, page: Uuid) -> Option<UrlId> {
         let index = self.index;
         let pages = self.pages.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! What the steps of a job made, kept under its lease; and steps that ask a provider, each charged once.
+//! Checkpoints: results of the steps of a job, stored under its lease, and steps that call a provider, each charged once.
 
 use searchwright_providers::{LanguageModel, Prompt, ProviderError, Why, answer};
 use searchwright_store::{
@@ -14,35 +14,35 @@ use crate::{
     posts::digest,
 };
 
-/// What the steps of a post are of.
+/// Subject of the steps of a post.
 pub(super) const POST: &str = "post";
 
 /// The steps of one job.
 pub(super) struct Steps<'a> {
     pub(super) job: &'a JobContext,
-    /// What they are of, for whoever reads what was spent on.
+    /// Subject of the steps, shown with what was spent.
     pub(super) of: &'static str,
 }
 
-/// Who charges for a call, and how much in millionths of a US dollar at most, as far as one can know.
+/// Provider that charges for a call, and an upper estimate in millionths of a US dollar; `None` if it cannot be known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
     pub(super) provider: &'static str,
     pub(super) estimate: Option<u64>,
 }
 
-/// What came of asking a provider.
+/// Outcome of a call to a provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct StepAnswer {
     /// The answer, as text or as JSON of the form that was asked for; `None` if there is none to be had.
     pub(super) said: Option<Value>,
-    /// Why not.
+    /// Reason for which there is no answer.
     pub(super) lost: Option<String>,
-    /// What it cost in millionths of a US dollar; `None` when nobody can say.
+    /// Cost in millionths of a US dollar; `None` if unknown.
     pub(super) cost: Option<i64>,
 }
 
-impl Asked {
+impl StepAnswer {
     fn lost(why: impl ToString, cost: Option<i64>) -> Self {
         Self {
             said: None,
@@ -53,7 +53,7 @@ impl Asked {
 }
 
 impl Steps<'_> {
-    /// What a step made of this input in an earlier run, if it did.
+    /// Loads the result that a step produced from this input in an earlier attempt; `None` if there is none.
     pub(super) async fn done<T: DeserializeOwned>(
         &self,
         step: &str,
@@ -106,7 +106,7 @@ impl Steps<'_> {
         model: &dyn LanguageModel,
         step: &str,
         prompt: Prompt,
-    ) -> Result<Asked, JobError> {
+    ) -> Result<StepAnswer, JobError> {
         let input = json!([
             model.provider(),
             model.model(),
@@ -139,7 +139,7 @@ impl Steps<'_> {
         input: &Value,
         price: Price,
         call: impl Future<Output = Result<(Value, Option<u64>), ProviderError>>,
-    ) -> Result<Asked, JobError> {
+    ) -> Result<StepAnswer, JobError> {
         if let Some(asked) = self.done(step, input).await? {
             return Ok(asked);
         }
@@ -154,7 +154,7 @@ impl Steps<'_> {
         let intent = self.intend(price, charge).await?;
         let asked = match intent.status {
             ChargeStatus::New => match call.await {
-                Ok((said, cost)) => Asked {
+                Ok((said, cost)) => StepAnswer {
                     said: Some(said),
                     lost: None,
                     cost: cost.and_then(|cost| cost.try_into().ok()),
@@ -170,22 +170,22 @@ impl Steps<'_> {
                 }
                 Err(error) => self.without_answer(&count, intent, tries, error).await?,
             },
-            ChargeStatus::Uncertain => Asked::lost(ProviderError::Uncertain(Box::default()), None),
-            ChargeStatus::Ended(cost) => Asked::lost("its answer was not kept", cost),
+            ChargeStatus::Uncertain => StepAnswer::lost(ProviderError::Uncertain(Box::default()), None),
+            ChargeStatus::Ended(cost) => StepAnswer::lost("its answer was not kept", cost),
         };
         let settled = (intent.status == ChargeStatus::New).then_some((intent, asked.cost));
         self.keep(step, input, &asked, settled).await?;
         Ok(asked)
     }
 
-    /// What a step is without its answer; a no that concerns the account ends the job.
+    /// Returns the outcome of a step that got no answer. An error that concerns the account ends the job.
     async fn without_answer(
         &self,
         count: &str,
         intent: Reservation,
         tries: u32,
         error: ProviderError,
-    ) -> Result<Asked, JobError> {
+    ) -> Result<StepAnswer, JobError> {
         let cost = |came: Option<&searchwright_providers::Partial>| match came {
             None => Some(0),
             Some(came) => came.usage.cost_micros_usd.and_then(|cost| cost.try_into().ok()),
@@ -197,9 +197,9 @@ impl Steps<'_> {
                     Why::Filtered | Why::Truncated | Why::Empty | Why::Unreadable
                 ) =>
             {
-                Ok(Asked::lost(&error, cost(refusal.came.as_ref())))
+                Ok(StepAnswer::lost(&error, cost(refusal.came.as_ref())))
             }
-            ProviderError::Uncertain(_) => Ok(Asked::lost(&error, None)),
+            ProviderError::Uncertain(_) => Ok(StepAnswer::lost(&error, None)),
             ProviderError::Refused(refusal) => {
                 let paid = cost(refusal.came.as_ref());
                 self.keep(count, &Value::Null, &(tries + 1), Some((intent, paid)))
@@ -210,7 +210,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Notes, before the call, that it may be charged for; of a post also what is being done, for whoever waits.
+    /// Reserves the charge of a call before it is made; for a post it also stores the current step, which callers can see.
     async fn intend(&self, price: Price, charge: String) -> Result<Reservation, JobError> {
         let new = NewReservation {
             id: self.job.engine.clock.id(),

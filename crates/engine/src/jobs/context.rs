@@ -1,4 +1,4 @@
-//! What a running job holds: the service, its lease, and the signals to stop. Every write of a job goes through
+//! State of a running job: the service, its lease, and the signals to stop. Every write of a job goes through
 //! [`JobContext::write_fenced`], so that a worker that lost its lease writes nothing.
 
 use std::{sync::Arc, time::Duration};

@@ -36,7 +36,7 @@ use crate::{
     failure::defect,
     posts::{
         BRIEF_ONLY, Site, advance, announce, facts, follow, settle,
-        sources::{Known, Sources},
+        sources::{SourceText, Sources},
     },
 };
 
@@ -46,14 +46,14 @@ const MOST_ATTEMPTS: i64 = 3;
 const EXCERPT: usize = 300;
 const DESCRIPTION: usize = 155;
 
-/// What a caller asked for.
+/// Request of a caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// The post.
     pub post_id: Uuid,
-    /// What to do with a text that is there.
+    /// Treatment of an existing text.
     pub mode: GenerateMode,
-    /// What the text is to do beyond its keyword.
+    /// Instructions for the text beyond its keyword.
     pub instructions: Option<String>,
     /// Pages of others to take facts from.
     #[serde(default)]
@@ -62,24 +62,24 @@ pub struct Order {
     pub dry_run: bool,
 }
 
-/// What was written.
+/// Generated parts of a post.
 #[derive(Clone, Debug, Default)]
 struct Written {
-    /// Of a post that has none.
+    /// Title, if the post has none.
     title: Option<String>,
     content: Option<String>,
     excerpt: Option<String>,
     meta_description: Option<String>,
     warnings: Vec<PostWarning>,
-    /// What a new text is held against.
+    /// Sources that the new text is checked against.
     sources: Sources,
-    /// What was charged, in millionths of a US dollar; `None` when nobody can say.
+    /// Cost in millionths of a US dollar; `None` if unknown.
     cost: Option<i64>,
     /// Provider and model; `None` for a brief.
     by: Option<(String, String)>,
 }
 
-/// Carries it out, or on.
+/// Runs the job, or resumes it.
 pub(super) async fn run(job: JobContext, order: Order) -> Result<Value, JobError> {
     let interrupted = job.clone();
     let done = tokio::select! {
@@ -194,9 +194,9 @@ async fn make_brief(steps: &Steps<'_>, order: &Order, post: &Post) -> Result<Bri
     Ok(brief)
 }
 
-/// What a brief makes of a post: a text that is there stays unless it is to be replaced, and what is missing is
-/// taken from it.
-fn write_over(order: &Order, post: &Post, brief: &Brief, read: &[Known]) -> Written {
+/// Fills a post from a brief: an existing text stays unless it is to be replaced, and missing parts are taken from the
+/// brief.
+fn write_over(order: &Order, post: &Post, brief: &Brief, read: &[SourceText]) -> Written {
     if !keeps_text(order, post) {
         return Written {
             cost: Some(0),
@@ -225,7 +225,7 @@ fn write_over(order: &Order, post: &Post, brief: &Brief, read: &[Known]) -> Writ
     }
 }
 
-/// Whether there is a text, and it is to stay.
+/// Returns whether the post has a text that is to stay.
 fn keeps_text(order: &Order, post: &Post) -> bool {
     order.mode == GenerateMode::Fill && !post.content.trim().is_empty()
 }
@@ -252,7 +252,7 @@ fn refused(failure: crate::Failure) -> searchwright_store::Error {
     searchwright_store::Error::Defect(failure.to_string())
 }
 
-/// Puts what was written into the post, in one transaction with its revision and its event.
+/// Stores the generated parts in the post, in one transaction with its revision and its event.
 async fn finish(
     job: &JobContext,
     order: &Order,
@@ -306,7 +306,7 @@ async fn finish(
     Ok(result(&done.post))
 }
 
-/// What is there stays, unless it is to be replaced.
+/// Copies the generated parts to a post. Existing parts stay unless the mode is to overwrite.
 fn fill(
     record: &mut PostRecord,
     mode: GenerateMode,

@@ -25,7 +25,7 @@ const MOST: u32 = 10_000;
 /// Keywords whose pages are looked up in one go, so that others never wait long.
 const PORTION: usize = 200;
 
-/// Carries it out.
+/// Runs the job.
 pub(super) async fn run(job: JobContext, language: String) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {

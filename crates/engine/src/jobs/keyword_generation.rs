@@ -1,5 +1,5 @@
-//! Finds keywords in what is at hand and in what accounts offer. Reads first, then writes everything in one
-//! transaction that notes itself, so that a job that is run again adds and counts nothing twice.
+//! Finds keywords in the project's own data and with accounts. Reads first, then writes everything in one transaction
+//! with a checkpoint, so that a job that is run again adds and counts nothing twice.
 
 mod accounts;
 mod gather;
@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 pub(crate) use self::accounts::ACCOUNTS;
 use self::{
     accounts::{Offered, Question, offers},
-    gather::{Gathered, Read, competitor_pages, gather},
+    gather::{SiteMaterial, SitePage, competitor_pages, gather},
 };
 use super::{JobContext, JobError, USED, keyword_clusters::cluster};
 use crate::{
@@ -43,12 +43,12 @@ const MOST_SEEDS: usize = 5;
 /// Titles that a model reads to know what the website is about.
 const MOST_TITLES: usize = 40;
 
-/// What a caller asked for.
+/// Request of a caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct GenerationOrder {
     /// Terms to ask questions about.
     pub seeds: Vec<String>,
-    /// Where to look.
+    /// Sources to search.
     pub sources: Vec<KeywordSource>,
     /// Keywords, at most.
     pub count: u32,
@@ -62,8 +62,8 @@ pub struct Wanted {
     pub project: String,
 }
 
-/// Carries it out.
-pub(super) async fn run(job: JobContext, wanted: Wanted) -> Result<Value, JobError> {
+/// Runs the job.
+pub(super) async fn run(job: JobContext, wanted: GenerationOrder) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
@@ -71,7 +71,7 @@ pub(super) async fn run(job: JobContext, wanted: Wanted) -> Result<Value, JobErr
     }
 }
 
-async fn carry_out(job: &JobContext, wanted: Wanted) -> Result<Value, JobError> {
+async fn carry_out(job: &JobContext, wanted: GenerationOrder) -> Result<Value, JobError> {
     let db = job.engine.db.clone();
     let mut gathered = gather(&db, job.leased.scope, &wanted).await?;
     if wanted.sources.contains(&KeywordSource::CompetitorPage) {
@@ -123,8 +123,8 @@ fn shown(idea: &Idea) -> Value {
     })
 }
 
-/// What accounts are asked about: the caller's terms, else what the brand sells, else what the pages are about.
-fn question(gathered: &Gathered, wanted: &Wanted) -> Question {
+/// Returns the question for accounts: the caller's terms, else the brand's products, else the topics of the pages.
+fn question(gathered: &SiteMaterial, wanted: &GenerationOrder) -> Question {
     let mut seeds = wanted.seeds.clone();
     if seeds.is_empty() {
         let categories = gathered.products.iter().filter_map(|p| p.category.clone());
@@ -136,7 +136,11 @@ fn question(gathered: &Gathered, wanted: &Wanted) -> Question {
         let heads = own.ideas.into_iter().filter(|idea| idea.variant_of.is_none());
         seeds = heads.map(|idea| idea.keyword).take(MOST_SEEDS).collect();
     }
-    let titles = gathered.pages.iter().filter_map(Read::title).take(MOST_TITLES);
+    let titles = gathered
+        .pages
+        .iter()
+        .filter_map(SitePage::title)
+        .take(MOST_TITLES);
     let about = gathered.names.iter().map(String::as_str).chain(titles);
     Question {
         seeds,
@@ -144,7 +148,12 @@ fn question(gathered: &Gathered, wanted: &Wanted) -> Question {
     }
 }
 
-fn find(gathered: &Gathered, wanted: &Wanted, question: &Question, offered: &[Offered]) -> ideas::Ideas {
+fn find(
+    gathered: &SiteMaterial,
+    wanted: &GenerationOrder,
+    question: &Question,
+    offered: &[Offered],
+) -> ideas::Ideas {
     let mut material = material(gathered, wanted);
     let place = question.seeds.first().map_or("", String::as_str);
     material.offers = offered
@@ -166,7 +175,7 @@ fn find(gathered: &Gathered, wanted: &Wanted, question: &Question, offered: &[Of
     found
 }
 
-fn material<'a>(gathered: &'a Gathered, wanted: &'a Wanted) -> Material<'a> {
+fn material<'a>(gathered: &'a SiteMaterial, wanted: &'a GenerationOrder) -> Material<'a> {
     let competitors = gathered.competitors.iter().map(|competitor| {
         let aliases = competitor.aliases.iter().map(String::as_str);
         std::iter::once(competitor.name.as_str()).chain(aliases).collect()
@@ -177,7 +186,7 @@ fn material<'a>(gathered: &'a Gathered, wanted: &'a Wanted) -> Material<'a> {
     });
     Material {
         language: &wanted.language,
-        pages: gathered.pages.iter().map(Read::page).collect(),
+        pages: gathered.pages.iter().map(SitePage::page).collect(),
         sitemap: gathered.sitemap.iter().map(String::as_str).collect(),
         brand: Brand {
             names: gathered.names.iter().map(String::as_str).collect(),
@@ -185,7 +194,7 @@ fn material<'a>(gathered: &'a Gathered, wanted: &'a Wanted) -> Material<'a> {
             faqs: gathered.faqs.iter().map(|faq| faq.question.as_str()).collect(),
             competitors: competitors.collect(),
         },
-        competitor_pages: gathered.competitor_pages.iter().map(Read::page).collect(),
+        competitor_pages: gathered.competitor_pages.iter().map(SitePage::page).collect(),
         seeds: wanted.seeds.iter().map(String::as_str).collect(),
         offers: Vec::new(),
         sources: &wanted.sources,
@@ -197,7 +206,7 @@ fn material<'a>(gathered: &'a Gathered, wanted: &'a Wanted) -> Material<'a> {
 
 async fn add(
     job: &JobContext,
-    wanted: &Wanted,
+    wanted: &GenerationOrder,
     found: Vec<Idea>,
     offered: &[Offered],
 ) -> Result<Value, JobError> {
@@ -249,7 +258,7 @@ async fn add(
     .await
 }
 
-fn known(idea: &Idea, wanted: &Wanted, offered: &[Offered], now: Instant) -> KeywordFacts {
+fn known(idea: &Idea, wanted: &GenerationOrder, offered: &[Offered], now: Instant) -> KeywordFacts {
     let sources = idea.evidence.iter().map(|e| KeywordOrigin {
         source: e.source,
         place: Some(e.place.clone()),

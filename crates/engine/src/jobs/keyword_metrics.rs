@@ -21,9 +21,9 @@ use crate::{
     keyword_merge::{RowOrigin, merge_row},
 };
 
-/// What a caller asked for.
+/// Request of a caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct MetricsOrder {
     /// Texts.
     pub keywords: Vec<String>,
     /// Language.
@@ -36,7 +36,7 @@ pub struct Wanted {
     pub max_cost_micros: Option<i64>,
 }
 
-/// What became of a text.
+/// Outcome of one text.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Outcome {
@@ -51,7 +51,7 @@ struct Outcome {
 /// A keyword as it stood when the refresh began, by its normalised text.
 type Portion = BTreeMap<String, Keyword>;
 
-/// Where a refresh stands.
+/// Progress of a refresh.
 #[derive(Default)]
 struct Standings {
     outcomes: HashMap<String, (&'static str, Option<String>)>,
@@ -61,8 +61,8 @@ struct Standings {
     cost_is_partial: bool,
 }
 
-impl Wanted {
-    /// What is asked about, each text once. Its order never changes, because charges are noted by place in it.
+impl MetricsOrder {
+    /// Returns the normalised texts to ask about, each once. The order must never change, because charges are stored by index.
     pub(crate) fn texts(&self) -> Vec<String> {
         let texts: Vec<String> = self.keywords.iter().map(|text| normalize(text)).collect();
         let mut seen = HashSet::new();
@@ -73,8 +73,8 @@ impl Wanted {
     }
 }
 
-/// Carries it out.
-pub(super) async fn run(job: JobContext, wanted: Wanted) -> Result<Value, JobError> {
+/// Runs the job.
+pub(super) async fn run(job: JobContext, wanted: MetricsOrder) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
         reason = interrupted.interrupted() => Err(reason),
@@ -82,7 +82,7 @@ pub(super) async fn run(job: JobContext, wanted: Wanted) -> Result<Value, JobErr
     }
 }
 
-async fn carry_out(job: &JobContext, wanted: &Wanted) -> Result<Value, JobError> {
+async fn carry_out(job: &JobContext, wanted: &MetricsOrder) -> Result<Value, JobError> {
     let db = &job.engine.db;
     let texts = wanted.texts();
     let rows: Vec<TextKey> = texts
@@ -98,8 +98,8 @@ async fn carry_out(job: &JobContext, wanted: &Wanted) -> Result<Value, JobError>
     let mut standings = Standings::default();
     let source = source(job).await?;
     match &source {
-        None => standings.note(&known, "no_provider", None),
-        Some(_) if wanted.dry_run => standings.note(&known, "would_ask", None),
+        None => standings.record(&known, "no_provider", None),
+        Some(_) if wanted.dry_run => standings.record(&known, "would_ask", None),
         Some(source) => ask(job, wanted, source.as_ref(), &texts, &known, &mut standings).await?,
     }
     if standings
@@ -138,7 +138,7 @@ async fn carry_out(job: &JobContext, wanted: &Wanted) -> Result<Value, JobError>
     }))
 }
 
-/// The first account that knows figures.
+/// Returns the first account that has keyword metrics.
 async fn source(job: &JobContext) -> Result<Option<Box<dyn KeywordData>>, JobError> {
     let mut tx = job.engine.db.read().await?;
     let sources = job.accounts.keyword_data(&mut tx, job.leased.scope).await??;
@@ -147,7 +147,7 @@ async fn source(job: &JobContext) -> Result<Option<Box<dyn KeywordData>>, JobErr
 
 async fn ask(
     job: &JobContext,
-    wanted: &Wanted,
+    wanted: &MetricsOrder,
     source: &dyn KeywordData,
     texts: &[String],
     known: &Portion,
@@ -169,14 +169,14 @@ async fn ask(
             .max_cost_micros
             .is_some_and(|most| standings.cost_micros >= most)
         {
-            standings.note(&portion, "capped", Some("maxCost is spent"));
+            standings.record(&portion, "capped", Some("maxCost is spent"));
             continue;
         }
         let (before, after) = (standings.asked, standings.asked + portion.len());
         let intent = match intend(job, source.provider(), at, portion.len(), after).await? {
             Ok(intent) => intent,
             Err(over) => {
-                standings.note(&portion, "capped", Some(&Failure::from(over).0.detail));
+                standings.record(&portion, "capped", Some(&Failure::from(over).0.detail));
                 continue;
             }
         };
@@ -186,7 +186,7 @@ async fn ask(
             ChargeStatus::Uncertain => {
                 standings.cost_is_partial = true;
                 let detail = "an interrupted attempt may have asked and paid for it; it is not asked again";
-                standings.note(&portion, "uncertain", Some(detail));
+                standings.record(&portion, "uncertain", Some(detail));
                 continue;
             }
             ChargeStatus::Ended(cost) => {
@@ -206,10 +206,10 @@ async fn ask(
                     Some(_) => "provider_error",
                     None => "unknown_to_provider",
                 };
-                standings.note(&portion, rest, missed.as_deref());
+                standings.record(&portion, rest, missed.as_deref());
                 standings.note_all(updated.iter(), "updated", None);
             }
-            // Nothing was charged, so the note goes and the job asks again later.
+            // Nothing was charged, so the charge is removed and the job is retried later.
             Err(
                 error @ (ProviderError::RateLimited(_)
                 | ProviderError::Unavailable
@@ -221,19 +221,19 @@ async fn ask(
             Err(ProviderError::Uncertain(_)) => {
                 standings.cost_is_partial = true;
                 let detail = "the answer was lost; it may have been charged for and is not asked again";
-                standings.note(&portion, "uncertain", Some(detail));
+                standings.record(&portion, "uncertain", Some(detail));
             }
             Err(error) => {
                 withdraw(job, intent.id, before).await?;
                 standings.asked = before;
-                standings.note(&portion, "provider_error", Some(&error.to_string()));
+                standings.record(&portion, "provider_error", Some(&error.to_string()));
             }
         }
     }
     Ok(())
 }
 
-/// Notes that the provider will be asked, and that so many keywords are used of what was counted.
+/// Stores the charge of a request before it is made, and the count of keywords used of the quota so far.
 async fn intend(
     job: &JobContext,
     provider: &'static str,
@@ -263,7 +263,7 @@ async fn intend(
     .await
 }
 
-/// A call that was not charged for was not made.
+/// Removes the charge of a call that was not charged for.
 async fn withdraw(job: &JobContext, intent: Uuid, used: usize) -> Result<(), JobError> {
     let (leased, now) = (job.leased.clone(), job.engine.clock.now());
     job.write_fenced(move |tx, scope| {
@@ -275,7 +275,7 @@ async fn withdraw(job: &JobContext, intent: Uuid, used: usize) -> Result<(), Job
     .await
 }
 
-/// Writes what came and what it cost in one transaction; the texts that learnt something.
+/// Writes the answers and their cost in one transaction, and returns the texts that got new values.
 async fn write(
     job: &JobContext,
     source: KeywordSource,
@@ -328,7 +328,7 @@ impl Standings {
         }
     }
 
-    fn note(&mut self, portion: &Portion, outcome: &'static str, detail: Option<&str>) {
+    fn record(&mut self, portion: &Portion, outcome: &'static str, detail: Option<&str>) {
         self.note_all(portion.keys(), outcome, detail);
     }
 
@@ -342,13 +342,13 @@ impl Standings {
             .extend(texts.map(|text| (text.clone(), (outcome, detail.map(str::to_owned)))));
     }
 
-    /// An earlier attempt asked, and wrote what it learnt in the transaction that ended its charge.
+    /// Records the outcomes of an earlier attempt, which wrote its answers in the transaction that ended its charge.
     fn learnt_before(&mut self, portion: &Portion, source: KeywordSource) {
         let learnt = |keyword: &Keyword| {
             let mut origins = keyword.details.sources.iter();
             origins.any(|origin| origin.source == source)
         };
-        self.note(portion, "unknown_to_provider", None);
+        self.record(portion, "unknown_to_provider", None);
         let learnt = portion.iter().filter(|(_, keyword)| learnt(keyword));
         self.note_all(learnt.map(|(text, _)| text), "updated", None);
     }

@@ -24,7 +24,7 @@ pub(crate) use dispatch::withdraw;
 
 use crate::failure::{Result, defect};
 
-/// Where a job's progress says how much it has used of what was counted for it.
+/// Member of a job's progress: the amount it has used of the quota that was counted for it.
 pub(crate) const USED: &str = "used";
 
 /// Everything that can be queued. The tag is the job's `type` and never changes its meaning.
@@ -38,13 +38,13 @@ pub enum Job {
     },
     /// Ask providers for figures of keywords.
     KeywordMetrics {
-        /// Which.
-        wanted: keyword_metrics::Wanted,
+        /// Request of the caller.
+        wanted: keyword_metrics::MetricsOrder,
     },
     /// Find keywords.
     GenerateKeywords {
-        /// Which.
-        wanted: keyword_generation::Wanted,
+        /// Request of the caller.
+        wanted: keyword_generation::GenerationOrder,
     },
     /// Put keywords in clusters, and compare them with pages.
     ClusterKeywords {
@@ -60,7 +60,7 @@ pub enum Job {
     Rescore,
     /// Write a post.
     GeneratePost {
-        /// Which, and how.
+        /// Request of the caller.
         order: generate_post::Order,
     },
     /// Bring a post to a provider, or take it back.
@@ -72,7 +72,7 @@ pub enum Job {
     VerifyPublication {
         /// The post.
         post_id: Uuid,
-        /// Where it was published.
+        /// Connection at which it was published.
         connection_id: Uuid,
     },
 }
@@ -92,7 +92,7 @@ impl Job {
         }
     }
 
-    /// What was counted against a quota when it was queued.
+    /// Returns the metric and the amount that were counted against a quota when the job was queued.
     fn counted(&self) -> Option<(Metric, i64)> {
         let most = |n| i64::try_from(n).unwrap_or(i64::MAX);
         match self {
@@ -115,7 +115,7 @@ impl Job {
         Ok(())
     }
 
-    /// Gives back what was counted and not used, in the transaction that ends the job for good.
+    /// Returns the counted but unused amount to the quota, in the transaction that ends the job for good.
     pub(crate) async fn give_back(
         &self,
         tx: &mut Tx,
@@ -186,7 +186,7 @@ impl Job {
         })
     }
 
-    /// What was queued.
+    /// Parses the payload of a queued job.
     pub(crate) fn read(payload: serde_json::Value) -> Result<Self> {
         serde_json::from_value(payload).map_err(|e| defect("job", e))
     }

@@ -1,7 +1,8 @@
-//! Brings a post to a provider, or takes it back. What is to be done next is decided by `publishing/decide.rs` from what is there; this
-//! writes down what is about to be sent before it is sent, and what came of it after.
+//! Publishes a post at a provider, or unpublishes it. The next step is decided by `publishing/decide.rs` from what the provider
+//! has. This module stores what is about to be sent before it is sent, and the outcome after.
 //!
-//! A run that was cut anywhere goes on by looking. While an answer is lost the job waits between looks.
+//! An interrupted attempt resumes by looking the post up at the provider. While an answer is lost, the job waits between
+//! look-ups.
 
 mod abort;
 mod item;
@@ -37,19 +38,20 @@ use crate::{
     posts::attempts::{DRAFT, GONE},
 };
 
-/// Milliseconds from one look to the next after an answer was lost.
+/// Milliseconds between look-ups after an answer was lost.
 const LOOKS: [i64; 6] = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000];
-/// Looks that miss, and milliseconds between the first and the last of them, after which it cannot be there.
+/// Look-ups that find nothing, and milliseconds between the first and the last of them, after which the post cannot be there.
 const MISSES: u32 = 3;
 const MISSED_FOR: i64 = 600_000;
-/// Attempts of what was not carried out for certain.
+/// Attempts of a request that certainly was not carried out.
 const MOST_ATTEMPTS: i64 = 4;
-/// How long after asking for the write that announces it something may be sent: far less than a lease lasts.
+/// Maximum time from the start of the write that announces a request until the request is sent; far below the length of a
+/// lease.
 const FRESH: Duration = Duration::from_secs(15);
 /// Milliseconds until the first repeat.
 const PATIENCE: i64 = 5_000;
 
-/// Everything a step looks at.
+/// Stored state that a step works on.
 struct View {
     attempt: PublicationAttempt,
     published: Published,
@@ -57,14 +59,14 @@ struct View {
     connection: Option<integrations::IntegrationRecord>,
 }
 
-/// A publisher of a stored connection.
+/// Opens the publisher of a stored connection.
 pub(crate) async fn opened(
     engine: &Engine,
     scope: ProjectScope,
     record: &integrations::IntegrationRecord,
     delivery: uuid::Uuid,
 ) -> Result<std::result::Result<Box<dyn Publisher>, Trouble>> {
-    let Some(vendor) = vendors::of(record.provider) else {
+    let Some(vendor) = vendors::find(record.provider) else {
         return Ok(Err(Trouble::refused(Why::Unsupported)));
     };
     let secret =
@@ -81,7 +83,7 @@ pub(crate) async fn opened(
     engine.publisher(scope, vendor, connection, delivery)
 }
 
-/// Trouble as it is shown.
+/// Converts trouble to the error that is shown at its integration.
 pub(crate) fn error(trouble: &Trouble, at: searchwright_contract::Instant) -> IntegrationError {
     IntegrationError {
         code: trouble.word().to_owned(),
@@ -94,8 +96,8 @@ pub(crate) fn error(trouble: &Trouble, at: searchwright_contract::Instant) -> In
     }
 }
 
-/// Notes what a request came to at its connection, and says so where it can no longer be used.
-pub(crate) async fn note(
+/// Stores the outcome of a request at its connection, and writes an event if the connection can no longer be used.
+pub(crate) async fn record_outcome(
     engine: &Engine,
     scope: ProjectScope,
     record: &integrations::IntegrationRecord,
@@ -111,7 +113,7 @@ pub(crate) async fn note(
             what: pictures::UNREACHABLE,
             ..
         }) => return Ok(()),
-        // It speaks of one post or one field, not of the connection.
+        // The refusal concerns one post or one field, not the connection.
         Some(Trouble::Refused {
             why: Why::Missing | Why::Conflict | Why::Invalid | Why::TooLarge | Why::Unsupported | Why::Schema,
             ..
@@ -141,7 +143,7 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// Carries an attempt out, or on.
+/// Runs an attempt, or resumes it.
 pub(super) async fn run(job: JobContext, attempt_id: uuid::Uuid) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
@@ -195,7 +197,7 @@ async fn carry_out(job: &JobContext, attempt_id: uuid::Uuid) -> Result<Value, Jo
     }
 }
 
-/// Why a step ended early.
+/// Reason for which a step ended early.
 enum Stop {
     Trouble(Trouble),
     Job(JobError),
@@ -213,7 +215,7 @@ impl From<JobError> for Stop {
     }
 }
 
-/// Looks for the post at the provider, and decides what is next.
+/// Looks the post up at the provider, and decides the next step.
 async fn look(job: &JobContext, view: &mut View, publisher: &dyn Publisher) -> Result<Next, Trouble> {
     let marker = view.marker();
     let slug = view.post.summary.slug.clone();
@@ -236,7 +238,7 @@ async fn look(job: &JobContext, view: &mut View, publisher: &dyn Publisher) -> R
     Ok(view.decide(&marker, &found))
 }
 
-/// Writes down what is about to be sent, and sends it.
+/// Stores what is about to be sent, and sends it.
 async fn send(
     job: &JobContext,
     view: &mut View,
@@ -249,7 +251,7 @@ async fn send(
         Change::Unpublish(_) => None,
         _ => item::picture(job, view, connection, publisher).await?,
     };
-    let item = item::of(view, picture, now);
+    let item = item::build(view, picture, now);
     let (sent, what) = match change {
         Change::Create => (CREATE, "sending"),
         Change::Update(_) | Change::Unpublish(_) => (CHANGE, "changing"),
@@ -260,7 +262,7 @@ async fn send(
     let asked = tokio::time::Instant::now();
     save(job, view).await?;
     if asked.elapsed() > FRESH {
-        // We stood still, and the lease may be another's by now: who has it finds what was written, and looks.
+        // The process was stalled, and another worker may hold the lease by now: it finds what was stored, and looks the post up.
         return Err(JobError::Lost.into());
     }
     let answer = match change {
@@ -269,7 +271,7 @@ async fn send(
         Change::Unpublish(remote) => publisher.unpublish(remote).await,
     };
     answer.map_err(|trouble| {
-        // What certainly was not carried out leaves everything as it was.
+        // A request that certainly was not carried out is undone in the attempt.
         if !matches!(trouble, Trouble::Unclear { .. }) {
             view.attempt.sent = before;
         }
@@ -293,7 +295,7 @@ impl View {
         }
     }
 
-    /// Whether the provider has it as it is here, so that nothing is to be sent.
+    /// Returns whether the provider has the post as it is here, so that nothing has to be sent.
     fn is_unchanged(&self) -> bool {
         let published = &self.published;
         let is_same = published.content_hash.as_ref() == Some(&self.attempt.content_hash);
@@ -310,7 +312,7 @@ impl View {
     }
 
     fn decide(&self, marker: &Marker, found: &[Remote]) -> Next {
-        let vendor = vendors::of(self.published.provider);
+        let vendor = vendors::find(self.published.provider);
         let before = Before {
             sent: self.attempt.sent.as_deref().map(|sent| match sent {
                 CREATE => Sent::Create,
@@ -346,7 +348,7 @@ async fn load(job: &JobContext, attempt_id: uuid::Uuid) -> Result<View, JobError
     })
 }
 
-/// Writes the attempt down, and where the publication stands with it.
+/// Stores the attempt, and with it the state of the publication.
 async fn save(job: &JobContext, view: &View) -> Result<(), JobError> {
     let (attempt, mut published) = (view.attempt.clone(), view.published.clone());
     published.state = attempt.state;
@@ -370,7 +372,7 @@ fn result(view: &View) -> Value {
     })
 }
 
-/// A refusal as the job's problem.
+/// Converts a refusal to the problem of the job.
 fn problem(code: &str, detail: &str) -> Box<Problem> {
     Box::new(Problem::new(Code::ProviderError, detail).with("reason", code))
 }

@@ -19,7 +19,7 @@ const LOOKS: [i64; 4] = [15_000, 60_000, 180_000, 300_000];
 /// Bytes of a page that are read.
 const LARGEST: usize = 2 << 20;
 
-/// Carries it out.
+/// Runs the job.
 pub(super) async fn run(job: JobContext, post: Uuid, connection: Uuid) -> Result<Value, JobError> {
     let interrupted = job.clone();
     tokio::select! {
@@ -105,7 +105,7 @@ async fn look(job: &JobContext, post_id: Uuid, connection: Uuid) -> Result<Value
     }
 }
 
-/// What is wrong with the page, and its status.
+/// Fetches the page, and returns its status and the codes of its faults.
 async fn see(
     job: &JobContext,
     address: &str,
@@ -173,7 +173,8 @@ fn judge(
     findings
 }
 
-/// Whether title or a heading say what the post is called. Themes change quotes and spaces: letters and digits are compared.
+/// Returns whether the title or a heading contains the title of the post. Only letters and digits are compared, because themes
+/// change quotes and spaces.
 fn says(html: &HtmlFacts, title: &str) -> bool {
     let plain = |text: &str| -> String {
         text.chars()

@@ -17,10 +17,10 @@ use crate::{
     webhooks::Sender,
 };
 
-/// How often an idle worker looks, when nothing woke it: the truth behind every wake-up. So often a busy one looks
-/// whether its job is to be stopped.
+/// Interval at which an idle worker polls the queue; wake-ups only shorten it. A busy worker polls at the same
+/// interval whether its job is to be stopped.
 const POLL: Duration = Duration::from_secs(1);
-/// How often a lease is renewed; a sixth of its length.
+/// Interval at which a lease is renewed; a sixth of its length.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Attempts after which a job that asks to be retried is given up.
 const MAX_ATTEMPTS: i64 = 8;
@@ -61,7 +61,7 @@ impl Worker {
         })
     }
 
-    /// Works until `stop`, then gives back what is unfinished and returns.
+    /// Runs jobs until `stop`, then releases unfinished jobs to the queue and returns.
     pub async fn run(self, stop: CancellationToken) {
         let sending = tokio::spawn(self.sender.clone().run(stop.clone()));
         let mut running = JoinSet::new();

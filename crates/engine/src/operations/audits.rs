@@ -45,7 +45,7 @@ fn with_actions(call: &Call, mut audit: Audit) -> Audit {
     audit
 }
 
-/// What is different from the audits before; those that are among these are not read again.
+/// Adds to each audit its differences from the previous one. Previous audits that are among these are not loaded again.
 async fn with_trends(tx: &mut Tx, scope: ProjectScope, mut audits: Vec<Audit>) -> Result<Vec<Audit>> {
     let before = |audit: &Audit| {
         audit

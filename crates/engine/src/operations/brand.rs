@@ -22,7 +22,7 @@ use crate::{
     failure::Result,
 };
 
-/// What a project that has set nothing has.
+/// Returns the default brand profile of a project.
 fn unset(project: &Project) -> Profile {
     Profile {
         name: project.name.clone(),
@@ -37,7 +37,7 @@ fn unset(project: &Project) -> Profile {
     }
 }
 
-/// What is known of the project when its items are checked.
+/// Loads the facts about the project that its items are checked against.
 pub(super) async fn own(call: &Call, tx: &mut Tx) -> Result<Own> {
     let scope = call.scope()?;
     let project = projects::get(tx, scope).await?;

@@ -1,4 +1,4 @@
-//! Two audits compared, from what is kept of each.
+//! Compares two audits from their snapshots.
 
 use searchwright_contract::{
     Code, Problem,
@@ -31,7 +31,7 @@ use crate::{
     rules,
 };
 
-/// Addresses shown of a kind of change.
+/// URLs shown of each kind of change, at most.
 const SHOWN: usize = 5;
 
 impl Handle<DiffAudits> for Engine {
@@ -48,8 +48,8 @@ impl Handle<DiffAudits> for Engine {
             .into());
         };
         let earlier = finished(call, tx, against).await?;
-        let was = rules::of(tx, scope, id_of(&earlier)).await?;
-        let rules = rules::of(tx, scope, id_of(&later)).await?;
+        let was = rules::load(tx, scope, id_of(&earlier)).await?;
+        let rules = rules::load(tx, scope, id_of(&later)).await?;
         let (a, b) = (kept(tx, scope, &earlier).await?, kept(tx, scope, &later).await?);
         let mut diff = AuditDiff {
             audit_id: later.id.clone(),
@@ -82,7 +82,7 @@ impl Handle<DiffAudits> for Engine {
             );
             let mut counts = ChangeCounts::default();
             for (page, change) in merged(&before, &now, &a, &b) {
-                *counts.of(change) += 1;
+                *counts.count_mut(change) += 1;
                 let asked = operation
                     .change
                     .map_or(change != Change::Unchanged, |wanted| wanted == change);
@@ -170,14 +170,14 @@ async fn kept(tx: &mut Tx, scope: ProjectScope, audit: &Audit) -> Result<Vec<Pag
     })
 }
 
-/// Of what decides what is found, and on which page.
+/// Returns the versions that decide which problems are found, and on which page.
 fn versions(audit: &Audit) -> (&str, u32) {
     (&audit.ruleset_version, audit.normalization_version)
 }
 
 fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable> {
     let is_partial = |audit: &Audit| audit.status == AuditStatus::Partial;
-    // two that the same limit of the project ended saw as much of the site as it allows
+    // two partial audits that the same limit of the project ended are comparable: both saw as much of the site as it allows
     let limits = [Termination::MaxPages, Termination::MaxDepth];
     let is_alike = limits.iter().any(|limit| {
         let is_by_it = |audit: &Audit| audit.termination.as_deref() == Some(limit.code());
@@ -198,7 +198,7 @@ fn reasons(earlier: &Audit, later: &Audit, same_rules: bool) -> Vec<Incomparable
     .collect()
 }
 
-/// The issues that one of the audits found, with their checks, by id.
+/// Loads the issues that one of the audits found, with their checks, by id.
 async fn issues(
     tx: &mut Tx,
     scope: ProjectScope,

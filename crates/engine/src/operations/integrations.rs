@@ -1,4 +1,4 @@
-//! Places to publish: connected by a person, mapped by anybody who may.
+//! Integrations, the providers that posts are published to: connected by a person, mapped by any caller with the scope.
 
 mod survey;
 
@@ -29,14 +29,14 @@ use crate::{
     failure::Result,
 };
 
-/// A provider as it is shown.
+/// Returns a provider as it is shown.
 fn shown(
     call: &Call,
     provider: Provider,
     record: Option<IntegrationRecord>,
     is_invited: bool,
 ) -> Integration {
-    let vendor = vendors::of(provider);
+    let vendor = vendors::find(provider);
     let write = call.permission(Scope::IntegrationsWrite);
     let no = |reason: &'static str| Permission::no("invalid_state", reason);
     let connect = match vendor {

@@ -1,4 +1,4 @@
-//! Issues: what is kept joined with what the registry of checks says about it.
+//! Issues: stored records joined with the texts of the registry of checks.
 
 use std::collections::HashMap;
 
@@ -119,7 +119,7 @@ impl Handle<ListOccurrences> for Engine {
     }
 }
 
-/// What became of each occurrence of an issue, and who did it.
+/// Adds to each occurrence of an issue its history, with the names of those who made the changes.
 async fn tell_histories(tx: &mut Tx, scope: ProjectScope, issue: Uuid, of: &mut [Occurrence]) -> Result<()> {
     let pairs: Vec<occurrences::OccurrenceKey> = of
         .iter()

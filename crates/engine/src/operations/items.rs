@@ -1,5 +1,5 @@
-//! What the four resources of brand data share. Whoever changes one locks the project first, so that what
-//! was read of the others still holds at the end.
+//! Operations shared by the four resources of brand data. A change locks the project first, so that the items read
+//! before it are still current when it commits.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub(super) fn refuse(mut faults: Vec<Fault>) -> Result<()> {
     }
 }
 
-/// What a change answers if another replica was faster.
+/// Converts a missing record to 412: another replica has changed it meanwhile.
 pub(super) fn changed_meanwhile(error: Error) -> Failure {
     match error {
         Error::Missing => Problem::new(

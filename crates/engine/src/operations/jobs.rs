@@ -16,7 +16,7 @@ use crate::{
     jobs as work,
 };
 
-/// What stopping a job needs: what starting it needs.
+/// Returns the scope needed to cancel a job: the same as to start it.
 fn scope_of(kind: &str) -> Scope {
     match kind {
         "audit" | "recheck" | "rescore" => Scope::AuditsWrite,

@@ -17,7 +17,7 @@ use crate::{
     failure::Result,
     jobs::{
         Job,
-        keyword_generation::{ACCOUNTS, Wanted},
+        keyword_generation::{ACCOUNTS, GenerationOrder},
     },
 };
 
@@ -51,7 +51,7 @@ impl Handle<GenerateKeywords> for Engine {
                 format!("keywords are found in {}", known.join(", ")),
             ));
         }
-        let wanted = Wanted {
+        let wanted = GenerationOrder {
             seeds,
             sources,
             count: operation.count.unwrap_or(DEFAULT_COUNT),

@@ -32,7 +32,7 @@ use crate::{
 
 /// Rows of one file.
 const MOST_ROWS: usize = 100_000;
-/// Rows told one by one.
+/// Rows listed one by one in the answer, at most.
 const MOST_OUTCOMES: usize = 1_000;
 /// Keywords looked up and written together.
 const PORTION: usize = 1_000;
@@ -162,7 +162,7 @@ async fn write(
     Ok(())
 }
 
-/// Whether two states say the same, whenever it was learnt.
+/// Returns whether two states are equal except for the times of their values.
 fn same(a: &KeywordFacts, b: &KeywordFacts) -> bool {
     let plain = |known: &KeywordFacts| {
         let mut known = known.clone();
@@ -175,7 +175,7 @@ fn same(a: &KeywordFacts, b: &KeywordFacts) -> bool {
     plain(a) == plain(b)
 }
 
-/// What became of the rows so far.
+/// Outcomes of the rows so far.
 struct Told {
     imported: Imported,
     broken: Vec<ImportedRow>,

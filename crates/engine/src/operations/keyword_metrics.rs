@@ -12,7 +12,7 @@ use crate::{
     call::{Call, Credential, fault},
     endpoint::Handle,
     failure::Result,
-    jobs::{Job, keyword_metrics::Wanted},
+    jobs::{Job, keyword_metrics::MetricsOrder},
 };
 
 impl Handle<RefreshKeywordMetrics> for Engine {
@@ -30,7 +30,7 @@ impl Handle<RefreshKeywordMetrics> for Engine {
                 "has nothing but spaces",
             ));
         }
-        let wanted = Wanted {
+        let wanted = MetricsOrder {
             keywords: operation.keywords,
             language: operation.language.unwrap_or_else(|| access.language.clone()),
             country: country_code(operation.country, &access.country)?,

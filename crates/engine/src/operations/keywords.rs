@@ -24,7 +24,7 @@ use crate::{
     keyword_merge::{classify_intent, score_of},
 };
 
-/// A cluster by its id; what is no UUID names none.
+/// Parses the id of a cluster; a fault if it is not a UUID.
 fn cluster(id: &str) -> Result<Uuid> {
     Uuid::try_parse(id).map_err(|_| fault("/clusterId", "not_an_id", "is no id of a cluster"))
 }

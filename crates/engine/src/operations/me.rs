@@ -1,4 +1,4 @@
-//! Who is asking.
+//! Operation that returns the credential of the caller.
 
 use searchwright_contract::me::{ApiKey, GetMe, Me};
 use searchwright_store::Tx;

@@ -1,4 +1,4 @@
-//! What callers say of occurrences: done, not done after all, accepted, open again.
+//! Changes to occurrences by callers: done, undone, ignored, open again.
 
 use searchwright_contract::{
     Code, Instant, Scope,
@@ -23,7 +23,7 @@ use crate::{
     jobs::Job,
 };
 
-/// What a caller wants an occurrence to be.
+/// Change of an occurrence that a caller requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
     Done,
@@ -50,7 +50,7 @@ fn next(state: OccurrenceState, wish: Wish) -> std::result::Result<OccurrenceSta
     }
 }
 
-/// What the caller may do with an occurrence in this state: all that is not refused, also what would change nothing.
+/// Returns the actions of the caller on an occurrence in this state: all that are not refused, also those without an effect.
 pub(super) fn actions(call: &Call, state: OccurrenceState) -> AllowedActions {
     let write = call.permission(Scope::AuditsWrite);
     let recheck = match state {
@@ -85,7 +85,7 @@ pub(super) fn ids(pair: &Pair) -> Option<(Uuid, Uuid)> {
     ))
 }
 
-/// Whether it is another one than the caller has read.
+/// Returns whether the occurrence has changed since the version that the caller has read.
 pub(super) fn has_changed(pair: &Pair, known: Option<&(OccurrenceState, String)>) -> bool {
     let known = known.map(|(_, version)| version);
     pair.if_version.is_some() && pair.if_version.as_ref() != known

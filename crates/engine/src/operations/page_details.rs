@@ -1,4 +1,4 @@
-//! What the newest audit read of one page, with the links to it and from it.
+//! Details of one page from the newest audit, with the links to it and from it.
 
 use std::collections::HashSet;
 
@@ -22,13 +22,13 @@ use crate::{
     failure::{Failure, Result, defect},
 };
 
-/// Bytes of addresses and texts of links on a page: an address may be 8 KB long.
+/// Bytes of URLs and texts of links in an answer, at most: a URL may be 8 KB long.
 const MOST_BYTES: usize = 32 * 1024;
 /// Headings shown.
 const HEADINGS: usize = 20;
 
-/// The answer about a page.
-pub(super) async fn of(
+/// Loads the details of a page.
+pub(super) async fn load(
     tx: &mut Tx,
     scope: ProjectScope,
     id: Uuid,
@@ -53,13 +53,13 @@ pub(super) async fn of(
     batches.sort_unstable();
     batches.dedup();
     let stored = crawls::find_batches(tx, scope, audit, &batches).await?;
-    // The next audit has ended meanwhile.
+    // The next audit has ended meanwhile and deleted the batches.
     let Some(stored) = stored.into_iter().collect::<Option<Vec<_>>>() else {
         return Ok(detail);
     };
     let project = scope.project();
     let (inlinks, provenance) = (place.inlinks, place.provenance);
-    // Others are not to wait while batches of hundreds of pages are unpacked.
+    // Unpacking batches of hundreds of pages would block a thread of the runtime.
     let reading = tokio::task::spawn_blocking(move || {
         let mut seen = Seen::default();
         let wanted = |id| id == place.id || place.sources.iter().any(|(_, source)| *source == id);
@@ -99,13 +99,13 @@ pub(super) async fn of(
     Ok(detail)
 }
 
-/// What is found in the batches.
+/// Facts and links found in the batches.
 #[derive(Default)]
 struct Seen {
     facts: Option<PageFacts>,
     links_in: Vec<PageLink>,
     links_out: PageLinks,
-    /// Where `links_out` point.
+    /// Targets of `links_out`.
     targets: Vec<Url>,
 }
 
@@ -156,7 +156,7 @@ impl Seen {
     }
 }
 
-/// How a page links to another; of several links the first that may be followed.
+/// Returns the link from a page to another; of several links the first without `nofollow`.
 fn source(page: &read::PageFacts, to: UrlId, project: Uuid) -> Option<PageLink> {
     let nofollow = directives(page).nofollow();
     let links = page.html.iter().flat_map(|html| html.links.iter());

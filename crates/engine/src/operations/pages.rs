@@ -64,6 +64,6 @@ impl Handle<GetPage> for Engine {
         }
         // an issue is as bad as its worst occurrence, which need not be this one
         found.sort_by_key(|issue| issue.severity);
-        page_details::of(tx, scope, id, page, found).await
+        page_details::load(tx, scope, id, page, found).await
     }
 }

@@ -120,7 +120,7 @@ fn refuse_unless_editable(status: PostStatus) -> Result<()> {
     .into())
 }
 
-/// What was said of a generated text as a whole is not said of what people made of it.
+/// Removes warnings about a generated text as a whole, because people have changed the text.
 fn forget_generated(record: &mut PostRecord) {
     let warnings = &mut record.post.findings.warnings;
     warnings.retain(|warning| warning.text.is_some());

@@ -42,7 +42,7 @@ fn provider(word: &str) -> Result<Provider> {
         .map_err(|why: String| fault("/provider", "unknown_value", why))
 }
 
-/// The connection a caller means: the one that is named, else the only one that is ready.
+/// Returns the connection for a request: the one that is named, else the only one that is ready.
 async fn choose(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -115,7 +115,7 @@ impl Handle<PublishPost> for Engine {
             is_integration_ready: true,
             ..facts(&old.summary, &old.findings.warnings, call.now)
         };
-        // What the post itself lacks is said first.
+        // Faults of the post itself are reported first.
         advance(
             &mut record,
             PostStatus::Publishing,
@@ -151,7 +151,7 @@ impl Handle<PublishPost> for Engine {
     }
 }
 
-/// Looks for a post of which nobody knows whether it is there, now; sent again only if somebody says so.
+/// Starts a look-up now of a post whose outcome is unknown. It is sent again only if the caller forces it.
 async fn look_again(
     call: &Call,
     tx: &mut Tx,
@@ -169,7 +169,7 @@ async fn look_again(
     };
     let job = jobs::get(tx, scope, attempt.job).await?;
     if job.status == JobStatus::Running {
-        // It is being looked for at this moment, and what the worker writes is newer than what we read.
+        // A look-up is running at this moment, and the worker's result is newer than what was read here.
         if force {
             return Err(busy().into());
         }
@@ -210,7 +210,7 @@ impl Handle<UnpublishPost> for Engine {
     }
 }
 
-/// Begins to take a post back.
+/// Begins to unpublish a post.
 pub(super) async fn unpublish(
     call: &Call,
     tx: &mut Tx,
@@ -232,8 +232,9 @@ pub(super) async fn unpublish(
             "the post is live at several providers; name one",
         ));
     }
-    let can = found
-        .is_some_and(|found| vendors::of(found.provider).is_some_and(|vendor| vendor.capabilities.unpublish));
+    let can = found.is_some_and(|found| {
+        vendors::find(found.provider).is_some_and(|vendor| vendor.capabilities.unpublish)
+    });
     if let Some(found) = found.filter(|_| !can) {
         return Err(Problem::new(
             Code::UnpublishUnsupported,

@@ -97,7 +97,7 @@ impl Handle<StartRecheck> for Engine {
     }
 }
 
-/// Why an occurrence cannot be named in a recheck: the code, and what is said of it.
+/// Returns the code and the message with which an occurrence is refused for a recheck; `None` if it is accepted.
 pub(super) fn refusal(state: Option<OccurrenceState>) -> Option<(&'static str, String)> {
     match state {
         Some(OccurrenceState::Done) => None,

@@ -1,4 +1,4 @@
-//! Webhooks and their deliveries. What is sent is sent by `webhooks/sender.rs`.
+//! Webhooks and their deliveries. `webhooks/sender.rs` sends them.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn with_actions(call: &Call, mut webhook: Webhook) -> Webhook {
     webhook
 }
 
-/// A delivery as it is shown with its webhook.
+/// Returns a delivery as it is shown, with its allowed actions.
 fn shown(call: &Call, webhook: &Webhook, mut delivery: Delivery) -> Delivery {
     let replay = match (delivery.status, webhook.status) {
         (DeliveryStatus::Pending, _) => Permission::no("invalid_state", "it is still to be sent"),
@@ -65,7 +65,7 @@ async fn find(call: &Call, tx: &mut Tx, id: &str) -> Result<(Uuid, Webhook)> {
     Ok((id, call.or_missing(tx, RecordKind::Webhook, id, found).await?))
 }
 
-/// Where events may be POSTed to. What a name resolves to is judged whenever it is used.
+/// Parses the target URL of a webhook. The addresses of its host are checked on every request.
 fn target(call: &Call, text: &str) -> Result<Url> {
     let refused = |code: &str, detail: &str| Err(fault("/targetUrl", code, detail));
     let Ok(url) = Url::parse(text) else {

@@ -8,10 +8,10 @@ use url::Url;
 
 use crate::failure::{Failure, Result, defect};
 
-/// A sketch with what tells its page.
+/// A sketch with the hash of the URL of its page.
 type Kept = (u64, Sketch);
 
-/// The stored form of those of a batch.
+/// Returns the stored form of the sketches of a batch.
 pub(crate) fn pack(batch: &Batch) -> Result<Vec<u8>> {
     let kept: Vec<Kept> = batch
         .pages
@@ -25,8 +25,8 @@ fn place(url: &str) -> Option<u64> {
     Some(hash(url_key(&Url::parse(url).ok()?).as_bytes()))
 }
 
-/// How like a text is to the page that is most like it, those at these addresses left out: an estimate of the share of the
-/// word runs of either that are in both.
+/// Returns the similarity of a text to the most similar page of the site, without the pages at the URLs in `except`: an
+/// estimate of the share of word runs of either that are in both.
 pub(super) async fn closest(
     tx: &mut Tx,
     scope: ProjectScope,

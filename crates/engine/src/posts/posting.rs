@@ -1,4 +1,4 @@
-//! What structured data say of a post.
+//! Structured data of a post.
 
 use searchwright_contract::{Instant, posts::Post};
 use searchwright_writing::{
@@ -9,10 +9,10 @@ use url::Url;
 
 use super::Site;
 
-/// Pictures told of a post.
+/// Pictures in the structured data of a post, at most.
 const MOST_PICTURES: usize = 8;
 
-/// All of it; nothing without a title.
+/// Returns the structured data of a post; `None` without a title.
 pub(super) fn posting(post: &Post, site: &Site, document: &Document, now: Instant) -> Option<Posting> {
     let (summary, details) = (&post.summary, &post.details);
     let url = details

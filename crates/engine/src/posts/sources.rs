@@ -1,4 +1,4 @@
-//! What the text of a post is held against: where its claims may be known from, and what it must not repeat.
+//! Sources that the text of a post is checked against: its claims must be supported by them, and it must not repeat them.
 
 use searchwright_contract::{
     Instant,
@@ -23,30 +23,30 @@ use uuid::Uuid;
 
 use crate::failure::{Result, defect};
 
-/// Codes of warnings: no source bears a sentence out, and too much of the text stands in one source.
+/// Codes of warnings: no source supports a sentence, and too much of the text is in one source.
 pub(crate) const UNVERIFIED: &str = "unverified_claims";
 const TOO_SIMILAR: &str = "too_similar";
-/// Words of a text below which likeness says nothing.
+/// Words of a text below which similarity is not measured.
 const LEAST_WORDS: u32 = 50;
 /// Competitors of a project, at most (domain rule).
 const MOST_ITEMS: u32 = 2_000;
 /// Characters of a quotation that is shown.
 const QUOTE: usize = 300;
 
-/// One of them.
+/// A source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Known {
+pub(crate) struct SourceText {
     /// Address, or the name of a piece of brand data.
     pub(crate) name: String,
-    /// What it is called.
+    /// Title.
     pub(crate) title: Option<String>,
     /// Its text; empty if it could not be read.
     pub(crate) text: String,
-    /// When it was read, if it is a page of others.
+    /// Time at which it was read, if it is a page of another site.
     pub(crate) checked_at: Option<Instant>,
 }
 
-impl Known {
+impl SourceText {
     fn source(&self) -> Source<'_> {
         Source {
             name: &self.name,
@@ -55,17 +55,17 @@ impl Known {
     }
 }
 
-/// All of them, as they are kept beside a post.
+/// All sources of a post, as they are stored with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sources {
-    /// A model wrote the text: what it claims has to stand in one of them.
+    /// Whether claims have to be supported by a source, because a model wrote the text.
     pub(crate) traces: bool,
-    pub(crate) known: Vec<Known>,
+    pub(crate) known: Vec<SourceText>,
 }
 
 impl Sources {
-    /// Those that are kept of a post; none of one that no job wrote.
-    pub(crate) async fn of(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Self> {
+    /// Loads the sources of a post; none if no job wrote the post.
+    pub(crate) async fn load(tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<Self> {
         let kept = posts::find_sources(tx, scope, post).await?;
         kept.map_or_else(
             || Ok(Self::default()),
@@ -73,15 +73,15 @@ impl Sources {
         )
     }
 
-    /// Keeps them.
+    /// Stores the sources of a post.
     pub(crate) async fn save(&self, tx: &mut Tx, scope: ProjectScope, post: Uuid) -> Result<()> {
         let kept = serde_json::to_value(self).map_err(|e| defect("sources of a post", e))?;
         Ok(posts::save_sources(tx, scope, post, &kept).await?)
     }
 
-    /// Pages of others that were read.
+    /// Returns the URLs of pages of other sites that were read.
     pub(crate) fn followed(&self) -> Vec<String> {
-        let read = |known: &&Known| known.checked_at.is_some() && !known.text.is_empty();
+        let read = |known: &&SourceText| known.checked_at.is_some() && !known.text.is_empty();
         self.known
             .iter()
             .filter(read)
@@ -89,14 +89,14 @@ impl Sources {
             .collect()
     }
 
-    /// Those that tell others of a text: its own words stand in none too much.
+    /// Returns the shingles of each source, with its name, to find text that was copied from it.
     pub(crate) fn shingles(&self) -> Vec<(String, Shingles)> {
         let read = self.known.iter().filter(|known| !known.text.is_empty());
-        read.map(|known| (known.name.clone(), Shingles::of(&known.text)))
+        read.map(|known| (known.name.clone(), Shingles::from_text(&known.text)))
             .collect()
     }
 
-    /// The competitors of whom a text may not say what their records do not; none of one that no model wrote.
+    /// Loads the competitors: a text may only claim what their records say. None if no model wrote the text.
     pub(crate) async fn rivals(&self, tx: &mut Tx, scope: ProjectScope) -> Result<Vec<Rival>> {
         if !self.traces {
             return Ok(Vec::new());
@@ -106,13 +106,13 @@ impl Sources {
         Ok(items.into_iter().map(|item| item.data.into()).collect())
     }
 
-    /// What the sentences of a text claim.
+    /// Returns the sentences of a text with their claims, each traced to a source where one supports it.
     pub(crate) fn trace(&self, document: &Document, language: &str, rivals: &[Rival]) -> Vec<Sentence> {
-        let sources: Vec<Source<'_>> = self.known.iter().map(Known::source).collect();
+        let sources: Vec<Source<'_>> = self.known.iter().map(SourceText::source).collect();
         trace(document, language, &sources, rivals)
     }
 
-    /// Completes the pages of others that a text links to with what was read.
+    /// Adds the pages of other sites that were read to those that a text links to, with a quotation.
     pub(crate) fn complete(
         &self,
         links: Vec<ExternalSource>,
@@ -143,7 +143,7 @@ impl Sources {
     }
 }
 
-/// Replaces what was said of a text by what is to be said of it now. What somebody vouched for stays vouched for.
+/// Replaces the warnings about claims and copied text by current ones. Claims that a person has accepted stay accepted.
 pub(crate) fn warn(
     old: Vec<PostWarning>,
     sentences: &[Sentence],
@@ -184,7 +184,7 @@ pub(crate) fn warn(
     new
 }
 
-/// Somebody vouches for a sentence.
+/// Marks the warning about a sentence as accepted by a person, so that it no longer blocks publishing.
 pub(crate) fn accept(warning: &mut PostWarning) {
     "no source of the project bears this out; somebody vouched for it".clone_into(&mut warning.detail);
     warning.blocks_publishing = false;
@@ -194,7 +194,7 @@ fn too_similar(document: &Document, (names, texts): (&[String], &[Shingles])) ->
     if document.words() < LEAST_WORDS {
         return None;
     }
-    let own = Shingles::of(&document.plain_text());
+    let own = Shingles::from_text(&document.plain_text());
     let shares = texts.iter().map(|text| own.contained_in(text)).zip(names);
     let (share, name) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     (share > MOST_CONTAINED).then(|| PostWarning {

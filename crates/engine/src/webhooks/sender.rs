@@ -1,5 +1,5 @@
-//! Sends what is due. A webhook is leased as a whole; its deliveries go out four at a time, and what became of them is written
-//! while the next are on their way: everything that ended during one commit is in the next.
+//! Sends due deliveries. A webhook is leased as a whole; its deliveries go out four at a time, and their outcomes are written
+//! while the next ones are sent: all that ended during one commit are in the next.
 //!
 //! A process that dies sends again what it had not yet recorded, with the same `webhook-id`.
 
@@ -32,14 +32,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::schedule::{Failure, is_given_up, wait};
+use super::schedule::{FailedAttempt, is_given_up, wait};
 use crate::{Engine, failure::Result};
 
-/// How often it looks when nothing woke it: the truth behind every wake-up.
+/// Interval at which it polls for deliveries; wake-ups only shorten it.
 const POLL: Duration = Duration::from_secs(1);
-/// Requests under way in all.
+/// Concurrent requests in total.
 const MOST: usize = 64;
-/// Requests under way to one webhook.
+/// Concurrent requests to one webhook.
 const MOST_EACH: usize = 4;
 /// Webhooks that are served at once.
 const WEBHOOKS: usize = 64;
@@ -82,7 +82,7 @@ impl Sender {
         }
     }
 
-    /// Works until `stop`; what is under way then is waited for.
+    /// Sends until `stop`, then waits for the running requests.
     pub async fn run(self, stop: CancellationToken) {
         let mut serving = JoinSet::new();
         let mut tick = tokio::time::interval(POLL);
@@ -129,7 +129,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends what is due to one webhook.
+    /// Sends the due deliveries of one webhook.
     async fn serve(
         &self,
         endpoint: LeasedWebhook,
@@ -295,8 +295,8 @@ impl Sender {
     }
 }
 
-/// What an answer, or none, says.
-fn read(answer: &Fetched, at: Instant, took: Duration) -> (Attempt, Failure) {
+/// Converts an answer, or its absence, to the attempt and its failure.
+fn read(answer: &Fetched, at: Instant, took: Duration) -> (Attempt, FailedAttempt) {
     let mut attempt = Attempt {
         at,
         status_code: None,
@@ -304,7 +304,7 @@ fn read(answer: &Fetched, at: Instant, took: Duration) -> (Attempt, Failure) {
         duration_ms: u32::try_from(took.as_millis()).unwrap_or(u32::MAX),
         response: None,
     };
-    let mut failure = Failure::default();
+    let mut failure = FailedAttempt::default();
     match answer {
         Ok(response) => {
             attempt.status_code = Some(response.status);

@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn equal_bags_are_one() {
         let texts = ["blue desk", "the desks in blue", "lamp"].map(str::to_owned);
-        let pairs = alike(&texts, &Lexicon::of("en"));
+        let pairs = alike(&texts, &Lexicon::for_language("en"));
         assert_eq!(pairs.len(), 1);
         assert_eq!((pairs[0].0, pairs[0].1), (0, 1));
         assert!((pairs[0].2 - 1.0).abs() < 1e-6);

@@ -3,7 +3,7 @@
 use super::{Brand, Draft, Material, Source, patterns::Patterns};
 
 /// Products and their categories, questions as they are, and what is asked about competitors.
-pub(super) fn of(brand: &Brand<'_>, patterns: &Patterns) -> Vec<Draft> {
+pub(super) fn draft_ideas(brand: &Brand<'_>, patterns: &Patterns) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for faq in &brand.faqs {
         let question = faq.trim().trim_end_matches(['?', '？']).trim_end();

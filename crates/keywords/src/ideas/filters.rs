@@ -71,7 +71,7 @@ impl<'a> Filters<'a> {
         Self {
             language: material.language,
             brands,
-            generic: normalized_set(&patterns::of(material.language).generic),
+            generic: normalized_set(&patterns::find(material.language).generic),
             known: normalized_set(&material.known),
             blocked: material
                 .blocked

@@ -16,7 +16,7 @@ pub(super) struct Patterns {
 }
 
 /// The patterns of a BCP 47 language.
-pub(super) fn of(language: &str) -> &'static Patterns {
+pub(super) fn find(language: &str) -> &'static Patterns {
     static NONE: Patterns = Patterns {
         questions: Vec::new(),
         competitors: Vec::new(),
@@ -64,7 +64,7 @@ fn parse(text: &'static str) -> Patterns {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALL, of};
+    use super::{ALL, find};
 
     #[test]
     fn every_list_is_whole() {
@@ -81,7 +81,7 @@ mod tests {
             assert!(patterns.generic.len() > 10, "{language}");
             assert!(patterns.generic.iter().all(|g| !g.contains('{')), "{language}");
         }
-        assert!(of("ja").questions.is_empty());
-        assert_eq!(of("de-CH").questions[0], "was ist {term}");
+        assert!(find("ja").questions.is_empty());
+        assert_eq!(find("de-CH").questions[0], "was ist {term}");
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Profile {
 
 impl Profile {
     /// The profile of pages in a language.
-    pub fn of(
+    pub fn from_pages(
         pages: &[Page<'_>],
         language: &str,
         lexicon: &Lexicon,

@@ -134,15 +134,15 @@ impl Text {
         let term = &mut self.terms[id as usize];
         let kind = kind(token, position);
         term.count += 1.0;
-        term.acronyms += f64::from(kind == Kind::Acronym);
-        term.proper += f64::from(kind == Kind::Proper);
+        term.acronyms += f64::from(kind == TokenKind::Acronym);
+        term.proper += f64::from(kind == TokenKind::Proper);
         if term.sentences.last() != Some(&sentence) {
             term.sentences.push(sentence);
         }
         Token {
             word,
             term: id,
-            plain: kind != Kind::Odd,
+            plain: kind != TokenKind::Odd,
         }
     }
 
@@ -263,7 +263,7 @@ fn tokens(sentence: &str) -> Vec<&str> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum TokenKind {
     /// A number, or a mixture of letters, digits and signs.
     Odd,
     /// Capitals only.
@@ -273,7 +273,7 @@ enum Kind {
     Plain,
 }
 
-fn kind(token: &str, position: usize) -> Kind {
+fn kind(token: &str, position: usize) -> TokenKind {
     let (mut digits, mut letters, mut signs, mut capitals, mut all) = (0, 0, 0, 0, 0);
     for c in token.chars() {
         all += 1;
@@ -283,13 +283,13 @@ fn kind(token: &str, position: usize) -> Kind {
         capitals += usize::from(c.is_uppercase());
     }
     if digits > 0 || letters == 0 || signs > 1 {
-        Kind::Odd
+        TokenKind::Odd
     } else if capitals == letters {
-        Kind::Acronym
+        TokenKind::Acronym
     } else if all > 1 && capitals == 1 && position > 0 && token.starts_with(char::is_uppercase) {
-        Kind::Proper
+        TokenKind::Proper
     } else {
-        Kind::Plain
+        TokenKind::Plain
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
     /// Compares with what the authors' program (yake 0.7.3 for Python) gives for the same text and stop
     /// words, `n=3, window_size=1, dedup_lim=2`.
     fn like_the_reference(language: &str, text: &str, reference: &[(&str, f64)]) {
-        let found = phrases(text, &Lexicon::of(language), 400);
+        let found = phrases(text, &Lexicon::for_language(language), 400);
         for (place, (phrase, score)) in reference.iter().enumerate() {
             let ours = found.iter().find(|p| p.text == *phrase);
             let ours = ours.unwrap_or_else(|| panic!("no {phrase}"));
@@ -403,7 +403,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_finite_scores(text in "[a-cA-C0-9 .,'’\n-]{0,200}|\\PC{0,200}") {
-            for phrase in phrases(&text, &Lexicon::of("en"), 50) {
+            for phrase in phrases(&text, &Lexicon::for_language("en"), 50) {
                 prop_assert!(phrase.score.is_finite() && !phrase.text.is_empty());
             }
         }

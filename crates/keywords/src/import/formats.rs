@@ -246,7 +246,7 @@ pub(super) fn describe(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 impl Layout {
     /// The layout of a file with this header; `None` when it is no header that is known.
-    pub fn of(headers: &[&str]) -> Option<Self> {
+    pub fn from_headers(headers: &[&str]) -> Option<Self> {
         let names: Vec<(String, Option<String>)> = headers.iter().map(|h| name(h)).collect();
         let known = KNOWN.iter().find(|known| {
             let has = |wanted: &&str| names.iter().any(|(name, _)| name == wanted);
@@ -313,7 +313,8 @@ mod tests {
 
     #[test]
     fn a_header_is_known_by_its_names_whatever_their_order() {
-        let layout = Layout::of(&["Volume", "x", "CPC (EUR)", "keyword", "Competitive Density"]).unwrap();
+        let layout =
+            Layout::from_headers(&["Volume", "x", "CPC (EUR)", "keyword", "Competitive Density"]).unwrap();
         assert_eq!(layout.format, Format::SemrushKeywords);
         assert_eq!(layout.currency.as_deref(), Some("EUR"));
         let columns: Vec<_> = layout.fields.iter().map(|f| (f.index, f.column)).collect();
@@ -326,8 +327,8 @@ mod tests {
                 (4, Column::Competition)
             ]
         );
-        assert!(Layout::of(&["Keyword", "Notes"]).is_none());
-        assert!(Layout::of(&[]).is_none());
+        assert!(Layout::from_headers(&["Keyword", "Notes"]).is_none());
+        assert!(Layout::from_headers(&[]).is_none());
     }
 
     #[test]

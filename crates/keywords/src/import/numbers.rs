@@ -13,7 +13,7 @@ pub(super) enum Figure {
 
 /// What is expected, which decides what a lone separator before three digits means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     /// A count: `1,234` and `1.234` are 1234.
     Whole,
     /// A decimal number; the comma is a decimal comma when the flag is set or it does not group.
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 
 /// Reads a number: thousands separators, decimal commas, `1.2K`, `< 10`, `10 – 100`, `-`, `n/a`.
 /// `None` when it is none.
-pub(super) fn figure(text: &str, kind: Kind) -> Option<Figure> {
+pub(super) fn figure(text: &str, kind: NumberKind) -> Option<Figure> {
     let text = text.trim();
     // the usual case first
     if !text.is_empty() && text.len() <= 15 && text.bytes().all(|b| b.is_ascii_digit()) {
@@ -55,7 +55,7 @@ fn is_unknown(text: &str) -> bool {
             .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-fn number(text: &str, kind: Kind) -> Option<f64> {
+fn number(text: &str, kind: NumberKind) -> Option<f64> {
     let text = text.trim_start_matches(['$', '€', '£', '¥']).trim();
     let (text, factor) = match text.as_bytes().last()? {
         b'k' | b'K' => (&text[..text.len() - 1], 1e3),
@@ -65,7 +65,7 @@ fn number(text: &str, kind: Kind) -> Option<f64> {
     };
     // a grouped number has no suffix: `1,2K` and `1.234M` are decimal
     let kind = if factor > 1.0 {
-        Kind::Decimal { comma: true }
+        NumberKind::Decimal { comma: true }
     } else {
         kind
     };
@@ -80,7 +80,7 @@ fn number(text: &str, kind: Kind) -> Option<f64> {
 }
 
 /// Digits with at most one point, without groups.
-fn plain(text: &str, kind: Kind) -> Option<String> {
+fn plain(text: &str, kind: NumberKind) -> Option<String> {
     let is_space = |c: char| matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\'' | '’');
     let point = decimal_separator(text, kind)?;
     let (whole, fraction) = match point {
@@ -113,7 +113,7 @@ fn plain(text: &str, kind: Kind) -> Option<String> {
 }
 
 /// Where the fraction begins. `None` outside when separators contradict each other.
-fn decimal_separator(text: &str, kind: Kind) -> Option<Option<usize>> {
+fn decimal_separator(text: &str, kind: NumberKind) -> Option<Option<usize>> {
     let last = |c: char| text.rfind(c);
     let count = |c: char| text.matches(c).count();
     match (last('.'), last(',')) {
@@ -131,8 +131,8 @@ fn decimal_separator(text: &str, kind: Kind) -> Option<Option<usize>> {
             let groups = text.len() - at - 1 == 3 && (1..=3).contains(&at) && !text.starts_with('0');
             let thousands = groups
                 && match kind {
-                    Kind::Whole => true,
-                    Kind::Decimal { comma } => c == ',' && !comma,
+                    NumberKind::Whole => true,
+                    NumberKind::Decimal { comma } => c == ',' && !comma,
                 };
             Some((!thousands).then_some(at))
         }
@@ -143,9 +143,9 @@ fn decimal_separator(text: &str, kind: Kind) -> Option<Option<usize>> {
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
-    use super::{Figure, Kind, figure};
+    use super::{Figure, NumberKind, figure};
 
-    const DECIMAL: Kind = Kind::Decimal { comma: false };
+    const DECIMAL: NumberKind = NumberKind::Decimal { comma: false };
 
     #[test]
     fn counts() {
@@ -165,13 +165,17 @@ mod tests {
             ("$ 40", 40.0),
             ("-5", -5.0),
         ] {
-            assert_eq!(figure(text, Kind::Whole), Some(Figure::Exact(value)), "{text}");
+            assert_eq!(
+                figure(text, NumberKind::Whole),
+                Some(Figure::Exact(value)),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn decimals() {
-        let comma = Kind::Decimal { comma: true };
+        let comma = NumberKind::Decimal { comma: true };
         for (text, kind, value) in [
             ("1.234", DECIMAL, 1.234),
             ("1,234", DECIMAL, 1234.0),
@@ -189,7 +193,7 @@ mod tests {
     #[test]
     fn unknown_is_not_zero() {
         for text in ["", " ", "-", "–", "n/a", "N/A", "null"] {
-            assert_eq!(figure(text, Kind::Whole), Some(Figure::Unknown), "{text:?}");
+            assert_eq!(figure(text, NumberKind::Whole), Some(Figure::Unknown), "{text:?}");
         }
     }
 
@@ -203,7 +207,7 @@ mod tests {
             ("100K – 1M", 1e5, 1e6),
         ] {
             assert_eq!(
-                figure(text, Kind::Whole),
+                figure(text, NumberKind::Whole),
                 Some(Figure::Range(low, high)),
                 "{text}"
             );
@@ -227,14 +231,14 @@ mod tests {
             "0x10",
             "1.2.3,4,5",
         ] {
-            assert_eq!(figure(text, Kind::Whole), None, "{text}");
+            assert_eq!(figure(text, NumberKind::Whole), None, "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in "\\PC{0,20}") {
-            let _ = figure(&text, Kind::Whole);
+            let _ = figure(&text, NumberKind::Whole);
             let _ = figure(&text, DECIMAL);
         }
 
@@ -248,7 +252,7 @@ mod tests {
                 }
                 grouped.push(c);
             }
-            prop_assert_eq!(figure(&grouped, Kind::Whole), Some(Figure::Exact(n as f64)));
+            prop_assert_eq!(figure(&grouped, NumberKind::Whole), Some(Figure::Exact(n as f64)));
         }
 
         #[test]

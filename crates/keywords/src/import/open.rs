@@ -143,7 +143,7 @@ fn header(head: &[u8], encoding: &'static Encoding) -> Result<(u8, usize, Layout
                 Ok(Step::End) | Err(_) => return None,
                 Ok(Step::UnclosedQuote | Step::TooLong) => continue,
             };
-            if let Some(layout) = fields.and_then(|fields| Layout::of(&fields)) {
+            if let Some(layout) = fields.and_then(|fields| Layout::from_headers(&fields)) {
                 return Some((*delimiter, row, layout));
             }
         }

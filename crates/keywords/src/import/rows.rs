@@ -8,7 +8,7 @@ use searchwright_contract::keywords::Intent;
 use super::{
     FaultCode, Level, MAX_KEYWORD, MAX_VOLUME, Month, Row, RowFault, Trend, VolumeRange,
     formats::{Column, Field, Format, Layout},
-    numbers::{Figure, Kind, figure},
+    numbers::{Figure, NumberKind, figure},
     records::Records,
 };
 
@@ -86,10 +86,10 @@ pub(super) fn read<R: Read>(
 }
 
 fn read_field(row: &mut Row, column: Column, text: &str, format: Format, comma: bool) -> Result<(), Fault> {
-    let decimal = Kind::Decimal { comma };
+    let decimal = NumberKind::Decimal { comma };
     match column {
         Column::Keyword => row.keyword = keyword(text)?,
-        Column::Volume => match known(text, Kind::Whole)? {
+        Column::Volume => match known(text, NumberKind::Whole)? {
             Figure::Unknown => {}
             Figure::Exact(value) => row.search_volume = Some(count(value, text)?),
             Figure::Range(low, high) => {
@@ -116,7 +116,7 @@ fn read_field(row: &mut Row, column: Column, text: &str, format: Format, comma: 
         }
         Column::Trend => row.trend = trend(text)?,
         Column::Month(month) => {
-            if let Figure::Exact(value) = known(text, Kind::Whole)? {
+            if let Figure::Exact(value) = known(text, NumberKind::Whole)? {
                 let month = String::from_utf8_lossy(&month).into_owned();
                 let value = count(value, text)?;
                 match &mut row.trend {
@@ -173,7 +173,7 @@ fn keyword(text: &str) -> Result<String, Fault> {
     }
 }
 
-fn known(text: &str, kind: Kind) -> Result<Figure, Fault> {
+fn known(text: &str, kind: NumberKind) -> Result<Figure, Fault> {
     figure(text, kind).ok_or_else(|| (FaultCode::NotANumber, shown(text)))
 }
 
@@ -190,14 +190,14 @@ fn count(value: f64, text: &str) -> Result<i64, Fault> {
 
 /// A count; a bucket is no count.
 fn whole(text: &str) -> Result<Option<i64>, Fault> {
-    match known(text, Kind::Whole)? {
+    match known(text, NumberKind::Whole)? {
         Figure::Exact(value) => count(value, text).map(Some),
         Figure::Unknown | Figure::Range(..) => Ok(None),
     }
 }
 
 /// A number from 0 to `most`; a range such as `< 0.01` is unknown.
-fn within(text: &str, kind: Kind, most: f64) -> Result<Option<f64>, Fault> {
+fn within(text: &str, kind: NumberKind, most: f64) -> Result<Option<f64>, Fault> {
     match known(text, kind)? {
         Figure::Exact(value) if (0.0..=most).contains(&value) => Ok(Some(value)),
         Figure::Exact(_) => Err((FaultCode::OutOfRange, shown(text))),

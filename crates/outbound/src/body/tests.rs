@@ -177,7 +177,7 @@ fn only_one_layer_of_what_was_asked_for() {
         for value in values {
             headers.append("content-encoding", http::HeaderValue::from_static(value));
         }
-        Coding::of(&headers)
+        Coding::from_headers(&headers)
     };
     for (values, expected) in [
         (&[][..], Some(Coding::Identity)),

@@ -32,7 +32,7 @@ impl Price {
     }
 
     /// The price an operator set, else the one in the table; that one holds at the vendor's `own` address only.
-    pub fn of(provider: &str, model: &str, settings: &BTreeMap<String, String>, own: bool) -> Option<Self> {
+    pub fn find(provider: &str, model: &str, settings: &BTreeMap<String, String>, own: bool) -> Option<Self> {
         Self::set(settings).or_else(|| Self::listed(provider, model).filter(|_| own))
     }
 
@@ -123,9 +123,9 @@ mod tests {
             })
         );
         let none = BTreeMap::new();
-        assert!(Price::of("openai", "gpt-4o-mini", &none, true).is_some());
+        assert!(Price::find("openai", "gpt-4o-mini", &none, true).is_some());
         assert_eq!(
-            Price::of("openai", "gpt-4o-mini", &none, false),
+            Price::find("openai", "gpt-4o-mini", &none, false),
             None,
             "somebody else's server"
         );

@@ -269,7 +269,7 @@ async fn a_failure_in_a_success_is_a_failure() {
             ProviderError::refused_with(Why::Credential, Some("login [secret]".to_owned())),
         ),
         (
-            Script::of(200, "text/html", "", "<html>"),
+            Script::new(200, "text/html", "", "<html>"),
             ProviderError::refused(Why::Unreadable),
         ),
         (Script::nothing(), ProviderError::Uncertain(Box::default())),

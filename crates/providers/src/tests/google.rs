@@ -248,14 +248,14 @@ async fn search_console_gives_queries_of_the_site() {
 #[tokio::test]
 async fn the_search_box_suggests() {
     let fake = Fake::new(vec![
-        Script::of(
+        Script::new(
             200,
             "text/javascript; charset=UTF-8",
             "",
             "[\"schreibtisch h\",[\"schreibtisch höhenverstellbar\",\"schreibtisch holz\"],[],{}]",
         ),
-        Script::of(200, "text/html", "", "<html>unusual traffic</html>"),
-        Script::of(429, "text/html", "", ""),
+        Script::new(200, "text/html", "", "<html>unusual traffic</html>"),
+        Script::new(429, "text/html", "", ""),
     ])
     .await;
     let source = Autocomplete::paced(

@@ -349,7 +349,7 @@ async fn refusals_keep_the_providers_words_without_the_key() {
             };
             assert_eq!(refusal.said.as_deref(), Some("no such key: [secret]"));
         }
-        let busy = Script::of(429, "application/json", "Retry-After: 17\r\n", "{}");
+        let busy = Script::new(429, "application/json", "Retry-After: 17\r\n", "{}");
         assert_eq!(
             outcome(dialect, busy).await,
             Err(ProviderError::RateLimited(Some(Duration::from_secs(17))))
@@ -358,7 +358,7 @@ async fn refusals_keep_the_providers_words_without_the_key() {
             outcome(dialect, Script::json(500, &body)).await,
             Err(ProviderError::Unavailable)
         );
-        let gateway = Script::of(502, "text/html", "", "<html>Bad gateway</html>");
+        let gateway = Script::new(502, "text/html", "", "<html>Bad gateway</html>");
         assert_eq!(
             outcome(dialect, gateway).await,
             Err(ProviderError::Uncertain(Box::default()))
@@ -372,9 +372,9 @@ async fn lies_are_told_from_answers() {
         let of = async |script| outcome(dialect, script).await.unwrap_err();
         let page = "<!doctype html><title>Login</title>";
         for script in [
-            Script::of(200, "text/html", "", page),
-            Script::of(200, "text/plain", "", dialect.pieces),
-            Script::of(301, "text/html", "Location: http://169.254.169.254/\r\n", page),
+            Script::new(200, "text/html", "", page),
+            Script::new(200, "text/plain", "", dialect.pieces),
+            Script::new(301, "text/html", "Location: http://169.254.169.254/\r\n", page),
         ] {
             assert_eq!(why(&of(script).await), Some(Why::Unreadable), "{}", dialect.name);
         }

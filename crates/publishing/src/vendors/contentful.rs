@@ -47,17 +47,17 @@ const TYPE: HeaderName = HeaderName::from_static("x-contentful-content-type");
 struct Contentful {
     server: Server,
     connection: Connection,
-    chosen: OnceCell<Chosen>,
+    chosen: OnceCell<ContentType>,
 }
 
 /// The content type of posts, and the language that its fields are written in.
 #[derive(Debug)]
-struct Chosen {
+struct ContentType {
     fields: Vec<Value>,
     locale: String,
 }
 
-impl Chosen {
+impl ContentType {
     fn field(&self, id: &str) -> Option<&Value> {
         self.fields.iter().find(|field| text(field, "/id") == Some(id))
     }
@@ -102,7 +102,7 @@ impl Contentful {
         }
     }
 
-    async fn chosen(&self) -> Result<&Chosen, Trouble> {
+    async fn chosen(&self) -> Result<&ContentType, Trouble> {
         self.chosen
             .get_or_try_init(|| async {
                 let home = self.home()?;
@@ -113,12 +113,12 @@ impl Contentful {
                     .find(|locale| locale["default"] == Value::Bool(true))
                     .and_then(|locale| text(locale, "/code"));
                 let locale = usual.ok_or(Trouble::refused(Why::Unreadable))?.to_owned();
-                Ok(Chosen { fields, locale })
+                Ok(ContentType { fields, locale })
             })
             .await
     }
 
-    fn remote(&self, chosen: &Chosen, entry: &Value) -> Option<Remote> {
+    fn remote(&self, chosen: &ContentType, entry: &Value) -> Option<Remote> {
         let value = |field: &str| entry["fields"][field].get(&chosen.locale);
         let slug = self.connection.field("slug");
         let slug = slug.and_then(|field| value(field)?.as_str()).map(str::to_owned);
@@ -183,7 +183,7 @@ impl Contentful {
     }
 
     /// The fields as they are to be: those of the entry, for whatever is not sent is emptied, with ours in their places.
-    fn fields_of(&self, chosen: &Chosen, entry: &Value, item: &Item) -> Result<Value, Trouble> {
+    fn fields_of(&self, chosen: &ContentType, entry: &Value, item: &Item) -> Result<Value, Trouble> {
         let mut fields = entry
             .get("fields")
             .and_then(Value::as_object)

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Vendor, of,
+    Vendor, find,
     tests::{Provider, connection, item, open, picture},
 };
 use crate::{
@@ -160,7 +160,7 @@ impl Peer {
     }
 
     async fn publish(&self, connection: &Connection, number: usize) {
-        let vendor = of(self.provider).unwrap();
+        let vendor = find(self.provider).unwrap();
         let stage = Stage {
             vendor,
             connection,

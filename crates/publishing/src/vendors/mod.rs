@@ -150,7 +150,7 @@ const VENDORS: &[Vendor] = &[
 ];
 
 /// The vendor of a provider; `None` for one that cannot be connected.
-pub fn of(provider: Provider) -> Option<&'static Vendor> {
+pub fn find(provider: Provider) -> Option<&'static Vendor> {
     VENDORS.iter().find(|vendor| vendor.provider == provider)
 }
 

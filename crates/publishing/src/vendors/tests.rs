@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::of;
+use super::find;
 use crate::{
     Context, Marker,
     publisher::{Connection, Item, Picture, Publisher, Remote, Uploaded, Visible},
@@ -56,7 +56,7 @@ pub(super) fn open(provider: Provider, connection: Connection) -> Box<dyn Publis
         scratch: std::path::PathBuf::new(),
         delivery: Uuid::from_u128(1),
     };
-    (of(provider).unwrap().open)(&context, connection).unwrap()
+    (find(provider).unwrap().open)(&context, connection).unwrap()
 }
 
 /// A live post with everything a post can have.
@@ -160,23 +160,23 @@ pub(super) async fn every_no_with(
         ("422", Script::json(422, &error), Arc::new(refused(Why::Invalid))),
         (
             "429",
-            Script::of(429, "text/plain", "Retry-After: 7\r\n", ""),
+            Script::new(429, "text/plain", "Retry-After: 7\r\n", ""),
             Arc::new(wait),
         ),
         ("500", Script::json(500, &error), Arc::new(unclear)),
         (
             "503",
-            Script::of(503, "text/html", "", "<html>"),
+            Script::new(503, "text/html", "", "<html>"),
             Arc::new(unclear),
         ),
         (
             "a page",
-            Script::of(200, "text/html", "", "<html>"),
+            Script::new(200, "text/html", "", "<html>"),
             Arc::new(unclear),
         ),
         (
             "half",
-            Script::of(200, "application/json", "", half),
+            Script::new(200, "application/json", "", half),
             Arc::new(unclear),
         ),
         (
@@ -189,7 +189,7 @@ pub(super) async fn every_no_with(
         ("nothing", Script::nothing(), Arc::new(unclear)),
         (
             "moved",
-            Script::of(
+            Script::new(
                 301,
                 "text/html",
                 "Location: https://elsewhere.example/?token=x\r\n",

@@ -7,7 +7,7 @@ mod fields;
 #[cfg(test)]
 mod tests;
 
-use fields::{Chosen, field, image};
+use fields::{Collection, field, image};
 use http::Method;
 use searchwright_contract::integrations::{Capabilities, Field, Place, Provider};
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ const HOME: &str = "https://api.webflow.com";
 struct Webflow {
     server: Server,
     connection: Connection,
-    chosen: OnceCell<Chosen>,
+    chosen: OnceCell<Collection>,
 }
 
 impl Webflow {
@@ -94,7 +94,7 @@ impl Webflow {
         }
     }
 
-    async fn chosen(&self) -> Result<&Chosen, Trouble> {
+    async fn chosen(&self) -> Result<&Collection, Trouble> {
         self.chosen
             .get_or_try_init(|| async {
                 let collection = self.connection.collection.as_deref().unwrap_or_default();
@@ -108,7 +108,7 @@ impl Webflow {
                     }
                     _ => None,
                 };
-                Ok(Chosen {
+                Ok(Collection {
                     fields: list(&described, "/fields").to_vec(),
                     page,
                 })
@@ -116,7 +116,7 @@ impl Webflow {
             .await
     }
 
-    fn remote(&self, chosen: &Chosen, item: &Value) -> Option<Remote> {
+    fn remote(&self, chosen: &Collection, item: &Value) -> Option<Remote> {
         let data = item.get("fieldData")?;
         let is = |name: &str| item[name] == Value::Bool(true);
         let is_live = text(item, "/lastPublished").is_some() && !is("isDraft") && !is("isArchived");
@@ -218,7 +218,7 @@ impl Webflow {
     }
 
     /// The item of this name that a field can refer to; none is made.
-    async fn named(&self, chosen: &Chosen, field: &str, name: &str) -> Result<Option<String>, Trouble> {
+    async fn named(&self, chosen: &Collection, field: &str, name: &str) -> Result<Option<String>, Trouble> {
         let Some(target) = chosen.target(field) else {
             return Ok(None);
         };
@@ -241,7 +241,7 @@ impl Webflow {
     }
 
     /// As readers see it now: answers to writes are of the staged copy.
-    fn shown(&self, chosen: &Chosen, remote: Remote, is_live: bool) -> Remote {
+    fn shown(&self, chosen: &Collection, remote: Remote, is_live: bool) -> Remote {
         let page = chosen.page.as_ref().filter(|_| is_live);
         let url = page
             .zip(remote.slug.as_ref())

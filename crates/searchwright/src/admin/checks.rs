@@ -43,7 +43,7 @@ pub enum ChecksCommand {
     },
 }
 
-/// Carries it out.
+/// Runs the command.
 pub async fn run(command: ChecksCommand, json: bool) -> Result<Exit, CliError> {
     let (id, flags) = match &command {
         ChecksCommand::Set { project, flags, .. }
@@ -63,7 +63,7 @@ pub async fn run(command: ChecksCommand, json: bool) -> Result<Exit, CliError> {
     show(json, &serde_json::json!(set), text(&set, all).trim_end())
 }
 
-/// What is set, or everything.
+/// Formats the settings that are set, or all of them.
 fn text(set: &ChecksSet, all: bool) -> String {
     let mut text = String::new();
     for threshold in set.thresholds.iter().filter(|threshold| all || threshold.set) {

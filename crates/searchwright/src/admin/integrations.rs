@@ -38,7 +38,7 @@ pub enum IntegrationCommand {
     },
 }
 
-/// Carries it out.
+/// Runs the command.
 pub async fn run(command: IntegrationCommand, json: bool) -> Result<Exit, CliError> {
     let IntegrationCommand::Connect {
         project: id,

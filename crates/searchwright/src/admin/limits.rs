@@ -62,7 +62,7 @@ fn amount(text: &str) -> Result<Limit<String>, String> {
     Ok(Limit((text != "unlimited").then(|| text.to_owned())))
 }
 
-/// Carries out what is said about quotas.
+/// Runs a command about quotas.
 pub async fn quota(command: QuotaCommand, json: bool) -> Result<Exit, CliError> {
     let QuotaCommand::Set {
         project: id,
@@ -87,7 +87,7 @@ pub async fn quota(command: QuotaCommand, json: bool) -> Result<Exit, CliError> 
     )
 }
 
-/// Carries out what is said about budgets.
+/// Runs a command about budgets.
 pub async fn budget(command: BudgetCommand, json: bool) -> Result<Exit, CliError> {
     let BudgetCommand::Set {
         project: id,

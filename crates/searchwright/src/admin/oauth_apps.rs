@@ -41,7 +41,7 @@ pub enum OauthAppCommand {
     },
 }
 
-/// Carries it out.
+/// Runs the command.
 pub async fn run(command: OauthAppCommand, json: bool) -> Result<Exit, CliError> {
     match command {
         OauthAppCommand::Set {

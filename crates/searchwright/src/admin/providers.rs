@@ -64,7 +64,7 @@ pub enum ProviderCommand {
     },
 }
 
-/// Carries it out.
+/// Runs the command.
 pub async fn run(command: ProviderCommand, json: bool) -> Result<Exit, CliError> {
     match command {
         ProviderCommand::Set {

@@ -35,7 +35,7 @@ pub enum SealingKeyCommand {
     },
 }
 
-/// Carries it out.
+/// Runs the command.
 pub async fn run(command: SealingKeyCommand, json: bool) -> Result<Exit, CliError> {
     let failed = |e: open::OpenError| CliError::new(Exit::Failed, e.to_string());
     match command {

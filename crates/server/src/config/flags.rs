@@ -1,4 +1,4 @@
-//! What the command line and the environment say, laid over the file and the defaults.
+//! Settings from the command line and the environment, which override the file and the defaults.
 
 use std::{net::SocketAddr, path::PathBuf};
 

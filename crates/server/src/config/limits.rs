@@ -1,4 +1,4 @@
-//! What callers may take of the server: requests, places, time and memory.
+//! Limits of callers: requests, concurrency, time and memory.
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ impl Limits {
         }
     }
 
-    /// What is wrong with `minutes_between_audits`: its name, and why.
+    /// Checks `minutes_between_audits`; the error is the name of the setting and the reason.
     pub(super) fn between_audits(&self) -> Result<(), (&'static str, String)> {
         if self.minutes_between_audits <= MOST_MINUTES_BETWEEN_AUDITS {
             return Ok(());

@@ -35,7 +35,7 @@ struct View<'a> {
     title: String,
     style: &'static str,
     name: &'a str,
-    /// Where the form goes.
+    /// Path to which the form is sent.
     path: &'a str,
     /// There is something to send, though nothing to enter.
     asks: bool,
@@ -140,7 +140,8 @@ pub(crate) async fn handed_over(State(app): State<Arc<App>>, request: Request<Bo
     outcome(&page, connected, &BTreeMap::new())
 }
 
-/// Whether a browser says that a page of ours sent it. Programs that are no browsers say nothing, and know no secret of anybody.
+/// Returns whether a request comes from one of our pages, by the headers of browsers. Requests without these headers pass:
+/// programs that are no browsers hold no secret of a person.
 fn is_ours(headers: &HeaderMap, public_url: &str) -> bool {
     let origin = url::Url::parse(public_url).map(|url| url.origin().ascii_serialization());
     let is = |name: &str, wanted: &str| headers.get(name).is_none_or(|value| value == wanted);
@@ -206,7 +207,7 @@ async fn connect(app: &App, page: &ConnectPage, entered: BTreeMap<String, String
     outcome(page, connected, &entered)
 }
 
-/// What came of it, as a page: done, or the form with what is wrong.
+/// Returns the page for an outcome: success, or the form with the error.
 fn outcome(
     page: &ConnectPage,
     connected: searchwright_engine::Result<Connected>,
@@ -278,7 +279,7 @@ fn turned_away(page: &ConnectPage, error: &str) -> Response<Body> {
     respond(StatusCode::OK, &view)
 }
 
-/// The form with what was entered; secrets have to be entered again.
+/// Returns the form with the entered values; secrets have to be entered again.
 fn form<'a>(
     page: &'a ConnectPage,
     entered: &BTreeMap<String, String>,

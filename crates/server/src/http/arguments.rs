@@ -1,4 +1,4 @@
-//! What a request says, apart from who says it: path, query, body and the headers that are arguments.
+//! Arguments of a request, without its credential: path, query, body and the headers that are arguments.
 
 use http::{HeaderMap, header};
 use percent_encoding::percent_decode_str;

@@ -11,23 +11,23 @@ use searchwright_engine::{Credential, Engine, Failure, keys};
 use searchwright_store::access::{self, KeyAccess};
 use uuid::Uuid;
 
-/// How long a key may be believed without asking the database. On PostgreSQL revocation is felt within this time
-/// on every replica; on SQLite at once, because a change is announced (`Db::key_generation`).
+/// Milliseconds for which a verified key is cached. On PostgreSQL a revocation takes effect within this time on every
+/// replica; on SQLite at once, because a change is announced (`Db::key_generation`).
 const BELIEVED_MILLIS: i64 = 2_000;
-/// Keys remembered, at most.
+/// Cached keys, at most.
 const MOST_BELIEVED: usize = 10_000;
 
-/// Keys by digest, and until when they are believed.
+/// Cached keys by digest, with their validity.
 type Believed = HashMap<[u8; 32], (Belief, Arc<KeyAccess>)>;
 
-/// How long a key that was read is believed: until a time, and while no change of keys is announced.
+/// Validity of a cached key: until a time, and while no change of keys is announced.
 #[derive(Clone, Copy, Debug)]
 struct Belief {
     until: Instant,
     generation: u64,
 }
 
-/// Verifies credentials and notes their use.
+/// Verifies credentials and records their last use.
 #[derive(Debug)]
 pub struct Gate {
     engine: Arc<Engine>,
@@ -35,7 +35,7 @@ pub struct Gate {
     uses: Mutex<HashMap<Uuid, Instant>>,
 }
 
-/// The token of a request.
+/// Returns the bearer token of a request.
 pub fn token<'a>(headers: &'a HeaderMap, query: Option<&str>) -> Result<&'a str, Problem> {
     let mut values = headers.get_all(http::header::AUTHORIZATION).iter();
     let Some(value) = values.next() else {

@@ -18,7 +18,7 @@ use crate::config::Limits;
 /// Largest body, where no operation says otherwise.
 pub const LARGEST: usize = 1 << 20;
 
-/// Who sends a body.
+/// Sender of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sender {
     /// A credential.

@@ -1,4 +1,4 @@
-//! What the address in the crawler's `User-Agent` says: who asks, what for, and how to keep it out.
+//! Page at the URL in the crawler's `User-Agent`: who crawls, for what purpose, and how to keep it out.
 
 use axum::body::Body;
 use http::Response;
@@ -6,7 +6,7 @@ use searchwright_engine::audits::TOKEN;
 
 use super::docs::{STYLE, html};
 
-/// The pages of the API have a second column.
+/// Style of a page with one column; the pages of the API have two.
 const ONE_COLUMN: &str = "body{display:block}main{padding:2rem;max-width:42rem}";
 
 /// Serves the page to anyone.

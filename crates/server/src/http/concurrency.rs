@@ -1,4 +1,4 @@
-//! How much each owner holds of what there is for all, so that one caller cannot take everything.
+//! Counts the share of a common resource that each owner holds, so that one caller cannot take everything.
 
 use std::{
     collections::HashMap,
@@ -8,13 +8,13 @@ use std::{
 
 type Held<K> = Arc<Mutex<HashMap<K, usize>>>;
 
-/// What is held, by owner.
+/// Amounts held, by owner.
 #[derive(Debug)]
 pub struct Concurrency<K> {
     held: Held<K>,
 }
 
-/// What one owner holds; given back when dropped.
+/// Amount that one owner holds; given back on drop.
 #[derive(Debug)]
 pub struct Turn<K: Copy + Eq + Hash> {
     owner: K,
@@ -29,13 +29,13 @@ impl<K> Default for Concurrency<K> {
 }
 
 impl<K: Copy + Eq + Hash> Concurrency<K> {
-    /// One place, unless the owner holds `most`.
+    /// Takes one unit; `None` if the owner holds `most` already.
     pub fn enter(&self, owner: K, most: usize) -> Option<Turn<K>> {
         let mut turn = self.idle(owner);
         turn.grow(1, most).then_some(turn)
     }
 
-    /// Nothing yet, to grow from.
+    /// Returns a turn that holds nothing yet.
     pub fn idle(&self, owner: K) -> Turn<K> {
         Turn {
             owner,
@@ -46,7 +46,7 @@ impl<K: Copy + Eq + Hash> Concurrency<K> {
 }
 
 impl<K: Copy + Eq + Hash> Turn<K> {
-    /// Takes more, unless the owner would then hold more than `most`.
+    /// Takes more units; returns `false` if the owner would then hold more than `most`.
     pub fn grow(&mut self, more: usize, most: usize) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let all = held.get(&self.owner).copied().unwrap_or_default() + more;

@@ -1,4 +1,4 @@
-//! Entity tags of answers (RFC 9110 sections 8.8.3 and 13.1.2): what is unchanged is not sent again.
+//! Entity tags of answers (RFC 9110 sections 8.8.3 and 13.1.2): unchanged answers are not sent again.
 
 use http::{Method, StatusCode, header, request::Parts};
 use searchwright_contract::Problem;

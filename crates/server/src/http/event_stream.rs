@@ -17,14 +17,14 @@ use uuid::Uuid;
 use super::{concurrency::Turn, operations::invoke};
 use crate::app::App;
 
-/// How often it looks for events.
+/// Interval at which it polls for events.
 const POLL: Duration = Duration::from_secs(1);
-/// Looks without an event after which it says that it is still there.
+/// Polls without an event after which a keep-alive is sent.
 const SILENT: u32 = 15;
 /// The operation whose answer can be a stream.
 const FEED: &str = "events.list";
 
-/// Whether a stream is wanted of what can be one.
+/// Returns whether the request accepts an event stream and the operation has one.
 pub(super) fn is_wanted(endpoint: &Endpoint, headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(header::ACCEPT).iter();
     endpoint.meta.name == FEED
@@ -88,7 +88,7 @@ impl Follower {
         Some(":\n\n".to_owned())
     }
 
-    /// The body of the answer. What was asked for is refused before it begins.
+    /// Returns the body of the answer. A bad request is refused before the stream begins.
     pub(super) async fn body(self) -> Result<Body, Failure> {
         self.page().await?;
         let begun = stream::unfold((self, true), |(mut follower, is_first)| async move {

@@ -87,7 +87,7 @@ async fn not_allowed(State(app): State<Arc<App>>, request: Request<Body>) -> Res
     answer::problem(&app, &app.request_id(), request.uri().path(), problem, None)
 }
 
-/// What is wrong with the request line and headers alone.
+/// Checks the request line and the headers against their limits.
 fn check_head(request: &Request<Body>) -> Result<(), Problem> {
     let length = request.uri().path_and_query().map_or(0, |p| p.as_str().len());
     if length > LONGEST_URI {

@@ -38,7 +38,7 @@ pub async fn serve(State(app): State<Arc<App>>) -> Response<Body> {
     response
 }
 
-/// The document of these endpoints at this address.
+/// Returns the OpenAPI document of these endpoints at this base URL.
 pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
     let mut schemas = Map::new();
     let mut paths: Map<String, Value> = Map::new();
@@ -83,7 +83,7 @@ pub fn document(endpoints: &[Endpoint], base_url: &str) -> Value {
     })
 }
 
-/// What receivers of webhooks are sent: one entry for each kind of event.
+/// Returns the `webhooks` of the document: one entry for each kind of event.
 fn webhooks(schemas: &mut Map<String, Value>) -> Value {
     let header = |name: &str, description: &str| json!({ "name": name, "in": "header", "required": true, "description": description, "schema": { "type": "string" } });
     let parameters = json!([
@@ -192,7 +192,7 @@ fn operation(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
-    operation["responses"] = responses::of(endpoint, schemas);
+    operation["responses"] = responses::describe(endpoint, schemas);
     operation
 }
 
@@ -205,7 +205,7 @@ fn describe(endpoint: &Endpoint) -> String {
     format!("{}\n\n{scope}", endpoint.description)
 }
 
-/// Whether its answer has an entity tag: one that is read, or a record with a version.
+/// Returns whether the answer of an endpoint has an entity tag: a GET, or a record with a version; never a list.
 fn has_tag(endpoint: &Endpoint) -> bool {
     let has_version = || {
         let answer = (endpoint.answer)();

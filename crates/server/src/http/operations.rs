@@ -1,5 +1,5 @@
-//! The frame around every call, in this order: size and syntax, authentication, rate limit, project,
-//! scope, arguments, effect. Whatever fails first is what is answered.
+//! Steps of every call, in this order: size and syntax, authentication, rate limit, project, scope, arguments,
+//! effect. The first failure is answered.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -175,7 +175,7 @@ pub(crate) fn enter_as(app: &App, credential: &Credential) -> Result<Turn<Uuid>,
     Ok(turn.ok_or_else(|| busy().after(1))?)
 }
 
-/// What the answer's links need of the request.
+/// Parts of the request that the links of the answer need.
 struct Place {
     project: String,
     query: String,
@@ -198,8 +198,8 @@ async fn carry_out(
         let _turn = enter(app)?;
         authenticate(app, &parts.headers, parts.uri.query(), peer).await
     };
-    // Nobody holds a place while a body trickles in. What is wrong with the body is answered before what is
-    // wrong with the credential.
+    // No unit of concurrency is held while a body is received. Faults of the body are answered before those of the
+    // credential.
     let sender = match &verified {
         Ok(credential) => Sender::Credential(credential.owner()),
         Err(_) => Sender::Stranger(network(peer)),

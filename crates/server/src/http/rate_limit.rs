@@ -29,7 +29,7 @@ impl Quota {
     }
 }
 
-/// What is left of a quota.
+/// Remainder of a quota after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Whether the request goes through.

@@ -117,7 +117,10 @@ impl Asking {
     }
 
     /// Finds problems on each page; nothing is known of one where a check stumbled.
-    pub fn of<'p>(&self, pages: impl Iterator<Item = &'p PageFacts>) -> (Vec<Option<Early>>, Vec<Noticed>) {
+    pub fn evaluate<'p>(
+        &self,
+        pages: impl Iterator<Item = &'p PageFacts>,
+    ) -> (Vec<Option<Early>>, Vec<Noticed>) {
         let answer = |facts: &'p PageFacts| {
             let indexable = not_indexable(facts).is_none();
             Answer::new(facts, &self.rules.thresholds, self.now_ms, indexable)

@@ -280,7 +280,7 @@ fn a_check_that_stumbles_costs_nothing_but_itself() {
     }
     // and what was found while the crawl went on is not asked once more
     context.late = vec![&STUMBLES];
-    let (early, noticed) = super::Asking::new(super::Rules::default(), 0).of(pages.iter());
+    let (early, noticed) = super::Asking::new(super::Rules::default(), 0).evaluate(pages.iter());
     assert!(noticed.iter().any(|noticed| noticed.check.id == "title-missing"));
     for page in evaluate(&pages, &early, &context) {
         assert_eq!(

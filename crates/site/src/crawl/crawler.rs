@@ -36,7 +36,7 @@ use super::{
     resource_collector::ResourceCollector,
     resume::Tally,
     robots_gate::RobotsGate,
-    scope::Scope,
+    scope::CrawlScope,
 };
 use crate::{
     fetch::Fetch,
@@ -70,7 +70,7 @@ enum Wake {
 struct Crawler {
     config: Config,
     limits: Limits,
-    scope: Scope,
+    scope: CrawlScope,
     fetcher: Arc<dyn Fetch>,
     now: Clock,
     cancel: CancellationToken,
@@ -156,7 +156,7 @@ pub(super) async fn run(
         .ok()?;
     let mut run = Crawler {
         limits,
-        scope: Scope::new(&config),
+        scope: CrawlScope::new(&config),
         fetcher,
         now,
         cancel,

@@ -13,7 +13,7 @@ use self::sitemaps::Listed;
 use super::{
     Clock, Config,
     politeness::{Dice, RETRY_AFTER_LIMIT, retry_after},
-    scope::Scope,
+    scope::CrawlScope,
 };
 use crate::{
     fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response},
@@ -181,7 +181,7 @@ impl Survey {
     pub(super) async fn survey(
         &mut self,
         config: &Config,
-        scope: &Scope,
+        scope: &CrawlScope,
         listed: &mut Listed<'_>,
     ) -> Surveyed {
         let (home, robots, policy) = self.home(config, scope).await;
@@ -225,7 +225,7 @@ impl Survey {
     }
 
     /// Target of the start URL, if inside the site, with the robots.txt there and what it says. What one forbids is not asked for.
-    async fn home(&mut self, config: &Config, scope: &Scope) -> (Url, WellKnownFile, Policy) {
+    async fn home(&mut self, config: &Config, scope: &CrawlScope) -> (Url, WellKnownFile, Policy) {
         let mut home = config.start.clone();
         // of each origin on the way, that of the start URL first
         let mut known = vec![self.policy(&home, config).await];
@@ -263,7 +263,7 @@ impl Survey {
     }
 
     /// Asks for the root as others may spell it: with or without `www.`, by the other scheme.
-    async fn variants(&mut self, root: &Url, scope: &Scope, origin: &mut Origin) {
+    async fn variants(&mut self, root: &Url, scope: &CrawlScope, origin: &mut Origin) {
         if let Some(twin) = scope.twin(root) {
             origin.twin = self.variant(twin, &mut origin.more).await;
         }

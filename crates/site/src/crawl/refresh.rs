@@ -2,14 +2,14 @@
 
 use url::Url;
 
-use super::scope::Scope;
+use super::scope::CrawlScope;
 use crate::page::{PageFacts, base_url, refresh, resolve_http};
 
 /// Longest text of the element that is surely whole: facts keep the first 500 characters.
 const WHOLE: usize = 499;
 
 /// The address, if it is on the site.
-pub(super) fn target(page: &PageFacts, scope: &Scope) -> Option<Url> {
+pub(super) fn target(page: &PageFacts, scope: &CrawlScope) -> Option<Url> {
     let html = page.html_200()?;
     let named = html.metas.iter().filter(|meta| &*meta.name == "=refresh");
     let mut named = named.filter(|meta| meta.content.len() <= WHOLE);

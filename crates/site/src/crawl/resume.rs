@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use super::{Config, Discovered, refresh, resource_collector::ResourceCollector, scope::Scope};
+use super::{Config, Discovered, refresh, resource_collector::ResourceCollector, scope::CrawlScope};
 use crate::{
     graph::{GraphBuilder, State},
     origin::Origin,
@@ -34,7 +34,7 @@ pub struct Resume {
     pub(super) bytes: u64,
     pub(super) collector: ResourceCollector,
     pub(super) resources: Option<Vec<Resource>>,
-    scope: Scope,
+    scope: CrawlScope,
     again: HashSet<String>,
     /// Reasons that are taken over.
     given: u8,
@@ -79,7 +79,7 @@ impl Resume {
             bytes: 0,
             collector: ResourceCollector::new(config.max_resources),
             resources: None,
-            scope: Scope::new(config),
+            scope: CrawlScope::new(config),
             again: config
                 .again
                 .as_ref()

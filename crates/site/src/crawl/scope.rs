@@ -18,7 +18,7 @@ const MEDIA: [&str; 48] = [
 
 /// The site of a crawl.
 #[derive(Clone, Debug)]
-pub(super) struct Scope {
+pub(super) struct CrawlScope {
     /// Host without `www.`.
     bare: Box<str>,
     port: u16,
@@ -27,7 +27,7 @@ pub(super) struct Scope {
     exclude: Vec<String>,
 }
 
-impl Scope {
+impl CrawlScope {
     pub(super) fn new(config: &super::Config) -> Self {
         let host = config.start.host_str().unwrap_or_default();
         Self {
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
     use crate::crawl::Config;
 
-    fn scope(start: &str) -> Scope {
-        Scope::new(&Config::new(Url::parse(start).unwrap(), 10))
+    fn scope(start: &str) -> CrawlScope {
+        CrawlScope::new(&Config::new(Url::parse(start).unwrap(), 10))
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn globs_choose_among_paths() {
-        let site = Scope::new(&Config {
+        let site = CrawlScope::new(&Config {
             include: vec!["/blog/*".into(), "/".into(), "/über%c3%A4*".into()],
             exclude: vec![
                 "*?page=*".into(),

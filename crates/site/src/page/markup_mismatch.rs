@@ -38,7 +38,7 @@ pub struct MarkupMismatch {
 /// without capitals, `visible` all text as it stands.
 pub(super) fn unseen(facts: &HtmlFacts, folded: &str, visible: &str) -> Vec<MarkupMismatch> {
     let mut found = Vec::new();
-    let mut seen = Seen {
+    let mut seen = DisplayedText {
         folded,
         visible,
         letters: None,
@@ -79,7 +79,7 @@ fn walk(value: &Json<'_>, left: &mut usize, judge: &mut dyn FnMut(&Object<'_>)) 
     }
 }
 
-fn judge(item: &Object<'_>, seen: &mut Seen<'_>, found: &mut Vec<MarkupMismatch>) {
+fn judge(item: &Object<'_>, seen: &mut DisplayedText<'_>, found: &mut Vec<MarkupMismatch>) {
     let mut note = |property: &str, value: &str| {
         let unseen = MarkupMismatch {
             property: property.into(),
@@ -129,14 +129,14 @@ fn price(offers: &Json<'_>) -> Option<String> {
 }
 
 /// Text that visitors see.
-struct Seen<'a> {
+struct DisplayedText<'a> {
     folded: &'a str,
     visible: &'a str,
     /// Letters and digits of all of it, made when needed.
     letters: Option<String>,
 }
 
-impl Seen<'_> {
+impl DisplayedText<'_> {
     fn has(&mut self, value: &str) -> bool {
         let value = entities::decode(value, In::Text);
         let folded = text::folded(&value);

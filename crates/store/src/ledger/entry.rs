@@ -94,7 +94,7 @@ mod millis {
     }
 }
 
-/// The same for an instant that may be missing.
+/// Serialization of an optional instant as milliseconds.
 mod optional_millis {
     use searchwright_contract::Instant;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};

@@ -26,8 +26,8 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    pub fn of(input: &'a Input<'a>) -> Self {
-        let lexicon = Lexicon::of(input.language);
+    pub fn new(input: &'a Input<'a>) -> Self {
+        let lexicon = Lexicon::for_language(input.language);
         let read: Vec<&str> = input
             .document
             .blocks
@@ -37,11 +37,11 @@ impl<'a> Measured<'a> {
             .collect();
         let keyword = input
             .keyword
-            .map(|keyword| Stems::of(keyword, &lexicon))
+            .map(|keyword| Stems::from_text(keyword, &lexicon))
             .filter(|stems| stems.word_count() > 0);
         Self {
             keyword,
-            text: Stems::of(&read.join("\n"), &lexicon),
+            text: Stems::from_text(&read.join("\n"), &lexicon),
             words: input.document.words(),
             counts: count(input.document, input.language),
             readability: readability(input.document, input.language),
@@ -53,7 +53,7 @@ impl<'a> Measured<'a> {
     /// Whether the keyword stands in a text; `None` without a keyword.
     pub fn has_keyword(&self, text: &str) -> Option<bool> {
         let keyword = self.keyword.as_ref()?;
-        Some(Stems::of(text, &self.lexicon).has(keyword))
+        Some(Stems::from_text(text, &self.lexicon).has(keyword))
     }
 
     /// Indices of the words of the text with which the keyword begins; `None` without a keyword.

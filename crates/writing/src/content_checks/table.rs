@@ -103,7 +103,7 @@ fn percent(part: usize, whole: usize) -> f64 {
 
 fn keyword_in_title(m: &Measured<'_>) -> Found {
     let check = |keyword| {
-        let stems = Stems::of(title(m), &m.lexicon);
+        let stems = Stems::from_text(title(m), &m.lexicon);
         match stems.places(keyword).first() {
             // three of the ten points are for the first half
             Some(at) if 2 * at < stems.word_count() => found(1.0, *at as f64 + 1.0),
@@ -351,7 +351,7 @@ fn unique_text(m: &Measured<'_>) -> Found {
     let Some(others) = m.input.others.filter(|_| m.words > 0) else {
         return NOT_APPLICABLE;
     };
-    let own = Shingles::of(&m.input.document.plain_text());
+    let own = Shingles::from_text(&m.input.document.plain_text());
     let closest = others.iter().map(|other| own.jaccard(other));
     let closest = closest.fold(m.input.closest_page, f64::max);
     passes(closest < NEAR_DUPLICATE, closest)

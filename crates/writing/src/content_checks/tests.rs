@@ -57,7 +57,7 @@ fn good() -> Post {
         slug: "standing-desk-guide".into(),
         markdown,
         keyword: Some("standing desks"),
-        others: Some(vec![Shingles::of(
+        others: Some(vec![Shingles::from_text(
             "Quite another text about other things on this site.",
         )]),
         uses: Some(0),
@@ -126,7 +126,7 @@ fn every_check_can_fail() {
     };
     let text = Document::of_markdown(&empty.markdown).unwrap().plain_text();
     let copy = Post {
-        others: Some(vec![Shingles::of(&text)]),
+        others: Some(vec![Shingles::from_text(&text)]),
         slug: "a".repeat(76),
         ..empty
     };

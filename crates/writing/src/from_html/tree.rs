@@ -60,7 +60,7 @@ impl<'a> Node<'a> {
 }
 
 /// The nodes at the top. Sanitised HTML closes what it opens, in order.
-pub fn of(pieces: &[Piece]) -> Vec<Node<'_>> {
+pub fn build(pieces: &[Piece]) -> Vec<Node<'_>> {
     let mut open: Vec<(&str, &Piece, Vec<Node<'_>>)> = Vec::new();
     let mut top = Vec::new();
     for piece in pieces {

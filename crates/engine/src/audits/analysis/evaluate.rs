@@ -1,4 +1,4 @@
-//! Pages through checks: no store, no waiting but for the next batch.
+//! Runs the checks on pages. It does not use the store, and waits only for the next batch.
 
 use std::{
     collections::HashSet,
@@ -28,33 +28,34 @@ use super::{
         ids::PageIds,
         impact::{impact_of, weight},
     },
-    gather::Gathered,
+    gather::FindingSpill,
 };
 use crate::jobs::JobError;
 
-/// What was seen, as it is stored: without the formatter that `Display` puts in between.
+/// Returns the stored form of the evidence of a finding. `to_string` of the value would go through the slower formatter of
+/// `Display`.
 pub(in crate::audits) fn evidence(finding: &checks::Finding) -> String {
     serde_json::to_string(&finding.evidence).unwrap_or_default()
 }
 
-/// What the whole analysis adds up to.
+/// Sums of an analysis: scores, totals, and findings by check.
 #[derive(Default)]
 pub(super) struct Sums {
     pub(super) scores: Scores,
     pub(super) totals: AuditTotals,
-    /// By check.
+    /// Severity and weight of each check that found something.
     weights: ByCheck<Option<Weighed>>,
-    /// Of every page what audits are compared by.
+    /// State of every page, by which audits are compared.
     pub(super) marks: Vec<PageState>,
-    /// Of pages that are no whole HTML, what their answers tell.
+    /// Verdicts of the answers of pages that are not complete HTML.
     pub(super) told: HashMap<Uuid, FetchVerdict>,
-    /// Checks that failed on some page, or that lack what they rest on.
+    /// Checks that failed on some page, or whose prerequisites are missing.
     pub(super) unproven: HashSet<&'static str>,
-    /// Pages by check.
+    /// Pages with findings, by check.
     pub(super) found: ByCheck<Vec<UrlId>>,
 }
 
-/// Something of each check, by its place in the registry.
+/// A value for each check, by its place in the registry.
 pub(super) struct ByCheck<T>(Vec<T>);
 
 impl<T: Default> Default for ByCheck<T> {
@@ -64,27 +65,28 @@ impl<T: Default> Default for ByCheck<T> {
 }
 
 impl<T> ByCheck<T> {
-    fn of(&mut self, check: &Check) -> &mut T {
+    fn get_mut(&mut self, check: &Check) -> &mut T {
         &mut self.0[check.place()]
     }
 
-    /// Each of them with its check.
+    /// Yields each value with its check.
     pub(super) fn into_each(self) -> impl Iterator<Item = (&'static Check, T)> {
         checks::registry().iter().zip(self.0)
     }
 }
 
-/// What a check found, altogether.
+/// Severity and weight of all findings of a check.
 #[derive(Clone, Copy)]
 pub(super) struct Weighed {
-    /// The worst of it.
+    /// Highest severity of its findings.
     pub(super) severity: Severity,
-    /// Weights times the ranks of the pages concerned, as integers so that the order of pages does not matter.
+    /// Sum of weight times rank over the pages concerned, in units of 1 / [`UNIT`]: an integer, so that the order of pages does
+    /// not change it.
     sum: u64,
 }
 
 impl Weighed {
-    /// What the issue weighs, as [`impact_of`] says.
+    /// Returns the impact of the issue; see [`impact_of`].
     pub(super) fn impact(self) -> f64 {
         impact_of(self.sum as f64 / UNIT)
     }
@@ -96,11 +98,11 @@ impl Weighed {
     }
 }
 
-/// One in the sums of weights.
+/// Weight of 1.0 in the integer sums.
 const UNIT: f64 = (1_u64 << 40) as f64;
 
 impl Sums {
-    /// What another thread has counted.
+    /// Adds the sums of another thread.
     pub(super) fn merge(&mut self, other: Self) {
         self.scores.merge(&other.scores);
         self.totals.errors += other.totals.errors;
@@ -108,30 +110,30 @@ impl Sums {
         self.totals.notices += other.totals.notices;
         for (check, weighed) in other.weights.into_each() {
             if let Some(weighed) = weighed {
-                Weighed::add(self.weights.of(check), weighed);
+                Weighed::add(self.weights.get_mut(check), weighed);
             }
         }
         self.marks.extend(other.marks);
         self.told.extend(other.told);
         self.unproven.extend(other.unproven);
         for (check, pages) in other.found.into_each() {
-            self.found.of(check).extend(pages);
+            self.found.get_mut(check).extend(pages);
         }
     }
 
-    /// Checks that found something.
+    /// Returns the count of checks that found something.
     pub(super) fn issues(&self) -> u64 {
         self.weights.0.iter().flatten().count() as u64
     }
 
-    /// `None` when a check found nothing.
+    /// Returns severity and weight of the findings of a check; `None` if it found nothing.
     pub(super) fn weighed(&self, check: &Check) -> Option<Weighed> {
         self.weights.0[check.place()]
     }
 
     fn add(&mut self, check: &'static Check, severity: Severity, rank: f64) {
         let sum = (weight(severity) * rank * UNIT).round() as u64;
-        Weighed::add(self.weights.of(check), Weighed { severity, sum });
+        Weighed::add(self.weights.get_mut(check), Weighed { severity, sum });
         match severity {
             Severity::Error => self.totals.errors += 1,
             Severity::Warning => self.totals.warnings += 1,
@@ -140,29 +142,29 @@ impl Sums {
     }
 }
 
-/// Everything pages are evaluated with.
+/// Shared input of all evaluators.
 pub(super) struct Shared {
     pub(super) index: Arc<SiteGraph>,
     pub(super) origin: Origin,
     pub(super) rules: Rules,
     pub(super) ids: Arc<PageIds>,
     pub(super) ignored: HashSet<(Uuid, Uuid)>,
-    /// Of each check, in the order of the registry.
+    /// Issue id of each check, in the order of the registry.
     pub(super) issue_ids: Vec<Uuid>,
     pub(super) now_ms: i64,
 }
 
-/// What one of those that evaluate has seen.
+/// Results of one evaluator.
 #[derive(Default)]
 pub(super) struct Evaluated {
     pub(super) sums: Sums,
-    pub(super) gathered: Gathered,
-    /// The page that the start ends at.
+    pub(super) gathered: FindingSpill,
+    /// Page that the start URL ends at.
     pub(super) home: Option<PageFacts>,
 }
 
 impl Evaluated {
-    /// What another has seen.
+    /// Adds the results of another evaluator.
     pub(super) fn merge(&mut self, other: Self) {
         self.sums.merge(other.sums);
         self.gathered.merge(other.gathered);
@@ -174,7 +176,7 @@ impl Evaluated {
 pub(super) fn evaluate_batches(
     shared: &Shared,
     saved: &Mutex<Receiver<Vec<u8>>>,
-    mut gathered: Gathered,
+    mut gathered: FindingSpill,
 ) -> Result<Evaluated, JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
     let by = Asking::new(shared.rules.clone(), shared.now_ms).fingerprint();
@@ -191,14 +193,14 @@ pub(super) fn evaluate_batches(
             }
             evaluate(shared, &context, (&pages, &early), &mut sums, &mut gathered)?;
             home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
-            // what makes and writes portions meanwhile is woken often, and would wait for milliseconds each time
+            // threads that make and write portions meanwhile are woken often, and would wait for milliseconds each time
             std::thread::yield_now();
         }
     }
     Ok(Evaluated { sums, gathered, home })
 }
 
-/// What is behind a lock that no one leaves half changed.
+/// Locks a mutex and ignores poisoning: no holder leaves the value half changed.
 pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -208,7 +210,7 @@ fn evaluate(
     context: &Context<'_>,
     (pages, early): (&[PageFacts], &[Option<Early>]),
     sums: &mut Sums,
-    gathered: &mut Gathered,
+    gathered: &mut FindingSpill,
 ) -> Result<(), JobError> {
     let index = &shared.index;
     let evaluated = checks::evaluate(pages, early, context);
@@ -236,14 +238,14 @@ fn evaluate(
                     counts.count(check, severity, rules);
                 }
             }
-            sums.found.of(check).push(facts.id);
+            sums.found.get_mut(check).push(facts.id);
         };
         let indexable = index.has(facts.id, PageFlags::INDEXABLE);
         for finding in evaluated.findings {
             count(finding.check, rules.severity_of(finding.check, &finding.evidence));
             gathered.gather(finding.check, (facts.id, id), indexable, &evidence(&finding))?;
         }
-        // what was seen then is noted already
+        // findings of early checks are stored already
         let early = early.iter().filter(|_| evaluated.early);
         early
             .flat_map(Early::checks)
@@ -267,7 +269,7 @@ fn mark(facts: &PageFacts, index: &SiteGraph, id: Uuid) -> PageState {
     }
 }
 
-/// What is wrong with the site as a whole.
+/// Evaluates the checks of the site as a whole, adds them to `sums`, and returns their findings.
 pub(super) fn evaluate_site(
     shared: &Shared,
     home: Option<&PageFacts>,
@@ -289,7 +291,7 @@ pub(super) fn evaluate_site(
             sums.add(finding.check, severity, 1.0);
             counts.count(finding.check, severity, &shared.rules);
         }
-        sums.found.of(finding.check).push(UrlId(0));
+        sums.found.get_mut(finding.check).push(UrlId(0));
         findings.push(issues::Finding {
             issue,
             page,

@@ -1,5 +1,5 @@
-//! What checks find, on its way to the store. It is written in the order of its keys, so that each leaf is written once:
-//! findings of a very large site wait packed until everything is there.
+//! Collects findings of checks until they are written in the order of their keys, so that each leaf of the tree is written
+//! once. Findings of a very large site wait compressed until all are collected.
 
 use std::{collections::BTreeMap, mem::take, ops::Range, sync::Arc};
 
@@ -14,28 +14,28 @@ use uuid::Uuid;
 use super::super::{ids::PageIds, pipeline::portions};
 use crate::{failure::defect, jobs::JobError};
 
-/// Bytes of findings that are packed together.
+/// Bytes of findings above which they are packed.
 const PLAIN: usize = 8 << 20;
-/// Findings that are handed on together: one transaction, for the end of which others wait.
+/// Findings in one transaction. Other writers wait for its end.
 const PORTION: usize = 16 * 1024;
-/// Parts of the findings of a check, by the beginning of the ids of pages.
+/// Parts of the findings of a check, by the first byte of page ids.
 const RANGES: usize = 16;
 
-/// Where, taken for one that may be in the index or not, and the evidence, JSON text.
+/// A finding: its page, whether the page was taken for indexable, and the evidence as JSON text.
 type Seen<'s> = (UrlId, bool, &'s str);
 
-/// What findings are in the store.
+/// Data by which findings are resolved to issues and pages of the store.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'n> {
+pub(super) struct StoredIds<'n> {
     /// The issue of each check, in the order of the registry.
     pub(super) issues: &'n [Uuid],
     pub(super) ids: &'n PageIds,
     pub(super) index: &'n SiteGraph,
 }
 
-impl Known<'_> {
-    /// The page. None of another site, or that was taken for what it is not: such pages are evaluated anew, as
-    /// [`searchwright_site::checks::evaluate`] says.
+impl StoredIds<'_> {
+    /// Returns the id of a page; `None` if it belongs to another site, or was wrongly taken for indexable or not. Such pages are
+    /// evaluated again; see [`searchwright_site::checks::evaluate`].
     fn page(&self, page: UrlId, indexable: bool) -> Option<Uuid> {
         let is_so = self.index.has(page, PageFlags::INTERNAL)
             && self.index.has(page, PageFlags::INDEXABLE) == indexable;
@@ -50,7 +50,7 @@ pub(super) struct Portion {
     text: Arc<String>,
 }
 
-/// A finding, and where its evidence is in the text.
+/// A finding, with the range of its evidence in the text.
 #[derive(Debug)]
 struct Found {
     issue: Uuid,
@@ -69,7 +69,7 @@ impl Portion {
     }
 }
 
-/// Findings behind which others come.
+/// Findings that wait to be sent, in the order of their keys.
 #[derive(Debug, Default)]
 struct Next {
     found: Vec<Found>,
@@ -77,15 +77,15 @@ struct Next {
 }
 
 impl Next {
-    /// Takes in what was gathered of an issue.
-    fn add(&mut self, issue: Uuid, mut plain: &[u8], known: Known<'_>) -> Result<(), JobError> {
+    /// Adds the findings of an issue from their packed form.
+    fn add(&mut self, issue: Uuid, mut plain: &[u8], known: StoredIds<'_>) -> Result<(), JobError> {
         let mut all: Vec<Seen<'_>> = Vec::new();
         while !plain.is_empty() {
             let seen = postcard::take_from_bytes(plain).map_err(|e| defect("gathered", e))?;
             all.push(seen.0);
             plain = seen.1;
         }
-        // with nothing else in between, so that many wait for memory together
+        // looked up one after the other with nothing in between, so that cache misses overlap
         let pages = all
             .iter()
             .map(|(page, indexable, _)| known.page(*page, *indexable));
@@ -103,8 +103,8 @@ impl Next {
         Ok(())
     }
 
-    /// Gives it in portions, until one is not taken.
-    fn give(&mut self, give: &mut dyn FnMut(Portion) -> bool) -> bool {
+    /// Sends the findings in portions, until the receiver refuses one. Returns whether all were accepted.
+    fn send_portions(&mut self, give: &mut dyn FnMut(Portion) -> bool) -> bool {
         let text = Arc::new(take(&mut self.text));
         portions(take(&mut self.found), PORTION).all(|found| {
             give(Portion {
@@ -115,24 +115,24 @@ impl Next {
     }
 }
 
-/// What was found so far: [`Seen`] after [`Seen`], in a part for each range of each check.
+/// Findings collected so far: one part for each range of each check, which holds [`Seen`] after [`Seen`].
 #[derive(Debug)]
-pub(super) struct Gathered {
+pub(super) struct FindingSpill {
     parts: Vec<Vec<u8>>,
-    /// That these take, and how many they may.
+    /// Bytes in `parts`, and the bytes above which these are packed.
     bytes: usize,
     most: usize,
     packed: Vec<BTreeMap<usize, Vec<u8>>>,
 }
 
-impl Default for Gathered {
+impl Default for FindingSpill {
     fn default() -> Self {
         Self::one_of(1)
     }
 }
 
-impl Gathered {
-    /// One of so many that gather at the same time, and share the room for what is not packed.
+impl FindingSpill {
+    /// Makes one of `many` collectors that run at the same time and share the bytes of unpacked findings.
     pub(super) fn one_of(many: usize) -> Self {
         Self {
             parts: Vec::new(),
@@ -142,7 +142,7 @@ impl Gathered {
         }
     }
 
-    /// Takes in what a check found on a page of that id, taken for one that may be in the index or not.
+    /// Adds a finding of a check on a page; `indexable` says whether the page was taken for indexable.
     pub(super) fn gather(
         &mut self,
         check: &Check,
@@ -163,7 +163,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Takes in what another gathered, when nothing else comes.
+    /// Adds the findings of another collector. Call when none of them collects any more.
     pub(super) fn merge(&mut self, other: Self) {
         self.packed.extend(other.packed);
         self.bytes += other.bytes;
@@ -191,10 +191,10 @@ impl Gathered {
         self.bytes = 0;
     }
 
-    /// All in portions of one transaction, each in the order of its keys and behind the one before, until one is not taken.
+    /// Sends all findings in portions of one transaction each, in the order of their keys, until the receiver refuses one.
     pub(super) fn rest(
         mut self,
-        known: Known<'_>,
+        known: StoredIds<'_>,
         give: &mut dyn FnMut(Portion) -> bool,
     ) -> Result<(), JobError> {
         let mut checks: Vec<(Uuid, usize)> = known.issues.iter().copied().zip(0..).collect();
@@ -213,19 +213,19 @@ impl Gathered {
                 }
                 let open = self.parts.get_mut(place).map(take).unwrap_or_default();
                 next.add(issue, &open, known)?;
-                // as numbers, which are in the same order, ids are compared without a call
+                // numbers have the same order as ids, and are compared without a function call
                 next.found[before..].sort_by_key(|found| found.page.as_u128());
-                if next.found.len() >= PORTION && !next.give(give) {
+                if next.found.len() >= PORTION && !next.send_portions(give) {
                     return Ok(());
                 }
             }
         }
-        next.give(give);
+        next.send_portions(give);
         Ok(())
     }
 }
 
-/// The range of an id, by its beginning.
+/// Returns the range of a page id, by its first byte.
 fn range(page: Uuid) -> usize {
     usize::from(page.as_bytes()[0]) * RANGES / 256
 }
@@ -236,10 +236,10 @@ mod tests {
 
     use super::{super::tests::index, *};
 
-    /// What a check, by its place, says of a page, taken for one in the index or not.
+    /// Place of a check, page, whether the page was taken for indexable, and evidence.
     type Said = (usize, UrlId, bool, String);
 
-    /// One finding of so many bytes on each page, and one on every fifth that was taken for one in the index.
+    /// Yields a finding of so many bytes on each page, and a second one on every fifth page, then taken for indexable.
     fn said(numbers: Range<u32>, bytes: usize) -> impl Iterator<Item = Said> {
         let of = move |number: u32, indexable: bool| {
             let check = [1, 2, 0, 0, 0, 0, 0, 0][number as usize % 8];
@@ -251,7 +251,7 @@ mod tests {
         })
     }
 
-    fn gather(gathered: &mut Gathered, said: impl Iterator<Item = Said>, ids: &PageIds) {
+    fn gather(gathered: &mut FindingSpill, said: impl Iterator<Item = Said>, ids: &PageIds) {
         for (check, page, indexable, evidence) in said {
             let (check, page) = (&checks::registry()[check], (page, ids.get(page)));
             gathered.gather(check, page, indexable, &evidence).unwrap();
@@ -262,7 +262,7 @@ mod tests {
         [5, 9, 2].map(Uuid::from_u128)
     }
 
-    /// Pages, bytes found on each, how many gather, and whether something is packed.
+    /// Pages, bytes of the finding on each, collectors, and whether something is packed.
     const CASES: [(u32, usize, usize, bool); 7] = [
         (0, 1, 1, false),
         (9_000, 700, 1, false),
@@ -278,13 +278,13 @@ mod tests {
     fn what_goes_in_comes_out_in_the_order_of_keys() {
         let (index, issues) = (index(400_000), issues());
         let ids = PageIds::default().complete(Uuid::nil(), &index, 2);
-        let known = Known {
+        let known = StoredIds {
             issues: &issues,
             ids: &ids,
             index: &index,
         };
         for (pages, bytes, many, is_much) in CASES {
-            let mut each: Vec<Gathered> = (0..many).map(|_| Gathered::one_of(many)).collect();
+            let mut each: Vec<FindingSpill> = (0..many).map(|_| FindingSpill::one_of(many)).collect();
             for (turn, from) in (0..pages).step_by(500).enumerate() {
                 gather(&mut each[turn % many], said(from..from + 500, bytes), &ids);
             }
@@ -313,13 +313,13 @@ mod tests {
     fn who_writes_no_more_gets_no_more() {
         let (index, issues) = (index(40_000), issues());
         let ids = PageIds::default().complete(Uuid::nil(), &index, 2);
-        let known = Known {
+        let known = StoredIds {
             issues: &issues,
             ids: &ids,
             index: &index,
         };
         for many in [1, 100] {
-            let mut gathered = Gathered::one_of(many);
+            let mut gathered = FindingSpill::one_of(many);
             gather(&mut gathered, said(0..40_000, 10), &ids);
             assert_eq!(gathered.packed.is_empty(), many == 1);
             let mut given = 0;

@@ -1,11 +1,11 @@
-//! How long each part of an analysis took.
+//! Durations of the parts of an analysis.
 
 use std::{
     fmt,
     time::{Duration, Instant},
 };
 
-/// How long each part took, for whoever wonders what an analysis does all the time.
+/// Durations of the parts so far, for the log.
 pub(super) struct Laps {
     last: Instant,
     taken: Vec<(&'static str, Duration)>,
@@ -19,7 +19,7 @@ impl Laps {
         }
     }
 
-    /// A part has ended.
+    /// Records the end of a part.
     pub(super) fn lap(&mut self, part: &'static str) {
         let now = Instant::now();
         self.taken.push((part, now - self.last));

@@ -1,4 +1,4 @@
-//! What the pages are called that may be found: by their titles and first headings. Noted while the crawl goes on.
+//! Names of indexable pages: their titles and first headings. Collected during the crawl.
 
 use searchwright_keywords::cannibalisation::{name_key, title_key};
 use searchwright_site::{
@@ -10,13 +10,13 @@ use uuid::Uuid;
 
 use super::super::ids::PageIds;
 
-/// What pages are called, as hashes, each with the page.
+/// Hashes of the names of pages, each with its page.
 #[derive(Debug, Default)]
 pub(super) struct Names(Vec<(i64, UrlId)>);
 
 impl Names {
-    /// Takes in a page.
-    pub(super) fn note(&mut self, facts: &PageFacts) {
+    /// Adds the title of a page and, if its key differs, the first `h1`.
+    pub(super) fn insert(&mut self, facts: &PageFacts) {
         let Some(html) = facts.html.as_deref() else { return };
         let heading = html.headings.iter().find(|heading| heading.level == 1);
         let title = html.titles.first().and_then(|title| title_key(title));
@@ -26,7 +26,7 @@ impl Names {
             .extend(keys.into_iter().flatten().map(|key| (key, facts.id)));
     }
 
-    /// Those of pages of the site that may be found, by their names; of a name the first pages by address.
+    /// Keeps indexable pages of the site, sorted by name; of each name at most [`MAX_PAGES_PER_NAME`] pages, the first by URL.
     pub(super) fn placed(mut self, index: &SiteGraph) -> Self {
         let findable = |page| index.has(page, PageFlags::INTERNAL) && index.has(page, PageFlags::INDEXABLE);
         self.0.retain(|(_, page)| findable(*page));
@@ -45,7 +45,7 @@ impl Names {
         self
     }
 
-    /// Portions of so many, to be written one after the other; one name is in one of them.
+    /// Yields the names in portions of about `most`, to be written one after the other. A name is never split between two.
     pub(super) fn portions(&self, most: usize, ids: &PageIds) -> impl Iterator<Item = Vec<(i64, Uuid)>> {
         let mut rest = &self.0[..];
         std::iter::from_fn(move || {

@@ -1,30 +1,30 @@
-//! What the analysis needs of each page beside the graph, noted while the crawl saves it: so that the pages are written, and what
-//! is found on them already, while the other checks are asked.
+//! Data of each page that the analysis needs besides the graph, collected while the crawl saves the page. With it, rows of pages
+//! and findings of early checks are written while the other checks run.
 
 use searchwright_site::{checks::Noticed, page::PageFacts};
 use uuid::Uuid;
 
 use super::{
     super::{ids::PageIds, page_links::Batches},
-    gather::Gathered,
+    gather::FindingSpill,
     names::Names,
     page_rows::PageRows,
 };
 use crate::jobs::JobError;
 
-/// What is noted of pages while the crawl saves them.
+/// Data of pages that was collected during the crawl.
 #[derive(Debug, Default)]
 pub(in crate::audits) struct Noted {
-    /// Their ids.
+    /// Ids of the pages.
     pub(super) ids: PageIds,
-    /// What their rows say.
+    /// Data of their rows.
     pub(super) rows: PageRows,
-    /// Where they are saved.
+    /// Batches in which they are saved.
     pub(super) batches: Batches,
-    /// What they are called.
+    /// Names of the pages.
     pub(super) names: Names,
-    /// What is found by looking at nothing else.
-    pub(super) found: Gathered,
+    /// Findings of checks that need only the page itself.
+    pub(super) found: FindingSpill,
 }
 
 impl Noted {
@@ -34,11 +34,11 @@ impl Noted {
             rows: PageRows::new(project),
             batches: Batches::default(),
             names: Names::default(),
-            found: Gathered::default(),
+            found: FindingSpill::default(),
         }
     }
 
-    /// Takes in the pages of a batch, and what is found on them already.
+    /// Adds the pages of a batch, and the findings of early checks on them.
     pub(in crate::audits) fn note<'p>(
         &mut self,
         pages: impl Iterator<Item = &'p PageFacts>,
@@ -46,9 +46,9 @@ impl Noted {
         number: u32,
     ) -> Result<(), JobError> {
         for facts in pages {
-            self.batches.note(facts.id, number);
-            self.names.note(facts);
-            self.ids.insert(facts.id, self.rows.note(facts)?);
+            self.batches.insert(facts.id, number);
+            self.names.insert(facts);
+            self.ids.insert(facts.id, self.rows.insert(facts)?);
         }
         for noticed in noticed {
             let page = (noticed.page, self.ids.get(noticed.page));

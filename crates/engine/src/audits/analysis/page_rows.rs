@@ -1,6 +1,6 @@
-//! What the rows of pages say that the graph of a crawl does not: noted while the crawl goes on, so that the rows can be written
-//! while its checks are evaluated. They are written in the order of their ids, so that each leaf of a tree is written once, and
-//! until then are packed: of a very large site there are many.
+//! Data of the rows of pages that the graph of a crawl lacks, collected during the crawl, so that the rows can be written while
+//! checks are evaluated. They are written in the order of their ids, so that each leaf of the tree is written once. Until then
+//! they are compressed, because a very large site has many.
 
 use std::mem::take;
 
@@ -25,16 +25,16 @@ use super::{
 };
 use crate::{failure::defect, jobs::JobError};
 
-/// Parts that pages are kept in, by the beginning of their ids. Of a million pages one has 8,000.
+/// Parts in which pages are kept, by the first byte of their ids. With a million pages, a part has about 8,000.
 const PARTS: usize = 128;
-/// Bytes of a part that are packed together.
+/// Bytes of a part above which they are packed.
 const PLAIN: usize = 16 << 10;
 
-/// A page.
+/// Data of a page for its row.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note<'n> {
     id: UrlId,
-    /// As fetched, where that is not its key.
+    /// URL as fetched, if it differs from its key.
     url: Option<&'n str>,
     status: Option<u16>,
     failure: Option<&'n str>,
@@ -43,12 +43,12 @@ struct Note<'n> {
     title: Option<&'n str>,
     words: Option<u32>,
     crawled_ms: i64,
-    /// Whether it counts in the score, and whether it does if it gave no answer before either.
+    /// Whether it counts in the score, and whether it does if it gave no answer in the previous audit either.
     scored: (bool, bool),
 }
 
 impl<'n> Note<'n> {
-    fn of(facts: &'n PageFacts, key: &str) -> Self {
+    fn new(facts: &'n PageFacts, key: &str) -> Self {
         let html = facts.html.as_deref();
         Self {
             id: facts.id,
@@ -105,7 +105,7 @@ impl<'n> Note<'n> {
     }
 }
 
-/// Why there is no answer, in the words of the contract.
+/// Returns the code of the contract for a missing answer.
 const fn why(error: &FetchError) -> &'static str {
     match error {
         FetchError::Denied => "denied",
@@ -117,15 +117,15 @@ const fn why(error: &FetchError) -> &'static str {
     }
 }
 
-/// Pages of which some are packed.
+/// Pages of a range of ids: some packed, the rest open.
 #[derive(Clone, Debug, Default)]
-struct Part {
+struct PackedPages {
     packed: Vec<Vec<u8>>,
     open: Vec<u8>,
 }
 
-impl Part {
-    fn note(&mut self, note: &Note<'_>) -> Result<(), JobError> {
+impl PackedPages {
+    fn insert(&mut self, note: &Note<'_>) -> Result<(), JobError> {
         self.open = postcard::to_extend(note, take(&mut self.open)).map_err(|e| defect("page", e))?;
         if self.open.len() >= PLAIN {
             let mut packed = lz4_flex::compress_prepend_size(&self.open);
@@ -136,7 +136,7 @@ impl Part {
         Ok(())
     }
 
-    /// Calls back with some of them at a time.
+    /// Calls `each` with some of the pages at a time.
     fn each(self, mut each: impl FnMut(Vec<Note<'_>>)) -> Result<(), JobError> {
         let mut read = |mut plain: &[u8]| {
             let mut notes = Vec::new();
@@ -156,11 +156,11 @@ impl Part {
     }
 }
 
-/// The pages of a crawl.
+/// Data of the rows of all pages of a crawl.
 #[derive(Debug, Default)]
 pub(super) struct PageRows {
     project: Uuid,
-    parts: Vec<Part>,
+    parts: Vec<PackedPages>,
 }
 
 impl PageRows {
@@ -171,18 +171,18 @@ impl PageRows {
         }
     }
 
-    /// Takes in a page. Its id.
-    pub(super) fn note(&mut self, facts: &PageFacts) -> Result<Uuid, JobError> {
+    /// Adds a page and returns its id.
+    pub(super) fn insert(&mut self, facts: &PageFacts) -> Result<Uuid, JobError> {
         let key = key_of(&facts.url);
         let id = page_id(self.project, &key);
         let part = usize::from(id.as_bytes()[0]) * PARTS / 256;
-        self.parts.resize_with(PARTS, Part::default);
-        self.parts[part].note(&Note::of(facts, &key))?;
+        self.parts.resize_with(PARTS, PackedPages::default);
+        self.parts[part].insert(&Note::new(facts, &key))?;
         Ok(id)
     }
 
-    /// Gives the rows of the pages of the site in portions of at most so many, each in the order of their ids and behind the
-    /// one before, until one is not taken. Where lists have them.
+    /// Sends the rows of the pages of the site in portions of at most `most`, in the order of their ids, until the receiver
+    /// refuses one. Returns the pages with their URLs, for the list.
     pub(super) fn each(
         self,
         index: &SiteGraph,
@@ -198,7 +198,7 @@ impl PageRows {
         for part in self.parts {
             part.each(|mut notes| {
                 notes.retain(|note| index.has(note.id, PageFlags::INTERNAL));
-                // looked up with nothing else in between, so that many wait for memory together
+                // looked up one after the other with nothing in between, so that cache misses overlap
                 let keys: Vec<&str> = notes.iter().map(|note| index.key(note.id)).collect();
                 for (note, key) in notes.iter().zip(keys) {
                     urls.add(note.id, note.url);
@@ -293,7 +293,7 @@ mod tests {
         let (index, pages) = crawl(30_000);
         let mut rows = PageRows::new(project);
         for page in &pages {
-            rows.note(page).unwrap();
+            rows.insert(page).unwrap();
         }
         assert!(rows.parts.iter().any(|part| !part.packed.is_empty()));
         let (mut all, mut portions) = (Vec::new(), 0);
@@ -352,7 +352,7 @@ mod tests {
         let (index, pages) = crawl(1_000);
         let mut rows = PageRows::new(Uuid::nil());
         for page in &pages {
-            rows.note(page).unwrap();
+            rows.insert(page).unwrap();
         }
         let mut given = 0;
         let ids = PageIds::default().complete(Uuid::nil(), &index, 1);

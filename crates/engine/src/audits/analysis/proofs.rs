@@ -1,5 +1,5 @@
-//! What an audit proves of problems that were known before and that it did not find again. Nothing is resolved by silence:
-//! not by a page or a target that gave no answer, nor by what the crawl left out.
+//! Proofs that known problems are fixed, when an audit did not find them again. Nothing is resolved by silence: not by a page
+//! or a target that gave no answer, nor by what the crawl left out.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,32 +22,32 @@ use super::{
     Measured,
 };
 
-/// What is known of the pages of an audit.
+/// Facts about the pages of an audit from which proofs are made.
 pub(super) struct Proofs {
     pub(super) index: Arc<SiteGraph>,
     pub(super) origin: Origin,
     pub(super) project: Uuid,
     pub(super) began: Instant,
-    /// Of pages that are no whole HTML, what their answers tell.
+    /// Verdicts of the answers of pages that are not complete HTML.
     pub(super) told: HashMap<Uuid, FetchVerdict>,
     /// See [`Measured`].
     pub(super) measured: Measured,
-    /// Checks that failed on some page, or that lack what they rest on.
+    /// Checks that failed on some page, or whose prerequisites are missing.
     pub(super) unproven: HashSet<&'static str>,
 }
 
-/// One issue of an audit.
+/// Proof for one issue of an audit.
 pub(super) struct Proof<'a> {
     proofs: &'a Proofs,
     issue: Uuid,
-    /// `None` proves nothing: the check is off, or no more.
+    /// Check of the issue; `None` if it proves nothing: it is off, it failed, or its prerequisites are missing.
     check: Option<&'static Check>,
-    /// Its condition is another than in the audit before.
+    /// Whether the condition of the check differs from the previous audit.
     rule_changed: bool,
 }
 
 impl Proofs {
-    /// What there is to know of every issue that the registry knows.
+    /// Returns the proof for the issue of each check in the registry.
     pub(super) fn by_issue(&self, rules: &Rules, before: &Rules) -> HashMap<Uuid, Proof<'_>> {
         let of = |check: &'static Check| {
             let issue = issue_id(self.project, check.id);
@@ -64,7 +64,7 @@ impl Proofs {
 }
 
 impl Proof<'_> {
-    /// What becomes of occurrences of the issue.
+    /// Decides on occurrences of the issue that were not found again: resolved, stale, or newer than the audit.
     pub(super) fn settle(&self, unseen: Vec<UnseenOccurrence>, witnessed: &Witnessed<'_>) -> Settlement {
         let mut settled = Settlement::default();
         for was in unseen {
@@ -101,7 +101,7 @@ impl Proof<'_> {
         over.then_some(resolution)
     }
 
-    /// A page that sends its visitors on, be it for now, and that the whole site does not name any more, is gone for the site.
+    /// Returns whether a page redirects, even temporarily, and nothing on the site names it any more: for the site it is gone.
     fn is_left_behind(&self, page: Uuid, told: FetchVerdict, witnessed: &Witnessed<'_>) -> bool {
         let index = &self.proofs.index;
         let is_so = |id| {
@@ -120,7 +120,7 @@ impl Proof<'_> {
         measured.is_none_or(|pages| pages.contains(&page))
     }
 
-    /// Whether the problem rested on something of which this audit learnt nothing.
+    /// Returns whether the problem depends on something that gave no answer in this audit.
     fn is_silent(
         &self,
         check: &Check,

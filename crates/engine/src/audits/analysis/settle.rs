@@ -1,4 +1,4 @@
-//! What an audit did not find again, and the count of every issue.
+//! Settles occurrences that an audit did not find again, and counts the occurrences of every issue.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -30,9 +30,9 @@ use crate::jobs::{JobContext, JobError};
 /// Issues that are settled at once, to share commits.
 const AT_ONCE: usize = 32;
 
-/// Settles issue after issue what the audit did not find again, in portions, so that others never wait
-/// long. Doing it twice changes nothing: the count of an issue and the event that it turned are one
-/// transaction. Returns the pages of each issue of which nothing could be told.
+/// Settles the occurrences that the audit did not find again, issue by issue and in portions, so that other writers
+/// never wait long. Idempotent: the count of an issue and the event of its change are one transaction. Returns, by
+/// issue, the visited pages without a verdict.
 pub(super) async fn settle(
     job: &JobContext,
     audit: Uuid,
@@ -89,7 +89,7 @@ pub(super) async fn settle(
     Ok(untold.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What an audit that ends without a result has changed by then is counted and told like that of any other.
+/// Records the changes of an audit that ends without a result in the histories of its issues, and counts these.
 pub(in crate::audits) async fn leave(job: &JobContext, audit: Uuid, began: Instant) -> Result<(), JobError> {
     let db = &job.engine.db;
     let now = job.engine.clock.now();
@@ -100,14 +100,14 @@ pub(in crate::audits) async fn leave(job: &JobContext, audit: Uuid, began: Insta
         .await
 }
 
-/// [`tell`] in a transaction of its own.
+/// Runs [`tell`] in a transaction of its own.
 async fn told(job: &JobContext, by: (Uuid, Instant), issue: Uuid, now: Instant) -> Result<(), JobError> {
     let event = job.engine.clock.id();
     job.write_fenced(move |tx, scope| Box::pin(tell(tx, scope, by, (issue, event), now)))
         .await
 }
 
-/// Brings what an audit, which began then, changed of an issue to its history, and counts it.
+/// Writes the changes of an audit, which began at `began`, to the history of an issue, and counts its occurrences.
 pub(in crate::audits) async fn tell(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -126,7 +126,8 @@ pub(in crate::audits) async fn tell(
     recount(tx, scope, (issue, again), event, by, now).await
 }
 
-/// Counts the occurrences of an issue, and says if it turned, or occurs `again` on so many pages; `by` names what turned it.
+/// Counts the occurrences of an issue, and writes an event if it was opened, reopened or resolved, or occurs `again` on so many
+/// pages; `by` holds the members of the event that name the cause.
 pub(in crate::audits) async fn recount(
     tx: &mut Tx,
     scope: ProjectScope,

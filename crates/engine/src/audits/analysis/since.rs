@@ -1,4 +1,4 @@
-//! How what an audit found differs from the one before, in numbers.
+//! Counts of changes between the findings of an audit and of the previous one.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use uuid::Uuid;
 use super::super::ids::issue_id;
 use crate::{changes::merged, jobs::JobError};
 
-/// `None` when nothing is kept of the one before. `pages` and the pages of each issue in `found` are ascending.
+/// Counts the changes since the previous audit; `None` if no snapshot of it is kept. `pages` and the pages of each issue in
+/// `found` are ascending.
 pub(super) async fn since(
     db: &Db,
     scope: ProjectScope,
@@ -44,13 +45,13 @@ pub(super) async fn since(
         };
         let now = found.get(&issue).copied().unwrap_or_default();
         for (_, change) in merged(&before, now, &pages_before, pages) {
-            *counts.of(change) += 1;
+            *counts.count_mut(change) += 1;
         }
     }
     Ok(Some(counts))
 }
 
-/// Takes over what is known of pages of which this one could tell nothing: that nobody looked is no change.
+/// Adds the pages without a verdict in this audit to the pages with the issue: a missing verdict is no change.
 pub(super) fn carry(untold: HashMap<Uuid, Vec<u64>>, found: &mut Vec<(Uuid, Vec<u64>)>) {
     let mut places: HashMap<Uuid, usize> = found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
     for (issue, mut untold) in untold {

@@ -1,4 +1,4 @@
-//! What the tests of an analysis have in common.
+//! Fixtures shared by the tests of the analysis.
 
 use searchwright_site::{
     graph::{CrawlSummary, GraphBuilder, KnownRuns, SiteGraph},
@@ -8,7 +8,7 @@ use searchwright_site::{
 };
 use url::Url;
 
-/// So many pages that were asked for.
+/// Returns the index of a crawl that requested so many pages.
 pub(in crate::audits) fn index(pages: u32) -> SiteGraph {
     let (mut table, mut builder) = (UrlTable::new(1_000_000), GraphBuilder::default());
     for number in 0..pages {

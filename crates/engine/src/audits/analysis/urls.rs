@@ -10,12 +10,12 @@ use super::super::ids::PageIds;
 #[derive(Debug, Default)]
 pub(super) struct Urls {
     pages: Vec<UrlId>,
-    /// URLs that are not spelled as their keys are, which the index has.
+    /// URLs that differ from their keys; the index has the keys.
     spelled: HashMap<UrlId, Box<str>>,
 }
 
 impl Urls {
-    /// Takes in a page, with its URL where that is not its key.
+    /// Adds a page, with its URL if that differs from its key.
     pub(super) fn add(&mut self, page: UrlId, url: Option<&str>) {
         self.pages.push(page);
         if let Some(url) = url {
@@ -28,14 +28,14 @@ impl Urls {
         spelled.map_or_else(|| index.key(page), AsRef::as_ref)
     }
 
-    /// All of them by their URLs.
+    /// Sorts the pages by URL.
     pub(super) fn placed(mut self, index: &SiteGraph) -> Self {
         let pages = std::mem::take(&mut self.pages);
         let pages = by_text(pages, |page| self.url(index, page));
         Self { pages, ..self }
     }
 
-    /// Portions of so many, to be written one after the other.
+    /// Yields the pages in portions of at most `rows`, to be written one after the other.
     pub(super) fn portions(
         &self,
         rows: usize,
@@ -52,12 +52,13 @@ impl Urls {
     }
 }
 
-/// Pages in the order of what is written of them, of which each is looked at seldom: it lies where nothing has been read lately.
-/// Eight bytes of each are compared at a time, those of neighbours first, because they lie beside each other.
+/// Sorts pages by their texts, and reads each text seldom, because it is not in the processor's caches: eight bytes of each are
+/// copied beside its id and sorted, and ranges that are equal so far are sorted by the next eight. Pages with the same text stay
+/// in the order of ids.
 fn by_text<'t>(mut pages: Vec<UrlId>, text: impl Fn(UrlId) -> &'t str) -> Vec<UrlId> {
     pages.sort_unstable();
     let mut parts: Vec<(u64, UrlId)> = pages.iter().map(|page| (0, *page)).collect();
-    // what is alike as far as it was compared, and how far that was
+    // ranges that are equal as far as they were compared, and how far that was
     let mut alike = vec![(0..parts.len(), 0)];
     while let Some((range, compared)) = alike.pop() {
         let same = &mut parts[range.clone()];
@@ -68,7 +69,7 @@ fn by_text<'t>(mut pages: Vec<UrlId>, text: impl Fn(UrlId) -> &'t str) -> Vec<Ur
         let mut from = range.start;
         for same in same.chunk_by(|a, b| a.0 == b.0) {
             let to = from + same.len();
-            // a text that has ended is the same as its neighbours: none has a byte of zeros in it
+            // texts that have ended are equal: no text contains a zero byte
             let is_over = same
                 .first()
                 .is_none_or(|(part, _)| part.trailing_zeros() >= u8::BITS);
@@ -85,7 +86,7 @@ fn by_text<'t>(mut pages: Vec<UrlId>, text: impl Fn(UrlId) -> &'t str) -> Vec<Ur
     pages
 }
 
-/// Eight bytes of a text as a number that is compared as they are; zeros behind its end.
+/// Returns eight bytes of a text from `from` as a number with the same order; zeros after the end of the text.
 fn eight(text: &[u8], from: usize) -> u64 {
     let rest = text.get(from..).unwrap_or_default();
     match rest.first_chunk() {

@@ -1,4 +1,4 @@
-//! What an analysis writes. Portions are made on a thread of their own, one ahead of the store.
+//! Writes of an analysis: rows of pages, findings, names and URLs. Portions are made on a blocking thread, one ahead of the store.
 
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ use super::{
     },
     Audited,
     evaluate::Shared,
-    gather::{self, Gathered},
+    gather::{self, FindingSpill},
     names::Names,
     page_rows::PageRows,
     urls::Urls,
 };
 use crate::jobs::{JobContext, JobError};
 
-/// Rows of one transaction, of which others wait for the end.
+/// Rows in one transaction. Other writers wait for its end.
 pub(super) const ROWS: usize = 8 * 1024;
-/// Pages of one, which have many columns.
+/// Pages in one transaction; fewer, because they have many columns.
 const PAGES: usize = ROWS / 2;
-/// Names of one, which are in leaves.
+/// Names in one transaction; more, because they are stored in leaves.
 const NAMES: usize = 8 * ROWS;
 
-/// Writes the rows of pages. Where lists have them.
+/// Writes the rows of pages, and returns the pages with their URLs for the list.
 pub(super) async fn rows(
     job: &JobContext,
     audit: Audited,
@@ -49,7 +49,7 @@ pub(super) async fn rows(
     urls.await?
 }
 
-/// Takes pages up into the list.
+/// Adds pages to the list of URLs.
 pub(super) async fn urls(
     job: &JobContext,
     (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
@@ -69,11 +69,11 @@ pub(super) async fn urls(
     .await
 }
 
-/// Writes what was found.
+/// Writes findings.
 pub(super) async fn findings(
     job: &JobContext,
     audit: Audited,
-    (shared, found): (&Arc<Shared>, Gathered),
+    (shared, found): (&Arc<Shared>, FindingSpill),
     now: Instant,
 ) -> Result<(), JobError> {
     let db = &job.engine.db;
@@ -82,7 +82,7 @@ pub(super) async fn findings(
     let is_new = move |issue: Uuid| before.binary_search(&issue).is_err();
     let written = pack_ahead(
         move |give| {
-            let known = gather::Known {
+            let known = gather::StoredIds {
                 issues: &shared.issue_ids,
                 ids: &shared.ids,
                 index: &shared.index,
@@ -103,7 +103,7 @@ pub(super) async fn findings(
     written.await?
 }
 
-/// Writes what pages are called.
+/// Writes the names of pages.
 pub(super) async fn names(
     job: &JobContext,
     audit: Audited,
@@ -126,7 +126,7 @@ pub(super) async fn names(
     .await
 }
 
-/// Forgets what pages were called in audits before.
+/// Deletes the names of pages from earlier audits.
 pub(super) async fn forget_names(job: &JobContext, audit: Audited) -> Result<(), JobError> {
     let mut forgotten = ROWS as u64;
     while forgotten == ROWS as u64 {

@@ -1,4 +1,4 @@
-//! What is known of a site before it is crawled again.
+//! Knowledge of a site from before its crawl: the robots.txt copy, seeds and the time used.
 
 use std::time::Duration;
 
@@ -12,16 +12,17 @@ use crate::{
     jobs::{JobContext, JobError},
 };
 
-/// What is left at least to an audit that goes on, so that it finds its place among what it had saved.
+/// Minimum time left to a resumed audit, so that it can read what it had saved.
 const LEFT: Duration = Duration::from_secs(60);
 
-/// How long an audit has been going on, interruptions included: its longest time counts from its start.
+/// Returns the time since the start of an audit, interruptions included, because `longest` counts from the start; at most
+/// `longest` less [`LEFT`].
 pub(super) fn elapsed(audit: &Audit, now: Instant, longest: Duration) -> Duration {
     let since = audit.started_at.map_or(0, |at| now.millis() - at.millis());
     Duration::from_millis(u64::try_from(since).unwrap_or(0)).min(longest.saturating_sub(LEFT))
 }
 
-/// robots.txt as it was last answered with, as long as that may be used (RFC 9309 section 2.4).
+/// Returns the last answer for robots.txt while it may still be used (RFC 9309 section 2.4).
 pub(super) async fn robots_copy(job: &JobContext) -> Result<Option<WellKnownFile>, JobError> {
     let db = &job.engine.db;
     let kept = crawls::find_robots(&mut db.read().await?, job.leased.scope).await?;
@@ -43,7 +44,7 @@ pub(super) async fn keep_robots(
     if !answered {
         return Ok(());
     }
-    // what is saved does not say when it was asked: not before this
+    // the saved answer does not say when it was fetched: not before this
     let seen = audit.requested_at;
     let data = postcard::to_stdvec(file).map_err(|e| defect("copy of robots.txt", e))?;
     job.write_fenced(move |tx, scope| {

@@ -1,6 +1,6 @@
-//! What the audit before read, for a crawl that asks servers only for pages that have changed since. In memory is where each
-//! page lies, 16 bytes of it (16 MB of a million, which no audit exceeds), and the few batches that are being read: pages come
-//! in much the same order as last time.
+//! Pages of the previous audit, for a crawl that makes conditional requests. Memory holds the batch of each page, 16 bytes each
+//! (16 MB for a million pages, which no audit exceeds), and the few batches that are being read: pages come in much the same
+//! order as last time.
 
 use std::{collections::HashMap, fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -35,17 +35,17 @@ const LISTED: usize = 4_096;
 /// Pages whose facts are kept, some 10 kB each.
 const READ: usize = 768;
 
-/// By what the pages of a batch can be asked for, as it is stored.
+/// Stored form of the validators of the pages of a batch.
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    /// Who read them; see [`reader`].
+    /// Fingerprint of the reader; see [`reader`].
     reader: u64,
-    /// By the hash of the URL, ascending.
+    /// Validators by the hash of the URL, ascending.
     pages: Vec<(u64, Validators)>,
 }
 
-/// Who reads pages: the version of the reader, the name that servers are told, to which they may answer differently, and
-/// what is counted by a number of the project's own.
+/// Returns the fingerprint of a reader of pages: its version, its `User-Agent`, to which servers may answer differently, and
+/// the threshold of the project that is applied while a page is read.
 pub(super) fn reader(user_agent: &str, thresholds: &Thresholds) -> u64 {
     let words = thresholds.long_paragraph_words;
     hash(format!("{READER} {words} {user_agent}").as_bytes())
@@ -55,7 +55,7 @@ fn place(url: &str) -> u64 {
     hash(url.as_bytes())
 }
 
-/// The stored form of those of a batch.
+/// Packs the validators of a batch; `None` if no page has any.
 pub(super) fn pack(batch: &Batch, reader: u64, rooms: &mut Rooms) -> Result<Option<Vec<u8>>, JobError> {
     let pages = batch.pages.iter().filter_map(|page| {
         let validators = page.facts.validators.as_deref()?;
@@ -74,10 +74,10 @@ fn read_list(data: &[u8]) -> Result<Saved, Failure> {
     postcard::from_bytes(&plain).map_err(|e| defect("saved validators", e))
 }
 
-/// Some batches, those used last: as many as have so many pages, and one in any case.
+/// Cache of the batches used last: those that together have at most `most` pages, and at least one.
 struct Recent<T> {
     most: usize,
-    /// With how many pages each had.
+    /// Number, count of pages, and content of each, the one used last at the end.
     batches: Vec<(u32, usize, T)>,
 }
 
@@ -112,7 +112,7 @@ impl<T> Recent<T> {
     }
 }
 
-/// A page that was read, and whether its text is with it.
+/// A page that was read, and whether it has its text.
 type Read = (PageFacts, bool);
 
 /// Pages of an audit by their URLs.
@@ -122,10 +122,10 @@ pub(super) struct Earlier {
     audit: Uuid,
     /// The batch of each page by the hash of its URL, ascending.
     places: Vec<(u64, u32)>,
-    /// Batches whose texts were kept, which are the first ones.
+    /// Count of batches whose texts were kept; these are the first ones.
     with_texts: u32,
-    /// Of the audit under way.
-    texts: page_texts::Kept,
+    /// Texts that the running audit keeps.
+    texts: page_texts::TextBudget,
     lists: Mutex<Recent<Vec<(u64, Validators)>>>,
     batches: Mutex<Recent<HashMap<u64, Read>>>,
 }
@@ -139,13 +139,13 @@ impl fmt::Debug for Earlier {
     }
 }
 
-/// What the audit before this one read, if anything of it can be used again.
-pub(super) async fn of(
+/// Loads the places of the pages that the previous audit read; `None` if none can be reused.
+pub(super) async fn load(
     db: &Db,
     scope: ProjectScope,
     audit: &Audit,
     reader: u64,
-    texts: page_texts::Kept,
+    texts: page_texts::TextBudget,
 ) -> Result<Option<Arc<dyn crawl::PreviousCrawl>>, JobError> {
     let Some(previous) = previous_audit(audit) else {
         return Ok(None);
@@ -176,7 +176,8 @@ pub(super) async fn of(
     })))
 }
 
-/// Where pages are that this reader has read; others may have written lists of another form.
+/// Returns the batches of the pages that this reader has read, by URL hash. Lists of other readers may have another form and are
+/// skipped.
 fn found(lists: &[(u32, Vec<u8>)], reader: u64) -> Vec<(u64, u32)> {
     let mut places = Vec::new();
     for (number, data) in lists {
@@ -196,7 +197,7 @@ impl Earlier {
         (*known == place).then_some(*number)
     }
 
-    /// The audit under way keeps the text of what it fetches now.
+    /// Returns whether the running audit keeps the texts of pages that it fetches now.
     fn keeps_texts(&self) -> bool {
         self.texts.goes_on()
     }
@@ -267,7 +268,7 @@ impl Earlier {
     }
 }
 
-/// What cannot be read is fetched.
+/// Maps a read error to `None`, so that the page is fetched.
 fn or_none<T>(found: Result<Option<T>, JobError>) -> Option<T> {
     found.unwrap_or_else(|error| {
         tracing::warn!(?error, "cannot read what the last audit read");

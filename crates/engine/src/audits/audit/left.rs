@@ -1,4 +1,4 @@
-//! How an audit ends that has no result.
+//! Ends of an audit without a result: failed, given up, or cancelled.
 
 use searchwright_contract::{
     Instant,
@@ -24,7 +24,8 @@ use uuid::Uuid;
 use super::{super::analysis, began};
 use crate::{Engine, jobs::Job};
 
-/// Why a crawl that ended is no result. One that saw pages before it was cut is a partial one.
+/// Returns the reason for which a crawl that ended has no result; `None` if it has one. A crawl that was cut after it saw pages
+/// has a partial result.
 pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
     let home = ending.origin.home;
     let said = match ending.index.status(home) {
@@ -53,7 +54,7 @@ pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
     })
 }
 
-/// Why an audit is not resumed again, what is left of it, and how to go on.
+/// Returns the message of an audit that is not resumed again: the reason, what is kept of it, and how to go on.
 pub(super) fn given_up(crashes: i64, fetched: u64, has_previous: bool) -> String {
     let again = if has_previous {
         "which asks for the pages that the last one with results read only if they have changed"
@@ -66,13 +67,13 @@ pub(super) fn given_up(crashes: i64, fetched: u64, has_previous: bool) -> String
     )
 }
 
-/// What became of robots.txt, and what to do.
+/// Returns the message for a robots.txt that could not be fetched: the cause, and what to do.
 fn without_robots(origin: &Origin) -> String {
     let (root, file) = (&origin.root, &origin.robots);
     let asked = format!("{root}/robots.txt");
     let led = match &*file.url {
         same if *same == *asked => String::new(),
-        // where to is for the site to choose, and no text of this program
+        // the target is chosen by the site, so it is not put into a text of this program
         _ => "it leads elsewhere, ".to_owned(),
     };
     let host = root.strip_prefix("https://");
@@ -145,7 +146,7 @@ pub(crate) async fn abort(
     rescore(engine, tx, scope, &audit, now).await
 }
 
-/// What an audit without a result found of the pages of the one before counts there.
+/// Queues a rescore of the previous audit, so that what an audit without a result found on its pages counts there.
 async fn rescore(
     engine: &Engine,
     tx: &mut Tx,
@@ -161,8 +162,8 @@ async fn rescore(
     Ok(())
 }
 
-/// An audit whose job was stopped while no worker held it: before one took it, or since the one that did was stopped. What it
-/// changed by then is told.
+/// Cancels the audit of a job that no worker holds: none has taken it, or the one that had was stopped. What the audit changed
+/// by then is recorded in the histories of issues.
 pub(crate) async fn withdraw(
     engine: &Engine,
     tx: &mut Tx,
@@ -183,7 +184,7 @@ pub(crate) async fn withdraw(
     rescore(engine, tx, scope, &audit, now).await
 }
 
-/// The audit that a job carries out.
+/// Returns the active audit of a job, with its id.
 async fn of_job(tx: &mut Tx, scope: ProjectScope, job: Uuid) -> Result<Option<(Audit, Uuid)>> {
     let audit = audits::find_active(tx, scope).await?;
     let audit = audit.filter(|audit| audit.job_id == job.to_string());

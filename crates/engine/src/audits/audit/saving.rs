@@ -1,4 +1,4 @@
-//! Saves what a crawl has read, and notes of it what the analysis will need.
+//! Saves the batches of a crawl, and keeps in memory what the analysis will need of them.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     super::{
         analysis::Noted,
-        batches::{Asked, Rooms, pack},
+        batches::{EarlyAnswers, Rooms, pack},
         page_runs, page_texts,
     },
     earlier,
@@ -29,9 +29,9 @@ use crate::{
     posts::own_pages,
 };
 
-/// Bytes of pages that are packed in some two milliseconds, in which a thread of the runtime does nothing for others.
+/// Bytes of pages that are packed in about two milliseconds, for which a thread of the runtime may be blocked.
 const SMALL: u64 = 2 << 20;
-/// Bytes of a page that are packed in the time of a URL that became known.
+/// Bytes of a page that take as long to pack as one discovered URL.
 const URL: u64 = 1 << 10;
 
 /// Saves batches under the fence.
@@ -40,7 +40,7 @@ pub(super) struct Saving {
     pub(super) job: JobContext,
     pub(super) audit: Uuid,
     pub(super) next: u32,
-    pub(super) texts: page_texts::Kept,
+    pub(super) texts: page_texts::TextBudget,
     pub(super) reader: u64,
     pub(super) noted: Noted,
     pub(super) rooms: Rooms,
@@ -52,12 +52,12 @@ pub(super) struct Saving {
 pub(in crate::audits) struct Stopped(JobError);
 
 impl Stopped {
-    /// What stops a crawl for a reason.
+    /// Wraps the error for which a crawl is stopped.
     pub(in crate::audits) fn by(reason: JobError) -> SinkError {
         SinkError(Box::new(Self(reason)))
     }
 
-    /// The reason for which a crawl stopped.
+    /// Returns the error for which a crawl stopped.
     pub(in crate::audits) fn reason(of: SinkError) -> JobError {
         match of.0.downcast::<Self>() {
             Ok(stopped) => stopped.0,
@@ -74,14 +74,14 @@ impl Sink for Saving {
         let texts = self.texts.clone();
         let (mut noted, mut rooms) = (std::mem::take(&mut self.noted), std::mem::take(&mut self.rooms));
         let pages = batch.pages.iter().map(|page| page.facts.body_bytes);
-        // a sitemap may bring ten thousand without a page
+        // a sitemap may bring ten thousand URLs without a page
         let urls = batch.discovered.iter().map(|_| URL);
         let bytes = pages.chain(urls).fold(0, u64::saturating_add);
         let packing = move || {
             let pages = || batch.pages.iter().map(|page| &page.facts);
-            let (asked, noticed) = Asked::of(&asking, pages());
+            let (asked, noticed) = EarlyAnswers::evaluate(&asking, pages());
             noted.note(pages(), noticed, number)?;
-            let (texts, sketches) = if texts.note(pages()) {
+            let (texts, sketches) = if texts.record_batch(pages()) {
                 (
                     Some(page_texts::pack(&batch, &mut rooms)?),
                     Some(own_pages::pack(&batch)?),

@@ -1,29 +1,30 @@
-//! The pages of a batch, a few at a time: of more, what is read first has left the processor's caches when it is looked at.
+//! Reads the pages of a batch a few at a time: with more, the first ones have left the processor's caches before they are used.
 
 use searchwright_site::{checks::Early, page::PageFacts};
 
 use super::{Behind, placed, places, read};
 use crate::failure::{Failure, defect};
 
-/// Pages in their order, and what is known of what was found on each while the crawl went on.
+/// Pages of a batch in their order, with the results of early checks on each.
 pub(in crate::audits) struct Few<'b> {
-    pages: Pages<'b>,
+    pages: BatchPages<'b>,
     early: std::vec::IntoIter<Option<Early>>,
 }
 
-enum Pages<'b> {
-    /// Each where it is, with what is stored behind all of them.
+enum BatchPages<'b> {
+    /// Pages at known offsets, with the facts that are stored after all of them.
     Placed {
         plain: &'b [u8],
         places: std::iter::Enumerate<std::vec::IntoIter<usize>>,
         behind: Box<Behind<'b>>,
     },
-    /// Of a batch of an older release, which does not say where they are.
+    /// Pages of a batch of an older release, which has no offsets.
     Whole(std::vec::IntoIter<PageFacts>),
 }
 
 impl<'b> Few<'b> {
-    /// What was found is known unless it was by other rules. `room` is for the next batch what it was for this one.
+    /// Opens a stored batch. Results of early checks are included if they were made under the rules with the fingerprint `by`.
+    /// `room` is a buffer that can be reused for the next batch.
     pub(in crate::audits) fn open(data: &[u8], by: u64, room: &'b mut Vec<u8>) -> Result<Self, Failure> {
         let (size, packed) =
             lz4_flex::block::uncompressed_size(data).map_err(|e| defect("saved batch", e))?;
@@ -32,13 +33,13 @@ impl<'b> Few<'b> {
         let plain = room.get(..size).unwrap_or_default();
         let (before, Some(places)) = places::split(plain) else {
             return Ok(Self {
-                pages: Pages::Whole(read(plain)?.saved.2.into_iter()),
+                pages: BatchPages::Whole(read(plain)?.saved.2.into_iter()),
                 early: Vec::new().into_iter(),
             });
         };
         let (before, objects, _) = placed::split(before)?;
         let places: Vec<usize> = places.map(|(_, at)| at).collect();
-        // what is behind pages begins where the last of them ends
+        // the parts after the pages begin where the last page ends
         let rest = match places.last() {
             Some(at) => page(before, *at)?.1,
             None => &[],
@@ -46,7 +47,7 @@ impl<'b> Few<'b> {
         let behind = Behind::read(rest, objects)?;
         Ok(Self {
             early: behind.early(by)?.into_iter(),
-            pages: Pages::Placed {
+            pages: BatchPages::Placed {
                 plain: before,
                 places: places.into_iter().enumerate(),
                 behind: Box::new(behind),
@@ -54,13 +55,13 @@ impl<'b> Few<'b> {
         })
     }
 
-    /// The next so many, none at the end.
+    /// Returns the next pages, at most `most`; none at the end.
     pub(in crate::audits) fn next(
         &mut self,
         most: usize,
     ) -> Result<(Vec<PageFacts>, Vec<Option<Early>>), Failure> {
         let pages: Vec<PageFacts> = match &mut self.pages {
-            Pages::Placed {
+            BatchPages::Placed {
                 plain,
                 places,
                 behind,
@@ -72,14 +73,14 @@ impl<'b> Few<'b> {
                 });
                 pages.collect::<Result<_, Failure>>()?
             }
-            Pages::Whole(pages) => pages.take(most).collect(),
+            BatchPages::Whole(pages) => pages.take(most).collect(),
         };
         let early = pages.iter().map(|_| self.early.next().flatten()).collect();
         Ok((pages, early))
     }
 }
 
-/// The page that begins somewhere, and what is behind it.
+/// Reads the page that begins at an offset, and returns it with the bytes after it.
 pub(super) fn page(plain: &[u8], at: usize) -> Result<(PageFacts, &[u8]), Failure> {
     postcard::take_from_bytes(plain.get(at..).unwrap_or_default()).map_err(|e| defect("saved batch", e))
 }

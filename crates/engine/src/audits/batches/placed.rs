@@ -1,5 +1,5 @@
-//! What some pages have and most do not, each with its place among the pages. It came when what lies before it had no end of
-//! its own any more, so it is found from behind, before where pages begin: objects of microdata, and behind them words of texts.
+//! Facts that only few pages have, each with its place among the pages: microdata objects, then words of texts. The part before
+//! them has no length of its own, so they are found from the end, before the offsets of pages.
 
 use searchwright_site::{
     crawl::CrawledPage,
@@ -14,23 +14,24 @@ use crate::{
     jobs::JobError,
 };
 
-/// What ends the objects of a batch that has some.
+/// Marker at the end of the objects, if a batch has some.
 const OBJECTS: &[u8; 8] = b"\0objects";
-/// What ends the words of a batch that has some.
+/// Marker at the end of the words, if a batch has some.
 const TOKENS: &[u8; 8] = b"\0tokens\0";
-/// What ended runs of words, which stood in their place for some days and are left alone.
+/// Marker at the end of word runs, which batches held for some days in place of words; they are skipped.
 const RUNS: &[u8; 8] = b"\0runs\0\0\0";
 
-/// Of pages with any, their place, and what it is.
+/// Values of those pages that have one, each with the place of its page.
 pub(super) type Placed<T> = Vec<(u32, T)>;
 
-/// Writes both.
+/// Writes the objects and the words of the pages.
 pub(super) fn write(plain: &mut Vec<u8>, pages: &[CrawledPage]) -> Result<(), JobError> {
     write_each(plain, pages, OBJECTS, |html| html.objects.as_deref())?;
     write_each(plain, pages, TOKENS, |html| html.tokens.as_deref())
 }
 
-/// Those of all pages, how many bytes they take in four, little-endian, and the mark; nothing for a batch without any.
+/// Writes the values of all pages, their length in bytes (4 bytes, little-endian), and the marker; nothing if no page has a
+/// value.
 fn write_each<T: Serialize>(
     plain: &mut Vec<u8>,
     pages: &[CrawledPage],
@@ -52,7 +53,8 @@ fn write_each<T: Serialize>(
     Ok(())
 }
 
-/// What lies before both, and they; the words as they are stored, because few ask for them.
+/// Splits off the objects and the words, and returns what is before them. The words are not decoded, because few callers need
+/// them.
 pub(super) fn split(plain: &[u8]) -> Result<(&[u8], Placed<Objects>, StoredTokens<'_>), Failure> {
     let (before, tokens) = last(plain, TOKENS);
     let (before, _) = last(before, RUNS);

@@ -1,16 +1,16 @@
-//! Where each page begins, at the very end of a batch, so that one can be read without those before it.
+//! Offsets of pages, at the very end of a batch, so that a page can be read without those before it.
 
 use searchwright_site::page::UrlId;
 
-/// The last bytes of a batch that says so: those of older releases end in something else.
+/// Last bytes of a batch with offsets; batches of older releases end otherwise.
 const MARK: &[u8; 8] = b"\0places\0";
 
-/// Id and place of each page, four bytes each, little-endian; then how many there are, and [`MARK`].
+/// Id and offset of each page, 4 bytes each, little-endian; on writing, their count (4 bytes) and [`MARK`] follow.
 #[derive(Debug, Default)]
 pub(super) struct Places(Vec<u8>);
 
 impl Places {
-    pub(super) fn note(&mut self, id: UrlId, at: usize) {
+    pub(super) fn insert(&mut self, id: UrlId, at: usize) {
         self.0.extend(id.0.to_le_bytes());
         // a batch is cut long before it has as many bytes
         self.0.extend(u32::try_from(at).unwrap_or(u32::MAX).to_le_bytes());
@@ -24,7 +24,7 @@ impl Places {
     }
 }
 
-/// What lies before, and the pages with where they begin; `None` when the batch does not say.
+/// Splits off the offsets of pages, and returns what is before them; `None` if the batch has no offsets.
 pub(super) fn split(plain: &[u8]) -> (&[u8], Option<impl Iterator<Item = (UrlId, usize)>>) {
     let Some((before, places)) = last(plain) else {
         return (plain, None);

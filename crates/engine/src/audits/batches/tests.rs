@@ -97,12 +97,12 @@ fn in_pairs(data: &[u8], by: u64, room: &mut Vec<u8>) -> (Vec<PageFacts>, Vec<Op
 fn what_was_found_early_is_known_to_the_same_rules() {
     let asking = Asking::new(Rules::default(), 1_700_000_000_000);
     let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-    let (asked, noticed) = Asked::of(&asking, pages.iter());
+    let (asked, noticed) = EarlyAnswers::evaluate(&asking, pages.iter());
     let data = pack(batch(), Some(asked), &mut Rooms::default()).unwrap().data;
     // where another was before
     let mut room = vec![7; 1 << 20];
     let (read, early) = in_pairs(&data, asking.fingerprint(), &mut room);
-    assert_eq!((&early, &read), (&asking.of(pages.iter()).0, &pages));
+    assert_eq!((&early, &read), (&asking.evaluate(pages.iter()).0, &pages));
     // who goes on with the crawl sees the same
     let said = |noticed: &[Noticed]| -> Vec<(&str, UrlId, bool, String)> {
         let said = noticed
@@ -129,7 +129,7 @@ fn what_was_found_early_is_known_to_the_same_rules() {
     assert_eq!(early(&without, asking.fingerprint()), [None, None, None]);
 }
 
-/// The stored form of before microdata was kept.
+/// Returns the stored form from before microdata was kept.
 fn without_objects(plain: &[u8]) -> Vec<u8> {
     let all = places::split(plain).0;
     let before = placed::split(all).unwrap().0;
@@ -141,7 +141,7 @@ fn without_objects(plain: &[u8]) -> Vec<u8> {
 fn batches_without_objects_are_read() {
     let asking = Asking::new(Rules::default(), 0);
     let pages: Vec<PageFacts> = batch().pages.into_iter().map(|page| page.facts).collect();
-    let (asked, _) = Asked::of(&asking, pages.iter());
+    let (asked, _) = EarlyAnswers::evaluate(&asking, pages.iter());
     let data = pack(batch(), Some(asked), &mut Rooms::default()).unwrap().data;
     let old = without_objects(&lz4_flex::decompress_size_prepended(&data).unwrap());
     let old = lz4_flex::compress_prepend_size(&old);
@@ -186,7 +186,7 @@ fn runs_of_words_that_were_stored_for_some_days_are_left_alone() {
     assert_eq!(unpack(&lz4_flex::compress_prepend_size(&old)).unwrap().2, pages);
 }
 
-/// They end in where pages begin, which is no part of what is stored behind pages.
+/// Such batches end in the offsets of pages, which are no part of the facts after the pages.
 #[test]
 fn batches_without_dates_are_read() {
     let data = pack(batch(), None, &mut Rooms::default()).unwrap().data;
@@ -203,11 +203,11 @@ fn batches_without_dates_are_read() {
     assert_eq!((html.dated, html.strange.types.len()), (None, 1));
 }
 
-/// What was found lies behind everything, and other builds may say it in another way.
+/// Results of early checks are the last part, and other builds may store them in another form.
 #[test]
 fn what_others_found_is_of_no_form() {
     let asking = Asking::new(Rules::default(), 0);
-    let asked = Asked {
+    let asked = EarlyAnswers {
         by: asking.fingerprint() ^ 1,
         early: Vec::new(),
     };

@@ -1,4 +1,4 @@
-//! The crawl of an audit as it is kept, with what rechecks have fetched since in its place.
+//! The stored crawl of an audit, in which pages that rechecks have fetched since replace the older ones.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::super::batches::{Saved, unpack};
 use crate::{failure::defect, jobs::JobError};
 
-/// Where batches of rechecks begin among those of their audit: they hold what is newer.
+/// Number of the first batch of rechecks among the batches of their audit. These hold newer versions of pages.
 pub(in crate::audits) const OVERLAY: u32 = 1_000_000;
 
 async fn batch(db: &Db, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Saved>, JobError> {
@@ -21,7 +21,7 @@ async fn batch(db: &Db, scope: ProjectScope, audit: Uuid, number: u32) -> Result
     Ok(data.map(|data| unpack(&data)).transpose()?)
 }
 
-/// The key of the page that the start URL ended at. What is known of the site beside its pages comes with the first batch.
+/// Returns the key of the page that the start URL ended at. The facts about the site come with the first batch.
 pub(super) async fn home(db: &Db, scope: ProjectScope, audit: Uuid) -> Result<Option<String>, JobError> {
     let mut home: Option<UrlId> = None;
     for number in 0.. {
@@ -37,7 +37,8 @@ pub(super) async fn home(db: &Db, scope: ProjectScope, audit: Uuid) -> Result<Op
     Ok(None)
 }
 
-/// The crawl, ready to go on; `None` when it is gone. Without what is known of the site beside its pages that is learnt again.
+/// Loads the crawl so that it can be resumed; `None` if it was deleted. If `with_origin` is false, the facts about the site are
+/// fetched again.
 pub(super) async fn crawl(
     db: &Db,
     scope: ProjectScope,

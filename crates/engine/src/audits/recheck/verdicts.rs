@@ -1,4 +1,4 @@
-//! What is found out about each claim, and what else is wrong with the pages.
+//! Verdicts of a recheck on each claim, and other problems of the pages.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -37,10 +37,10 @@ pub(super) fn inconclusive(item: &PendingItem, why: impl Into<String>) -> ItemOu
     }
 }
 
-/// What there is to write besides the outcomes.
+/// Results of a recheck besides the outcomes of claims.
 #[derive(Default)]
-pub(super) struct Pages {
-    /// Problems of the pages themselves that are there now.
+pub(super) struct RecheckedPages {
+    /// Problems of the pages that are present now; only of checks that read the page alone.
     pub(super) findings: Vec<(&'static Check, Finding, f64)>,
     pub(super) overlay: Vec<Batch>,
 }
@@ -50,7 +50,7 @@ pub(super) fn evaluate(
     waiting: &[PendingItem],
     rules: &Rules,
     project: Uuid,
-) -> (Vec<ItemOutcome>, Pages) {
+) -> (Vec<ItemOutcome>, RecheckedPages) {
     let Looked {
         ending, fetched, now, ..
     } = looked;
@@ -94,14 +94,14 @@ pub(super) fn evaluate(
     }
     (
         found,
-        Pages {
+        RecheckedPages {
             findings,
             overlay: looked.overlay.clone(),
         },
     )
 }
 
-/// Why an answer says nothing of a page.
+/// Returns the reason for which an answer proves nothing about its page; `None` if it does.
 fn is_silent(facts: &PageFacts) -> Option<String> {
     match &facts.outcome {
         Outcome::Failed(error) => Some(format!("no answer: {error}")),
@@ -185,7 +185,7 @@ fn outcome(
     }
 }
 
-/// What the page answered, and that a cache may have answered for it.
+/// Returns the detail of an outcome: the status of the page, or that a cache answered.
 fn answered(facts: &PageFacts) -> Option<String> {
     let status = facts.status()?;
     Some(match facts.headers.cached() {
@@ -197,7 +197,7 @@ fn answered(facts: &PageFacts) -> Option<String> {
     })
 }
 
-/// What caches on the way said beside what was seen: a page may be fixed and its copy not.
+/// Adds the headers of caches to the evidence, because a page may be fixed while its cached copy is not.
 fn with_caches(mut evidence: Value, facts: &PageFacts) -> Value {
     let caches = &facts.headers.caches;
     if let Value::Object(members) = &mut evidence

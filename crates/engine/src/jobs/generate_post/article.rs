@@ -1,5 +1,5 @@
-//! An article by a language model: outline, sections, edit, texts for search results. What a model answers is
-//! data: links lead only where the material points, and what it claims is traced to the material.
+//! Writes an article by a language model: outline, sections, edit, texts for search results. Answers of a model are
+//! data: links lead only to targets in the material, and claims are traced to the material.
 
 mod prompts;
 
@@ -24,18 +24,18 @@ use crate::{
     failure::defect,
     jobs::{
         JobError,
-        checkpoints::{Asked, Steps},
+        checkpoints::{StepAnswer, Steps},
     },
     posts::{
         MISSING_SECTION, STEP_LOST, Site,
-        sources::{Known, Sources},
+        sources::{SourceText, Sources},
     },
 };
 
 /// Sections of an article, at most.
 const MOST_SECTIONS: usize = 8;
 
-/// What it is made with.
+/// Writer of an article, with its input.
 pub(super) struct Writer<'a> {
     pub(super) steps: &'a Steps<'a>,
     pub(super) model: &'a dyn LanguageModel,
@@ -43,18 +43,18 @@ pub(super) struct Writer<'a> {
     pub(super) post: &'a Post,
     pub(super) brief: &'a Brief,
     /// Pages of others that were read.
-    pub(super) read: &'a [Known],
+    pub(super) read: &'a [SourceText],
     pub(super) site: &'a Site,
 }
 
 #[derive(Deserialize)]
 struct Outline {
     title: String,
-    sections: Vec<Part>,
+    sections: Vec<OutlineSection>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct OutlineSection {
     heading: String,
     points: Vec<String>,
 }
@@ -66,8 +66,8 @@ struct Meta {
     meta_description: String,
 }
 
-/// Notes what a step cost, and what is missing without its answer.
-fn note(written: &mut Written, step: &str, asked: &Asked) {
+/// Adds the cost of a step, and a warning if it has no answer.
+fn record_step(written: &mut Written, step: &str, asked: &StepAnswer) {
     written.cost = written.cost.zip(asked.cost).map(|(sum, cost)| sum + cost);
     if let Some(why) = &asked.lost {
         written.warnings.push(PostWarning {
@@ -86,7 +86,7 @@ fn read<T: for<'de> Deserialize<'de>>(said: Option<Value>) -> Result<Option<T>, 
 
 fn text(said: Option<Value>) -> Option<String> {
     match said {
-        // No database keeps U+0000.
+        // PostgreSQL cannot store U+0000.
         Some(Value::String(text)) => Some(text.replace('\0', "").trim().to_owned()),
         _ => None,
     }
@@ -118,7 +118,7 @@ impl Writer<'_> {
         Ok(written)
     }
 
-    /// Writes what is missing around a text that stays.
+    /// Writes the missing parts around a text that stays.
     pub(super) async fn surroundings(&self) -> Result<Written, JobError> {
         let mut written = Written {
             cost: Some(0),
@@ -131,7 +131,7 @@ impl Writer<'_> {
     async fn outline(&self, written: &mut Written) -> Result<Outline, JobError> {
         let prompt = self.ask_for_outline();
         let asked = self.steps.ask(self.model, "outline", prompt).await?;
-        note(written, "outline", &asked);
+        record_step(written, "outline", &asked);
         let mut outline = read::<Outline>(asked.said)?.unwrap_or(Outline {
             title: String::new(),
             sections: Vec::new(),
@@ -143,7 +143,7 @@ impl Writer<'_> {
             outline.sections = self.brief.sections.iter().map(known).collect();
         }
         if outline.sections.is_empty() {
-            outline.sections.push(Part {
+            outline.sections.push(OutlineSection {
                 heading: self.brief.topic.clone(),
                 points: Vec::new(),
             });
@@ -157,12 +157,12 @@ impl Writer<'_> {
         written: &mut Written,
         outline: &Outline,
         at: usize,
-        part: &Part,
+        part: &OutlineSection,
     ) -> Result<String, JobError> {
         let step = format!("section {}", at + 1);
         let prompt = self.ask_for_section(outline, at, part);
         let asked = self.steps.ask(self.model, &step, prompt).await?;
-        note(written, &step, &asked);
+        record_step(written, &step, &asked);
         let heading = plain(&part.heading);
         if let Some(text) = text(asked.said) {
             return Ok(format!("## {heading}\n\n{text}"));
@@ -184,14 +184,14 @@ impl Writer<'_> {
     async fn edit(&self, written: &mut Written, draft: &str) -> Result<Option<String>, JobError> {
         let prompt = self.ask_for_edit(draft);
         let asked = self.steps.ask(self.model, "edit", prompt).await?;
-        note(written, "edit", &asked);
+        record_step(written, "edit", &asked);
         Ok(text(asked.said).filter(|text| !text.is_empty()))
     }
 
     async fn meta(&self, written: &mut Written, content: &str) -> Result<(), JobError> {
         let prompt = self.ask_for_meta(content);
         let asked = self.steps.ask(self.model, "meta", prompt).await?;
-        note(written, "meta", &asked);
+        record_step(written, "meta", &asked);
         let of_text = Document::of_markdown(content);
         let language = &self.post.summary.language;
         let told = |said: Option<String>, most: usize| {
@@ -211,7 +211,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes out links that lead elsewhere, and sets those to the site's own pages that are missing.
+    /// Removes links to other targets, and adds missing links to the site's own pages.
     async fn link(&self, draft: &str) -> Result<String, JobError> {
         let content = keep_known(draft, &self.targets());
         let post = &self.post.summary;
@@ -221,7 +221,7 @@ impl Writer<'_> {
             post.keyword.clone(),
             post.language.clone(),
         );
-        // Texts of hundreds of pages take a while to compare, which the threads that wait for sockets do not have.
+        // Comparing the texts of hundreds of pages takes too long for a thread of the runtime.
         let linked = tokio::task::spawn_blocking(move || {
             let candidates: Vec<Candidate<'_>> = found.iter().map(Linkable::candidate).collect();
             let post = internal_links::Post {
@@ -237,7 +237,7 @@ impl Writer<'_> {
         Ok(linked.map_err(|e| defect("text of a model", e))?)
     }
 
-    /// What the brand does not say.
+    /// Returns a warning for each banned phrase of the brand in the text.
     fn judge(&self, content: &str) -> Result<Vec<PostWarning>, JobError> {
         let document = Document::of_markdown(content).map_err(|e| defect("text of a model", e))?;
         let plain = document.plain_text();
@@ -254,8 +254,8 @@ impl Writer<'_> {
     }
 }
 
-fn known(section: &Section) -> Part {
-    Part {
+fn known(section: &Section) -> OutlineSection {
+    OutlineSection {
         heading: section.heading.clone(),
         points: section.facts.iter().map(|fact| fact.text.clone()).collect(),
     }

@@ -1,5 +1,5 @@
-//! Where a post may link to: pages of the last audit that may be found, and published posts, whose keywords or titles
-//! stand in its text.
+//! Link targets of a post: indexable pages of the last audit and published posts whose keywords or titles are in its
+//! text.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -37,7 +37,7 @@ pub(super) struct Linkable {
 }
 
 impl Linkable {
-    /// As its worth is told.
+    /// Returns the form in which its worth as a target is rated.
     pub(super) fn candidate(&self) -> Candidate<'_> {
         Candidate {
             url: &self.url,
@@ -49,7 +49,7 @@ impl Linkable {
     }
 }
 
-/// Followed links to each page of the last audit that may be found, by address; empty before the first audit.
+/// Returns the count of followed links to each indexable page of the last audit, by URL; empty before the first audit.
 pub(super) async fn indexable(job: &JobContext) -> Result<HashMap<String, u32>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let mut inlinks = HashMap::new();
@@ -73,22 +73,22 @@ fn id(text: &str) -> Uuid {
     Uuid::try_parse(text).unwrap_or_default()
 }
 
-/// The text of a post, and what tells whether something stands in it.
-struct Wanted<'a> {
+/// Text of a post, with an index of the phrases in it.
+struct LinkTarget<'a> {
     post: &'a Post,
     lexicon: Lexicon,
     content: Stems,
 }
 
-impl Wanted<'_> {
+impl LinkTarget<'_> {
     fn is_spoken(&self, language: &str) -> bool {
         primary(language) == primary(&self.post.summary.language)
     }
 
-    /// Those of these phrases that may be an anchor and stand in the text.
+    /// Returns the phrases that can be an anchor and are in the text.
     fn found<'p>(&self, phrases: impl Iterator<Item = &'p str>) -> Vec<String> {
         let stands = |phrase: &&str| {
-            let phrase = Stems::of(phrase, &self.lexicon);
+            let phrase = Stems::from_text(phrase, &self.lexicon);
             ANCHOR_WORDS.contains(&phrase.word_count()) && self.content.has(&phrase)
         };
         phrases.filter(stands).map(str::to_owned).collect()
@@ -119,16 +119,16 @@ impl Wanted<'_> {
     }
 }
 
-/// The candidates for a text of this post.
+/// Returns the link candidates for a text of this post.
 pub(super) async fn candidates(
     job: &JobContext,
     post: &Post,
     content: &str,
 ) -> Result<Vec<Linkable>, JobError> {
-    let lexicon = Lexicon::of(&post.summary.language);
-    let wanted = Wanted {
+    let lexicon = Lexicon::for_language(&post.summary.language);
+    let wanted = LinkTarget {
         post,
-        content: Stems::of(content, &lexicon),
+        content: Stems::from_text(content, &lexicon),
         lexicon,
     };
     let inlinks = indexable(job).await?;
@@ -146,7 +146,7 @@ pub(super) async fn candidates(
 
 async fn published(
     job: &JobContext,
-    wanted: &Wanted<'_>,
+    wanted: &LinkTarget<'_>,
     inlinks: &HashMap<String, u32>,
 ) -> Result<Vec<Linkable>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
@@ -183,7 +183,7 @@ async fn published(
 
 async fn crawled(
     job: &JobContext,
-    wanted: &Wanted<'_>,
+    wanted: &LinkTarget<'_>,
     inlinks: &HashMap<String, u32>,
     known: &HashSet<String>,
 ) -> Result<Vec<Linkable>, JobError> {
@@ -214,7 +214,7 @@ async fn crawled(
         }
         tokio::task::yield_now().await;
     }
-    // What names several pages, as the name of the site does, says of none what it is about.
+    // A phrase that names several pages, as the name of the site does, is no topic of any of them.
     for (_, page) in found.values_mut().flatten() {
         page.keywords
             .retain(|keyword| named.get(&normalize(keyword)) == Some(&1));
@@ -237,10 +237,11 @@ async fn crawled(
     Ok(chosen)
 }
 
-/// The keywords that mean the same as the post's, as variants are compared; none without a cluster.
+/// Returns the keywords in the cluster of the post's keyword, in the form in which variants are compared; none without a
+/// cluster.
 async fn cluster(job: &JobContext, post: &Post) -> Result<HashSet<String>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
-    let lexicon = Lexicon::of(&post.summary.language);
+    let lexicon = Lexicon::for_language(&post.summary.language);
     let Some(keyword) = &post.summary.keyword_id else {
         return Ok(HashSet::new());
     };

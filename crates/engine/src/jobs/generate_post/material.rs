@@ -1,4 +1,4 @@
-//! What the project knows about the topic of a post.
+//! Material of the project on the topic of a post.
 
 use searchwright_contract::{
     brand::Item, competitors::Competitor, ctas::Cta, faqs::Faq, keywords::KeywordSource, posts::Post,
@@ -77,7 +77,7 @@ async fn items<T: DeserializeOwned>(
     Ok(brand::list(tx, scope, resource, None, MOST_ITEMS).await?)
 }
 
-/// What people ask about a topic, by the patterns of the language.
+/// Returns questions about a topic, made from the question patterns of the language.
 fn questions(topic: &str, language: &str) -> Vec<String> {
     let found = ideas::ideas(&ideas::Material {
         language,

@@ -17,7 +17,7 @@ use super::Order;
 use crate::{
     audits::{batches::unpack, page_texts},
     jobs::{JobContext, JobError, checkpoints::Steps},
-    posts::sources::Known,
+    posts::sources::SourceText,
 };
 
 /// Pages that are read.
@@ -27,13 +27,13 @@ const TEXT: usize = 20 * 1024;
 /// Time for each, its robots.txt included.
 const TIME: Duration = Duration::from_secs(40);
 
-/// What came of a page.
+/// Outcome of reading a page.
 #[derive(Debug, Serialize, Deserialize)]
-struct Read {
+struct SourcePage {
     title: Option<String>,
     text: String,
     at: Instant,
-    /// Why there is no text.
+    /// Reason for which there is no text.
     why: Option<String>,
 }
 
@@ -42,11 +42,11 @@ pub(super) async fn read(
     steps: &Steps<'_>,
     order: &Order,
     brief: &Brief,
-) -> Result<(Vec<Known>, Vec<PostWarning>), JobError> {
+) -> Result<(Vec<SourceText>, Vec<PostWarning>), JobError> {
     let (mut known, mut warnings) = (Vec::new(), Vec::new());
     for (at, url) in addresses(order, brief).into_iter().enumerate() {
         let (step, input) = (format!("source {}", at + 1), json!(url));
-        let page: Read = match steps.done(&step, &input).await? {
+        let page: SourcePage = match steps.done(&step, &input).await? {
             Some(page) => page,
             None => {
                 let page = fetch(steps, &url).await?;
@@ -62,7 +62,7 @@ pub(super) async fn read(
                 ..PostWarning::default()
             });
         }
-        known.push(Known {
+        known.push(SourceText {
             name: url,
             title: page.title,
             text: page.text,
@@ -88,10 +88,10 @@ fn addresses(order: &Order, brief: &Brief) -> Vec<String> {
     all
 }
 
-async fn fetch(steps: &Steps<'_>, url: &str) -> Result<Read, JobError> {
+async fn fetch(steps: &Steps<'_>, url: &str) -> Result<SourcePage, JobError> {
     let job = steps.job;
     let at = job.engine.clock.now();
-    let unread = |why: String| Read {
+    let unread = |why: String| SourcePage {
         title: None,
         text: String::new(),
         at,
@@ -106,7 +106,7 @@ async fn fetch(steps: &Steps<'_>, url: &str) -> Result<Read, JobError> {
     // No database keeps U+0000.
     let kept = |text: &str| text.replace('\0', "");
     Ok(match tokio::time::timeout(TIME, reading).await {
-        Ok(Ok(page)) => Read {
+        Ok(Ok(page)) => SourcePage {
             title: page.title.as_deref().map(kept),
             text: kept(&page.text),
             at,
@@ -117,20 +117,20 @@ async fn fetch(steps: &Steps<'_>, url: &str) -> Result<Read, JobError> {
     })
 }
 
-/// What the brief knows, by where it is known from.
-pub(super) fn of_brief(brief: &Brief) -> Vec<Known> {
+/// Returns the facts of a brief, grouped by their source.
+pub(super) fn of_brief(brief: &Brief) -> Vec<SourceText> {
     let facts = brief.sections.iter().flat_map(|section| &section.facts);
-    let mut all: Vec<Known> = Vec::new();
+    let mut all: Vec<SourceText> = Vec::new();
     for fact in facts.chain(&brief.pages) {
         match all.iter_mut().find(|known| known.name == fact.source) {
             Some(known) => {
                 known.text.push('\n');
                 known.text.push_str(&fact.text);
             }
-            None => all.push(Known {
+            None => all.push(SourceText {
                 name: fact.source.clone(),
                 text: fact.text.clone(),
-                ..Known::default()
+                ..SourceText::default()
             }),
         }
     }
@@ -138,7 +138,7 @@ pub(super) fn of_brief(brief: &Brief) -> Vec<Known> {
 }
 
 /// Main texts of the pages of the site that are near the topic: what the text builds on, and must not repeat.
-pub(super) async fn own_pages(job: &JobContext, brief: &Brief) -> Result<Vec<Known>, JobError> {
+pub(super) async fn own_pages(job: &JobContext, brief: &Brief) -> Result<Vec<SourceText>, JobError> {
     let (db, scope) = (&job.engine.db, job.leased.scope);
     let near: Vec<&str> = brief.pages.iter().map(|page| page.source.as_str()).collect();
     let mut found = Vec::new();
@@ -158,17 +158,17 @@ pub(super) async fn own_pages(job: &JobContext, brief: &Brief) -> Result<Vec<Kno
             continue;
         }
         let mut texts = page_texts::load(db, scope, audit, number).await?;
-        found.extend(here.into_iter().map(|page| Known {
+        found.extend(here.into_iter().map(|page| SourceText {
             name: page.url.to_string(),
             text: texts.remove(&page.id).unwrap_or_default(),
-            ..Known::default()
+            ..SourceText::default()
         }));
     }
     Ok(found)
 }
 
 /// The pages that were read, for a brief.
-pub(super) fn section(read: &[Known]) -> String {
+pub(super) fn section(read: &[SourceText]) -> String {
     let mut out = String::new();
     for known in read.iter().filter(|known| !known.text.is_empty()) {
         if out.is_empty() {

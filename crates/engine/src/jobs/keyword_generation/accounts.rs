@@ -10,12 +10,12 @@ use searchwright_providers::{Data, Form, KeywordData, LanguageModel, Market, Pro
 use searchwright_store::suggestions;
 use serde_json::{Value, json};
 
-use super::Wanted;
+use super::GenerationOrder;
 use crate::{
     failure::defect,
     jobs::{
         JobContext, JobError,
-        checkpoints::{Asked, Price, Steps},
+        checkpoints::{Price, StepAnswer, Steps},
     },
 };
 
@@ -38,7 +38,7 @@ const SUGGESTIONS_LAST_MILLIS: i64 = 7 * 86_400_000;
 /// Tokens of a model's answer.
 const CANDIDATE_TOKENS: u32 = 2_000;
 
-/// What came of one account.
+/// Outcome of one account.
 #[derive(Clone, Debug)]
 pub(super) struct Offered {
     pub(super) source: KeywordSource,
@@ -70,18 +70,18 @@ impl Offered {
     }
 }
 
-/// What accounts are asked about.
+/// Question for accounts.
 pub(super) struct Question {
     /// Terms, the most important first.
     pub(super) seeds: Vec<String>,
-    /// What the website is about, for a model to read.
+    /// Description of the website, for a model to read.
     pub(super) about: String,
 }
 
 /// Asks every account that is wanted.
 pub(super) async fn offers(
     job: &JobContext,
-    wanted: &Wanted,
+    wanted: &GenerationOrder,
     question: &Question,
 ) -> Result<Vec<Offered>, JobError> {
     let accounts = wanted.sources.iter().filter(|source| ACCOUNTS.contains(source));
@@ -123,7 +123,8 @@ pub(super) async fn offers(
     Ok(offered)
 }
 
-/// What the failure of an account is to the job: a line of its result, unless waiting may help.
+/// Converts the failure of an account to a line of the job's result. A retry that may help and errors of the job itself are
+/// passed on.
 fn failed(job: &JobContext, account: KeywordSource, error: JobError) -> Result<Offered, JobError> {
     match error {
         JobError::GiveUp(problem) if problem.code != Code::InternalError => {
@@ -143,7 +144,7 @@ fn failed(job: &JobContext, account: KeywordSource, error: JobError) -> Result<O
 
 fn answered(
     source: KeywordSource,
-    asked: Asked,
+    asked: StepAnswer,
     read: impl FnOnce(Value) -> Option<Vec<Row>>,
 ) -> Result<Offered, JobError> {
     let Some(said) = asked.said else {
@@ -212,7 +213,8 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
     merged
 }
 
-/// What the search box completes, until there is enough. Its answers are kept for a week: it is asked slowly.
+/// Returns completions of the search box, until there are enough. Its answers are cached for a week, because it is asked
+/// slowly.
 async fn suggested(
     job: &JobContext,
     source: &dyn KeywordData,
@@ -282,11 +284,11 @@ fn expansions(seeds: &[String], language: &str) -> Vec<String> {
     all
 }
 
-/// What a model thinks people search for.
+/// Asks a model for keywords that people may search for.
 async fn candidates(
     steps: &Steps<'_>,
     model: &dyn LanguageModel,
-    wanted: &Wanted,
+    wanted: &GenerationOrder,
     question: &Question,
 ) -> Result<Offered, JobError> {
     let form = Form {

@@ -1,4 +1,4 @@
-//! What keywords are found in: pages of the last audit, brand data, pages of competitors.
+//! Sources of keywords: pages of the last audit, brand data, pages of competitors.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use url::Url;
 
 use super::{
     super::{JobContext, JobError},
-    Wanted,
+    GenerationOrder,
 };
 use crate::{
     audits::{batches::unpack, page_texts},
@@ -38,9 +38,9 @@ const MOST_COMPETITORS: usize = 10;
 const COMPETITOR_PAGES: u32 = 5;
 const COMPETITOR_TIME: Duration = Duration::from_secs(30);
 
-/// A page with what ideas need of it, owned.
+/// A page with the facts that ideas are made from, owned.
 #[derive(Debug, Default)]
-pub(super) struct Read {
+pub(super) struct SitePage {
     url: String,
     language: Option<String>,
     title: Option<String>,
@@ -50,9 +50,9 @@ pub(super) struct Read {
     text: String,
 }
 
-impl Read {
-    /// `None` for what is no page of its own: errors, redirects, and pages of other sites, of which no text is kept.
-    fn of(facts: &PageFacts, text: Option<&str>) -> Option<Self> {
+impl SitePage {
+    /// Makes it from the facts of a page; `None` for errors, redirects, and pages of other sites, whose text is not kept.
+    fn from_facts(facts: &PageFacts, text: Option<&str>) -> Option<Self> {
         let html = facts.html_200()?;
         let description = html.metas.iter().find(|meta| &*meta.name == "description");
         if html.titles.is_empty() && html.headings.is_empty() && html.words == 0 && description.is_none() {
@@ -96,21 +96,25 @@ impl Read {
 
 /// Everything that was read.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
-    pub(super) pages: Vec<Read>,
+pub(super) struct SiteMaterial {
+    pub(super) pages: Vec<SitePage>,
     pub(super) sitemap: Vec<String>,
     pub(super) names: Vec<String>,
     pub(super) products: Vec<Product>,
     pub(super) faqs: Vec<Faq>,
     pub(super) competitors: Vec<Competitor>,
-    pub(super) competitor_pages: Vec<Read>,
+    pub(super) competitor_pages: Vec<SitePage>,
     pub(super) known: Vec<String>,
 }
 
 /// Reads everything but the pages of competitors.
-pub(super) async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Result<Gathered, JobError> {
+pub(super) async fn gather(
+    db: &Db,
+    scope: ProjectScope,
+    wanted: &GenerationOrder,
+) -> Result<SiteMaterial, JobError> {
     let wants = |source| wanted.sources.contains(&source);
-    let mut gathered = Gathered::default();
+    let mut gathered = SiteMaterial::default();
     let audit = audits::find_newest_finished(&mut db.read().await?, scope).await?;
     // Pages also tell what the site is about, which every idea is measured by.
     if let Some(audit) = audit {
@@ -138,7 +142,7 @@ pub(super) async fn gather(db: &Db, scope: ProjectScope, wanted: &Wanted) -> Res
                     links.extend(named.filter_map(|link| Some((link.target?, link.anchor.to_owned()))));
                 }
                 if gathered.pages.len() < MOST_PAGES
-                    && let Some(read) = Read::of(&page, texts.get(&page.id).map(String::as_str))
+                    && let Some(read) = SitePage::from_facts(&page, texts.get(&page.id).map(String::as_str))
                 {
                     places.insert(page.id, gathered.pages.len());
                     gathered.pages.push(read);
@@ -186,7 +190,7 @@ async fn items<T: serde::de::DeserializeOwned>(
 pub(super) async fn competitor_pages(
     job: &JobContext,
     competitors: &[Competitor],
-) -> Result<Vec<Read>, JobError> {
+) -> Result<Vec<SitePage>, JobError> {
     let fetcher = Arc::new(job.settings.crawler()?);
     let clock = job.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
@@ -209,7 +213,7 @@ pub(super) async fn competitor_pages(
             now.clone(),
         );
         if let Err(error) = crawled.await {
-            // A competitor that does not answer says nothing; the others may.
+            // A competitor that does not answer is skipped.
             tracing::info!(domain = competitor.domain, error = %error.0, "competitor not read");
         }
         read.append(&mut sink.0);
@@ -219,11 +223,11 @@ pub(super) async fn competitor_pages(
 
 /// Keeps pages in memory: there are few.
 #[derive(Default)]
-struct Keep(Vec<Read>);
+struct Keep(Vec<SitePage>);
 
 impl Sink for Keep {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
-        let read = |facts: &PageFacts| Read::of(facts, Some(&facts.html_200()?.main_text));
+        let read = |facts: &PageFacts| SitePage::from_facts(facts, Some(&facts.html_200()?.main_text));
         self.0
             .extend(batch.pages.iter().filter_map(|page| read(&page.facts)));
         Ok(())

@@ -1,4 +1,4 @@
-//! What is sent of a post: its text with our mark, and its main image as the provider has it.
+//! The item that is sent for a post: its text with our marker, and its main image as the provider has it.
 
 use searchwright_contract::Instant;
 use searchwright_outbound::Purpose;
@@ -12,7 +12,7 @@ use crate::{
     posts::attempts::LIVE,
 };
 
-/// The main image at the provider; uploaded once.
+/// Returns the main image at the provider; uploads it once.
 pub(super) async fn picture(
     job: &JobContext,
     view: &View,
@@ -23,7 +23,7 @@ pub(super) async fn picture(
         Some(image) if connection.field_map.contains_key("featuredImage") => image,
         _ => return Ok(None),
     };
-    let vendor = vendors::of(connection.provider);
+    let vendor = vendors::find(connection.provider);
     if !vendor.is_some_and(|vendor| vendor.capabilities.images) {
         return Ok(Some(Uploaded {
             reference: image.url.clone(),
@@ -48,7 +48,7 @@ pub(super) async fn picture(
         return Ok(Some(Uploaded { alt, ..known }));
     }
     let picture = found.picture(image.alt.clone()).await?;
-    // An image that is there twice is no post that is there twice: a lost answer is asked for again.
+    // A duplicate image does less harm than a duplicate post, so after a lost answer it is uploaded again.
     let uploaded = publisher
         .upload(&picture)
         .await
@@ -64,8 +64,8 @@ pub(super) async fn picture(
     Ok(Some(uploaded))
 }
 
-/// The post as it is sent. Marks in its text are those of another copy of it: they would be taken for ours.
-pub(super) fn of(view: &View, picture: Option<Uploaded>, now: Instant) -> Item {
+/// Builds the item that is sent. Markers in its text are removed: they belong to another copy and would be taken for ours.
+pub(super) fn build(view: &View, picture: Option<Uploaded>, now: Instant) -> Item {
     let (summary, details) = (&view.post.summary, &view.post.details);
     Item {
         marker: view.marker(),

@@ -1,4 +1,4 @@
-//! What came of an attempt, written in one transaction with the post, the publication, the event and what follows.
+//! Outcome of an attempt, written in one transaction with the post, the publication, the event and the follow-up job.
 
 use searchwright_contract::{
     Instant,
@@ -30,13 +30,13 @@ use crate::{
     },
 };
 
-/// What is known at the end.
+/// State of the post at the provider at the end of an attempt.
 enum What {
-    /// It is there like that.
+    /// The provider has it as given.
     There(Remote),
-    /// It was there like that before, and nothing was sent.
+    /// The provider had it already, and nothing was sent.
     Unchanged,
-    /// There is nothing, as it was to be.
+    /// The provider does not have it, as intended.
     Nothing,
 }
 
@@ -52,7 +52,7 @@ pub(super) async fn absent(job: &JobContext, view: View) -> Result<Value, JobErr
     settle(job, view, What::Nothing).await
 }
 
-/// A transition that the table refuses a worker is a defect of ours.
+/// Converts a transition that the table refuses to a worker to an internal error.
 fn defect(failure: Failure) -> Error {
     Error::Defect(failure.to_string())
 }
@@ -106,7 +106,7 @@ async fn settle(job: &JobContext, view: View, what: What) -> Result<Value, JobEr
     Ok(result(&super::load(job, id).await?))
 }
 
-/// Writes what is known into the attempt and the publication.
+/// Records the outcome in the attempt and the publication.
 fn record(attempt: &mut PublicationAttempt, published: &mut Published, what: &What, now: Instant) {
     let state = match attempt.aim.as_str() {
         LIVE => PublicationState::Published,
@@ -157,7 +157,7 @@ fn record(attempt: &mut PublicationAttempt, published: &mut Published, what: &Wh
     }
 }
 
-/// Takes the post where its attempt has brought it.
+/// Moves the post to the status that follows from its attempt.
 async fn arrive(
     tx: &mut Tx,
     scope: ProjectScope,
@@ -211,13 +211,13 @@ const fn back(from: PostStatus) -> PostStatus {
     }
 }
 
-/// It will not be carried out.
+/// Ends an attempt that the provider refused.
 pub(super) async fn refused(job: &JobContext, view: View, trouble: &Trouble) -> Result<Value, JobError> {
     let now = job.engine.clock.now();
     failed(job, view, error(trouble, now)).await
 }
 
-/// It is not to be carried out as things stand at the provider.
+/// Ends an attempt that must not be carried out in the state found at the provider.
 pub(super) async fn stopped(job: &JobContext, view: View, reason: Reason) -> Result<Value, JobError> {
     let why = IntegrationError {
         code: reason.word().to_owned(),

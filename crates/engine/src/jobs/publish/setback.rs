@@ -1,4 +1,4 @@
-//! A request that failed, or a look that found nothing: what is next, and when.
+//! Failed requests and look-ups that found nothing: decides the next step and its time.
 
 use std::time::Duration;
 
@@ -8,30 +8,30 @@ use searchwright_store::integrations;
 use serde_json::Value;
 
 use super::{
-    CREATE, LOOKS, MISSED_FOR, MISSES, MOST_ATTEMPTS, PATIENCE, View, error, note,
+    CREATE, LOOKS, MISSED_FOR, MISSES, MOST_ATTEMPTS, PATIENCE, View, error,
     outcome::{failed, refused},
-    problem, save,
+    problem, record_outcome, save,
 };
 use crate::jobs::{JobContext, JobError};
 
-/// Longest pause that a provider may ask for at once.
+/// Longest `Retry-After` of a provider that is followed.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
-/// Milliseconds for which a provider may ask for patience altogether.
+/// Milliseconds for which a provider may postpone an attempt in total.
 const LONGEST_PATIENCE: i64 = 24 * 3_600_000;
 
-/// A request failed: whether it may have been carried out decides what is next.
+/// Handles a failed request. The next step depends on whether it may have been carried out.
 pub(super) async fn troubled(
     job: &JobContext,
     mut view: View,
     connection: &integrations::IntegrationRecord,
     trouble: &Trouble,
 ) -> Result<Value, JobError> {
-    note(&job.engine, job.leased.scope, connection, Some(trouble))
+    record_outcome(&job.engine, job.leased.scope, connection, Some(trouble))
         .await
         .map_err(JobError::from)?;
     let now = job.engine.clock.now();
     if let Trouble::Refused { why: Why::Schema, .. } = trouble {
-        // What exactly is missing is found out when somebody asks for the fields.
+        // The missing fields are determined when somebody asks for the fields.
         let (id, missing) = (connection.id, ["fieldMap".to_owned()]);
         job.write_fenced(move |tx, scope| {
             Box::pin(async move { integrations::update_missing(tx, scope, id, &missing, now).await })
@@ -52,7 +52,7 @@ pub(super) async fn troubled(
     view.attempt.add_evidence(word, detail, now);
     match trouble {
         Trouble::Unclear { .. } => uncertain(job, view, 0).await,
-        // Nothing is concluded from a provider that does not let us look.
+        // Without a look-up at the provider nothing is concluded.
         Trouble::NotNow { after, .. } if is_open => uncertain(job, view, after.map_or(0, asked)).await,
         Trouble::Refused { .. } if is_open && view.attempt.sent.as_deref() == Some(CREATE) => {
             uncertain(job, view, 0).await
@@ -75,12 +75,12 @@ pub(super) async fn troubled(
     }
 }
 
-/// Milliseconds that a provider asked for, as far as we go along with it: a post is not put off for days by one header.
+/// Returns the milliseconds that a provider asked for, at most [`LONGEST_PAUSE`]: one header must not delay a post for days.
 fn asked(after: Duration) -> i64 {
     after.min(LONGEST_PAUSE).as_millis() as i64
 }
 
-/// Nobody knows: it is looked for again after a while, and in the end left to a person.
+/// Handles an unknown outcome: the post is looked up again after a while, and in the end left to a person.
 async fn uncertain(job: &JobContext, mut view: View, at_least: i64) -> Result<Value, JobError> {
     let now = job.engine.clock.now();
     view.attempt.state = PublicationState::Uncertain;
@@ -100,13 +100,13 @@ async fn uncertain(job: &JobContext, mut view: View, at_least: i64) -> Result<Va
     })
 }
 
-/// What was sent is not there.
+/// Handles a look-up that did not find what was sent.
 pub(super) async fn missed(job: &JobContext, mut view: View) -> Result<Value, JobError> {
     let now = job.engine.clock.now();
     let attempt = &mut view.attempt;
     attempt.misses += 1;
     let first = *attempt.first_missed_at.get_or_insert(now);
-    let can_look = vendors::of(view.published.provider).is_some_and(|vendor| vendor.capabilities.lookup);
+    let can_look = vendors::find(view.published.provider).is_some_and(|vendor| vendor.capabilities.lookup);
     if can_look && attempt.misses >= MISSES && now.millis() - first.millis() >= MISSED_FOR {
         let why = IntegrationError {
             code: "not_carried_out".to_owned(),
@@ -119,7 +119,7 @@ pub(super) async fn missed(job: &JobContext, mut view: View) -> Result<Value, Jo
     uncertain(job, view, 0).await
 }
 
-/// Its connection was ended meanwhile: what was never sent has failed, and what was sent nobody can look for.
+/// Handles an attempt whose connection was removed meanwhile: it failed if nothing was sent, else its outcome stays unknown.
 pub(super) async fn disconnected(job: &JobContext, mut view: View) -> Result<Value, JobError> {
     let gone = Trouble::because(Why::Credential, "the provider was disconnected meanwhile");
     if view.attempt.sent.is_none() {

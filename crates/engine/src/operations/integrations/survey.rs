@@ -1,4 +1,5 @@
-//! What a provider has, asked before the transaction: sites, collections and fields, and what the saved mapping lacks of them.
+//! Sites, collections and fields of a provider, requested before the transaction, and the faults of the saved mapping
+//! against these.
 
 use searchwright_contract::integrations::{Fields, Place};
 use searchwright_publishing::{Publisher, Trouble, Why, mapping};
@@ -13,10 +14,10 @@ use crate::{
     call::{Call, fault},
     connect::{refused, vendor},
     failure::Result,
-    jobs::publish::{note, opened},
+    jobs::publish::{opened, record_outcome},
 };
 
-/// Asks the provider for its sites, its collections and the fields of what is chosen.
+/// Asks the provider for its sites, its collections and the fields of the chosen collection.
 async fn survey(
     record: &IntegrationRecord,
     publisher: &dyn Publisher,
@@ -36,7 +37,7 @@ async fn survey(
         collections: Vec::new(),
         data: Vec::new(),
     };
-    // Collections belong to a site: with another site the saved one means nothing.
+    // Collections belong to a site: with another site the saved one does not apply.
     if fields.collection_id.is_none() && (site_id.is_none() || site_id == record.site_id.as_deref()) {
         fields.collection_id.clone_from(&record.collection_id);
     }
@@ -71,7 +72,7 @@ async fn survey(
     Ok(fields)
 }
 
-/// Asks, with no transaction open, and notes what came of it.
+/// Asks the provider, with no transaction open, and stores the outcome at the connection.
 pub(super) async fn hear(
     call: &mut Call,
     word: &str,
@@ -88,7 +89,7 @@ pub(super) async fn hear(
         Ok(publisher) => survey(&record, &*publisher, site_id, collection_id).await,
         Err(trouble) => Err(trouble),
     };
-    note(&engine, scope, &record, asked.as_ref().err()).await?;
+    record_outcome(&engine, scope, &record, asked.as_ref().err()).await?;
     match asked {
         Ok(fields) => {
             choose("/siteId", site_id, &fields.sites)?;
@@ -112,7 +113,8 @@ pub(super) async fn hear(
     }
 }
 
-/// The fields of the saved mapping may not be what they were: what it lacks now is kept, so that it shows before a post fails.
+/// Stores the faults of the saved mapping (required fields without a source, mapped fields that are gone), because the fields of
+/// the provider may have changed: so they are shown before a post fails.
 async fn keep_missing(
     engine: &Engine,
     scope: ProjectScope,
@@ -144,7 +146,7 @@ pub(super) fn heard(call: &Call) -> Result<Fields> {
         .ok_or_else(|| crate::failure::defect("fields", "nobody asked the provider"))
 }
 
-/// The ids there are, for people.
+/// Lists the ids that exist, for a message.
 fn known(places: &[Place]) -> String {
     let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).take(50).collect();
     ids.join(", ")
@@ -162,7 +164,7 @@ fn choose(pointer: &str, chosen: Option<&str>, places: &[Place]) -> Result<()> {
     }
 }
 
-/// Refuses a mapping without what has to be chosen.
+/// Refuses a missing choice where one is needed or places can be listed, and an id that the provider does not have.
 pub(super) fn decided(pointer: &str, chosen: Option<&str>, places: &[Place], is_needed: bool) -> Result<()> {
     if chosen.is_none() && (is_needed || !places.is_empty()) {
         let why = format!("has to be one of {}", known(places));

@@ -1,4 +1,4 @@
-//! What people write of a post: read from a request, brought into the form that is kept, and checked.
+//! Edits of a post by people: parsed from a request, normalised to the stored form, and checked.
 
 use searchwright_contract::{
     Patch,
@@ -14,7 +14,7 @@ use crate::{
     failure::Result,
 };
 
-/// What people write of a post, as far as a request names it.
+/// Members of a post that a request sets; absent ones stay as they are.
 pub(super) struct Edit {
     pub(super) title: Option<String>,
     pub(super) content: Option<String>,
@@ -59,7 +59,7 @@ pub(super) fn given<T>(value: Option<T>) -> Patch<T> {
 }
 
 impl Edit {
-    /// Whether it names nothing.
+    /// Returns whether the request sets no member.
     pub(super) fn is_empty(&self) -> bool {
         self.title.is_none()
             && self.content.is_none()
@@ -77,7 +77,7 @@ impl Edit {
             && self.canonical_url.is_absent()
     }
 
-    /// Writes what is named into a record, and checks it. The slug is not looked up here.
+    /// Writes the members that are set into a record, and checks it. The slug is not looked up here.
     pub(super) async fn apply(self, call: &Call, tx: &mut Tx, record: &mut PostRecord) -> Result<()> {
         let (summary, details) = (&mut record.post.summary, &mut record.post.details);
         summary.title = self.title.or(summary.title.take());

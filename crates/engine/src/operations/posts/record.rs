@@ -34,7 +34,7 @@ pub(in crate::operations) async fn shown(call: &Call, tx: &mut Tx, record: PostR
     post.publications = publications::list_of_post(tx, scope, uuid(&post.summary.id)).await?;
     let can_be_taken_back = |publication: &Publication| {
         publication.is_live
-            && vendors::of(publication.provider).is_some_and(|vendor| vendor.capabilities.unpublish)
+            && vendors::find(publication.provider).is_some_and(|vendor| vendor.capabilities.unpublish)
     };
     let facts = Facts {
         is_integration_ready: ready,

@@ -144,7 +144,7 @@ async fn a_publication_that_is_lost_leaves_open_what_happened() {
         described("Text"),
         locales(),
         Script::json(201, &entry(1, None)),
-        Script::of(429, "text/plain", "", ""),
+        Script::new(429, "text/plain", "", ""),
     ])
     .await;
     let trouble = reach(&server.url).create(&item()).await.unwrap_err();

@@ -10,14 +10,14 @@ use crate::{
 
 /// The collection that posts go to.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct Collection {
     /// Its fields, as Webflow describes them.
     pub fields: Vec<Value>,
     /// Where readers find its items, without a slash at its end.
     pub page: Option<String>,
 }
 
-impl Chosen {
+impl Collection {
     fn known(&self, field: &str) -> Option<&Value> {
         let mut fields = self.fields.iter();
         fields.find(|known| text(known, "/slug") == Some(field))

@@ -170,7 +170,7 @@ async fn a_change_is_staged_and_then_shown() {
     );
     assert_eq!(asked[3].json(), json!({ "itemIds": ["i1"] }));
 
-    let busy = Script::of(429, "text/plain", "Retry-After: 7\r\n", "");
+    let busy = Script::new(429, "text/plain", "Retry-After: 7\r\n", "");
     let server = Fake::new(vec![collection(), site(), staged.clone(), busy]).await;
     let trouble = reach(&server.url)
         .update(&remote("i1"), &item())

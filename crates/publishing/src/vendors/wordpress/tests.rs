@@ -194,7 +194,7 @@ async fn no_answer_is_taken_for_another() {
 #[tokio::test]
 async fn a_site_without_pretty_addresses_is_reached_too() {
     let server = Fake::new(vec![
-        Script::of(404, "text/html", "", "<html>Not found</html>"),
+        Script::new(404, "text/html", "", "<html>Not found</html>"),
         front(),
         Script::json(200, &post("draft")),
     ])
@@ -214,7 +214,7 @@ async fn a_site_without_pretty_addresses_is_reached_too() {
 
 #[tokio::test]
 async fn it_says_why_a_site_cannot_be_reached() {
-    let page = |status| Script::of(status, "text/html", "", "<html>");
+    let page = |status| Script::new(status, "text/html", "", "<html>");
     let closed = Script::json(
         401,
         &json!({ "code": "rest_login_required", "message": "Only members." }),

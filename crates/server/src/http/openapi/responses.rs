@@ -1,4 +1,4 @@
-//! What an operation can answer: its success, its refusals, their headers.
+//! Responses of an operation in the document: success, errors, and their headers.
 
 use searchwright_contract::{Code, Effect, Method, Problem, Scope};
 use searchwright_engine::Endpoint;
@@ -10,8 +10,8 @@ use super::{
     tag,
 };
 
-/// The responses of an operation, by status.
-pub(super) fn of(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
+/// Returns the responses of an operation, by status.
+pub(super) fn describe(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value {
     let meta = &endpoint.meta;
     let mut all = Map::new();
     let mut shown = vec![
@@ -64,7 +64,7 @@ pub(super) fn of(endpoint: &Endpoint, schemas: &mut Map<String, Value>) -> Value
             None => {
                 all.insert(status, json!({ "$ref": reference }));
             }
-            // A status with several codes is written out, with an example of each.
+            // A status with several codes lists an example of each.
             Some(existing) => merge(existing, code),
         }
     }
@@ -101,7 +101,7 @@ const fn success(effect: Effect) -> &'static str {
     }
 }
 
-/// The codes an operation can answer.
+/// Returns the error codes that an operation can answer.
 fn codes(endpoint: &Endpoint) -> Vec<Code> {
     let meta = &endpoint.meta;
     let input = (endpoint.input)();
@@ -119,7 +119,7 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
         codes.push(Code::ProjectForbidden);
     }
     let has = |name: &str| members.is_some_and(|all| all.contains_key(name));
-    // The record of the path, or one that a member names.
+    // The record in the path, or one that a member names, may be missing.
     if meta.path_parameters().count() > 1 || meta.name == "audits.current" || has("keywordId") {
         codes.push(Code::NotFound);
     }
@@ -150,7 +150,7 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
         codes.push(Code::IdempotencyInProgress);
         codes.push(Code::StorageFull);
     }
-    // What is compared has to have results.
+    // Both audits that are compared must have results.
     if has("against") {
         codes.push(Code::InvalidState);
     }
@@ -166,7 +166,7 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
     if meta.effect == Effect::Publish {
         codes.extend([Code::ProviderNotConfigured, Code::UnpublishUnsupported]);
     }
-    // A project has only so many.
+    // The count of webhooks of a project is limited.
     if has("targetUrl") {
         codes.push(Code::TooManyItems);
     }
@@ -201,12 +201,12 @@ fn codes(endpoint: &Endpoint) -> Vec<Code> {
     codes
 }
 
-/// The response of a refusal, with an example.
+/// Returns the response of an error, with an example.
 pub(super) fn problem(code: Code) -> Value {
     let mut shown = vec!["X-Request-Id"];
     match code.status() {
         401 | 403 => shown.push("WWW-Authenticate"),
-        // Kept under an Idempotency-Key, or told to wait for the one that is being carried out.
+        // A stored answer to an Idempotency-Key, or the request to wait for the call that is running.
         409 => shown.extend(["Idempotency-Replayed", "Retry-After"]),
         412 | 422 => shown.push("Idempotency-Replayed"),
         429 => shown.extend([
@@ -231,7 +231,7 @@ pub(super) fn problem(code: Code) -> Value {
     })
 }
 
-/// Every header that answers carry.
+/// Returns every header that answers can have.
 pub(super) fn headers() -> Value {
     let text = |description: &str| json!({ "description": description, "schema": { "type": "string" } });
     let number = |description: &str| json!({ "description": description, "schema": { "type": "integer", "minimum": 0 } });

@@ -3,7 +3,7 @@
 use url::Url;
 
 use crate::{
-    crawl::{Config, scope::Scope},
+    crawl::{Config, scope::CrawlScope},
     url_key::{Base, url_key},
     urls::{UrlTable, provenance},
 };
@@ -11,14 +11,14 @@ use crate::{
 /// Takes them into the table.
 pub(super) struct Given<'r> {
     table: &'r mut UrlTable,
-    scope: &'r Scope,
+    scope: &'r CrawlScope,
     base: Base,
     /// Room is left for what the pages will link to.
     most: usize,
 }
 
 impl<'r> Given<'r> {
-    pub(super) fn new(table: &'r mut UrlTable, scope: &'r Scope, config: &Config) -> Self {
+    pub(super) fn new(table: &'r mut UrlTable, scope: &'r CrawlScope, config: &Config) -> Self {
         Self {
             table,
             scope,

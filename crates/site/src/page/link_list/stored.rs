@@ -172,7 +172,7 @@ impl<'de> Visitor<'de> for Either {
             links.stored = Some(Stored { bytes, read });
         } else {
             let length = usize::try_from(first).map_err(A::Error::custom)?;
-            let text = seq.next_element_seed(Text(length))?;
+            let text = seq.next_element_seed(TextOfLength(length))?;
             links.read = ParsedLinks {
                 text: text.ok_or_else(|| A::Error::missing_field("text"))?,
                 entries: next(&mut seq)?,
@@ -196,9 +196,9 @@ impl<'de> Deserialize<'de> for Packed {
 }
 
 /// So many bytes of text, whose length was read already.
-struct Text(usize);
+struct TextOfLength(usize);
 
-impl<'de> DeserializeSeed<'de> for Text {
+impl<'de> DeserializeSeed<'de> for TextOfLength {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -206,7 +206,7 @@ impl<'de> DeserializeSeed<'de> for Text {
     }
 }
 
-impl<'de> Visitor<'de> for Text {
+impl<'de> Visitor<'de> for TextOfLength {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

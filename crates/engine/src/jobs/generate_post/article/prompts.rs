@@ -1,11 +1,11 @@
-//! What a model is asked for each step of an article. Its instructions are words of ours, of the brand's owner and of
-//! the caller. Whatever may be a stranger's text, as a keyword from a competitor's page is, lies in a block of data.
+//! Prompts for the steps of an article. Instructions are texts of ours, of the brand's owner and of the caller. Text that
+//! may be a stranger's, such as a keyword from a competitor's page, is in a block of data.
 
 use schemars::json_schema;
 use searchwright_providers::{Data, Form, Prompt};
 use searchwright_writing::brief::Fact;
 
-use super::{DESCRIPTION, EXCERPT, MOST_SECTIONS, Outline, Part, Writer};
+use super::{DESCRIPTION, EXCERPT, MOST_SECTIONS, Outline, OutlineSection, Writer};
 
 /// Tokens of an answer, at most.
 const OUTLINE_TOKENS: u32 = 1_500;
@@ -53,7 +53,7 @@ impl Writer<'_> {
         self.prompt(blocks, instructions, OUTLINE_TOKENS, Some(form))
     }
 
-    pub(super) fn ask_for_section(&self, outline: &Outline, at: usize, part: &Part) -> Prompt {
+    pub(super) fn ask_for_section(&self, outline: &Outline, at: usize, part: &OutlineSection) -> Prompt {
         let headings: Vec<&str> = outline
             .sections
             .iter()
@@ -130,7 +130,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a model writes from: what the project knows, then the beginnings of the pages of others.
+    /// Returns the data a model writes from: facts of the project, then the beginnings of the pages of others.
     fn material(&self) -> Vec<Data> {
         let read = self.read.iter().filter(|known| !known.text.is_empty());
         let pages = read.enumerate().map(|(at, known)| Data {
@@ -158,7 +158,7 @@ impl Writer<'_> {
         data("material", text)
     }
 
-    /// What the article is about: a keyword may come from anybody's page, and a title from a model that read one.
+    /// Returns the topic and title as data: a keyword may come from anybody's page, and a title from a model that read one.
     fn subject(&self) -> Data {
         let mut text = format!("Topic: {}", self.brief.topic);
         if let Some(title) = &self.post.summary.title {
@@ -177,7 +177,7 @@ impl Writer<'_> {
         task
     }
 
-    /// Where the text may lead.
+    /// Returns the URLs that the text may link to.
     pub(super) fn targets(&self) -> Vec<&str> {
         let brief = self.brief;
         let facts = brief.sections.iter().flat_map(|section| &section.facts);

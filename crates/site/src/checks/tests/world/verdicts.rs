@@ -29,7 +29,7 @@ impl World {
         if let Some(page) = self.at_p(&built) {
             found = evaluated(page, &[], &context).0;
             // the same with what was found while the crawl went on
-            let (early, noticed) = Asking::new(built.rules.clone(), super::NOW).of([page].into_iter());
+            let (early, noticed) = Asking::new(built.rules.clone(), super::NOW).evaluate([page].into_iter());
             assert!(early[0].is_some());
             let (late, is_early) = evaluated(page, &early, &context);
             let said = |found: &[Finding]| -> BTreeSet<(&str, String)> {
