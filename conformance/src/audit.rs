@@ -13,15 +13,15 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
+use comparison::{ComparisonTable, PeerReport};
 use serde::Deserialize;
+use sites::ServedSite;
 use xtask::{
     libraries, packages,
     process::{program, quiet},
 };
 
 use crate::product;
-use comparison::{ComparisonTable, PeerReport};
-use sites::ServedSite;
 
 const FILES: [(&str, &str); 4] = [
     ("web.py", include_str!("audit/web.py")),
@@ -47,7 +47,7 @@ const LIGHTHOUSE_CHECKS: [&str; 10] = [
 /// Pages at equal distances in each website that Lighthouse sees too, most of which have no fault.
 const SPREAD_PAGES: usize = 4;
 
-/// Pages of the largest website that is audited again for its SARIF.
+/// Websites with fewer pages than this are audited again for their SARIF.
 const MAX_SARIF_PAGES: usize = 1_000;
 
 /// Occurrences of a check as the program exports them.

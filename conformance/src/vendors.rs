@@ -8,7 +8,6 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
-
 use xtask::{
     libraries::install_once,
     process::{free_port, program, quiet},
@@ -16,7 +15,7 @@ use xtask::{
 
 use crate::peer::Peer;
 
-/// The engine's test that sends a vendor every kind of request, and the variable with the vendors' addresses.
+/// Test of `publishing` that sends a vendor every kind of request, and the variable with the vendors' addresses.
 const TEST: &str = "vendors::documents::requests_are_as_the_vendors_have_them";
 const ADDRESSES_VARIABLE: &str = "SEARCHWRIGHT_VENDORS";
 

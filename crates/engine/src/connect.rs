@@ -11,6 +11,12 @@ use searchwright_contract::{
     integrations::Provider,
 };
 use searchwright_outbound::Purpose;
+use searchwright_publishing::{
+    Account, Connection, Context, Input, Publisher, Settings, Trouble, Why,
+    entered::{API_URL, sorted},
+    oauth::{self, App},
+    vendors::{self, Vendor, git::address::Address},
+};
 use searchwright_store::{
     Tx,
     access::ProjectScope,
@@ -26,12 +32,6 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{Engine, failure::Result};
-use searchwright_publishing::{
-    Account, Connection, Context, Input, Publisher, Settings, Trouble, Why,
-    entered::{API_URL, sorted},
-    oauth::{self, App},
-    vendors::{self, Vendor, git::address::Address},
-};
 
 /// Timeout for asking a site for its page.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -374,7 +374,7 @@ pub(crate) async fn authorise(engine: &Engine, provider: Provider, site: &str) -
 }
 
 /// Converts a stored application to the form that publishing takes.
-pub(crate) fn publishing_app(app: oauth_apps::OauthApp) -> App {
+fn publishing_app(app: oauth_apps::OauthApp) -> App {
     App {
         provider: app.provider,
         client_id: app.client_id,

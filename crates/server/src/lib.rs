@@ -18,4 +18,3 @@ pub mod serve;
 
 pub use config::Settings;
 pub use searchwright_engine::admin;
-pub use searchwright_publishing;

@@ -29,14 +29,8 @@ pub fn init(log: &Log) {
         LevelFilter::WARN.min(level)
     };
     let targets = Targets::new().with_default(others).with_targets(
-        [
-            "searchwright",
-            "searchwright_server",
-            "searchwright_engine",
-            "searchwright_store",
-            "searchwright_site",
-        ]
-        .map(|t| (t, level)),
+        // a prefix of the targets of all our crates
+        [("searchwright", level)],
     );
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry();

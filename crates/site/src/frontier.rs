@@ -181,11 +181,6 @@ impl Frontier {
             .filter(|d| *d != UNREACHED)
     }
 
-    /// The depth that a link from a page now handed out gives.
-    pub fn next_depth(&self) -> Option<u16> {
-        self.linked.then_some(self.level + 1)
-    }
-
     /// URLs queued, those handed out not counted.
     pub fn queued(&self) -> usize {
         self.now.len() + self.round.len() + self.deeper.len()

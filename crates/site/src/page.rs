@@ -29,28 +29,26 @@ pub(crate) use base_url::{base_url, resolve_http};
 #[cfg(test)]
 pub(crate) use bylines::names_article;
 pub(crate) use charset::xml_encoding;
+pub use directives::{Directives, NotIndexable, RobotsRules, directives, not_indexable, refresh};
 pub(crate) use elements::INSECURE;
 pub(crate) use headers::is_frame_ancestors;
-pub(crate) use limits::{OBJECTS, cut};
-pub(crate) use placeholders::FILLER;
-
-pub use directives::{Directives, NotIndexable, RobotsRules, directives, not_indexable, refresh};
 pub use html_facts::{Charset, Form, Heading, HtmlFacts, Image, JsonLd, LinkRel, Meta, ResourceRef};
 pub use language::DetectedLanguage;
+pub(crate) use limits::{OBJECTS, cut};
 pub use link_list::{LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, Links, REL_NOFOLLOW};
 pub use markup_mismatch::MarkupMismatch;
 pub use microdata::{Object, Objects, UnknownTerms};
 pub use more::More;
 pub(crate) use not_modified::SLOW_MS;
 pub use not_modified::{READER, unchanged};
+pub(crate) use placeholders::FILLER;
 pub use response::read;
-
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::fetch::{Cut, FetchError, Validators};
 
-/// SiteGraph of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
+/// Index of a URL in the crawl's URL table. Dense from 0; 0 is the start URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlId(pub u32);

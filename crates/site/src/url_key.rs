@@ -189,8 +189,8 @@ mod tests {
             ("http://example.com/a%2fb", "http://example.com/a%2Fb"),
             ("http://example.com/100%", "http://example.com/100%25"),
             (
-                "http://example.com/Case/SiteGraph.html",
-                "http://example.com/Case/SiteGraph.html",
+                "http://example.com/Case/Index.html",
+                "http://example.com/Case/Index.html",
             ),
             ("http://example.com/a/", "http://example.com/a/"),
             ("http://example.com/a?", "http://example.com/a"),

@@ -236,27 +236,7 @@ pub async fn find_secret(
     sealed.flatten().map(open).transpose()
 }
 
-/// Replaces the secrets of a connection, for example by a refreshed token.
-pub async fn update_secret(
-    tx: &mut Tx,
-    scope: ProjectScope,
-    keyring: &Keyring,
-    id: Uuid,
-    secret: SecretString,
-) -> Result<()> {
-    let sealed = keyring.seal(seal_context(scope, id), secret.expose_secret().as_bytes())?;
-    sql(
-        "UPDATE integrations SET secret = $3 WHERE project_id = $1 AND id = $2 AND status <> 'not_connected'",
-    )
-    .bind(scope.project())
-    .bind(id)
-    .bind(sealed)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// Replaces the mapping of a connection, and clears its error.
+/// Replaces the mapping of a connection, and clears an error of its status.
 pub async fn update_mapping(
     tx: &mut Tx,
     scope: ProjectScope,

@@ -142,7 +142,7 @@ impl CrateFindings {
             },
             Count {
                 subject: &self.name,
-                rule: "files in rings of more than 4 files",
+                rule: "files in large rings",
                 limit_name: "ring_files",
                 count: self.large_rings().map(Vec::len).sum(),
                 limit: limits.ring_files,

@@ -31,17 +31,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) use self::stored::OVERLAY;
-use self::verdicts::RecheckedPages;
-use self::verdicts::evaluate;
-use self::verdicts::inconclusive;
-use super::impact::impact_of;
-use super::impact::weight;
+use self::verdicts::{RecheckedPages, evaluate, inconclusive};
 use super::{
     analysis,
     annotate::{Crawled, annotate},
     audit::{self, ORIGIN_LASTS_MILLIS, Stopped},
     batches::{Rooms, pack},
     ids::url_key_of,
+    impact::{impact_of, weight},
     page_runs, rescore,
 };
 use crate::{

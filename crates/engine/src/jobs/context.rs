@@ -1,5 +1,5 @@
-//! State of a running job: the service, its lease, and the signals to stop. Every write of a job goes through
-//! [`JobContext::write_fenced`], so that a worker that lost its lease writes nothing.
+//! State of a running job: the service, its lease, and the signals to stop. The results of a job are written
+//! through [`JobContext::write_fenced`], so that a worker that lost its lease writes none.
 
 use std::{sync::Arc, time::Duration};
 

@@ -20,10 +20,10 @@ use searchwright_store::{
 use uuid::Uuid;
 
 use super::jobs::with_actions as job_with_actions;
-use crate::domain::start_url;
 use crate::{
     Engine,
     call::{Call, Credential, fault, limit},
+    domain::start_url,
     endpoint::Handle,
     failure::{Result, defect},
     jobs::Job,

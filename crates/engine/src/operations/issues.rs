@@ -19,13 +19,12 @@ use searchwright_store::{
 use uuid::Uuid;
 
 use super::occurrences::actions;
-use crate::wire_name;
 use crate::{
     Engine,
     call::{Call, limit},
     endpoint::Handle,
     failure::{Result, defect},
-    rules,
+    rules, wire_name,
 };
 
 /// Changes shown of an occurrence.

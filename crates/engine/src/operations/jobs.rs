@@ -8,6 +8,7 @@ use searchwright_contract::{
 use searchwright_store::{Tx, access::RecordKind, audits, jobs};
 use uuid::Uuid;
 
+use super::items::changed_meanwhile;
 use crate::{
     Engine,
     call::{Call, limit},
@@ -88,7 +89,9 @@ pub(super) async fn cancel(call: &Call, tx: &mut Tx, id: Uuid) -> Result<Job> {
         }
     }
     if before == JobStatus::Queued {
-        work::withdraw(&call.engine, tx, scope, id, call.now).await?;
+        work::withdraw(&call.engine, tx, scope, id, call.now)
+            .await
+            .map_err(changed_meanwhile)?;
     }
     Ok(with_actions(call, jobs::get(tx, scope, id).await?))
 }

@@ -1,7 +1,7 @@
 //! A handler per operation of the table, one file per resource.
 
 mod activity;
-pub(crate) mod audits;
+mod audits;
 mod brand;
 mod competitors;
 mod ctas;
@@ -14,9 +14,9 @@ mod items;
 mod jobs;
 mod keyword_arguments;
 mod keyword_generation;
-pub(crate) mod keyword_import;
+mod keyword_import;
 mod keyword_metrics;
-pub(crate) mod keywords;
+mod keywords;
 mod me;
 mod occurrences;
 mod page_details;
@@ -25,7 +25,7 @@ mod post_generation;
 mod posts;
 mod products;
 mod projects;
-pub(crate) mod publishing;
+mod publishing;
 mod rechecks;
 mod usage;
 mod webhooks;

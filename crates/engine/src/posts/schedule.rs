@@ -1,5 +1,7 @@
 //! Scheduled posts: each is published when its time comes, or fails with the reason.
 
+use std::sync::Arc;
+
 use searchwright_contract::{
     Instant,
     events::EventType,
@@ -23,7 +25,7 @@ const MAX_DUE: u32 = 100;
 
 /// Publishes the posts whose time has come, each in a transaction of its own. Replicas that find the same post at the same
 /// time publish it once: its status changes with the job.
-pub(crate) async fn publish_all_due(engine: &std::sync::Arc<Engine>) -> Result<()> {
+pub(crate) async fn publish_all_due(engine: &Arc<Engine>) -> Result<()> {
     let now = engine.clock.now();
     let due = publications::list_due(&mut engine.db.read().await?, now, MAX_DUE).await?;
     if due.is_empty() {
@@ -36,7 +38,7 @@ pub(crate) async fn publish_all_due(engine: &std::sync::Arc<Engine>) -> Result<(
             .write(move |tx| Box::pin(async move { publish_due(&shared, tx, scope, post, now).await }));
         if let Err(error) = write.await {
             // the other posts do not wait for it, and it is tried again at the next tick
-            tracing::error!(%error, %post, "scheduled post not published; trying again");
+            tracing::error!(%error, %post, "a scheduled post was not published; trying again");
         }
     }
     engine.happened.notify_one();

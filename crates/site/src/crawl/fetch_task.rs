@@ -9,7 +9,7 @@ use crate::page::UrlId;
 pub(super) struct FetchTask {
     pub(super) id: UrlId,
     pub(super) url: Url,
-    /// SiteGraph of its host, among those of the site or the foreign ones.
+    /// Index of its host, among those of the site or the foreign ones.
     pub(super) host: usize,
     pub(super) attempts: u8,
     /// Redirects that led here; of a page of the site, those to other spellings of its URL.

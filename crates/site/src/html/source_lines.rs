@@ -1,4 +1,4 @@
-//! LineCounter of a source.
+//! Line numbers of a source.
 
 use searchwright_text as text;
 

@@ -97,7 +97,7 @@ pub struct HtmlFacts {
     /// Words of the main text: main or article, else the body without nav, header, footer and aside, and of that the blocks that
     /// are dense, where those can be told.
     pub main_words: u32,
-    /// VisibleText text, bytes.
+    /// Visible text, bytes.
     pub text_bytes: u64,
     /// Hash of the folded main text.
     pub text_hash: u64,

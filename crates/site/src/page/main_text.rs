@@ -28,7 +28,7 @@ const LEAST_SKETCHED: u32 = 50;
 /// Characters of the main text kept as evidence.
 const EXCERPT: usize = 300;
 
-/// VisibleText text with what each part of it stands in.
+/// Visible text with the element that each part of it stands in.
 #[derive(Debug, Default)]
 pub(super) struct TextCollector {
     /// White space folded; elements that break words leave one space.
@@ -96,12 +96,12 @@ impl TextCollector {
         text::fold_into(&mut self.text, text);
     }
 
-    /// CrawlSummary the word.
+    /// Ends the word.
     pub fn boundary(&mut self) {
         text::end_word(&mut self.text);
     }
 
-    /// CrawlSummary the block, and with it the word.
+    /// Ends the block, and with it the word.
     pub fn end_block(&mut self) {
         self.boundary();
         if self.breaks.last() != Some(&self.text.len()) {

@@ -4,16 +4,15 @@ mod collector;
 mod json_ld;
 mod objects;
 
+pub(super) use collector::{ItemAttributes, ItemCollector, PendingText, names, short};
+pub(super) use json_ld::PropertyValue;
+pub use objects::{Object, Objects};
 use searchwright_text as text;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::{is_property, is_type};
 
-pub(super) use collector::{ItemAttributes, ItemCollector, PendingText, names, short};
-pub(super) use json_ld::PropertyValue;
-pub use objects::{Object, Objects};
-
-/// NameCollector kept of either kind.
+/// Names kept of either kind.
 const MAX_NAMES: usize = 20;
 /// Characters kept of a name.
 const NAME: usize = 80;

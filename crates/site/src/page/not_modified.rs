@@ -13,9 +13,8 @@ use super::{
 };
 use crate::fetch::{Response, Validators};
 
-/// Names what reading makes of a page: goes up whenever anything does that changes facts of the same bytes (the readers in
-/// this folder and in `text`, the limits of what is kept) or what servers are asked by (`Accept`), because facts are used
-/// again as long as this stays.
+/// Version of the reader. It is raised by whoever changes the facts that the same bytes give (`html/`, this folder, the crate
+/// `text`, the limits of what is kept) or the request (`Accept`), because stored facts are used again as long as it stays.
 pub const READER: u32 = 11;
 
 /// Longest validator that is sent back, bytes; most are 30.

@@ -337,7 +337,7 @@ fn the_reader_has_another_name_when_it_reads_otherwise() {
     let mut all = Vec::new();
     for body in [ALL, &long, &cjk, &bare, &dense, "<p>plain", ""] {
         let facts = read_as(&response(200, &headers, body), 0, NOW).0;
-        // what is stored apart as well
+        // With fields that are stored apart. Names of types are in it too: where only a name changed, READER stays.
         all.extend(format!("{facts:?}").bytes());
     }
     assert_eq!(
