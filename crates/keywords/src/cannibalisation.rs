@@ -1,4 +1,4 @@
-//! What of one site competes for the same searches.
+//! Pages of one site that compete for the same searches.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,7 +6,7 @@ use searchwright_text::hash;
 
 use super::{import::Row, normalize};
 
-/// What parts a title from the name of its site.
+/// Separators between a title and the name of its site.
 const SEPARATORS: [&str; 5] = [" | ", " – ", " — ", " · ", " - "];
 
 /// Times that a query must have been shown before anything is said of it.

@@ -28,7 +28,7 @@ pub struct Item<'a> {
     pub keyword: &'a str,
     /// Language, BCP 47.
     pub language: &'a str,
-    /// What a searcher wants.
+    /// Search intent, if known.
     pub intent: Option<Intent>,
     /// Searches per month, when known.
     pub volume: Option<i64>,

@@ -50,7 +50,7 @@ pub struct Page<'a> {
     pub text: &'a str,
 }
 
-/// What is known of the brand.
+/// Facts about the brand.
 #[derive(Clone, Debug, Default)]
 pub struct Brand<'a> {
     /// Name, then aliases.
@@ -68,7 +68,7 @@ pub struct Brand<'a> {
 pub struct Product<'a> {
     /// Name.
     pub name: &'a str,
-    /// What kind of thing it is.
+    /// Category of the product.
     pub category: Option<&'a str>,
 }
 
@@ -79,20 +79,20 @@ pub struct Offer<'a> {
     pub keyword: &'a str,
     /// The account.
     pub source: Source,
-    /// What the account was asked about.
+    /// Subject that the account was asked about.
     pub place: &'a str,
     /// Searches per month, difficulty and intent as far as the account says.
     pub figures: Figures,
 }
 
-/// What an account says of a keyword, as far as its worth depends on it.
+/// Figures of an account that the worth of a keyword depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Searches per month.
     pub volume: Option<i64>,
     /// Difficulty, 0 to 100.
     pub difficulty: Option<i64>,
-    /// What a searcher wants.
+    /// Search intent.
     pub intent: Option<Intent>,
 }
 
@@ -121,9 +121,9 @@ pub struct Material<'a> {
     pub competitor_pages: Vec<Page<'a>>,
     /// Terms that the caller wants questions about.
     pub seeds: Vec<&'a str>,
-    /// What accounts offer, the best of each first.
+    /// Keywords that accounts offer, the best of each first.
     pub offers: Vec<Offer<'a>>,
-    /// Sources that ideas may come from; all if empty. What others say of an idea is its evidence still.
+    /// Sources that ideas may come from; all if empty. Other sources still count as evidence of an idea.
     pub sources: &'a [Source],
     /// Words and phrases that no idea may hold.
     pub blocked: Vec<&'a str>,
@@ -133,14 +133,14 @@ pub struct Material<'a> {
     pub most: usize,
 }
 
-/// Where an idea was found.
+/// Place where an idea was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// Kind of place.
     pub source: Source,
     /// Address of the page, or the member of the brand data.
     pub place: String,
-    /// What was found there.
+    /// Text that was found there.
     pub detail: String,
 }
 
@@ -151,9 +151,9 @@ pub struct Idea {
     pub keyword: String,
     /// The text as keywords are compared.
     pub normalized: String,
-    /// Where it was found, the best place first; at least one.
+    /// Places where it was found, the best first; at least one.
     pub evidence: Vec<Evidence>,
-    /// What a searcher wants.
+    /// Search intent.
     pub intent: Verdict,
     /// Likeness to the profile of the site, 0 to 1; `None` without pages.
     pub relevance: Option<f64>,
@@ -168,7 +168,7 @@ pub struct Idea {
 pub struct Ideas {
     /// The ideas.
     pub ideas: Vec<Idea>,
-    /// What was dropped.
+    /// Number of dropped candidates, by reason.
     pub rejected: BTreeMap<Rejected, usize>,
 }
 

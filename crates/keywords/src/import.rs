@@ -26,7 +26,7 @@ pub const MAX_VOLUME: i64 = 1_000_000_000;
 /// Rows from the beginning among which the header is looked for.
 pub const HEADER_ROWS: usize = 40;
 
-/// What one row says of a keyword. What is not said is `None`, never 0.
+/// Data of one row about a keyword. Missing data is `None`, never 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Line of the file on which the row begins, from 1.
@@ -51,15 +51,15 @@ pub struct Row {
     pub competition: Option<f64>,
     /// Competition for ads in words.
     pub competition_level: Option<Level>,
-    /// How searches went over time.
+    /// Trend of searches over time.
     pub trend: Option<Trend>,
-    /// What a searcher wants, the main intent first.
+    /// Search intents, the main one first.
     pub intents: Vec<Intent>,
     /// Country, ISO 3166-1 alpha-2.
     pub country: Option<String>,
     /// Broader keyword this one belongs to.
     pub parent_topic: Option<String>,
-    /// What else the page of results shows.
+    /// Other elements on the page of results.
     pub serp_features: Vec<String>,
     /// Position of the site among the results, from 1.
     pub position: Option<f64>,
@@ -70,14 +70,14 @@ pub struct Row {
     pub competing: Vec<String>,
     /// Clicks to the site.
     pub clicks: Option<i64>,
-    /// How often the site was shown. Not a search volume.
+    /// Number of times the site was shown. Not a search volume.
     pub impressions: Option<i64>,
     /// Clicks per impression, 0 to 1.
     pub ctr: Option<f64>,
 }
 
 impl Row {
-    /// How good the row's knowledge of searches is; of two rows for one keyword the higher stays.
+    /// Rank of the row's knowledge of searches, 0 to 3; of two rows for one keyword the higher stays.
     /// Exact volume beats a bucket beats impressions beats nothing.
     pub fn volume_quality(&self) -> u8 {
         match (self.search_volume, self.volume_range, self.impressions) {
@@ -92,9 +92,9 @@ impl Row {
 /// Bounds of a number of searches per month, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeRange {
-    /// At least.
+    /// Lower bound.
     pub min: i64,
-    /// At most.
+    /// Upper bound.
     pub max: i64,
 }
 
@@ -110,7 +110,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// As on the wire.
+    /// Name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -138,7 +138,7 @@ pub struct Month {
     pub value: i64,
 }
 
-/// Why a row gave no keyword.
+/// Reason why a row gave no keyword.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowFault {
     /// Line of the file on which the row begins, from 1.
@@ -147,7 +147,7 @@ pub struct RowFault {
     pub column: Option<String>,
     /// Kind of fault.
     pub code: FaultCode,
-    /// What was found, cut to a readable length.
+    /// Text that was found, cut to a readable length.
     pub detail: String,
 }
 
@@ -177,7 +177,7 @@ pub enum FaultCode {
 }
 
 impl FaultCode {
-    /// As on the wire.
+    /// Name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ColumnCount => "column_count",
@@ -194,14 +194,14 @@ impl FaultCode {
     }
 }
 
-/// Why a whole file was refused.
+/// Reason why a whole file was refused.
 #[derive(Debug)]
 pub enum Refused {
-    /// It is not text.
+    /// The file is not text.
     NotText,
     /// None of its first rows is a known header.
     NoHeader,
-    /// It could not be read.
+    /// The file could not be read.
     Unreadable(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! What a searcher wants, by rules that can be read and explained.
+//! Search intent, by rules that can be read and explained.
 //!
 //! Own and competitors' names alone, or with words such as `login`, lead to a known place; other words
 //! are lists per language, in `data/intent`. The first section with a hit is the intent, later sections
@@ -13,12 +13,12 @@ use super::{
     words::{fold_accents, primary, tokens},
 };
 
-/// How sure we are of a keyword in which no rule hit.
+/// Confidence for a keyword that no rule matches.
 pub const FALLBACK_CONFIDENCE: f64 = 0.4;
-/// How sure we are of a brand's name alone.
+/// Confidence for a brand's name alone.
 const BRAND_CONFIDENCE: f64 = 0.95;
 
-/// What the rules say of a keyword.
+/// Verdict of the rules on a keyword.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The main intent.
@@ -27,7 +27,7 @@ pub struct Verdict {
     pub secondary: Vec<Intent>,
     /// 0 to 1.
     pub confidence: f64,
-    /// What was found, in words.
+    /// Match that decided, in words.
     pub reason: String,
 }
 
@@ -38,7 +38,7 @@ pub struct Brands {
     competitors: Vec<Vec<String>>,
 }
 
-/// Whose name a keyword holds.
+/// Owner of the name that a keyword holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The project's.
@@ -77,7 +77,7 @@ impl Brands {
         })
     }
 
-    /// Whose name a text holds, if any; own names count first.
+    /// Returns the owner of the name that a text holds, if any; own names count first.
     pub fn owner(&self, text: &str) -> Option<Owner> {
         self.find(&words(text)).map(|(_, _, owner)| owner)
     }

@@ -1,4 +1,4 @@
-//! What can be known of keywords without a database or a network: files of other tools, intent, ideas,
+//! Knowledge about keywords that needs no database and no network: files of other tools, intent, ideas,
 //! clusters and scores.
 //!
 //! Everything here is a function of its arguments. Lists of words lie in `keywords/data`, one file per
@@ -16,7 +16,7 @@ pub mod words;
 pub use searchwright_contract::keywords::KeywordSource as Source;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// What makes two texts the same keyword: compatibility form, lower case, single spaces, plain quotes.
+/// Returns the form in which keywords are compared: compatibility form, lower case, single spaces, plain quotes.
 pub fn normalize(text: &str) -> String {
     let plain = |c: char| match c {
         '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2032}' | '`' => '\'',

@@ -1,8 +1,8 @@
-//! What a keyword is worth to a project, and how hard it is.
+//! The worth of a keyword to a project, and its difficulty.
 
 use searchwright_contract::keywords::Intent;
 
-/// What is known of a keyword's worth. What is not known has no say.
+/// Parts of a keyword's worth. Unknown parts do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
     /// Likeness to the profile of the site, 0 to 1.
@@ -11,7 +11,7 @@ pub struct Parts {
     pub volume: Option<i64>,
     /// Difficulty, 0 to 100.
     pub difficulty: Option<i64>,
-    /// What a searcher wants.
+    /// Search intent.
     pub intent: Option<Intent>,
 }
 
@@ -44,8 +44,8 @@ fn log_share(volume: i64) -> f64 {
     (volume.max(0) as f64).ln_1p() / MOST_SEARCHES.ln_1p()
 }
 
-/// How much an article can do for a searcher of this intent: comparing most, reaching a known place
-/// nearly nothing.
+/// Weight of an intent by how much an article can do for its searcher: most for comparing, nearly nothing for
+/// reaching a known place.
 const fn intent_weight(intent: Intent) -> f64 {
     match intent {
         Intent::Commercial => 1.0,
@@ -76,7 +76,7 @@ impl Band {
         }
     }
 
-    /// As on the wire.
+    /// Name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Easy => "easy",

@@ -1,8 +1,8 @@
-//! What titles, headings and the texts of links name, without what pages put around it.
+//! Names in titles, headings and the texts of links, without the decoration that pages put around them.
 
-/// What parts a title from the name of the site, or a name from what is said of it.
+/// Separators between a title and the name of the site, or between a name and its description.
 const BETWEEN: [&str; 8] = [" | ", " - ", " – ", " — ", " · ", " » ", " :: ", ": "];
-/// What ends a line and says nothing.
+/// Characters at the end of a line that say nothing.
 const END: [char; 10] = ['?', '!', '.', ':', ',', '…', '›', '→', '¶', '#'];
 
 /// The parts of a title or heading, each bare; none empty.

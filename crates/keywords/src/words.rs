@@ -13,7 +13,7 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.unicode_words()
 }
 
-/// Without accents: people leave them out when they search.
+/// Removes accents: people leave them out when they search.
 pub(crate) fn fold_accents(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

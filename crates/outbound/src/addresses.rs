@@ -1,4 +1,4 @@
-//! Which addresses the outside world may make us connect to: a pure table, because a hole in it is
+//! The addresses that the outside world may make us connect to: a pure table, because a hole in it is
 //! a way into the operator's network (server-side request forgery).
 //!
 //! Source: the IANA IPv4 and IPv6 special-purpose address registries (RFC 6890), plus the transition
@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why an address may not be connected to.
+/// Reason why an address may not be connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// Not globally reachable: private, loopback, link-local, documentation, multicast, reserved, or a

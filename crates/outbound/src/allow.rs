@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use super::addresses::Block;
 
-/// What a request is for. Exceptions hold for one purpose each, so that a webhook cannot use what was
+/// Purpose of a request. Exceptions hold for one purpose each, so that a webhook cannot use what was
 /// opened for the crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
@@ -57,11 +57,11 @@ impl fmt::Display for Purpose {
 pub struct AllowOutbound {
     /// The only purpose it holds for.
     pub purpose: Purpose,
-    /// What may be reached.
+    /// Addresses that may be reached.
     pub target: Target,
 }
 
-/// What an exception opens. No port means every port.
+/// Addresses that an exception opens. No port means every port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A host name, lower-case ASCII. Whatever it resolves to is allowed, save metadata services.
@@ -86,7 +86,7 @@ impl fmt::Display for AllowOutbound {
     }
 }
 
-/// Why a text is not an [`AllowOutbound`].
+/// Reason why a text is not an [`AllowOutbound`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AllowError {
     /// No `=`.

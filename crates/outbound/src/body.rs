@@ -24,7 +24,7 @@ const LEAST_KEPT: u64 = 4 * 1024;
 /// Content codings this client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
-    /// As is.
+    /// No coding.
     Identity,
     /// RFC 1952.
     Gzip,
@@ -32,7 +32,7 @@ pub(super) enum Coding {
     Brotli,
 }
 
-/// What IANA registers beside `identity`: none but the first three was asked for.
+/// Codings that IANA registers besides `identity`: only the first three were asked for.
 const CODINGS: [&[u8]; 12] = [
     b"gzip",
     b"x-gzip",
@@ -88,7 +88,7 @@ enum Decoder {
     Brotli(Box<brotli::DecompressorWriter<Kept>>),
 }
 
-/// Where decoded bytes end up.
+/// Buffer for decoded bytes.
 struct Kept {
     bytes: Vec<u8>,
     /// Bytes that were handed out before those.
@@ -213,7 +213,7 @@ impl Body {
         Ok(self.cut_short(None))
     }
 
-    /// What came so far, when the rest will not.
+    /// Returns the bytes that came so far, when the rest will not.
     pub(super) fn cut_short(mut self, cut: Option<Cut>) -> (Bytes, u64, Option<Cut>) {
         if cut.is_some() {
             // What the decoder holds back still counts as having come.

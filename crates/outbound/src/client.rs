@@ -233,7 +233,7 @@ fn is_picture(url: &Url) -> bool {
     })
 }
 
-/// What is known of the connection of an answer.
+/// Returns the facts about the connection of an answer.
 fn connection(answer: &reqwest::Response) -> Connection {
     let tls = answer.extensions().get::<reqwest::tls::TlsInfo>();
     Connection {
@@ -242,7 +242,7 @@ fn connection(answer: &reqwest::Response) -> Connection {
     }
 }
 
-/// What is wrong with a certificate, if that is what is wrong.
+/// Turns a TLS error into the fault of the certificate, if it is one.
 fn fault(error: &rustls::Error) -> FetchError {
     use rustls::CertificateError::{
         Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,

@@ -2,7 +2,7 @@
 //! here: the address guard, the time limits and the size limits cannot be forgotten, because there is
 //! no other client.
 //!
-//! How a name is kept from leading inside: a literal address is judged before the request; a name is
+//! A name is kept from leading inside as follows: a literal address is judged before the request; a name is
 //! resolved by our own hook, every address it resolves to is judged, one denied address refuses the
 //! name, and the connection uses exactly the addresses that were judged. So a name that answers
 //! differently the second time (DNS rebinding) gains nothing. The hook does not learn the port, so
@@ -43,14 +43,14 @@ pub use stream::{Piece, Streamed};
 
 use resolve::{Guard, GuardedResolver};
 
-/// How long each stage of an exchange may take.
+/// Time limits of the stages of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Resolving the name.
     pub dns: Duration,
     /// TCP and TLS.
     pub connect: Duration,
-    /// From the start to the headers of the answer, connecting included.
+    /// Time from the start to the headers of the answer, connecting included.
     pub first_byte: Duration,
     /// Between two pieces of the answer's body.
     pub idle: Duration,
@@ -77,7 +77,7 @@ impl Times {
     }
 }
 
-/// What the guard is told by the server's configuration.
+/// Configuration of the guard.
 #[derive(Clone)]
 pub struct Settings {
     /// `User-Agent` of every request: `SearchwrightBot/1.0 (+{origin}/bot)`.
@@ -86,8 +86,8 @@ pub struct Settings {
     pub allow: Vec<AllowOutbound>,
     /// Lets exceptions reach metadata services too; they stay denied otherwise.
     pub allow_metadata: bool,
-    /// Where this server listens: denied even when public, unless an exception names the port, so that
-    /// nobody makes the server call itself.
+    /// Addresses on which this server listens: denied even when public, unless an exception names the port, so
+    /// that nobody makes the server call itself.
     pub own: Vec<SocketAddr>,
     /// Replaces [`Times::for_purpose`] for every purpose.
     pub times: Option<Times>,
@@ -109,7 +109,7 @@ impl Settings {
     }
 }
 
-/// Why the client cannot be made.
+/// Reason why the client cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum OutboundError {
     /// The TLS stack refused its configuration.

@@ -15,7 +15,7 @@ use super::{
     allow::{Purpose, Target},
 };
 
-/// What a [`Lookup`] returns.
+/// Future that a [`Lookup`] returns.
 pub type Looked = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
 /// Turns a name into addresses; a parameter so that tests can make names lie.
@@ -100,7 +100,7 @@ impl Guard {
     }
 }
 
-/// Why a name led nowhere; found again in the chain of a client error.
+/// Reason why a name could not be resolved; it is found again in the chain of a client error.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NameError {
     #[error("an address of the name is not allowed")]

@@ -11,18 +11,18 @@ use super::{Times, body::Body, client::reason};
 pub struct Streamed {
     /// Status code, 100 to 599.
     pub status: u16,
-    /// As received.
+    /// Headers as received.
     pub headers: HeaderMap,
     answer: reqwest::Response,
     body: Option<Body>,
-    /// Why the body ended early, told after the last bytes.
+    /// Reason why the body ended early, returned after the last bytes.
     cut: Option<Cut>,
     start: Deadline,
     times: Times,
     begun: bool,
 }
 
-/// What comes next in a body.
+/// Next piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Decoded bytes, at least one.

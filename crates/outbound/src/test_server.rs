@@ -45,7 +45,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Status, media type, further header lines, body.
+    /// Returns a reply with a status, a media type, further header lines and a body.
     pub fn new(status: u16, media: &str, headers: &str, body: &str) -> Self {
         let bytes = format!(
             "HTTP/1.1 {status} X\r\nContent-Type: {media}\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
@@ -69,7 +69,7 @@ impl Script {
         script
     }
 
-    /// A stream that ends without its end.
+    /// A stream of events that is cut before its last chunk.
     pub fn cut(body: &str) -> Self {
         let mut bytes =
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
@@ -82,7 +82,7 @@ impl Script {
         Self { bytes, hangs: false }
     }
 
-    /// The same, but silent in place of the end.
+    /// Keeps the connection open and silent after the bytes of this reply.
     pub fn then_silence(self) -> Self {
         Self { hangs: true, ..self }
     }

@@ -45,10 +45,10 @@ impl Provider {
         Self::PageSpeed,
     ];
 
-    /// Those that write.
+    /// Providers of language models.
     pub const LANGUAGE_MODELS: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
 
-    /// Its word.
+    /// Stable word of the provider.
     pub const fn word(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -169,7 +169,7 @@ fn visible(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// What is wrong with the value of a setting.
+/// Returns the fault of a setting's value; `None` if the value is good.
 fn wrong(name: &str, value: &str) -> Option<String> {
     let digits =
         |text: &str| text.len() <= 20 && text.bytes().all(|b| b.is_ascii_digit()) && !text.is_empty();

@@ -1,5 +1,5 @@
-//! What Google's search box suggests. The interface is unofficial, so it is off until an operator turns it
-//! on, asks once a second at most, and 200 times per job.
+//! Suggestions of Google's search box. The interface is unofficial, so it is off until an operator turns it
+//! on, and it sends at most one request per second and 200 per job.
 
 use std::time::Duration;
 
@@ -21,9 +21,9 @@ use super::{
 use crate::Credentials;
 
 const ADDRESS: &str = "https://suggestqueries.google.com";
-/// Between two requests.
+/// Least time between two requests.
 const SPACING: Duration = Duration::from_secs(1);
-/// Requests of one job.
+/// Most requests of one job.
 const MOST_REQUESTS: u32 = 200;
 
 /// The search box of one job: its limit of requests begins with it.
@@ -136,7 +136,7 @@ impl KeywordData for Autocomplete {
         KeywordSource::Autocomplete
     }
 
-    /// One text is one request.
+    /// Returns 1: each seed takes a request of its own.
     fn most_seeds(&self) -> usize {
         1
     }

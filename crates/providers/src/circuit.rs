@@ -19,11 +19,11 @@ use super::{
     language::{Chunk, Generation, LanguageModel, Prompt},
 };
 
-/// So many failures within so long open the circuit, for so long.
+/// Failures within `WINDOW_MILLIS` that open the circuit for `REST_MILLIS`.
 const MOST_FAILURES: usize = 5;
 const WINDOW_MILLIS: i64 = 60_000;
 const REST_MILLIS: i64 = 30_000;
-/// How long others wait while one call tries.
+/// Milliseconds that other calls wait while one call tries.
 const TRIAL_MILLIS: i64 = 5_000;
 
 #[derive(Debug, Default)]
@@ -34,7 +34,8 @@ struct State {
 }
 
 impl State {
-    /// Whether a call may be made, and is the one that tries; else how long to wait.
+    /// Returns whether the call is the trial call after a rest; as an error, the milliseconds to wait if no call may be
+    /// made.
     fn admit(&mut self, now: i64) -> Result<bool, i64> {
         match self.rests_until {
             None => Ok(false),
@@ -105,7 +106,7 @@ impl Circuit {
 }
 
 impl Pass {
-    /// What came of the call. A provider that says no, or asks for patience, is there.
+    /// Records the outcome of the call. A provider that refuses, or asks for patience, counts as reachable.
     fn record(&mut self, error: Option<&ProviderError>) {
         self.is_told = true;
         let is_trial = self.is_trial;

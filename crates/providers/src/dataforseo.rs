@@ -190,7 +190,7 @@ impl DataForSeo {
         .await
     }
 
-    /// What searchers want.
+    /// Fetches the search intents of keywords.
     pub async fn search_intent(&self, keywords: &[String], market: &Market) -> Result<Found, ProviderError> {
         let task = json!({ "language_code": language(market), "keywords": keywords });
         self.items(
@@ -357,8 +357,8 @@ fn difficulty(of: &Value) -> Option<i64> {
     (0..=100).contains(&value).then_some(value)
 }
 
-/// What `keyword_info` of an idea and an item of `search_volume` share. Competition is a share of one in
-/// the first; a word in the second, beside an index of 100.
+/// Reads the members that `keyword_info` of an idea and an item of `search_volume` share. Competition is a share
+/// of one in the first; a word in the second, beside an index of 100.
 fn volume_row(keyword: &Value, info: &Value, line: u64) -> Option<Row> {
     let number = |name| info.get(name).and_then(Value::as_f64);
     let word = info.get("competition_level").or_else(|| info.get("competition"));
@@ -392,7 +392,7 @@ fn volume_row(keyword: &Value, info: &Value, line: u64) -> Option<Row> {
     })
 }
 
-/// Oldest month first; `None` without months.
+/// Sorts months into a trend, oldest first; `None` without months.
 pub(super) fn sorted(mut months: Vec<Month>) -> Option<Trend> {
     months.sort_by(|a, b| a.month.cmp(&b.month));
     (!months.is_empty()).then_some(Trend::Months(months))

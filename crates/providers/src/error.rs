@@ -1,4 +1,4 @@
-//! How a provider fails, in the five ways that decide what happens next.
+//! Errors of providers, by the cases that decide what happens next.
 
 use std::{fmt, time::Duration};
 
@@ -8,7 +8,7 @@ use searchwright_site::fetch::FetchError;
 /// Wait when a provider asks for patience without saying how long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What was consumed. `None` is unknown, never 0.
+/// Consumption of a request. `None` is unknown, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens read.
@@ -19,33 +19,33 @@ pub struct Usage {
     pub cost_micros_usd: Option<u64>,
 }
 
-/// What came, and was perhaps charged, before it went wrong.
+/// Part of an answer that came, and was perhaps charged, before the error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partial {
     /// The text so far.
     pub text: String,
-    /// What is known of its cost.
+    /// Consumption, as far as it is known.
     pub usage: Usage,
 }
 
-/// Why a provider's answer is a no that asking again will not change.
+/// Reason of a refusal that asking again will not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The credential is wrong or lacks a right.
     Credential,
     /// Credit or quota is used up.
     Quota,
-    /// It does not take this request: unknown model, parameter out of range, too long.
+    /// The provider does not accept this request: unknown model, parameter out of range, too long.
     Request,
-    /// It does not serve this country or language, or none is set.
+    /// The provider does not serve this country or language, or none is set.
     Market,
-    /// It has no such function.
+    /// The provider has no such function.
     Unsupported,
     /// Our own limit of requests per job is reached.
     Capped,
     /// The address guard forbids the address.
     Address,
-    /// Its content filter stopped the answer.
+    /// The provider's content filter stopped the answer.
     Filtered,
     /// The answer was cut at the token limit.
     Truncated,
@@ -87,42 +87,42 @@ impl Why {
     }
 }
 
-/// A no.
+/// A refusal of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why, in our words.
+    /// Reason, in our words.
     pub why: Why,
-    /// What the provider said: data, to be shown as such; cut, and without our secret.
+    /// The provider's message: untrusted data, to be shown as such; cut, and without our secret.
     pub said: Option<String>,
-    /// What came before, where something may have been charged.
+    /// Part of the answer that came before, if something may have been charged.
     pub came: Option<Partial>,
 }
 
-/// How a provider fails.
+/// Error of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProviderError {
     /// No account is set for what is needed; the word of the provider or of the need.
     NotConfigured(&'static str),
     /// Too many requests; ask again after this time, if it was said. Nothing was charged.
     RateLimited(Option<Duration>),
-    /// It failed several times in a row and is not asked for so long. Nothing was sent.
+    /// The provider failed several times in a row and is not asked for this long. Nothing was sent.
     Resting(Duration),
-    /// It will not do it.
+    /// The provider refused the request.
     Refused(Box<Refusal>),
-    /// It was not reached or not able. Nothing was charged: ask again.
+    /// The provider was not reached or not able. Nothing was charged: ask again.
     Unavailable,
-    /// It was asked and may have done and charged it, but the answer is lost or half. Never repeated
-    /// by itself.
+    /// The request was sent and may have been carried out and charged, but the answer is lost or incomplete. It is
+    /// never repeated automatically.
     Uncertain(Box<Partial>),
 }
 
 impl ProviderError {
-    /// A no without words of the provider.
+    /// A refusal without a message of the provider.
     pub fn refused(why: Why) -> Self {
         Self::refused_with(why, None)
     }
 
-    /// A no with the provider's words, which are cut and freed of secrets.
+    /// A refusal with the provider's message, which has to be cut and freed of secrets already.
     pub fn refused_with(why: Why, said: Option<String>) -> Self {
         Self::Refused(Box::new(Refusal {
             why,
@@ -131,7 +131,7 @@ impl ProviderError {
         }))
     }
 
-    /// A no after something came.
+    /// A refusal after part of an answer came.
     pub fn refused_after(why: Why, came: Partial) -> Self {
         Self::Refused(Box::new(Refusal {
             why,
@@ -140,8 +140,8 @@ impl ProviderError {
         }))
     }
 
-    /// What a failed exchange means. Whoever answers for free may be asked again; whoever charges may
-    /// not, once the request was sent.
+    /// Converts the error of an HTTP exchange. A provider that answers for free may be asked again; one that charges
+    /// may not, once the request was sent.
     pub(super) fn of_fetch(error: &FetchError, charges: bool) -> Self {
         match error {
             FetchError::Denied => Self::refused(Why::Address),

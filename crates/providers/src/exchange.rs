@@ -1,4 +1,4 @@
-//! What all vendors have in common: requests of JSON, refusals by status, answers that lie.
+//! HTTP that all vendors share: JSON requests, refusals by status, answers that lie.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::error::{ProviderError, Why};
 
-/// Largest answer that is read whole.
+/// Largest answer that is read whole, in bytes.
 const LARGEST: usize = 32 * 1024 * 1024;
 
 /// A header whose value is a secret: kept out of logs and of header compression.
@@ -48,12 +48,12 @@ pub(super) fn request(method: Method, url: &str, body: Bytes) -> Result<http::Re
         .map_err(|_| ProviderError::refused(Why::Address))
 }
 
-/// How to judge an answer.
+/// Terms by which an answer is judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms<'a> {
     /// Whether the provider charges for what it does, so that a lost answer is no reason to ask again.
     pub charges: bool,
-    /// What must not be passed on, should the provider repeat it.
+    /// Secrets that must not be passed on, should the provider repeat them.
     pub secrets: &'a [&'a str],
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn json(
     serde_json::from_slice(&answer.body).map_err(|_| ProviderError::refused(Why::Unreadable))
 }
 
-/// What an answer means that is not a success.
+/// Turns an answer that is no success into the error that it means.
 pub(super) fn failed(status: u16, headers: &HeaderMap, body: &[u8], terms: Terms<'_>) -> ProviderError {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let words = words(&body).and_then(|text| excerpt(text, terms.secrets));

@@ -65,7 +65,7 @@ impl Google {
         secret.ok_or_else(|| ProviderError::refused(Why::Credential))
     }
 
-    /// Asks for JSON with an access token. A token that was ended early is replaced once.
+    /// Sends a JSON request with an access token. A token that was revoked early is replaced once.
     pub async fn ask(
         &self,
         url: &str,

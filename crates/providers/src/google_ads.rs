@@ -82,7 +82,7 @@ impl GoogleAds {
             .await
     }
 
-    /// What both methods are told of the market.
+    /// Members about the market that both methods send.
     async fn market(&self, market: &Market) -> Result<Value, ProviderError> {
         let places = market.place()?.map(|id| format!("geoTargetConstants/{id}"));
         let mut body = json!({

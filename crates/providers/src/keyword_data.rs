@@ -7,7 +7,7 @@ use searchwright_keywords::import::Row;
 
 use super::error::{ProviderError, Why};
 
-/// Where and in what language people search.
+/// Country and language of searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Market {
     /// BCP 47.
@@ -16,17 +16,17 @@ pub struct Market {
     pub country: String,
 }
 
-/// What a provider knows.
+/// Answer of a provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// A row per keyword; `line` is its place in the answer, from 1. What the provider does not say is
     /// `None`, never 0.
     pub rows: Vec<Row>,
-    /// Where the next page begins; `None` after the last.
+    /// Cursor of the next page; `None` after the last.
     pub next: Option<String>,
     /// Price in millionths of a US dollar; `None` if the provider does not say.
     pub cost_micros_usd: Option<u64>,
-    /// What could not be had beside what came: metrics can be of several requests.
+    /// Errors of requests that failed while others succeeded: metrics can take several requests.
     pub missed: Vec<ProviderError>,
 }
 
@@ -38,7 +38,7 @@ pub trait KeywordData: Send + Sync + fmt::Debug {
     /// The provider's word.
     fn provider(&self) -> &'static str;
 
-    /// Where keywords of it come from.
+    /// Source that its keywords are given.
     fn source(&self) -> KeywordSource;
 
     /// Most seeds of one call of [`KeywordData::ideas`].
@@ -53,7 +53,7 @@ pub trait KeywordData: Send + Sync + fmt::Debug {
         0
     }
 
-    /// What is known of these keywords. A keyword without a row is unknown to the provider.
+    /// Fetches the metrics of these keywords. A keyword without a row is unknown to the provider.
     fn metrics<'a>(&'a self, keywords: &'a [String], market: &'a Market) -> Answering<'a> {
         let _ = (keywords, market);
         Box::pin(async { Err(ProviderError::refused(Why::Unsupported)) })

@@ -18,7 +18,7 @@ pub use stream::replay;
 /// Text that comes from outside: a crawled page, a search result, a user's notes.
 #[derive(Clone, Debug)]
 pub struct Data {
-    /// What it is, in a few words of ours.
+    /// Label of the data, in a few words of ours.
     pub label: String,
     /// The text, of any content.
     pub text: String,
@@ -27,26 +27,26 @@ pub struct Data {
 /// The form an answer must have.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// Its name: letters, digits, underscores and hyphens, at most 64.
+    /// Name of the form: letters, digits, underscores and hyphens, at most 64.
     pub name: &'static str,
     /// JSON Schema; only keywords that [`Shape`] understands.
     pub schema: Schema,
 }
 
-/// What a model is asked.
+/// Prompt for a model.
 #[derive(Clone, Debug)]
 pub struct Prompt {
-    /// Who the model is and how it writes.
+    /// Role and style of the model.
     pub system: String,
-    /// What it is to work on.
+    /// Data to work on.
     pub data: Vec<Data>,
-    /// What it is to do.
+    /// Task of the model.
     pub instructions: String,
     /// Most tokens of the answer; an answer that needs more is an error.
     pub max_tokens: u32,
     /// Chance in the answer, 0 to 1; the model's default if `None` (some take no other).
     pub temperature: Option<f64>,
-    /// Asks for JSON of this form and checks it.
+    /// Form of the JSON that is asked for and checked; plain text if `None`.
     pub form: Option<Form>,
     /// Delimits the data; new for each prompt, so that no data can close its own block.
     pub nonce: Uuid,
@@ -84,27 +84,27 @@ impl Prompt {
     }
 }
 
-/// How an answer ended.
+/// Way in which an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
     /// The model was done.
     Stop,
-    /// It was cut at the token limit.
+    /// The answer was cut at the token limit.
     Length,
     /// A content filter or a refusal of the model.
     Filtered,
 }
 
-/// What comes out of a model.
+/// A piece of a model's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chunk {
     /// More text.
     Text(String),
     /// The last chunk.
     End {
-        /// How it ended.
+        /// Way in which it ended.
         finish: Finish,
-        /// What it cost.
+        /// Tokens and price.
         usage: Usage,
     },
 }
@@ -120,10 +120,10 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
     /// The model's name at the provider.
     fn model(&self) -> &str;
 
-    /// What the answer may cost at most, in millionths of a US dollar; `None` when its price is not known.
+    /// Upper bound of the answer's cost, in millionths of a US dollar; `None` if the price is not known.
     fn most(&self, prompt: &Prompt) -> Option<u64>;
 
-    /// Asks. Nothing is sent before the first chunk is awaited; dropping it ends the answer.
+    /// Generates an answer. Nothing is sent before the first chunk is awaited; dropping the stream ends the answer.
     fn generate(&self, prompt: &Prompt) -> Generation;
 }
 
@@ -134,12 +134,12 @@ pub struct Generated {
     pub text: String,
     /// The text as JSON, where a form was asked for.
     pub json: Option<Value>,
-    /// What it cost.
+    /// Tokens and price.
     pub usage: Usage,
 }
 
-/// Asks and waits for the whole answer. One that is cut, filtered, empty or not of its form is an error
-/// that carries what came and what it cost.
+/// Generates an answer and waits for all of it. One that is cut, filtered, empty or not of its form is an error
+/// that carries the part that came and its cost.
 pub async fn answer(model: &dyn LanguageModel, prompt: &Prompt) -> Result<Generated, ProviderError> {
     let mut generation = model.generate(prompt);
     let (mut text, mut end) = (String::new(), None);

@@ -24,8 +24,8 @@ const MOST: usize = 100;
 /// Characters kept of what stands in a page, and of a URL.
 const TEXT: usize = 200;
 const URL: usize = 2_048;
-/// What Lighthouse says of an image that is larger than it is shown, and of no other: "This image file is larger than it needs
-/// to be (1600x1200) for its displayed dimensions (350x263)."
+/// Words of Lighthouse about an image that is larger than it is shown, and about no other: "This image file is
+/// larger than it needs to be (1600x1200) for its displayed dimensions (350x263)."
 const SHOWN: &str = "for its displayed dimensions";
 
 const ADDRESS: &str = "https://www.googleapis.com";
@@ -62,7 +62,7 @@ impl PageSpeed {
         })
     }
 
-    /// What is known of a page on phones, at least one figure; `measured_at` is left to the caller.
+    /// Fetches the vitals of a page on phones, at least one figure; `measured_at` is left to the caller.
     pub async fn measure(&self, page: &str) -> Result<Vitals, ProviderError> {
         let query = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("url", page)
@@ -114,7 +114,7 @@ fn read(answer: &Value) -> Option<Vitals> {
     (vitals != Vitals::default()).then_some(vitals)
 }
 
-/// What an audit of Lighthouse lists; `None` where it was not carried out.
+/// Items that an audit of Lighthouse lists; `None` if it was not carried out.
 fn items(audit: &Value) -> Option<&[Value]> {
     match audit["scoreDisplayMode"].as_str()? {
         "error" => None,

@@ -24,7 +24,7 @@ const ADDRESS: &str = "https://www.googleapis.com";
 const PAGE: usize = 25_000;
 /// Days that are looked at, the last of which ended [`DELAY_DAYS`] ago.
 const DAYS: i32 = 90;
-/// Newer days are not final.
+/// Age in days of the newest day that is read: the figures of newer days are not final.
 const DELAY_DAYS: i32 = 3;
 
 /// A site in Search Console.

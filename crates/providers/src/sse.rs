@@ -6,9 +6,9 @@
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Its `event` field; empty for a plain message.
+    /// `event` field; empty for a plain message.
     pub name: String,
-    /// Its `data` lines, joined by line feeds.
+    /// `data` lines, joined by line feeds.
     pub data: String,
 }
 

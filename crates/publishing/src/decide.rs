@@ -1,7 +1,7 @@
-//! What to do next with a post, from what is wanted, what was sent, and what is there. Pure: no step of the machine is
-//! anywhere else.
+//! The state machine of publishing: from the wanted state, the request in flight and the remote items found, it decides
+//! the next step for a post. Pure, and no step of the machine is anywhere else.
 //!
-//! The one rule behind all others: nothing is made while something that was sent may still turn out to be there.
+//! One rule is behind all others: nothing is created while an earlier request may still turn out to have created it.
 
 use super::{
     marker::Marker,
@@ -9,60 +9,60 @@ use super::{
     values::is_same_version,
 };
 
-/// What is wanted.
+/// State that a post is to have at the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
     /// Readers see this text.
     Live,
-    /// It lies there as a draft.
+    /// The provider has it as a draft, which readers do not see.
     Draft,
     /// Readers see nothing of it.
     Gone,
 }
 
-/// What we sent in this attempt and never heard of.
+/// Request of this attempt whose answer never came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// Something new.
+    /// Creation of an item.
     Create,
-    /// A change of what is there.
+    /// Change of an item that exists.
     Change,
 }
 
-/// What earlier publications left behind.
+/// Record of the last publication of the post; empty if there was none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// The provider's id.
     pub id: Option<String>,
-    /// Its version as we left it.
+    /// Version of the remote item after our last change.
     pub version: Option<String>,
 }
 
-/// What is true of this attempt.
+/// Facts about this attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// What was sent without an answer.
+    /// Request that was sent and got no answer.
     pub sent: Option<Sent>,
-    /// It was looked for before anything was sent, and was not there.
+    /// The post was looked for before anything was sent, and was not found.
     pub was_absent: bool,
     /// The caller overwrites what others changed.
     pub force: bool,
     /// The caller makes anew what others deleted.
     pub recreate: bool,
-    /// What is made there carries our mark.
+    /// Items created at this provider carry our mark.
     pub marks: bool,
-    /// The same sent again makes nothing twice.
+    /// Sending the same request again creates no second item.
     pub repeats: bool,
 }
 
-/// Why a post cannot be published as things stand.
+/// Reason why a post cannot be published as things stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Something else has its slug.
+    /// Another item has the slug of the post.
     SlugConflict,
-    /// Somebody changed it at the provider.
+    /// The item was changed at the provider.
     RemoteChanged,
-    /// Somebody deleted it at the provider.
+    /// The item was deleted at the provider.
     RemoteMissing,
 }
 
@@ -76,7 +76,7 @@ impl Reason {
         }
     }
 
-    /// For people: what it is and the way out.
+    /// Text for people: the reason and the way out.
     pub const fn text(self) -> &'static str {
         match self {
             Self::SlugConflict => {
@@ -92,22 +92,22 @@ impl Reason {
     }
 }
 
-/// What to do.
+/// Next step for the post.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Send this.
     Send(Change),
-    /// It is as it is to be.
+    /// The remote item is already in the wanted state.
     Done(Remote),
     /// There is nothing, and nothing is wanted.
     Absent,
-    /// What was sent is not there, and may still come.
+    /// The item that was sent for creation is not there yet, and may still appear.
     Wait,
-    /// It will not be done.
+    /// The post will not be published as things stand.
     Refuse(Reason),
 }
 
-/// What to send.
+/// Request to send to the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Make it.
@@ -118,7 +118,7 @@ pub enum Change {
     Unpublish(Remote),
 }
 
-/// Decides.
+/// Decides the next step from the remote items found.
 pub fn decide(
     aim: Aim,
     marker: &Marker,
@@ -149,7 +149,8 @@ pub fn decide(
     }
 }
 
-/// What of the found is ours.
+/// Returns the remote item that is ours: by the provider's id, by our mark, or, without marks, one that appeared after
+/// our creation under its slug.
 fn own<'a>(
     marker: &Marker,
     slug: &str,
@@ -176,7 +177,8 @@ fn own<'a>(
         .or_else(|| found.iter().find(appeared))
 }
 
-/// What of ours is to be changed. `is_taken`: it is to have another slug, which something else has.
+/// Decides what to change in our item `remote`. `is_taken` says that its slug has to change to one that another item
+/// has.
 fn change(aim: Aim, marker: &Marker, known: &Known, before: Before, remote: &Remote, is_taken: bool) -> Next {
     let visible = if aim == Aim::Live {
         Visible::Live

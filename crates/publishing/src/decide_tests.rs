@@ -170,12 +170,12 @@ fn each_rule() {
     assert_eq!(next(Aim::Gone, &known("5", "z"), marks(), &[]), Next::Absent);
 }
 
-/// What becomes of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Answered,
     AnswerLost,
-    /// It takes effect, after so many looks.
+    /// The request takes effect after this number of looks.
     Late(u8),
     RequestLost,
     Refused,

@@ -1,4 +1,4 @@
-//! What a person enters to connect a provider: open and secret values, and what is wrong with them.
+//! Input of a person who connects a provider: open and secret values, and the faults in them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use url::Url;
 
 use super::vendors::{Input, Vendor, git};
 
-/// Longest thing a person enters, in bytes.
+/// Longest value that a person can enter, in bytes.
 const LONGEST: usize = 16 << 10;
 
 /// Open and secret values of what was entered, or every fault of it by the name of its input.

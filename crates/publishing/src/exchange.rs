@@ -1,9 +1,8 @@
-//! What all vendors have in common: requests of JSON, and what an answer means for a post.
+//! HTTP that all vendors share: JSON requests, and the meaning of an answer for a post.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use searchwright_outbound::Guarded;
-use searchwright_outbound::{excerpt, retry_after};
+use searchwright_outbound::{Guarded, excerpt, retry_after};
 use searchwright_site::fetch::Cut;
 use serde_json::Value;
 
@@ -13,7 +12,7 @@ use super::{
     values::digest,
 };
 
-/// Largest answer that is read whole.
+/// Largest answer that is read whole, in bytes.
 const LARGEST: usize = 16 << 20;
 
 /// An answer of a provider.
@@ -51,7 +50,7 @@ impl Server {
         }
     }
 
-    /// One address, as it is.
+    /// A server at exactly this address; a slash at its end is kept.
     pub fn at(client: Guarded, url: &str) -> Self {
         Self {
             base: url.to_owned(),
@@ -59,18 +58,19 @@ impl Server {
         }
     }
 
-    /// Its address, without a slash at its end.
+    /// Address of the server, without a slash at its end.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// With a header in every request.
+    /// Adds a header to every request.
     pub fn with(mut self, name: HeaderName, value: &'static str) -> Self {
         self.headers.push((name, HeaderValue::from_static(value)));
         self
     }
 
-    /// With a header that holds a secret, which is kept out of logs and of what the provider is quoted with.
+    /// Adds a header that holds a secret to every request. The secret is kept out of logs and out of quotations of the
+    /// provider. A value that is no valid header is refused as a wrong credential.
     pub fn with_secret(mut self, name: HeaderName, value: &str, secret: &str) -> Result<Self, Trouble> {
         let mut value = HeaderValue::from_str(value).map_err(|_| Trouble::refused(Why::Credential))?;
         value.set_sensitive(true);
@@ -79,23 +79,23 @@ impl Server {
         Ok(self)
     }
 
-    /// With another secret that must not come back in words of the provider.
+    /// Adds another secret that quotations of the provider must not contain.
     pub fn hiding(mut self, secret: &str) -> Self {
         self.secrets.push(secret.to_owned());
         self
     }
 
-    /// With `Authorization: Bearer`.
+    /// Adds `Authorization: Bearer` to every request.
     pub fn with_bearer(self, token: &str) -> Result<Self, Trouble> {
         self.with_secret(header::AUTHORIZATION, &format!("Bearer {token}"), token)
     }
 
-    /// Reads. Asking again is harmless.
+    /// Sends GET. Sending it again is harmless.
     pub async fn get(&self, path: &str) -> Result<Answer, Trouble> {
         self.send(Method::GET, path, None, false).await
     }
 
-    /// Reads what may be absent.
+    /// Sends GET for something that may be absent: `None` on 404 and 410.
     pub async fn get_if_there(&self, path: &str) -> Result<Option<Answer>, Trouble> {
         match self.get(path).await {
             Err(Trouble::Refused {
@@ -105,7 +105,7 @@ impl Server {
         }
     }
 
-    /// A success, or what the answer means instead.
+    /// Returns an answer with a 2xx status, and turns any other into the error that it means.
     pub fn judged(&self, answer: Answer, writes: bool) -> Result<Answer, Trouble> {
         match answer.status {
             200..=299 => Ok(answer),
@@ -118,12 +118,12 @@ impl Server {
         self.send(Method::POST, path, Some(json(body)), false).await
     }
 
-    /// Changes something.
+    /// Sends a change with a JSON body.
     pub async fn write(&self, method: Method, path: &str, body: &Value) -> Result<Answer, Trouble> {
         self.send(method, path, Some(json(body)), true).await
     }
 
-    /// Changes something by a body of another type.
+    /// Sends a change with a body of another type.
     pub async fn write_bytes(
         &self,
         method: Method,
@@ -191,7 +191,7 @@ impl Server {
         }
     }
 
-    /// What an answer means that is not a success.
+    /// Turns an answer that is no success into the error that it means.
     fn failed(&self, answer: &Answer, writes: bool) -> Trouble {
         let secrets: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
         let said = words(&answer.body).and_then(|text| excerpt(&text, &secrets));
@@ -227,14 +227,14 @@ impl Server {
     }
 }
 
-/// Where an answer sends elsewhere, without what may be secret in it.
+/// Target of a redirect as a sentence, without query and fragment, which may hold secrets.
 fn redirect(headers: &HeaderMap) -> Option<String> {
     let location = headers.get(header::LOCATION)?.to_str().ok()?;
     let location = location.split(['?', '#']).next()?;
     Some(format!("it redirects to {location}"))
 }
 
-/// Headers of its own, and what is sent.
+/// Headers of a body, and its bytes.
 pub(super) type Body = (Vec<(HeaderName, HeaderValue)>, Bytes);
 
 /// A body of JSON.
@@ -279,7 +279,7 @@ fn words(body: &Value) -> Option<String> {
 }
 
 impl Answer {
-    /// The answer to a read as JSON; what is none is no answer of this interface.
+    /// Returns the answer to a read as JSON. A body that is no JSON is refused as unreadable.
     pub fn json(self) -> Result<Value, Trouble> {
         if self.body.is_null() {
             return Err(Trouble::refused(Why::Unreadable));
@@ -287,7 +287,8 @@ impl Answer {
         Ok(self.body)
     }
 
-    /// What a change made, as far as its answer can be read; one that cannot leaves open what happened.
+    /// Reads the answer to a change with `read`. If it cannot be read, the error is `Unclear`: the change may have
+    /// happened.
     pub fn made<T>(self, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, Trouble> {
         read(&self.body).ok_or(Trouble::Unclear {
             what: Why::Unreadable.word(),

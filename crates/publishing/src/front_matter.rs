@@ -19,7 +19,7 @@ const MARK: &str = "searchwright";
 /// The key that says whether readers see it.
 const DRAFT: &str = "draft";
 
-/// What every file can have.
+/// Fields that every file can have.
 const USUAL: &[(&str, FieldType)] = &[
     ("title", FieldType::Text),
     ("content", FieldType::Markdown),

@@ -26,14 +26,14 @@ pub use trouble::{Trouble, Why};
 use uuid::Uuid;
 pub use vendors::Input;
 
-/// What publishing needs of the server it runs on.
+/// Dependencies of publishing on the server it runs on.
 #[derive(Clone)]
 pub struct Settings {
     /// The guarded clients.
     pub outbound: Outbound,
     /// Folder under which files are published, one folder per project.
     pub folder: PathBuf,
-    /// Folder for what is worked on, emptied when the server starts.
+    /// Folder for temporary files, emptied when the server starts.
     pub scratch: PathBuf,
     /// Origin of this server's pages, without a slash at its end.
     pub origin: String,
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// What a vendor is reached with.
+/// Everything a vendor needs to reach its provider.
 #[derive(Clone)]
 pub struct Context {
     /// The guarded client.
@@ -54,9 +54,9 @@ pub struct Context {
     pub clock: Clock,
     /// The project's folder for files.
     pub folder: PathBuf,
-    /// Folder for what is worked on.
+    /// Folder for temporary files.
     pub scratch: PathBuf,
-    /// What is sent for this is sent with this id, however often.
+    /// Id of the delivery: every attempt to send it carries the same id.
     pub delivery: Uuid,
 }
 
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// For a project.
+    /// Creates the context of a project.
     pub fn new(settings: &Settings, clock: Clock, project: Uuid, delivery: Uuid) -> Self {
         Self {
             client: settings.outbound.for_purpose(Purpose::Publish),

@@ -143,7 +143,7 @@ pub fn suggest(fields: &mut [Field]) {
     }
 }
 
-/// What is wrong with a mapping, by pointer.
+/// Returns the faults of a mapping, each with a JSON pointer.
 pub fn faults(map: &BTreeMap<String, String>, fields: &[Field]) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut fault = |name: &str, code: &str, detail: String| {
@@ -196,8 +196,8 @@ pub fn faults(map: &BTreeMap<String, String>, fields: &[Field]) -> Vec<Fault> {
     faults
 }
 
-/// What stands between a mapping and publishing: fields that the provider insists on and that nothing goes into, and fields that are
-/// gone.
+/// Returns the fields that keep a mapping from being used: required fields of the provider that nothing is mapped to,
+/// and mapped fields that are gone.
 pub fn missing(map: &BTreeMap<String, String>, fields: &[Field]) -> Vec<String> {
     let gone = map
         .iter()

@@ -1,4 +1,4 @@
-//! How a post is found again at a provider: a mark that names it and the text it was sent with.
+//! The mark by which a post is found again at a provider. It names the post and the text it was sent with.
 
 use std::fmt::{self, Write as _};
 
@@ -18,7 +18,7 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Of a post whose published members have this digest.
+    /// Creates the mark of a post whose published members have this digest.
     pub fn new(post: Uuid, content_hash: &[u8]) -> Self {
         let mut digest = String::new();
         for byte in content_hash.iter().take(DIGITS / 2) {
@@ -27,12 +27,12 @@ impl Marker {
         Self { post, digest }
     }
 
-    /// What every mark of the post begins with: whoever searches by text searches this.
+    /// Prefix of every mark of the post, by which a text search finds it.
     pub fn start(&self) -> String {
         format!("{NAME}{}", self.post)
     }
 
-    /// As a comment of HTML or Markdown, for providers that have no place of their own for it.
+    /// Returns the mark as a comment of HTML or Markdown, for providers that have no field for it.
     pub fn comment(&self) -> String {
         format!("<!-- {self} -->")
     }

@@ -1,5 +1,5 @@
-//! Letting us in on a page of the provider (OAuth 2.0, RFC 6749): where a person is sent, and what they come back with. Needs an
-//! application that the operator registered with the provider.
+//! Access granted on a page of the provider (OAuth 2.0, RFC 6749): the page a person is sent to, and the values they
+//! come back with. Needs an application that the operator registered with the provider.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct App {
     pub settings: BTreeMap<String, String>,
 }
 
-/// How one provider does it.
+/// OAuth flow of one provider.
 struct Flow {
     authorize: &'static str,
     /// Further members of the first request.
@@ -38,7 +38,7 @@ struct Flow {
     way: Way,
 }
 
-/// What a person comes back with.
+/// Credential that the browser brings back from the provider.
 enum Way {
     /// A code that becomes a token (section 4.1).
     Code {
@@ -54,7 +54,7 @@ enum Way {
     Install,
 }
 
-/// In addresses, the host of the shop.
+/// Placeholder in addresses for the host of the shop.
 const SHOP: &str = "{shop}";
 
 /// The providers that have such a page.
@@ -137,7 +137,7 @@ fn address(app: &App, name: &str, usual: &str, site: &str) -> Option<Url> {
     Url::parse(&text).ok()
 }
 
-/// Where a person lets us in; `state` comes back with them.
+/// Address of the page on which a person grants us access. The provider sends `state` back with them.
 pub fn page(app: &App, site: &str, back: &str, state: &str) -> Option<String> {
     let flow = flow(app.provider)?;
     let mut url = address(app, "authorizeUrl", flow.authorize, site)?;
@@ -156,7 +156,7 @@ pub fn page(app: &App, site: &str, back: &str, state: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// What a person who came back with this in the address would else have entered.
+/// Turns the query that a person came back with into the values that they would otherwise have entered.
 pub async fn brought(
     client: Guarded,
     app: &App,

@@ -6,8 +6,7 @@ mod webp;
 use std::time::Duration;
 
 use bytes::Bytes;
-use searchwright_outbound::Guarded;
-use searchwright_outbound::retry_after;
+use searchwright_outbound::{Guarded, retry_after};
 use searchwright_site::fetch::{Cut, FetchError};
 use sha2::{Digest as _, Sha256};
 
@@ -42,7 +41,7 @@ pub struct Found {
     body: Bytes,
     media_type: &'static str,
     extension: &'static str,
-    /// Of the bytes: by it a place is known to have the image already.
+    /// Digest of the bytes, by which an image that the provider already has is recognised.
     pub digest: [u8; 32],
 }
 

@@ -1,4 +1,5 @@
-//! What a place to publish can do. One file per vendor under `vendors/`; when to call what is decided in `jobs/publish.rs`.
+//! The operations of a place to publish. One file per vendor under `vendors/`; the order of calls is decided in
+//! `engine/jobs/publish.rs`.
 
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin};
 
@@ -14,18 +15,18 @@ use super::{marker::Marker, trouble::Trouble};
 /// A request to a provider under way.
 pub type Doing<'a, T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send + 'a>>;
 
-/// What a connection was made with.
+/// Values that a connection was made with.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     /// Address, account and the like; nothing secret.
     pub settings: BTreeMap<String, String>,
-    /// What the provider knows us by, by the name of the input.
+    /// Credentials, by the name of the input.
     pub secrets: BTreeMap<String, SecretString>,
     /// The site at the provider, once it is chosen.
     pub site: Option<String>,
     /// The collection at the provider, once it is chosen.
     pub collection: Option<String>,
-    /// From fields of a post to fields of the provider.
+    /// Mapping from fields of a post to fields of the provider.
     pub map: BTreeMap<String, String>,
 }
 
@@ -46,8 +47,9 @@ impl Connection {
         self.map.get(name).map(String::as_str)
     }
 
-    /// What the mapped fields of an item hold. `now` is `None` for what the provider keeps in a form of its own, and for a field
-    /// that it no longer has: that one was lost to all items, and nobody changed this one.
+    /// Returns the values of an item's mapped fields. `now` returns `None` for a value that the provider keeps in a
+    /// form of its own, and for a field that the provider no longer has: every item lost that field, so nobody changed
+    /// this item.
     pub fn held(&self, now: impl Fn(&str) -> Option<Value>) -> Map<String, Value> {
         let fields = self.map.values();
         fields
@@ -56,19 +58,19 @@ impl Connection {
     }
 }
 
-/// Whose credential it is.
+/// Account that a credential belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// Name of the account at the provider, to be shown.
     pub name: Option<String>,
-    /// What only one site has: where it changes, what was published before is elsewhere.
+    /// Value that identifies one site. If it changes, the posts published before are on another site.
     pub site: String,
 }
 
-/// What is published of a post.
+/// A post as it is sent to a provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// By which it is found again.
+    /// Mark by which the post is found again.
     pub marker: Marker,
     /// Whether readers are to see it.
     pub live: bool,
@@ -96,7 +98,7 @@ pub struct Item {
     pub language: String,
     /// Address that search engines are to take for it.
     pub canonical_url: Option<String>,
-    /// When it was first published, or now.
+    /// Time of the first publication, or now.
     pub published_at: Instant,
     /// The main image, uploaded before.
     pub picture: Option<Uploaded>,
@@ -111,40 +113,40 @@ pub struct Picture {
     pub media_type: &'static str,
     /// The file.
     pub bytes: bytes::Bytes,
-    /// What it shows.
+    /// Alternative text.
     pub alt: Option<String>,
 }
 
 /// An image that a provider has.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Uploaded {
-    /// What the provider names it by: an id, a path, an address.
+    /// The provider's name for the image: an id, a path or an address.
     pub reference: String,
-    /// Where it is, if that is known.
+    /// Address of the image, if it is known.
     pub url: Option<String>,
-    /// What it shows.
+    /// Alternative text.
     pub alt: Option<String>,
 }
 
 /// Whether readers see something at a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visible {
-    /// They do.
+    /// Readers see it.
     Live,
-    /// They do not.
+    /// Readers do not see it.
     Draft,
 }
 
-/// Something at a provider.
+/// A post as it is at a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     /// The provider's id.
     pub id: String,
-    /// Its slug, where the provider has such.
+    /// Slug, if the provider has slugs.
     pub slug: Option<String>,
-    /// Where readers find it.
+    /// Address at which readers find it.
     pub url: Option<String>,
-    /// Whether they do.
+    /// Whether readers see it.
     pub visible: Visible,
     /// Changes whenever somebody changes what we write: a digest of it, or the provider's own counter.
     pub version: String,
@@ -154,7 +156,7 @@ pub struct Remote {
     pub etag: Option<String>,
 }
 
-/// What is looked for.
+/// Criteria by which a post is looked for at a provider.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
     /// The provider's id, if we know it.
@@ -179,18 +181,18 @@ pub trait Publisher: Send + Sync + fmt::Debug {
     /// The real fields of a collection.
     fn fields<'a>(&'a self, site: Option<&'a str>, collection: Option<&'a str>) -> Doing<'a, Vec<Field>>;
 
-    /// Everything that has the id, our mark or the slug. What lies in the provider's trash is not there.
+    /// Finds everything that has the id, our mark or the slug. Items in the provider's trash are left out.
     fn find<'a>(&'a self, wanted: &'a Wanted<'a>) -> Doing<'a, Vec<Remote>>;
 
-    /// Makes it, with its mark.
+    /// Creates the post, with its mark.
     fn create<'a>(&'a self, item: &'a Item) -> Doing<'a, Remote>;
 
-    /// Brings it to this state. `remote` was just found.
+    /// Brings `remote`, which was just found, to the state of `item`.
     fn update<'a>(&'a self, remote: &'a Remote, item: &'a Item) -> Doing<'a, Remote>;
 
-    /// Takes it out of readers' sight, without deleting it.
+    /// Takes the post out of readers' sight, without deleting it.
     fn unpublish<'a>(&'a self, remote: &'a Remote) -> Doing<'a, Remote>;
 
-    /// Gives the provider an image, or finds it there by its name.
+    /// Uploads an image, or finds it at the provider by its name.
     fn upload<'a>(&'a self, picture: &'a Picture) -> Doing<'a, Uploaded>;
 }

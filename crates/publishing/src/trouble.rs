@@ -1,4 +1,4 @@
-//! How a provider fails, in the ways that decide what happens to a post next.
+//! Errors of providers, by what they mean for the next step of a post.
 
 use std::{fmt, time::Duration};
 
@@ -6,26 +6,26 @@ use searchwright_site::fetch::FetchError;
 
 use super::pictures::UNREACHABLE;
 
-/// Why a provider said no, or why it cannot be asked.
+/// Reason why a provider refused a request, or cannot be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The credential is wrong, expired or revoked: a person has to connect anew.
     Credential,
     /// The credential is good and may not do this.
     Permission,
-    /// What it was asked for is not there.
+    /// The thing asked for is not there.
     Missing,
-    /// Somebody changed it meanwhile.
+    /// The item was changed meanwhile.
     Conflict,
-    /// It does not take what was sent.
+    /// The provider does not accept the data that was sent.
     Invalid,
-    /// It is too large for it.
+    /// The data is too large for the provider.
     TooLarge,
-    /// It cannot do this at all.
+    /// The provider cannot do this at all.
     Unsupported,
     /// The address guard forbids the address.
     Address,
-    /// What it answers is not what its interface promises: a login page, a firewall, another program.
+    /// The answer does not follow the provider's interface: a login page, a firewall, another program.
     Unreadable,
     /// A field of the mapping is not there any more, or a required one is not mapped.
     Schema,
@@ -48,7 +48,7 @@ impl Why {
         }
     }
 
-    /// For people.
+    /// Explanation for people.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Credential => "the provider no longer accepts the credentials; connect it again",
@@ -71,26 +71,26 @@ impl Why {
     }
 }
 
-/// How a request to a provider failed.
+/// Error of a request to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// It was not carried out, for certain, and may be asked for again, after this time if it was said.
+    /// The request was certainly not carried out, and may be sent again: after `after`, if the provider said so.
     NotNow {
-        /// What happened, a stable word: `dns`, `connect`, `tls`, `rate_limited`, or of a read `timeout`, `status`.
+        /// Stable word for the cause: `dns`, `connect`, `tls`, `rate_limited`, or for a read `timeout`, `status`.
         what: &'static str,
-        /// When to ask again, if the provider said so.
+        /// Delay before the next attempt, if the provider said so.
         after: Option<Duration>,
     },
-    /// It will not be carried out.
+    /// The request will not be carried out.
     Refused {
-        /// Why, in our words.
+        /// Reason, in our words.
         why: Why,
-        /// What the provider said: data, cut, and without our secrets.
+        /// The provider's message: untrusted data, cut, and without our secrets.
         said: Option<String>,
     },
-    /// It was sent, and may have been carried out.
+    /// The request was sent, and may have been carried out.
     Unclear {
-        /// What happened, a stable word: `timeout`, `broken`, `status`, `unreadable_answer`.
+        /// Stable word for the cause: `timeout`, `broken`, `status`, `unreadable_answer`.
         what: &'static str,
         /// Status of the answer, if one came.
         status: Option<u16>,
@@ -111,7 +111,7 @@ impl Trouble {
         }
     }
 
-    /// What a failed exchange means. What only reads may be asked again; what writes may have happened once it was sent.
+    /// Converts the error of an HTTP exchange. A read may be sent again; a write may have happened once it was sent.
     pub(super) fn of_fetch(error: &FetchError, writes: bool) -> Self {
         let not_now = |what| Self::NotNow { what, after: None };
         let sent = |what| {
@@ -131,7 +131,7 @@ impl Trouble {
         }
     }
 
-    /// What it means once an earlier part of the same change was carried out.
+    /// Converts the error for a change of which an earlier part was carried out: `NotNow` becomes `Unclear`.
     pub(super) fn midway(self) -> Self {
         match self {
             Self::NotNow { what, .. } => Self::Unclear { what, status: None },

@@ -1,4 +1,4 @@
-//! What vendors have in common about values: what is read out of their JSON, and what of a post goes into their fields.
+//! Values that all vendors share: reading their JSON, and the members of a post that go into their fields.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ pub(super) enum Member<'a> {
 }
 
 impl Member<'_> {
-    /// For a field that takes text only; the text of the post is none.
+    /// Returns the member as plain text, for a field that takes text only; `None` for the content of the post.
     pub fn plain(self) -> Option<String> {
         match self {
             Self::Content => None,
@@ -128,7 +128,7 @@ pub(super) fn is_same_version(known: &str, seen: &str) -> bool {
     }
 }
 
-/// 32 hex digits.
+/// First half of the SHA-256 digest, as 32 hex digits.
 pub(super) fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().take(16).fold(String::new(), |mut text, byte| {

@@ -1,4 +1,4 @@
-//! Who a sentence says said it.
+//! The people and organisations that a sentence attributes its statement to.
 
 use searchwright_keywords::words::primary;
 use searchwright_text::squeeze;
@@ -93,7 +93,7 @@ fn follows(language: &str) -> &'static [&'static str] {
     }
 }
 
-/// Who is said to have said something, as far as the sentence names them.
+/// Returns the names to which the sentence attributes a statement; one or two words where nobody is named.
 pub(crate) fn attributions(sentence: &str, language: &str) -> Vec<String> {
     let language = primary(language);
     let text = squeeze(&sentence.replace('’', "'"));

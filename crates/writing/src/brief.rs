@@ -27,11 +27,11 @@ const MOST_QUESTIONS: usize = 6;
 const MOST_PRODUCTS: usize = 3;
 const MOST_PAGES: usize = 8;
 const MOST_CTAS: usize = 2;
-/// Headings told of a page.
+/// Most headings of a page in a brief.
 const MOST_HEADINGS: usize = 5;
 /// Words a post has where nothing says how long it is to be.
 pub const WORDS: (u32, u32) = (900, 1_600);
-/// Where facts of the brand data are known from when they name no page.
+/// Source of facts of the brand data that name no page.
 const BRAND_DATA: &str = "brand data";
 
 /// A page of the site as its last audit saw it.
@@ -47,18 +47,18 @@ pub struct OwnPage {
     pub text: String,
 }
 
-/// What the project knows.
+/// Everything the project knows that a brief is made of.
 #[derive(Clone, Debug)]
 pub struct Material {
     /// Keyword, or the title of a post without one.
     pub topic: String,
-    /// What a searcher wants, where that is known.
+    /// Search intent, if known.
     pub intent: Option<Intent>,
     /// Further keywords.
     pub secondary: Vec<String>,
     /// BCP 47.
     pub language: String,
-    /// How the brand speaks.
+    /// Profile of the brand.
     pub profile: Option<Profile>,
     /// Products, by id.
     pub products: Vec<(String, Product)>,
@@ -70,13 +70,13 @@ pub struct Material {
     pub rivals: Vec<Rival>,
     /// Pages of the site.
     pub pages: Vec<OwnPage>,
-    /// What people ask about the topic, by the patterns of the language.
+    /// Questions about the topic, made from the patterns of the language.
     pub questions: Vec<String>,
-    /// When.
+    /// Current time.
     pub now: Instant,
 }
 
-/// Something that is known, and where from.
+/// A fact and its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// Plain text.
@@ -88,30 +88,30 @@ pub struct Fact {
 /// A part of the outline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// Its heading.
+    /// Heading of the section.
     pub heading: String,
-    /// What is known for it; empty where it has to be found out.
+    /// Facts for the section; empty if they have to be found out.
     pub facts: Vec<Fact>,
 }
 
 /// A link to be set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkTo {
-    /// Where to.
+    /// Address that the link leads to.
     pub url: String,
-    /// What it says or leads to.
+    /// Text of the link, or title of the page it leads to.
     pub title: String,
     /// Text beside it.
     pub text: Option<String>,
 }
 
-/// What to write from.
+/// Basis on which a post is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Brief {
-    /// What the post is about.
+    /// Topic of the post.
     pub topic: String,
-    /// What a searcher wants.
+    /// Search intent.
     pub intent: Option<Intent>,
     /// Further keywords.
     pub secondary_keywords: Vec<String>,
@@ -121,21 +121,21 @@ pub struct Brief {
     pub words: (u32, u32),
     /// Name of the brand and what it is.
     pub brand: Option<String>,
-    /// How its texts sound.
+    /// Tone of the brand's texts.
     pub tone: Option<String>,
     /// Phrases its texts must not hold.
     pub banned_phrases: Vec<String>,
     /// The parts, in order.
     pub sections: Vec<Section>,
-    /// Where to link to: pages near the topic, the nearest first, then those of products.
+    /// Links to set: pages near the topic, the nearest first, then those of products.
     pub links: Vec<LinkTo>,
-    /// What the pages say, in the same order.
+    /// Texts of the pages near the topic, the nearest first.
     pub pages: Vec<Fact>,
-    /// What the text invites its readers to do.
+    /// Calls to action.
     pub ctas: Vec<LinkTo>,
 }
 
-/// How much of a topic texts are about.
+/// The stems of a topic, to measure which share of it a text covers.
 struct Topic {
     lexicon: Lexicon,
     stems: HashSet<String>,
@@ -175,7 +175,8 @@ impl Topic {
     }
 }
 
-/// What of the site's pages is near a topic: a cheap first look at each, before all are compared.
+/// Returns a predicate for pages of the site that are near a topic: a cheap first test of each, before all are
+/// compared.
 pub fn is_near(topic: &str, language: &str) -> impl Fn(&OwnPage) -> bool {
     let topic = Topic::new(topic, language);
     move |page| topic.share(&page_text(page)) >= LEAST_RELEVANCE
@@ -327,7 +328,7 @@ fn product_section(product: &Product) -> Section {
     }
 }
 
-/// What the site says already, so that a writer builds on it and repeats nothing.
+/// Section with the pages that the site already has on the topic, so that a writer builds on them and repeats nothing.
 fn pages_section(topic: &str, pages: &[&OwnPage]) -> Section {
     let facts = pages.iter().map(|page| {
         let headings: Vec<&str> = page

@@ -12,7 +12,7 @@ use super::{document::Document, readability::Readability, sanitise::LinkPolicy, 
 
 pub use table::{CHECKS, Check};
 
-/// What is judged.
+/// Input of the checks: a post and its surroundings.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
     /// Title of the post.
@@ -25,7 +25,7 @@ pub struct Input<'a> {
     pub slug: &'a str,
     /// The text, of its sanitised HTML.
     pub document: &'a Document,
-    /// Its keyword.
+    /// Keyword of the post.
     pub keyword: Option<&'a str>,
     /// BCP 47.
     pub language: &'a str,
@@ -33,7 +33,7 @@ pub struct Input<'a> {
     pub target_words: Option<u32>,
     /// Alternative text of the featured image, empty when it has none; `None` without such an image.
     pub featured_image_alt: Option<&'a str>,
-    /// Which links are ours and which sources were checked.
+    /// Policy that says which links are internal and which sources were checked.
     pub links: &'a LinkPolicy,
     /// Texts of the other pages of the site; `None` where none are known.
     pub others: Option<&'a [Shingles]>,
@@ -43,7 +43,7 @@ pub struct Input<'a> {
     pub keyword_uses: Option<u32>,
 }
 
-/// How a check came out.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -65,17 +65,17 @@ pub struct Checked {
     pub id: &'static str,
     /// Points it can earn before scaling.
     pub weight: f64,
-    /// How it came out.
+    /// Outcome.
     pub outcome: Outcome,
     /// Points it earned before scaling.
     pub points: f64,
-    /// What was measured, in the unit the check's text names; `None` where there was nothing to measure.
+    /// Measured value, in the unit that the check's text names; `None` if there was nothing to measure.
     pub value: Option<f64>,
-    /// What to do; `None` where nothing is to be done.
+    /// Advice; `None` if nothing is to be done.
     pub advice: Option<&'static str>,
 }
 
-/// What a score means (the bands of Rank Math).
+/// Band of a score (the bands of Rank Math).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Band {
@@ -93,11 +93,11 @@ pub enum Band {
 pub struct Report {
     /// 0 to 100.
     pub score: u8,
-    /// What it means.
+    /// Band of the score.
     pub band: Band,
-    /// In the order of the table.
+    /// Results in the order of the table.
     pub checks: Vec<Checked>,
-    /// What the readability check saw.
+    /// Readability that the readability check measured.
     pub readability: Option<Readability>,
 }
 

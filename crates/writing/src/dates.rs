@@ -9,9 +9,9 @@ use super::numbers::digit;
 pub struct Date {
     /// Four digits.
     pub year: Option<u16>,
-    /// What month and day may be: `5/6/2024` is read both ways.
+    /// Possible readings of month and day: `5/6/2024` is read both ways.
     pub days: Vec<(u8, Option<u8>)>,
-    /// Where it stands.
+    /// Position in the text, in bytes.
     pub span: Range<usize>,
 }
 
@@ -19,12 +19,13 @@ pub struct Date {
 pub type Key = (Option<u16>, u8, Option<u8>);
 
 impl Date {
-    /// What it says; in either reading.
+    /// Returns year, month and day of every reading.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
         self.days.iter().map(|(month, day)| (self.year, *month, *day))
     }
 
-    /// What it says, and what follows from that: a day of May 2024 is a day of May, and in May 2024.
+    /// Returns every reading and the less precise dates that follow from it: a day of May 2024 is a day of May, and in
+    /// May 2024.
     pub fn implied(&self) -> impl Iterator<Item = Key> {
         self.keys()
             .flat_map(|(year, month, day)| [(year, month, day), (None, month, day), (year, month, None)])

@@ -1,4 +1,4 @@
-//! What a text consists of: headings, paragraphs, links, images; and what follows from that alone.
+//! The structure of a text: headings, paragraphs, links, images; and everything that follows from that alone.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use super::{
 /// words do we read per minute?", Journal of Memory and Language 109, 2019).
 pub const WORDS_PER_MINUTE: u32 = 238;
 
-/// What a block is.
+/// Kind of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A heading of level 1 to 6, with its anchor.
@@ -33,7 +33,7 @@ pub enum Kind {
 /// A stretch of text that nothing else interrupts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// Kind of the block.
     pub kind: Kind,
     /// White space folded, except in code.
     pub text: String,
@@ -42,18 +42,18 @@ pub struct Block {
 /// A link as it stands in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads, as written.
+    /// Target of the link, as written.
     pub href: String,
-    /// What is underlined.
+    /// Text of the link.
     pub text: String,
 }
 
 /// An image as it stands in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Its address, as written.
+    /// Address of the image, as written.
     pub src: String,
-    /// Its alternative text; empty when there is none.
+    /// Alternative text; empty if there is none.
     pub alt: String,
     /// Pixels, where the text says so.
     pub width: Option<u32>,
@@ -67,7 +67,7 @@ pub struct Image {
 pub struct Heading {
     /// 1 to 6.
     pub level: u8,
-    /// Its text.
+    /// Text of the heading.
     pub text: String,
     /// Anchor without `#`.
     pub id: Option<String>,
@@ -76,11 +76,11 @@ pub struct Heading {
 /// A text taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
-    /// In reading order, none empty.
+    /// Blocks in reading order, none empty.
     pub blocks: Vec<Block>,
-    /// In reading order.
+    /// Links in reading order.
     pub links: Vec<Link>,
-    /// In reading order.
+    /// Images in reading order.
     pub images: Vec<Image>,
 }
 

@@ -1,4 +1,4 @@
-//! What a text claims, and which source says so.
+//! The claims of a text, each with the source that has it.
 //!
 //! A claim is a number, a percentage, a date, a quotation, or what somebody is said to have said. It is
 //! verified when a source that was fetched, or the brand data, has the same number, date or words. That a
@@ -25,16 +25,16 @@ const LEAST_QUOTED: usize = 3;
 /// Bytes of a quotation; after more than that, a mark that is not closed was none.
 const MOST_QUOTED: usize = 2 << 10;
 
-/// Where something may be known from.
+/// A text that may verify a claim.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// Address, or the name of a piece of brand data.
     pub name: &'a str,
-    /// Its plain text.
+    /// Plain text of the source.
     pub text: &'a str,
 }
 
-/// What is claimed.
+/// Kind of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimKind {
@@ -56,7 +56,7 @@ pub enum ClaimKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Claim {
-    /// What kind.
+    /// Kind of the claim.
     pub kind: ClaimKind,
     /// The words of it.
     pub text: String,
@@ -68,9 +68,9 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sentence {
-    /// As it stands in the text.
+    /// Sentence as it stands in the text.
     pub text: String,
-    /// In reading order by kind, at least one.
+    /// Claims: numbers, dates, quotations, attributions, competitors, in this order; at least one.
     pub claims: Vec<Claim>,
 }
 
@@ -81,7 +81,7 @@ impl Sentence {
     }
 }
 
-/// What is read of a source once.
+/// Facts of a source, read once.
 struct SourceFacts<'a> {
     name: &'a str,
     amounts: HashSet<String>,
@@ -156,7 +156,8 @@ pub fn trace(document: &Document, language: &str, sources: &[Source<'_>], rivals
         .collect()
 }
 
-/// What a source says of a sentence that was traced to it.
+/// Returns the first sentence of a source that bears out a claim which was traced to that source; `None` if no claim
+/// was traced to it, or no single sentence of it bears one out.
 pub fn bearing<'t>(sentence: &Sentence, language: &str, source: &Source<'t>) -> Option<&'t str> {
     let is_traced = |claim: &Claim| claim.source.as_deref() == Some(source.name);
     if !sentence.claims.iter().any(is_traced) {
@@ -171,7 +172,7 @@ pub fn bearing<'t>(sentence: &Sentence, language: &str, source: &Source<'t>) -> 
     })
 }
 
-/// Those of the sentences that no source bears out.
+/// Returns the sentences with a claim that no source bears out.
 pub fn unverified(sentences: &[Sentence]) -> impl Iterator<Item = &Sentence> {
     sentences.iter().filter(|sentence| !sentence.is_verified())
 }
@@ -209,7 +210,7 @@ fn named_in<'r>(text: &str, rivals: &[&'r Rival]) -> Vec<&'r Rival> {
     named.copied().collect()
 }
 
-/// What a sentence claims that names competitors.
+/// Returns the claims of a sentence that names competitors. Only the competitors' records count as sources.
 fn claims_of(sentence: &str, language: &str, named: &[&Rival], lexicon: &Lexicon) -> Vec<Claim> {
     let told = named.iter().flat_map(|rival| rival.claims());
     let known: Vec<SourceFacts<'_>> = told
@@ -280,7 +281,7 @@ fn claims(sentence: &str, language: &str, known: &[SourceFacts<'_>]) -> Vec<Clai
     found
 }
 
-/// What stands between quotation marks and is long enough.
+/// Returns the texts between quotation marks that are long enough to be quotations.
 fn quotations(sentence: &str) -> Vec<&str> {
     const PAIRS: &[(char, &[char])] = &[
         ('“', &['”']),

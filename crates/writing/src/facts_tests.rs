@@ -1,4 +1,4 @@
-//! What is found, what is not, and that nothing is verified out of nothing.
+//! Tests of the claims that are found, of those that are not, and that nothing is verified out of nothing.
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use searchwright_contract::competitors::Competitor;
@@ -225,7 +225,7 @@ fn rival(more: serde_json::Value) -> Rival {
     serde_json::from_value::<Competitor>(record).unwrap().into()
 }
 
-/// What of a text the record of a competitor does not bear out.
+/// Returns the sentences of a text that no source and no record of a competitor bears out.
 fn unsaid(text: &str, rivals: &[Rival]) -> Vec<String> {
     let document = Document::of_markdown(text).unwrap();
     let sentences = trace(&document, "en", &[SURVEY, BRAND], rivals);

@@ -12,16 +12,16 @@ use super::{
 mod tree;
 mod write;
 
-/// Why HTML stays HTML.
+/// Reason why HTML is not converted to Markdown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFaithful {
-    /// It cannot even be sanitised.
+    /// The HTML cannot even be sanitised.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// Markdown has no way to write this.
     #[error("Markdown cannot say what <{0}> does here")]
     Element(String),
-    /// It could be written, but would be read as something else.
+    /// The Markdown could be written, but would be read as something else.
     #[error("the Markdown would be read differently, first at {0}")]
     Differs(String),
 }

@@ -1,4 +1,4 @@
-//! What HTML has to be before a tree is built of it.
+//! Bounds on HTML that are checked before a tree is built of it.
 //!
 //! A tree builder takes time that grows with the square of the depth: 200,000 nested `div` are minutes. So
 //! depth is bounded first, in one pass over the tags.
@@ -12,12 +12,12 @@ use super::{
     markdown::Refused,
 };
 
-/// Elements open at once.
+/// Most elements open at once.
 pub(crate) const MOST_DEPTH: usize = 256;
-/// Nodes the tree may come to have.
+/// Most nodes that the tree may have.
 const MOST_NODES: usize = 500_000;
 
-/// What is open while tags go by.
+/// Open elements, and counts of formatting elements and nodes, while the tags are read.
 #[derive(Default)]
 pub(crate) struct Depth {
     open: Vec<String>,
@@ -46,7 +46,7 @@ fn is_formatting(name: &str) -> bool {
 }
 
 impl Depth {
-    /// Counts one piece.
+    /// Counts one piece; an error if a bound is exceeded.
     pub fn see(&mut self, piece: &Piece) -> Result<(), Refused> {
         self.nodes += 1 + self.formatting;
         match piece {

@@ -33,7 +33,7 @@ pub struct Candidate<'a> {
     /// The keywords it aims at, or what it is called, the best first; without one that stands in the text there is no
     /// anchor, and it is not chosen.
     pub keywords: Vec<&'a str>,
-    /// What it is about: description, as much of its text as is known.
+    /// Topic of the page: its description, and as much of its text as is known.
     pub text: &'a str,
     /// Pages that link to it.
     pub inlinks: u32,
@@ -45,7 +45,7 @@ pub struct Candidate<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Chosen {
-    /// Where to.
+    /// Address that the link leads to.
     pub url: String,
     /// The words of the text that carry it.
     pub anchor: String,
@@ -58,11 +58,11 @@ pub struct Chosen {
 /// The post as far as links are concerned.
 #[derive(Clone, Debug)]
 pub struct Post<'a> {
-    /// Its text.
+    /// Text of the post.
     pub markdown: &'a str,
-    /// Its absolute address, or one of the site, to which its relative links are relative.
+    /// Absolute address of the post, or one of the site, to which relative links are resolved.
     pub url: &'a str,
-    /// Its own keyword, which no anchor contains: such a link would compete with the post.
+    /// Keyword of the post, which no anchor contains: such a link would compete with the post.
     pub keyword: Option<&'a str>,
     /// BCP 47.
     pub language: &'a str,
@@ -222,7 +222,7 @@ fn linkable(markdown: &str) -> Vec<Span> {
     spans
 }
 
-/// How good each candidate is: likeness to the post 0.6, need of links 0.2, same cluster 0.2.
+/// Scores the candidates: likeness to the post 0.6, need of links 0.2, same cluster 0.2.
 fn scores(text: &str, candidates: &[Candidate<'_>], lexicon: &Lexicon) -> Vec<f64> {
     let bag = |text: &str| {
         let normal = normalize(text);

@@ -1,4 +1,4 @@
-//! Which links are chosen, and that setting them changes nothing else.
+//! Tests of the links that are chosen, and that setting them changes nothing else.
 
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 

@@ -9,7 +9,8 @@ use searchwright_site::url_key::url_key;
 
 use super::markdown::options;
 
-/// What is taken out can make a link of what is left, so the text is gone through again. Honest ones need two passes.
+/// Passes over a text, at most. A cut can make a link of the rest, so passes are repeated until nothing changes. Honest
+/// texts need two.
 const MOST_PASSES: usize = 10;
 
 /// The addresses that a text may name.
@@ -24,7 +25,7 @@ impl KnownAddresses {
         key(address).is_some_and(|key| self.0.contains(&key))
     }
 
-    /// Web addresses in plain text that are not among them. Many a place where a text is shown makes links of such.
+    /// Returns the web addresses in plain text that are not known. Many programs that show a text make links of them.
     fn foreign(&self, text: &str) -> Vec<Range<usize>> {
         let lower = text.to_ascii_lowercase();
         let mut found = Vec::new();
@@ -47,7 +48,7 @@ fn key(address: &str) -> Option<String> {
     Some(url_key(&Url::parse(address).ok()?).into_owned())
 }
 
-/// Where the first web address begins.
+/// Returns the position at which the first web address begins.
 fn beginning(lower: &str) -> Option<usize> {
     let begins = |at: &usize| {
         let mut schemes = ["http://", "https://", "www."].iter();

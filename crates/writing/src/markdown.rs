@@ -13,7 +13,7 @@ use super::{
 /// Bytes of a text, Markdown or HTML.
 pub const MOST_BYTES: usize = 1 << 20;
 
-/// Why a text is not rendered.
+/// Reason why a text is not rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Refused {

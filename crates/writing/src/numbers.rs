@@ -5,18 +5,18 @@ use std::ops::Range;
 /// A number in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Amount {
-    /// What it may mean: `1,234` is 1234 to some and 1.234 to others. Empty for what is no number, like `1.2.3`.
+    /// Possible values: `1,234` is 1234 to some and 1.234 to others. Empty if it is no number, like `1.2.3`.
     pub values: Vec<f64>,
     /// Whether a percent sign or word follows.
     pub percent: bool,
-    /// Where it stands, without scale and percent sign.
+    /// Position in the text, in bytes, without scale and percent sign.
     pub span: Range<usize>,
-    /// Its digits and separators, in ASCII digits.
+    /// Digits and separators, in ASCII digits.
     pub digits: String,
 }
 
 impl Amount {
-    /// What it may be, as words that are equal where two numbers are; rounding of the tenth digit does not count.
+    /// Returns the possible values as strings that are equal if two amounts are: to ten significant digits.
     pub fn keys(&self) -> Vec<String> {
         if self.values.is_empty() {
             return vec![format!("={}", self.digits)];
@@ -176,7 +176,7 @@ fn groups(chars: &[(usize, char)], start: usize) -> (Vec<(char, String)>, usize)
     (groups, at)
 }
 
-/// What groups of digits may mean.
+/// Returns the possible values of groups of digits.
 fn values(groups: &[(char, String)]) -> Vec<f64> {
     let joined = |groups: &[(char, String)]| -> String { groups.iter().map(|(_, d)| d.as_str()).collect() };
     let thousands = |groups: &[(char, String)]| match groups {
@@ -204,7 +204,7 @@ fn values(groups: &[(char, String)]) -> Vec<f64> {
     values
 }
 
-/// What the word after a number multiplies it by, and the text after that word.
+/// Returns the factors that the word after a number may stand for, and the text after that word.
 fn scale(after: &str) -> (&'static [f64], &str) {
     let word_start = after.trim_start_matches([' ', '\u{a0}', '\u{202f}', '-']);
     let word: String = match word_start.chars().next() {

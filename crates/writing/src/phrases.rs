@@ -14,7 +14,7 @@ pub struct Stems {
 }
 
 impl Stems {
-    /// Of a plain text.
+    /// Splits a plain text into stems.
     pub fn from_text(text: &str, lexicon: &Lexicon) -> Self {
         let mut found = Self {
             stems: Vec::new(),
@@ -54,7 +54,7 @@ impl Stems {
         !self.places(phrase).is_empty()
     }
 
-    /// Where in the text these words stand; `None` past the end.
+    /// Returns the byte range of these words in the text; `None` past the end.
     pub fn span(&self, words: Range<usize>) -> Option<Range<usize>> {
         let words = self.spans.get(words)?;
         Some(words.first()?.start..words.last()?.end)

@@ -1,4 +1,4 @@
-//! What a text says of competitors. Only what their records in the brand data say bears it out.
+//! Statements about competitors in a text. Only the competitors' records in the brand data bear them out.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ const MOST_CLAIMS: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Rival {
     name: String,
-    /// What it is called, folded; without a name that is also an ordinary word.
+    /// Names and aliases, folded; without a name that is also an ordinary word.
     called: Vec<String>,
-    /// Such a name, as it is written.
+    /// Name that is also an ordinary word, as it is written.
     written: Option<String>,
-    /// What its record says of it.
+    /// Claims of its record.
     claims: Vec<Fact>,
 }
 
@@ -54,7 +54,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Of a plain text.
+    /// Splits a plain text into words.
     pub fn from_text(text: &str) -> Self {
         Self {
             folded: spaced(&folded(text)),
@@ -64,12 +64,12 @@ impl Words {
 }
 
 impl Rival {
-    /// What it is called.
+    /// Name of the competitor.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What its record says of it.
+    /// Claims of its record.
     pub fn claims(&self) -> &[Fact] {
         &self.claims
     }
@@ -80,8 +80,8 @@ impl Rival {
         written.is_some_and(|at| at > 0) || self.called.iter().any(|name| text.folded.contains(name))
     }
 
-    /// Of a sentence that names it and says something: where its record says the same, if it does; `None` of one that says
-    /// nothing.
+    /// Looks for a sentence that names the competitor in its record. Returns `None` if the sentence says nothing of it,
+    /// `Some(None)` if the record does not say the same, otherwise the source that the record gives.
     pub(super) fn bears(&self, sentence: &str, lexicon: &Lexicon) -> Option<Option<&str>> {
         let stems = |text: &str| -> HashSet<String> {
             let normalized = normalize(text);
@@ -115,7 +115,7 @@ fn spaced(text: &str) -> String {
     out
 }
 
-/// What a brief says of the competitors that its topic names, as far as their records say anything.
+/// Returns the sections of a brief about the competitors that its topic names, if their records have claims.
 pub fn sections(rivals: &[Rival], topic: &str) -> Vec<Section> {
     let topic = Words::from_text(topic);
     let told = rivals

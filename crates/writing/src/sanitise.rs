@@ -15,7 +15,7 @@ use super::{
     markdown::{MOST_BYTES, Refused},
 };
 
-/// What ids begin with, so that none can shadow a name of the page they are shown on (DOM clobbering).
+/// Prefix of ids, so that none can shadow a name of the page they are shown on (DOM clobbering).
 pub const ID_PREFIX: &str = "user-content-";
 
 const TAGS: &[&str] = &[
@@ -120,7 +120,7 @@ const FOREIGN: &[&str] = &[
     "marquee",
 ];
 
-/// Those of them whose content goes with them.
+/// Names of [`FOREIGN`] elements, as renamed, that are dropped with their content.
 const DROPPED: &[&str] = &[
     "x-script",
     "x-style",
@@ -138,7 +138,7 @@ const DROPPED: &[&str] = &[
     "x-applet",
 ];
 
-/// Which links are marked as not ours.
+/// Policy that says which links are marked as not ours.
 #[derive(Clone, Debug, Default)]
 pub struct LinkPolicy {
     /// Host of the project; its subdomains are ours too. `None`: only relative links are.
@@ -147,7 +147,7 @@ pub struct LinkPolicy {
     pub followed: Vec<String>,
 }
 
-/// Where a link leads.
+/// Target of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// This page, this site, or a subdomain.
@@ -156,12 +156,12 @@ pub enum Target {
     Source,
     /// Elsewhere.
     External,
-    /// To no web page (`mailto:`).
+    /// No web page (`mailto:`).
     Other,
 }
 
 impl LinkPolicy {
-    /// Where `href` leads.
+    /// Returns the target of `href`.
     pub fn target(&self, href: &str) -> Target {
         // browsers take `\` for `/` here, and `//host` for an address of another host
         let absolute = match href.trim_start().get(..2) {
@@ -304,7 +304,7 @@ fn prefixed<'u>(id: &str) -> Option<Cow<'u, str>> {
     anchor(own).map(|name| format!("{ID_PREFIX}{name}").into())
 }
 
-/// What depends on more than one attribute: `rel` of links, and boxes of task lists that nobody can tick.
+/// Sets attributes that depend on others: `rel` of links, and `disabled` of boxes in task lists, which nobody can tick.
 fn settle(pieces: Vec<Piece>, links: &LinkPolicy) -> Vec<Piece> {
     let settle = |mut piece| {
         if let Piece::Open { name, attributes } = &mut piece {

@@ -1,4 +1,4 @@
-//! What comes out is read again by a browser's parser and held against an allowlist of its own.
+//! Tests that read the sanitised HTML again with a browser's parser and compare it with an allowlist of their own.
 
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 

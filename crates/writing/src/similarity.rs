@@ -1,4 +1,4 @@
-//! How much of one text is in another, by runs of five words.
+//! Share of one text that is in another, by runs of five words.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 const WIDTH: usize = 5;
 /// Most of a text that may be found in one source.
 pub const MOST_CONTAINED: f64 = 0.3;
-/// From here on two pages are the same page to a search engine.
+/// Likeness from which on two pages are the same page to a search engine.
 pub const NEAR_DUPLICATE: f64 = 0.5;
 
 /// The set of the word runs of a text. Case, punctuation and white space do not count.
@@ -17,7 +17,7 @@ pub const NEAR_DUPLICATE: f64 = 0.5;
 pub struct Shingles(HashSet<u64>);
 
 impl Shingles {
-    /// Of a plain text; of one with fewer words than a run has, the one run of all of them.
+    /// Collects the word runs of a plain text; a text with fewer words than a run has makes one run of all of them.
     pub fn from_text(text: &str) -> Self {
         let text = folded(text);
         let words: Vec<&str> = text.unicode_words().collect();

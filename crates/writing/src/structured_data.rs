@@ -16,7 +16,7 @@ pub struct Faq {
     pub answer: String,
 }
 
-/// Who wrote a post.
+/// Author of a post.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Author {
     /// Name of the person.
@@ -32,17 +32,17 @@ pub struct Author {
 pub struct Picture {
     /// Absolute address.
     pub url: String,
-    /// What it shows.
+    /// Caption.
     pub caption: Option<String>,
     /// Pixels.
     pub width: Option<u32>,
     /// Pixels.
     pub height: Option<u32>,
-    /// Whose it is.
+    /// Credit line (`creditText` of schema.org).
     pub credit: Option<String>,
 }
 
-/// What is said of a post.
+/// Facts about a post that its structured data states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Posting {
     /// Title.
@@ -51,13 +51,13 @@ pub struct Posting {
     pub description: Option<String>,
     /// Absolute address of the post; `None` while it has none.
     pub url: Option<String>,
-    /// What it shows, the most telling first.
+    /// Images of the post, the most telling first.
     pub pictures: Vec<Picture>,
     /// RFC 3339; `None` before the first publication.
     pub published_at: Option<String>,
     /// RFC 3339.
     pub modified_at: Option<String>,
-    /// Who wrote it.
+    /// Author of the post.
     pub author: Option<Author>,
     /// Name of the project, and the address of its logo.
     pub publisher: Option<(String, Option<String>)>,

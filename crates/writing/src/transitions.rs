@@ -5,7 +5,7 @@
 pub use searchwright_contract::posts::PostStatus as Status;
 use serde::{Deserialize, Serialize};
 
-/// Who causes a transition.
+/// Cause of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
@@ -25,7 +25,7 @@ pub enum Actor {
     Worker,
 }
 
-/// Where the last job failed.
+/// Stage at which the last job failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -35,14 +35,14 @@ pub enum Stage {
     Publish,
 }
 
-/// What is true of the post and the request.
+/// Facts about the post and the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// It has a title.
+    /// The post has a title.
     pub has_title: bool,
-    /// It has a keyword.
+    /// The post has a keyword.
     pub has_keyword: bool,
-    /// Its text is not empty.
+    /// The text of the post is not empty.
     pub has_content: bool,
     /// A job for it is under way.
     pub has_active_job: bool,
@@ -52,7 +52,7 @@ pub struct Facts {
     pub is_integration_ready: bool,
     /// A guard that blocks publishing failed, such as `unverified_claims`.
     pub is_blocked: bool,
-    /// It was live before this attempt.
+    /// The post was live before this attempt.
     pub was_live: bool,
     /// The request says `unpublish: true`.
     pub unpublish: bool,
@@ -66,13 +66,13 @@ pub struct Facts {
     pub is_out_of_attempts: bool,
     /// The provider's id of the published post is stored.
     pub has_external_id: bool,
-    /// It was sent, and the answer was lost.
+    /// The post was sent, and the answer was lost.
     pub is_uncertain: bool,
-    /// Where the last job failed.
+    /// Stage at which the last job failed.
     pub failed_at: Option<Stage>,
 }
 
-/// What has to be done together with a transition.
+/// Effect that has to be carried out together with a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -86,31 +86,31 @@ pub enum Effect {
     SetPublishedAt,
 }
 
-/// Why a transition is refused.
+/// Reason why a transition is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Refusal {
     /// Stable word.
     pub code: &'static str,
-    /// For people: what is missing and the way out.
+    /// Reason for people: what is missing and the way out.
     pub reason: &'static str,
     /// Statuses this actor could set now.
     pub allowed: Vec<Status>,
 }
 
-/// Something a caller could do next.
+/// Action that a caller could take next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Action {
-    /// How.
+    /// Actor whose operation leads there.
     pub by: Actor,
     /// The status it leads to.
     pub to: Status,
     /// Whether it would succeed now.
     pub allowed: bool,
-    /// Why not.
+    /// Stable word for the reason, if it is not allowed.
     pub code: Option<&'static str>,
-    /// Why not, for people.
+    /// Reason for people, if it is not allowed.
     pub reason: Option<&'static str>,
 }
 
@@ -231,7 +231,7 @@ const fn rule(
     }
 }
 
-/// Where two rules agree in from, to and actor, either suffices.
+/// Rules of all transitions. If two rules agree in from, to and actor, either suffices.
 #[rustfmt::skip]
 const RULES: &[Rule] = {
     use Actor::{Autopilot, Generate, Patch, Publish, Scheduler, Unpublish, Worker};
@@ -309,7 +309,7 @@ pub fn allowed(from: Status, by: Actor, facts: &Facts) -> Vec<Status> {
     Status::ALL.iter().copied().filter(can).collect()
 }
 
-/// What callers can do with a post, and what stands in the way of the rest.
+/// Returns the actions that callers can take on a post, and the reasons that stand in the way of the others.
 pub fn allowed_actions(from: Status, facts: &Facts) -> Vec<Action> {
     let mut actions = Vec::new();
     for by in [Actor::Patch, Actor::Generate, Actor::Publish, Actor::Unpublish] {

@@ -61,23 +61,7 @@ const LIMITS: &[CrateLimits] = &[
         ..GOALS
     },
     CrateLimits {
-        name: "keywords",
-        question_comments: 58,
-        ..GOALS
-    },
-    CrateLimits {
-        name: "outbound",
-        question_comments: 20,
-        ..GOALS
-    },
-    CrateLimits {
-        name: "providers",
-        question_comments: 47,
-        ..GOALS
-    },
-    CrateLimits {
         name: "publishing",
-        question_comments: 116,
         repeated_types: 1,
         tuple_parameters: 4,
         ..GOALS
@@ -95,11 +79,6 @@ const LIMITS: &[CrateLimits] = &[
     CrateLimits {
         name: "site",
         repeated_types: 3,
-        ..GOALS
-    },
-    CrateLimits {
-        name: "writing",
-        question_comments: 97,
         ..GOALS
     },
 ];

@@ -5,7 +5,7 @@ use std::{
     collections::{BinaryHeap, HashMap},
 };
 
-/// How far below the threshold still counts: sums of floats are not exact.
+/// Tolerance below the threshold, because sums of floats are not exact.
 const SLACK: f64 = 1e-6;
 
 /// Two clusters that may be joined, the most alike first; of equals those that came first.

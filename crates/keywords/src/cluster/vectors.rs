@@ -1,4 +1,4 @@
-//! How alike keywords are.
+//! Likeness of keywords.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What no keyword may be.
+//! Filters for texts that may not become keywords.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::{
     words::tokens,
 };
 
-/// Why something gave no idea.
+/// Reason why a draft gave no idea.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rejected {
     /// One word, more than eight, or too many characters.
@@ -24,7 +24,7 @@ pub enum Rejected {
     Personal,
     /// Blocked by the caller.
     Blocked,
-    /// What every site says.
+    /// A phrase that every site has.
     Generic,
     /// Leads to the project itself.
     OwnNavigational,
@@ -32,7 +32,7 @@ pub enum Rejected {
     Known,
     /// A page is in another language.
     OtherLanguage,
-    /// On most pages of the site, as menus are.
+    /// A phrase on most pages of the site, like those of menus.
     Everywhere,
     /// The own site has it, so that it is no gap.
     NoGap,
@@ -82,7 +82,7 @@ impl<'a> Filters<'a> {
         }
     }
 
-    /// Why a draft is no idea, if so.
+    /// Returns the reason why a draft is no idea; `None` if it is one.
     pub fn judge(&self, normalized: &str, draft: &Draft) -> Option<Rejected> {
         let words: Vec<&str> = tokens(normalized).collect();
         let least = if draft.one_word { 1 } else { 2 };

@@ -9,7 +9,7 @@ use crate::words::primary;
 pub(super) struct Patterns {
     /// Questions about `{term}`.
     pub questions: Vec<&'static str>,
-    /// What is asked about `{competitor}`, also beside `{own}`.
+    /// Questions and comparisons about `{competitor}`, also beside `{own}`.
     pub competitors: Vec<&'static str>,
     /// Phrases of every site, such as those of menus.
     pub generic: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! What a site is about, as weights of stems.
+//! The topics of a site, as weights of stems.
 
 use std::{
     borrow::Cow,
@@ -142,7 +142,7 @@ fn texts<'a>(page: &'a Page<'a>) -> impl Iterator<Item = &'a str> {
 pub(super) fn is_in(page: &Page<'_>, language: &str, lexicon: &Lexicon) -> bool {
     /// Texts of fewer words may be lists of names.
     const FEW: usize = 40;
-    /// Of running text a third to a half are stop words.
+    /// Least share of stop words; in running text they are a third to a half.
     const LEAST: f64 = 0.12;
     if page
         .language

@@ -16,7 +16,7 @@ use crate::{intent::Brands, normalize, titles, words::Lexicon};
 const PER_PAGE: usize = 20;
 /// Reciprocal rank fusion: the constant of Cormack, Clarke and Büttcher (SIGIR 2009).
 const FUSION: f64 = 60.0;
-/// How much more a title, main heading or link says than the text.
+/// Weight of a title, main heading or link relative to the text.
 const EMPHASIS: f64 = 3.0;
 /// A site with fewer pages has no phrases of its menus to tell from others.
 const FEW_PAGES: usize = 10;
@@ -24,7 +24,7 @@ const FEW_PAGES: usize = 10;
 /// A phrase found on pages.
 #[derive(Default)]
 struct Found {
-    /// As first written.
+    /// Phrase as first written.
     written: String,
     weight: f64,
     pages: usize,
@@ -163,7 +163,7 @@ fn emphasised<'a>(page: &Page<'a>) -> Vec<(&'static str, &'a str)> {
     title.chain(h1s).chain(anchors).flat_map(cut).collect()
 }
 
-/// For a search by whole words.
+/// Pads a normalized text with spaces, for a search by whole words.
 fn padded(text: &str) -> String {
     format!(" {} ", normalize(text))
 }

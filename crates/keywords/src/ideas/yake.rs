@@ -18,7 +18,7 @@ const NONE: u32 = u32::MAX;
 /// A phrase of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phrase {
-    /// In lower case.
+    /// Phrase in lower case.
     pub text: String,
     /// The lower the better.
     pub score: f64,

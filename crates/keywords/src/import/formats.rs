@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Source;
 
-/// Which tool wrote a file, and which of its reports it is.
+/// Tool that wrote a file, and the kind of its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Semrush, Keyword Magic Tool and Keyword Overview.
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// What its keywords give as their source.
+    /// Source that its keywords are given.
     pub const fn source(self) -> Source {
         match self {
             Self::SemrushKeywords | Self::SemrushPositions | Self::SemrushApi => Source::CsvSemrush,
@@ -55,7 +55,7 @@ impl Format {
     }
 }
 
-/// What a column says.
+/// Meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Keyword,
@@ -86,15 +86,15 @@ pub(super) enum Column {
 /// One column of a file that is read.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
-    /// Where it stands, from 0.
+    /// Position among the columns, from 0.
     pub index: usize,
-    /// Its header as written.
+    /// Header as written.
     pub header: String,
-    /// What it says.
+    /// Meaning of the column.
     pub column: Column,
 }
 
-/// How the rows of a file are read.
+/// Layout by which the rows of a file are read.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub format: Format,

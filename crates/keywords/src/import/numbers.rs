@@ -11,7 +11,7 @@ pub(super) enum Figure {
     Range(f64, f64),
 }
 
-/// What is expected, which decides what a lone separator before three digits means.
+/// Kind of number expected, which decides what a lone separator before three digits means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberKind {
     /// A count: `1,234` and `1.234` are 1234.
@@ -112,7 +112,7 @@ fn plain(text: &str, kind: NumberKind) -> Option<String> {
     Some(out)
 }
 
-/// Where the fraction begins. `None` outside when separators contradict each other.
+/// Position of the decimal separator; `Some(None)` if there is no fraction, `None` if separators contradict each other.
 fn decimal_separator(text: &str, kind: NumberKind) -> Option<Option<usize>> {
     let last = |c: char| text.rfind(c);
     let count = |c: char| text.matches(c).count();

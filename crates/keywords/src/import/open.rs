@@ -63,7 +63,7 @@ impl<R: Read> Import<R> {
         })
     }
 
-    /// What the file is.
+    /// Format of the file.
     pub fn format(&self) -> Format {
         self.layout.format
     }

@@ -18,7 +18,7 @@ const MAX_COLUMNS: usize = 1024;
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// What comes next in a file.
+/// Next step in a file.
 #[derive(Debug)]
 pub(super) enum Step {
     /// A row; its fields are in the reader.
@@ -184,8 +184,8 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Where the line that begins at `from` ends, behind its line break. A line longer than any row ends
-    /// where it becomes so. `None` at the end of the file.
+    /// Position behind the line break of the line that begins at `from`. A line longer than any row ends where
+    /// it becomes so. `None` if the file ends before a line break.
     fn line_end(&mut self, from: usize) -> io::Result<Option<usize>> {
         let mut searched = from;
         loop {
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(read(&text, None), ["1: a|1", "2! TooLong", "3: b|2"]);
     }
 
-    /// Gives three bytes at a time.
+    /// A reader that returns three bytes at a time.
     struct Drip<'a>(&'a [u8]);
 
     impl std::io::Read for Drip<'_> {

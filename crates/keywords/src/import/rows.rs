@@ -12,7 +12,7 @@ use super::{
     records::Records,
 };
 
-/// What Keyword Planner shows in place of a volume to accounts that spend little, and its bucket.
+/// Numbers that Keyword Planner shows in place of a volume to accounts that spend little, with their buckets.
 const BUCKETS: [(i64, VolumeRange); 6] = [
     (0, VolumeRange { min: 0, max: 10 }),
     (50, VolumeRange { min: 10, max: 100 }),

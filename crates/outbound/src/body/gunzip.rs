@@ -4,13 +4,13 @@ use std::io::{self, Write as _};
 
 use super::Kept;
 
-/// With which a member begins.
+/// First byte of a member.
 pub(super) const MEMBER: u8 = 0x1f;
 
-/// Undoes them.
+/// Decoder of one or more members.
 pub(super) struct Gunzip {
     member: flate2::write::GzDecoder<Kept>,
-    /// The last of them has ended.
+    /// The last member has ended.
     ended: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where the wire divides a body changes nothing in it.
+//! Tests that the places at which the wire divides a body change nothing in it.
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 

@@ -1,4 +1,4 @@
-//! What comes back, and what is cut.
+//! Tests of answers that come back, and of those that are cut.
 
 use super::*;
 

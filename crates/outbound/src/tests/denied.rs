@@ -1,4 +1,4 @@
-//! What no request may reach.
+//! Tests of addresses that no request may reach.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What models cost, from a table with its source and date. An unknown model has no price, never 0.
+//! Prices of models, from a table with its source and date. An unknown model has no price, never 0.
 
 use std::collections::BTreeMap;
 

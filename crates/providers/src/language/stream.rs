@@ -25,12 +25,12 @@ const LARGEST: usize = 64 * 1024 * 1024;
 /// Most of an error page that is read.
 const LARGEST_ERROR: usize = 64 * 1024;
 
-/// What an event adds to what is known of an answer.
+/// Parts of an answer that events have added so far.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Text to be handed on.
     pub text: String,
-    /// How the answer ended.
+    /// Way in which the answer ended.
     pub finish: Option<Finish>,
     /// Tokens read.
     pub input_tokens: Option<u64>,
@@ -40,10 +40,10 @@ pub struct Seen {
     pub done: bool,
 }
 
-/// What an event can say that ends an answer.
+/// Event that ends an answer with an error.
 #[derive(Debug)]
 pub enum Oddity {
-    /// It is not what the interface promises.
+    /// The event does not follow the vendor's interface.
     Unreadable,
     /// The vendor reports an error: as this status would have, had it come earlier.
     Error(u16),
@@ -52,7 +52,7 @@ pub enum Oddity {
 /// Reads an event of a vendor.
 pub type Read = fn(&Event, &mut Seen) -> Result<(), Oddity>;
 
-/// How to reach a model.
+/// Everything needed to reach a model.
 pub struct Wire {
     pub client: Guarded,
     pub secret: Option<SecretString>,
@@ -61,7 +61,8 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// What the answer to a prompt may cost at most: no token is shorter than a byte.
+    /// Upper bound of the cost of the answer to a prompt, in millionths of a US dollar: no token is shorter than a
+    /// byte.
     pub fn most(&self, prompt: &Prompt) -> Option<u64> {
         let form = prompt
             .form

@@ -120,7 +120,7 @@ fn plain() -> Prompt {
     }
 }
 
-/// What one answer is made of.
+/// Returns the result that a model makes of one answer.
 async fn outcome(dialect: &Dialect, script: Script) -> Result<String, ProviderError> {
     let fake = Fake::new(vec![script]).await;
     let got = answer(&*model(dialect, &fake.url), &plain()).await;

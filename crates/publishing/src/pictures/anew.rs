@@ -24,12 +24,12 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Quality of JPEG, of 100: what is lost by writing it once more is not seen.
 const QUALITY: u8 = 90;
 
-/// Why a picture cannot be written anew, for people.
+/// Reason why a picture cannot be encoded anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfit {
-    /// It ends too early, or is none.
+    /// The data ends too early, or is no picture.
     Broken,
-    /// It has too many pixels.
+    /// The picture has too many pixels.
     TooManyPixels,
 }
 
@@ -92,7 +92,7 @@ fn jpeg(bytes: &[u8]) -> ImageResult<Vec<u8>> {
     Ok(out)
 }
 
-/// `None` for one that moves.
+/// Encodes a PNG anew; `None` for one that moves (APNG).
 fn png(bytes: &[u8]) -> ImageResult<Option<Vec<u8>>> {
     let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
     if decoder.is_apng()? {

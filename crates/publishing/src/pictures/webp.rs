@@ -11,14 +11,14 @@ use img_parts::{
 
 use super::anew::Unfit;
 
-/// What holds pixels.
+/// Chunks that hold pixels.
 const PIXELS: [[u8; 4]; 3] = [CHUNK_VP8, CHUNK_VP8L, CHUNK_ANMF];
-/// What says how they are to be seen.
+/// Chunks that say how the pixels are to be shown.
 const LOOKS: [[u8; 4]; 4] = [CHUNK_VP8X, CHUNK_ICCP, CHUNK_ALPH, CHUNK_ANIM];
 /// The bit in the first byte of `VP8X` that announces XMP.
 const XMP: u8 = 4;
 
-/// The picture with what is to be seen, and how it is to be turned.
+/// Returns the picture with only the chunks that are shown, and its orientation.
 pub(super) fn bare(bytes: &[u8]) -> Result<Vec<u8>, Unfit> {
     let mut picture = WebP::from_bytes(Bytes::copy_from_slice(bytes)).map_err(|_| Unfit::Broken)?;
     let turned = picture
@@ -72,7 +72,7 @@ mod tests {
         chunk(b"VP8L", b"\x2f\0\0\0\0\x07\x10\x11\x11\x88\x88\xfe\x07\0")
     }
 
-    /// Its flags and the size of its canvas: one by one.
+    /// A `VP8X` chunk with these flags and a canvas of one by one pixel.
     fn extended(flags: u8) -> Vec<u8> {
         chunk(b"VP8X", &[flags, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     }

@@ -131,7 +131,7 @@ impl Directus {
         format!("fields={}", fields.join(","))
     }
 
-    /// What the field of the status holds for what readers see, or do not.
+    /// Value of the status field for a post that is live or not; `None` if the collection has no such field.
     fn state(&self, schema: &Schema, is_live: bool) -> Option<Value> {
         let field = self.status();
         if schema.is_boolean(field) {

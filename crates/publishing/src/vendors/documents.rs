@@ -1,6 +1,6 @@
 //! Vendors that cannot be installed against servers that hold every request against the vendor's own document: `cargo xtask peers vendors`.
 //!
-//! What is asserted here is that a vendor understands what it is answered; whether its requests are right is said by the servers.
+//! The assertions here are about a vendor's reading of answers; the servers judge whether its requests are right.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::{
     trouble::{Trouble, Why},
 };
 
-/// Where the servers are, as `NAME=URL NAME=URL`.
+/// Environment variable with the addresses of the servers, as `NAME=URL NAME=URL`.
 const PLACES: &str = "SEARCHWRIGHT_VENDORS";
 
-/// How a vendor is connected to.
+/// Connection to a vendor.
 struct Peer {
     name: &'static str,
     provider: Provider,
@@ -133,7 +133,7 @@ async fn requests_are_as_the_vendors_have_them() {
 }
 
 impl Peer {
-    /// Everything that a vendor can be asked, with each mapping.
+    /// Sends everything that a vendor can be asked, with each mapping.
     async fn play(&self, url: &str) {
         let settings = [self.settings, &[("apiUrl", url)]].concat();
         let mut connection = connection(&settings, self.secrets, &[]);
@@ -240,7 +240,7 @@ impl Stage<'_> {
         open(self.vendor.provider, self.connection.clone())
     }
 
-    /// What is found of a post; by its slug or mark only where no id is given.
+    /// Finds a post; by its slug or mark only if no id is given.
     async fn look(&self, item: &Item, id: Option<&str>) -> Vec<Remote> {
         let wanted = Wanted {
             id: id.or(Some(self.absent)),

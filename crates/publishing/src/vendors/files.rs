@@ -70,7 +70,7 @@ impl Files {
         })
     }
 
-    /// What blocks goes to a thread that may.
+    /// Runs blocking work on a thread that may block.
     fn doing<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,

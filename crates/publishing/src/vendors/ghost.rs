@@ -47,7 +47,7 @@ pub(super) const VENDOR: Vendor = Vendor {
 const TOKEN_SECONDS: i64 = 300;
 /// Most characters of the description of an image.
 const LONGEST_ALT: usize = 125;
-/// What has a place for each member: id, label, type, most characters.
+/// Fields that members of a post can go into: id, label, type, most characters.
 const FIELDS: &[(&str, &str, FieldType, Option<u32>)] = &[
     ("title", "Title", FieldType::Text, Some(255)),
     ("html", "Content", FieldType::Richtext, None),

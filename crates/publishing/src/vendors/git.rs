@@ -85,7 +85,8 @@ impl Git {
         })
     }
 
-    /// Where the repository is, and how it is reached: judged now, by an address that is used as judged.
+    /// Returns the location of the repository and the way to reach it. The guard judges the address now, and git uses
+    /// exactly the address that was judged.
     async fn access(&self) -> Result<Access, Trouble> {
         let branch = match self.connection.setting("branch") {
             "" => "main",

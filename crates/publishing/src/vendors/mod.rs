@@ -25,14 +25,14 @@ use super::{
     trouble::Trouble,
 };
 
-/// Something a person enters to connect a provider.
+/// A value that a person enters to connect a provider.
 #[derive(Clone, Copy, Debug)]
 pub struct Input {
     /// Name in the form and in the stored connection.
     pub name: &'static str,
-    /// For people.
+    /// Label for people.
     pub label: &'static str,
-    /// For people: where to find it, and what it looks like.
+    /// Hint for people: where to find the value, and what it looks like.
     pub hint: &'static str,
     /// Whether it is a secret: sealed, and never shown again.
     pub secret: bool,
@@ -45,7 +45,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// An open one.
+    /// Creates a required input that is not secret.
     pub(super) const fn open(name: &'static str, label: &'static str, hint: &'static str) -> Self {
         Self {
             name,
@@ -58,7 +58,7 @@ impl Input {
         }
     }
 
-    /// A secret one.
+    /// Creates a required input that is secret.
     pub(super) const fn secret(name: &'static str, label: &'static str, hint: &'static str) -> Self {
         Self {
             secret: true,
@@ -66,7 +66,8 @@ impl Input {
         }
     }
 
-    /// Where readers find posts, which a provider without pages of its own does not know.
+    /// Creates the input for the address of the blog, which a provider without pages of its own does not know.
+    /// Optional.
     pub(super) const fn base_url() -> Self {
         Self::open(
             "baseUrl",
@@ -76,13 +77,13 @@ impl Input {
         .optional()
     }
 
-    /// One of several lines.
+    /// Makes the input one of several lines.
     pub(super) const fn lines(mut self) -> Self {
         self.lines = true;
         self
     }
 
-    /// One that no form asks for.
+    /// Creates an optional input that no form asks for.
     pub(super) const fn unasked(name: &'static str, label: &'static str, hint: &'static str) -> Self {
         Self {
             asked: false,
@@ -91,37 +92,37 @@ impl Input {
         }
     }
 
-    /// One that may be left out.
+    /// Makes the input one that may be left out.
     pub(super) const fn optional(mut self) -> Self {
         self.required = false;
         self
     }
 }
 
-/// How a vendor is reached.
+/// Function that opens a connection to a vendor.
 type Open = fn(&Context, Connection) -> Result<Box<dyn Publisher>, Trouble>;
 
 /// A vendor.
 #[derive(Clone, Copy, Debug)]
 pub struct Vendor {
-    /// Its word.
+    /// Provider that it publishes to.
     pub provider: Provider,
-    /// Its name.
+    /// Name of the provider, for people.
     pub name: &'static str,
-    /// What a person enters.
+    /// Values that a person enters.
     pub inputs: &'static [Input],
-    /// What it can do.
+    /// Operations that it supports.
     pub capabilities: Capabilities,
     /// Whether what is made there carries our mark, so that it is found again by it. Without it, what has the slug now and
     /// was not there before counts as ours.
     pub marks: bool,
     /// Whether making the same again makes nothing twice, so that after a lost answer it is simply sent again.
     pub repeats: bool,
-    /// Reaches it.
+    /// Opens a connection to it.
     pub open: Open,
 }
 
-/// What most can do.
+/// All capabilities, as most vendors have them.
 pub(super) const ALL: Capabilities = Capabilities {
     connect_url: true,
     fields: true,
@@ -133,7 +134,7 @@ pub(super) const ALL: Capabilities = Capabilities {
     lookup: true,
 };
 
-/// Those that can be connected, in the order of documentation.
+/// Vendors that can be connected, in the order of documentation.
 const VENDORS: &[Vendor] = &[
     wordpress::VENDOR,
     ghost::VENDOR,
@@ -154,7 +155,7 @@ pub fn find(provider: Provider) -> Option<&'static Vendor> {
     VENDORS.iter().find(|vendor| vendor.provider == provider)
 }
 
-/// Why a provider without a vendor cannot be connected.
+/// Reason, for people, why a provider without a vendor cannot be connected.
 pub const fn unsupported(provider: Provider) -> &'static str {
     match provider {
         Provider::Framer => {

@@ -2,7 +2,8 @@
 //!
 //! A text property called `Searchwright` holds our mark where people made one; without it a page is found by its slug.
 //!
-//! What is sent was held against Notion's own document and the types of its own client, see `cargo xtask peers vendors`.
+//! Requests were checked against Notion's own document and the types of its own client, see `cargo xtask peers
+//! vendors`.
 
 mod properties;
 #[cfg(test)]
@@ -300,7 +301,7 @@ impl Notion {
         self.after(&page).await
     }
 
-    /// What a change left; one that cannot be read leaves open what it did.
+    /// Reads the page after a change. An answer that is lost or unreadable leaves open whether the change happened.
     async fn after(&self, page: &Value) -> Result<Remote, Trouble> {
         self.whole(page).await.map_err(|trouble| match trouble.midway() {
             Trouble::Refused {

@@ -56,7 +56,7 @@ pub(super) const VENDOR: Vendor = Vendor {
     open: |context, connection| Ok(Box::new(Shopify::new(context, connection)?)),
 };
 
-/// What begins the ids of metafields among the fields.
+/// Prefix of the ids of metafields among the fields.
 const METAFIELD: &str = "metafield.";
 /// The metafield that holds our mark.
 const MARK: &str = "searchwright.post";
@@ -74,10 +74,10 @@ impl std::fmt::Debug for Shopify {
     }
 }
 
-/// What is known of the shop.
+/// Facts about the shop.
 struct Shop {
     name: String,
-    /// Where readers find it, without a slash at its end.
+    /// Address at which readers find it, without a slash at its end.
     page: String,
 }
 
@@ -260,7 +260,7 @@ impl Shopify {
         self.done(&shop, &data, "articleUpdate")
     }
 
-    /// What a change made, or why Shopify did not make it.
+    /// Reads the result of a mutation, or the reason why Shopify did not carry it out.
     fn done(&self, shop: &Shop, data: &Value, name: &str) -> Result<Remote, Trouble> {
         let Some(payload) = data.get(name).filter(|payload| payload.is_object()) else {
             return Err(unreadable());

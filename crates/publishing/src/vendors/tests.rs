@@ -94,7 +94,7 @@ pub(super) fn picture() -> Picture {
     }
 }
 
-/// What is known of an item that is changed.
+/// A remote item that is about to be changed.
 pub(super) fn remote(id: &str) -> Remote {
     Remote {
         id: id.to_owned(),
@@ -113,12 +113,13 @@ pub(super) fn a_lost_field_is_no_change(filled: &str, empty: &str, lost: &str) {
     assert!(!is_same_version(filled, empty), "{filled} {empty}");
 }
 
-/// What a vendor may answer to a write beside a success, and what each means. `before` are the answers to what is asked before.
+/// Checks every answer to a write that is no success, and the error that it means. `before` are the answers to the
+/// requests sent before the write.
 pub(super) async fn every_no(open: impl Fn(&str) -> Box<dyn Publisher>, before: &[Script], good: &Value) {
     every_no_with(open, before, good, Some(Why::Conflict)).await;
 }
 
-/// The same of a vendor to which 409 means something else, or that it is to be asked again.
+/// Runs [`every_no`] for a vendor whose 409 means `conflict`; with `None`, that the request is to be sent again.
 pub(super) async fn every_no_with(
     open: impl Fn(&str) -> Box<dyn Publisher>,
     before: &[Script],

@@ -1,7 +1,7 @@
 //! Webflow CMS by its Data API v2. An item has a staged copy, which people edit, and perhaps a live one, which readers see.
 //! There is no place for a mark: Webflow takes comments out of texts.
 //!
-//! What is sent was held against Webflow's own document of its interface, see `cargo xtask peers vendors`.
+//! Requests were checked against Webflow's own document of its interface, see `cargo xtask peers vendors`.
 
 mod fields;
 #[cfg(test)]
@@ -65,7 +65,8 @@ impl Webflow {
         self.server.get(path).await?.json()
     }
 
-    /// To Webflow a conflict is what it cannot do as things stand, such as publishing to a site that never was.
+    /// Sends a change. Webflow's 409 is no edit conflict but something that it cannot do as things stand, such as
+    /// publishing to a site that was never published, so it becomes [`Why::Invalid`].
     async fn write(&self, method: Method, path: &str, body: &Value) -> Result<Value, Trouble> {
         match self.server.write(method, path, body).await {
             Err(Trouble::Refused {
@@ -240,7 +241,8 @@ impl Webflow {
             .ok_or_else(unreadable)
     }
 
-    /// As readers see it now: answers to writes are of the staged copy.
+    /// Returns an item with the address and visibility that readers see now; answers to writes describe the staged
+    /// copy.
     fn shown(&self, chosen: &Collection, remote: Remote, is_live: bool) -> Remote {
         let page = chosen.page.as_ref().filter(|_| is_live);
         let url = page

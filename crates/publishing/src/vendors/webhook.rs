@@ -45,7 +45,7 @@ pub(super) const VENDOR: Vendor = Vendor {
 /// The version of everything there: nobody can tell whether it was changed.
 const UNKNOWN: &str = "-";
 
-/// What is sent of a post, by the field of the post.
+/// Members of a post that are sent, by the field of the post.
 const FIELDS: &[(PostField, FieldType)] = &[
     (PostField::Title, FieldType::Text),
     (PostField::Content, FieldType::Richtext),
@@ -134,7 +134,7 @@ fn post(item: &Item) -> Value {
     })
 }
 
-/// What a receiver may answer: `externalId` and `url`.
+/// Reads the optional members `externalId` and `url` of a receiver's answer.
 fn read(body: &Value, remote: Option<&Remote>, marker: &Marker, visible: Visible) -> Remote {
     let text = |name: &str| {
         let text = body.get(name)?.as_str()?;
@@ -156,7 +156,8 @@ fn read(body: &Value, remote: Option<&Remote>, marker: &Marker, visible: Visible
 }
 
 impl Publisher for Receiver {
-    /// Nothing is sent to find out: a receiver that got a message would have to know that it means nothing.
+    /// Checks the secret and the address without sending anything: a receiver would have to know that a test message
+    /// means nothing.
     fn check(&self) -> Doing<'_, Account> {
         Box::pin(async {
             let target = self.connection.setting("targetUrl");

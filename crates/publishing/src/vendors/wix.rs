@@ -62,9 +62,9 @@ const INSTANCE: &str = "instanceId";
 const HOME: &str = "https://www.wixapis.com";
 const SITE: HeaderName = HeaderName::from_static("wix-site-id");
 const DRAFTS: &str = "/blog/v3/draft-posts";
-/// What is asked for beside what is always told.
+/// Field sets that have to be asked for; others are always in the answer.
 const MORE: [&str; 2] = ["URL", "RICH_CONTENT"];
-/// What has a place for each member: id, label, type, most characters.
+/// Fields that members of a post can go into: id, label, type, most characters.
 const FIELDS: &[(&str, &str, FieldType, Option<u32>)] = &[
     ("title", "Title", FieldType::Text, Some(200)),
     ("richContent", "Content", FieldType::Richtext, None),
@@ -98,7 +98,7 @@ impl Wix {
         }
     }
 
-    /// With the key of a person, or with what an installed app gets for its secret.
+    /// Returns the server, with the API key of a person or with the token that an installed app gets for its secret.
     async fn server(&self) -> Result<&Server, Trouble> {
         let setting = |name| self.connection.setting(name).trim();
         let home = Some(setting(API_URL)).filter(|url| !url.is_empty());

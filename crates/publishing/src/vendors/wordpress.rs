@@ -48,11 +48,11 @@ pub(super) const VENDOR: Vendor = Vendor {
     open: |context, connection| Ok(Box::new(WordPress::new(context, connection)?)),
 };
 
-/// What people copy along with the address of their site.
+/// Paths that people copy along with the address of their site.
 const ENTRANCES: &[&str] = &["/wp-admin", "/wp-login.php", "/wp-json", "/index.php"];
-/// Where posts are, unless another post type is chosen.
+/// Route of posts, unless another post type is chosen.
 const POSTS: &str = "posts";
-/// What is read of a post, beside what is mapped.
+/// Members that are read of a post, besides the mapped ones.
 const MEMBERS: &[&str] = &[
     "id",
     "slug",
@@ -65,7 +65,7 @@ const MEMBERS: &[&str] = &[
     "tags",
     "categories",
 ];
-/// Where posts are looked for; not in the bin.
+/// Statuses in which posts are looked for; the bin is left out.
 const STATUSES: &str = "status=publish,future,draft,pending,private";
 
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl WordPress {
         format!("/wp/v2/{}", escaped(collection))
     }
 
-    /// What is asked for with every post.
+    /// Query that is sent with every request for posts.
     fn query(&self) -> String {
         let mapped = self.connection.map.values();
         let mut names: Vec<&str> = mapped
@@ -138,7 +138,7 @@ impl WordPress {
         })
     }
 
-    /// What posts there are to a query.
+    /// Returns the posts that match a query.
     async fn posts(&self, query: &str) -> Result<Vec<Remote>, Trouble> {
         let query = format!("{query}&{STATUSES}&per_page=100&{}", self.query());
         let posts = self.interface.get(&self.route(), &query).await?;
@@ -227,7 +227,7 @@ impl WordPress {
         sent.made(|post| self.remote(post))
     }
 
-    /// What a user of the chosen post type has to be able to do.
+    /// Capabilities that a user needs for the chosen post type.
     async fn rights(&self) -> Result<Vec<String>, Trouble> {
         let rights = ["create_posts", "publish_posts"];
         let Some(collection) = self.connection.collection.as_deref().filter(|c| *c != POSTS) else {

@@ -7,7 +7,7 @@ use searchwright_contract::keywords::Intent;
 use super::{BRAND_DATA, Brief, one_line};
 
 impl Brief {
-    /// As Markdown, to write the post over.
+    /// Returns the brief as Markdown, to be replaced by the text of the post.
     pub fn to_markdown(&self) -> String {
         let mut out = String::new();
         let _ = writeln!(

@@ -1,4 +1,4 @@
-//! What the checks look at, measured once.
+//! Measurements that the checks look at, made once.
 
 use searchwright_keywords::words::Lexicon;
 use searchwright_text::words;

@@ -16,11 +16,11 @@ use crate::{
     structured_data::faqs,
 };
 
-/// What a check found.
+/// Finding of a check.
 pub struct Found {
     /// Share of the weight it earns, 0 to 1; `None` where it does not apply.
     pub(super) share: Option<f64>,
-    /// What was measured.
+    /// Measured value.
     pub(super) value: Option<f64>,
 }
 
@@ -30,7 +30,7 @@ pub struct Check {
     pub id: &'static str,
     /// Points it can earn.
     pub weight: f64,
-    /// What to do where it does not pass, with the value it measures.
+    /// Advice if the check does not pass, with the value that it measures.
     pub advice: &'static str,
     pub(super) run: fn(&Measured<'_>) -> Found,
 }

@@ -1,4 +1,4 @@
-//! What becomes Markdown, what stays HTML, and that nothing in between happens.
+//! Tests of the HTML that becomes Markdown, of the HTML that stays HTML, and that nothing in between happens.
 
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 

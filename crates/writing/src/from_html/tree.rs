@@ -45,7 +45,7 @@ impl<'a> Node<'a> {
         attributes.iter().map(|(name, _)| name.as_str())
     }
 
-    /// What is in it.
+    /// Child nodes; none of a text.
     pub fn children(&self) -> &[Node<'a>] {
         match self {
             Self::Text(_) => &[],

@@ -236,7 +236,7 @@ fn span(out: &mut String, node: &Node<'_>, lines: bool) -> Result<(), NotFaithfu
     Ok(())
 }
 
-/// What is in an element, with the white space at its ends.
+/// Writes the content of an element, with the white space at its ends.
 fn inner(node: &Node<'_>, lines: bool) -> Result<String, NotFaithful> {
     let mut out = String::new();
     for child in node.children() {

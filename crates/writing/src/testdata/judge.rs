@@ -1,4 +1,5 @@
-//! What may be in sanitised HTML, as a browser's parser reads it: the tests' own list, and not the sanitiser's.
+//! The HTML that may be in sanitised output, as a browser's parser reads it: the tests' own list, and not the
+//! sanitiser's.
 
 use html5ever::{ParseOpts, QualName, local_name, ns, parse_fragment, tendril::TendrilSink};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
@@ -47,7 +48,8 @@ pub fn fault(html: &str) -> Option<String> {
     None
 }
 
-/// As a browser finds it: controls and spaces before it, tabs and line feeds in it do not count (URL 4.4).
+/// Returns the scheme as a browser finds it: controls and spaces before it, tabs and line breaks in it do not count
+/// (URL 4.4).
 fn scheme(url: &str) -> Option<String> {
     let bare: String = url
         .trim_start_matches(|c| c <= ' ')

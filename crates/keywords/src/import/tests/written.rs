@@ -9,7 +9,7 @@ use searchwright_contract::keywords::Intent;
 use super::text;
 use crate::import::{Format, Import, Month, Row, Trend, VolumeRange};
 
-/// What can be said of a keyword in any format; each writes what it has columns for.
+/// Generates a row with data for all formats; each format writes the data that it has columns for.
 fn some_row() -> impl Strategy<Value = Row> {
     let intents = prop_oneof![
         Just(vec![]),

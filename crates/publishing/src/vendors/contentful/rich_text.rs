@@ -69,7 +69,7 @@ impl Tree {
         })
     }
 
-    /// What holds texts only: Contentful lets nothing else hold them.
+    /// Begins a paragraph unless a block that may hold text is open: Contentful lets no other block hold text.
     fn inline(&mut self) {
         if !self.is_inline() {
             self.begin("paragraph", json!({}));

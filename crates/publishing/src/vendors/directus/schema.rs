@@ -54,7 +54,8 @@ impl Schema {
         self.field(name).and_then(kind) == Some(FieldType::List)
     }
 
-    /// What a mapping can name: not the key, not what says whether readers see it, nothing that Directus keeps itself.
+    /// Fields that a mapping can name: not the key, the status field or the fields that Directus keeps itself
+    /// (read-only).
     pub fn fields(&self, status: &str) -> Vec<Field> {
         let ours = |field: &&Value| {
             let name = text(field, "/field");

@@ -1,4 +1,4 @@
-//! Where a repository is. Read once, by this: what the guard judges is what git is given.
+//! The address of a repository. It is parsed once, here, so git gets exactly what the guard judged.
 
 use url::{Host, Url};
 
@@ -9,7 +9,7 @@ pub enum Address {
     Folder(String),
     /// A repository that is reached over the network.
     Remote {
-        /// As git is given it.
+        /// Address as it is passed to git.
         url: String,
         /// Over ssh, else over http or https.
         is_ssh: bool,
@@ -20,11 +20,11 @@ pub enum Address {
     },
 }
 
-/// What may be entered, for people.
+/// Forms of address that are accepted, for people.
 const FORMS: &str = "has to be such as https://github.com/me/blog.git, ssh://git@github.com/me/blog.git or git@github.com:me/blog.git";
 
 impl Address {
-    /// An address as a person writes it; why it is none.
+    /// Parses an address as a person writes it. The error says, for people, why it is none.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.starts_with('/') {
             return Ok(Self::Folder(text.to_owned()));

@@ -15,12 +15,12 @@ const LARGEST: usize = 2 << 20;
 /// Files of a folder that are looked at.
 const MOST_FILES: usize = 20_000;
 
-/// Where a repository is, and how it is reached.
+/// Location of a repository, and the credentials to reach it.
 #[derive(Clone, Default)]
 pub(super) struct Access {
     pub address: String,
     pub branch: String,
-    /// Where a folder for the visit may be made.
+    /// Folder in which a temporary folder for the visit is made.
     pub scratch: PathBuf,
     /// Host, port, and the address it has to be reached at; `None` for a folder of this machine.
     pub at: Option<(String, u16, IpAddr)>,
@@ -233,7 +233,7 @@ impl Repository {
         ])
     }
 
-    /// What programs that git starts need of secrets, readable by us alone.
+    /// Writes the key and the known hosts for the programs that git starts, readable by us alone.
     fn keep_secrets(&self) -> std::io::Result<()> {
         for (name, text) in [
             ("key", &self.access.private_key),

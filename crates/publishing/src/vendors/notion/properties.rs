@@ -11,7 +11,7 @@ const PIECE: usize = 2000;
 /// Most pieces of a text.
 const PIECES: usize = 100;
 
-/// What a data source says of its properties, by their names.
+/// Properties of a data source, by name.
 #[derive(Debug)]
 pub(super) struct Properties(Map<String, Value>);
 
@@ -28,7 +28,8 @@ impl Properties {
         text(self.0.get(name)?, "/type")
     }
 
-    /// What says whether readers see a page, as it is sent; `None` where there is no such property.
+    /// Value of the property that says whether readers see a page, as it is sent; `None` if there is no such property
+    /// or its type holds no status.
     pub fn state(&self, name: &str, is_live: bool, word: &str) -> Option<Value> {
         match self.kind(name)? {
             "checkbox" => Some(json!({ "type": "checkbox", "checkbox": is_live })),
@@ -37,7 +38,7 @@ impl Properties {
         }
     }
 
-    /// What a property is sent of a member; `None` where there is no such property.
+    /// Value that a property is sent for a member; `None` if there is no such property.
     pub fn value(&self, name: &str, member: Member<'_>) -> Option<Value> {
         // A comma separates options in Notion.
         let option = |name: &str| json!({ "name": name.replace(',', " ") });
@@ -62,7 +63,7 @@ impl Properties {
         })
     }
 
-    /// What a mapping can name.
+    /// Fields that a mapping can name.
     pub fn fields(&self, status: &str) -> Vec<Field> {
         let ours = |(name, _): &(&String, &Value)| *name != status && *name != MARK;
         let mut fields: Vec<Field> = self.0.iter().filter(ours).filter_map(field).collect();

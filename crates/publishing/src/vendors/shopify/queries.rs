@@ -1,4 +1,4 @@
-//! What Shopify is asked, and the fields that every article has.
+//! Queries that Shopify is sent, and the fields that every article has.
 
 use searchwright_contract::integrations::FieldType::{self, Date, Image, List, Richtext, Slug, Text};
 
@@ -16,7 +16,7 @@ pub(super) const FIELDS: &[(&str, &str, FieldType)] = &[
     ("metafield.global.description_tag", "Meta description", Text),
 ];
 
-/// What is read of an article.
+/// Selection of the fields that are read of an article.
 macro_rules! article {
     () => {
         " { id title handle body summary tags isPublished author { name } blog { handle }

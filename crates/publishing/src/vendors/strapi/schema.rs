@@ -12,14 +12,14 @@ use crate::{
 /// A content type.
 #[derive(Debug)]
 pub(super) struct Type {
-    /// By which its entries are addressed.
+    /// Plural name, which addresses its entries.
     pub plural: String,
     /// Whether entries can be drafts.
     pub has_drafts: bool,
     attributes: Vec<(String, Value)>,
 }
 
-/// What a field takes.
+/// Type of value that a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text of any length, HTML where it is the text of the post.
@@ -131,7 +131,7 @@ fn field((name, attribute): &(String, Value)) -> Option<Field> {
 }
 
 impl Kind {
-    /// What a field of this kind is sent of a member.
+    /// Value that a field of this kind is sent for a member.
     pub fn value(self, member: Member<'_>, item: &Item) -> Result<Value, Trouble> {
         Ok(match (self, member) {
             (Self::Markdown, Member::Content) => json!(item.markdown),

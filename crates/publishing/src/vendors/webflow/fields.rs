@@ -11,9 +11,9 @@ use crate::{
 /// The collection that posts go to.
 #[derive(Debug)]
 pub(super) struct Collection {
-    /// Its fields, as Webflow describes them.
+    /// Fields of the collection, as Webflow describes them.
     pub fields: Vec<Value>,
-    /// Where readers find its items, without a slash at its end.
+    /// Address under which readers find its items, without a slash at its end.
     pub page: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn image(picture: &Uploaded) -> Value {
     image
 }
 
-/// What a mapping can name; `None` for what no member of a post fits.
+/// Field that a mapping can name; `None` if it is not editable or no member of a post fits it.
 pub(super) fn field(known: &Value) -> Option<Field> {
     let id = text(known, "/slug")?;
     if known["isEditable"] == Value::Bool(false) {

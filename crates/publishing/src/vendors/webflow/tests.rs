@@ -124,7 +124,8 @@ async fn labels_are_items_that_are_there() {
     assert_eq!(asked[4].json()["fieldData"]["tags"], json!(["t1"]));
 }
 
-/// What the fields hold that are sent of a post. `more` are answers to what is asked after the collection and the site.
+/// Returns the field data that is sent for a post. `more` are the answers to the requests after those for the
+/// collection and the site.
 async fn sent(map: &[(&str, &str)], post: &Item, more: Vec<Script>) -> Value {
     let made = Script::json(202, &entry(&Value::Null, true));
     let server = Fake::new([vec![collection(), site()], more, vec![made]].concat()).await;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::oauth::App;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::header;
@@ -14,11 +13,12 @@ use super::{CLIENT, HOME, INSTANCE, KEY, MEMBER, SITE_ID};
 use crate::{
     entered::API_URL,
     exchange::Server,
+    oauth::App,
     trouble::{Trouble, Why},
     values::{list, text},
 };
 
-/// What somebody who let Wix install the app would else have entered.
+/// Returns the values that a person who let Wix install the app would otherwise have entered.
 pub async fn installed(
     client: Guarded,
     app: &App,
@@ -85,7 +85,8 @@ pub(super) async fn reached(
     server.with_secret(header::AUTHORIZATION, token, token)
 }
 
-/// In whose name posts are written: an app has to say so, and is no member itself. Whoever wrote the newest post does.
+/// Returns the id of the member in whose name posts are written: the author of the newest post. An app has to name a
+/// member, and is none itself.
 async fn author(server: &Server) -> Result<String, Trouble> {
     let drafts = super::newest(server).await?;
     let member = list(&drafts, "/draftPosts")

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::values::{list, text};
 
-/// What this server sets itself, and what no member of a post fits.
+/// Fields that this server sets itself, or that no member of a post fits.
 const NOT_OFFERED: &[&str] = &[
     "status",
     "password",
@@ -19,7 +19,7 @@ const NOT_OFFERED: &[&str] = &[
     "parent",
 ];
 
-/// What holds fields of themes and plugins.
+/// Objects that hold the fields of themes and plugins.
 const NESTING: &[&str] = &["meta", "acf"];
 
 pub(super) fn fields(schema: &Value) -> Vec<Field> {

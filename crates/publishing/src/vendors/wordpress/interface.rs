@@ -18,7 +18,7 @@ pub(super) struct Interface {
     front: OnceCell<Front>,
 }
 
-/// What the interface says of itself.
+/// Description that the interface gives of itself.
 #[derive(Debug)]
 pub(super) struct Front {
     /// Whether its addresses begin with `/wp-json`.
@@ -73,7 +73,7 @@ impl Interface {
         }
     }
 
-    /// Why neither address answers as WordPress does.
+    /// Returns the reason why neither address answers as WordPress does.
     fn silence(&self, pretty: Answer, plain: &Answer) -> Trouble {
         let unreadable = |said: String| Trouble::because(Why::Unreadable, said);
         // In maintenance, or asked too often.

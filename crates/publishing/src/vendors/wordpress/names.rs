@@ -1,4 +1,4 @@
-//! What a post has by name and WordPress by number: labels and authors.
+//! Labels and authors, which a post has by name and WordPress by number.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -100,7 +100,7 @@ impl Repository {
         STANDARD.encode(format!("{}:{}", self.access.username, self.access.token))
     }
 
-    /// How ssh is started: in our folder, where its files are.
+    /// Command with which git starts ssh, in our folder, where the files of ssh are.
     fn ssh(&self) -> String {
         let mut ssh = "ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityFile=./key -o UserKnownHostsFile=./known_hosts \
              -o GlobalKnownHostsFile=/dev/null -o StrictHostKeyChecking=yes -o ConnectTimeout=10 -o ProxyCommand=none -o PermitLocalCommand=no"
@@ -152,7 +152,7 @@ impl Repository {
         Err(self.judged(&done).unwrap_or_else(|| unclear("broken")))
     }
 
-    /// What the program's words mean, where they leave no doubt.
+    /// Turns the program's output into an error, if the output leaves no doubt.
     fn judged(&self, done: &Output) -> Option<Trouble> {
         let words = format!("{}{}", text(&done.stderr), text(&done.stdout));
         meaning(&words).map(|why| self.refused(done, why))

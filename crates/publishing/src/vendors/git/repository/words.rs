@@ -1,11 +1,11 @@
-//! What git, ssh and the hosts behind them say, as far as it leaves no doubt.
+//! Messages of git, ssh and the hosts behind them, as far as they leave no doubt.
 
 use crate::trouble::{Trouble, Why};
 
 /// Oldest git that reaches the address it is told to, and no other.
 const OLDEST: (u32, u32) = (2, 37);
 
-/// What words mean. Digits alone mean nothing: they stand in the ids of commits.
+/// Returns the reason that a message gives. Digits alone mean nothing, because ids of commits contain them.
 pub(super) fn meaning(words: &str) -> Option<Why> {
     const KNOWN: [(Why, &[&str]); 6] = [
         // What a hook says on its way is its own.
@@ -75,7 +75,7 @@ pub(super) fn meaning(words: &str) -> Option<Why> {
     KNOWN.into_iter().find(|(_, any)| says(any)).map(|(why, _)| why)
 }
 
-/// What kept us from asking, where the words say so.
+/// Returns the stable word for the obstacle that a message names: `tls`, `timeout`, otherwise `connect`.
 pub(super) fn obstacle(words: &str) -> &'static str {
     let words = words.to_lowercase();
     let says = |any: &[&str]| any.iter().any(|known| words.contains(known));
