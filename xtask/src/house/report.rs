@@ -389,7 +389,7 @@ mod tests {
             "{}",
             faults[0]
         );
-        assert!(faults[0].contains("no such crate: 5 files in rings"));
+        assert!(faults[0].contains("no such crate: 5 files in large rings"));
     }
 
     #[test]
