@@ -11,7 +11,6 @@ mod content;
 mod context;
 mod crawlability;
 mod dependencies;
-mod early;
 mod evaluate;
 mod evidence;
 mod external_links;
@@ -53,17 +52,19 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::prerequisite::Prerequisite;
 pub use self::{
-    context::{Answer, Context, Page, Site},
-    early::{Asking, Early, Noticed},
+    context::{Context, Page, Site},
     evaluate::{Evaluated, TOGETHER, Verdict, evaluate, evaluate_one, evaluate_site},
     fetch_verdict::FetchVerdict,
     resolution::Resolution,
     settings::{Level, Rules, Settings},
 };
-use crate::page::{HtmlFacts, UrlId};
+use self::{prerequisite::Prerequisite, settings::Version};
 pub use crate::thresholds::{Threshold, Thresholds};
+use crate::{
+    page::{HtmlFacts, UrlId, cut},
+    vitals::Vitals,
+};
 pub use catalogue::markdown;
 pub use dependencies::{Dependencies, is_cut, urls};
 
@@ -196,6 +197,19 @@ pub struct Check {
     pub(crate) degree: Option<Degree>,
     /// Counts for the health score.
     pub scored: bool,
+    /// Stays out of the score however bad a project finds it: an opinion, or something that nobody can tell from outside.
+    pub(crate) never_scored: bool,
+    /// Counts only on a page where the audit before found it too.
+    pub counts_if_repeated: bool,
+    /// Finds pages that are not there, so that such a page proves nothing.
+    pub(crate) finds_missing_pages: bool,
+    /// Whether a page was measured, if only a browser can tell.
+    pub is_measured: Option<fn(&Vitals) -> bool>,
+    /// Lists that it reads and of which a page may have more than is kept: bits of [`cut`].
+    pub(crate) reads: u8,
+    /// Version of the ruleset since which its condition is another one, its thresholds aside. Whoever changes a condition sets
+    /// it, so that what it no longer finds is not taken for fixed.
+    pub(crate) changed_in: Version,
     /// The condition.
     pub description: &'static str,
     /// Cost of the problem.
@@ -214,15 +228,6 @@ pub struct Check {
 pub(crate) enum Test {
     /// Asked of pages that answered 200 with HTML.
     Html(fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
-    /// The same of one that needs nothing else, and so may be asked while the crawl goes on.
-    Answer(fn(&Answer<'_>, &HtmlFacts) -> Option<Value>),
-    /// The same as the first, after whether the answer lets it find something at all, by itself.
-    Screened(Screen, fn(&Page<'_>, &HtmlFacts) -> Option<Value>),
-    /// The same as the first, of what the answer made it note by itself, JSON text.
-    Noted(
-        fn(&Answer<'_>, &HtmlFacts) -> Option<Value>,
-        fn(&Page<'_>, &str) -> Option<Value>,
-    ),
     /// Asked of every URL of the site that was fetched or refused.
     Url(fn(&Page<'_>) -> Option<Value>),
     /// Asked once.
@@ -231,9 +236,6 @@ pub(crate) enum Test {
 
 /// Severity of a finding with this evidence.
 type Degree = fn(&Value, &Thresholds) -> Severity;
-
-/// Whether an answer lets a check find something.
-type Screen = fn(&Answer<'_>, &HtmlFacts) -> bool;
 
 impl Check {
     /// Its place in the registry.
@@ -270,6 +272,12 @@ impl Check {
             rests_on: &[],
             degree: None,
             scored: false,
+            never_scored: false,
+            counts_if_repeated: false,
+            finds_missing_pages: false,
+            is_measured: None,
+            reads: lists_read(category),
+            changed_in: [0; 3],
             description: "",
             why_it_matters: "",
             recommendation: "",
@@ -293,6 +301,18 @@ impl Check {
             scored: true,
             ..Self::notice(category, test)
         }
+    }
+}
+
+/// Lists that checks of a category read, unless they say otherwise.
+const fn lists_read(category: Category) -> u8 {
+    match category {
+        Category::Headings => cut::HEADINGS,
+        Category::Images => cut::IMAGES,
+        Category::StructuredData => cut::MARKUP,
+        Category::International => cut::ALTERNATES,
+        Category::Links => cut::LINKS,
+        _ => 0,
     }
 }
 

@@ -37,7 +37,7 @@ use url::Url;
 
 use crate::{
     fetch::Fetch,
-    graph::{KnownRuns, SiteGraph},
+    graph::SiteGraph,
     origin::Origin,
     page::{PageFacts, UrlId},
     resources::Resource,
@@ -168,9 +168,7 @@ pub struct Discovered {
     pub provenance: u8,
     /// On the site being crawled.
     pub internal: bool,
-    /// Day of its last change by a sitemap, since the Unix epoch; 0 when none does. No part of the stored
-    /// form, which is as it ever was: it is stored behind it.
-    #[serde(skip)]
+    /// Day of its last change by a sitemap, since the Unix epoch; 0 when none does.
     pub day: u16,
 }
 
@@ -222,12 +220,6 @@ pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 pub trait Sink: Send {
     /// Saves a batch durably. Called with one batch at a time; the crawl goes on meanwhile.
     fn save(&mut self, batch: Batch) -> impl Future<Output = Result<(), SinkError>> + Send;
-
-    /// The runs of words of pages, read back when everything is saved: in memory they would take as much as the crawl. How alike
-    /// pages are is counted where they are known, otherwise estimated; of a sink that only looks at pages none is.
-    fn runs(&mut self, _pages: &[UrlId]) -> impl Future<Output = Result<KnownRuns, SinkError>> + Send {
-        std::future::ready(Ok(KnownRuns::default()))
-    }
 }
 
 /// Reason that the crawl ended.
@@ -330,11 +322,5 @@ pub async fn crawl(
     saved?;
     let unfinished = || SinkError("the crawl ended before its last batch".into());
     let ended = ended.ok_or_else(unfinished)?;
-    let compared = ended.compared();
-    let runs = if compared.is_empty() {
-        KnownRuns::default()
-    } else {
-        sink.runs(&compared).await?
-    };
-    ended.finish(runs).await.ok_or_else(unfinished)
+    ended.finish().await.ok_or_else(unfinished)
 }

@@ -18,13 +18,11 @@ mod similar_titles;
 mod tests;
 mod uncertain_inlinks;
 mod vitals;
-mod warm;
 
 pub use builder::{CrawlSummary, GraphBuilder};
 pub(crate) use edges::EdgeKind;
 pub(crate) use fragments::{has_all_ids, named};
 pub(crate) use near_duplicates::Group;
-pub use near_duplicates::KnownRuns;
 pub use page_flags::PageFlags;
 use searchwright_text::minhash::Sketch;
 

@@ -35,14 +35,6 @@ pub struct Origin {
     pub probe_status: Option<u16>,
     /// Answers of made-up URLs, in the root and in the folder that all pages share.
     pub probes: Vec<Probe>,
-    /// Facts added later. No part of the stored form of these facts: they are stored behind them.
-    #[serde(skip)]
-    pub more: More,
-}
-
-/// Facts of the site as a whole that were added later.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct More {
     /// The root is https and was answered over HTTP/1.1, although HTTP/2 was offered.
     pub http1_only: bool,
     /// Expiry of the root's certificate, milliseconds since the Unix epoch.
@@ -62,8 +54,7 @@ pub struct Probe {
     pub title: u64,
     /// Hash of the folded main text; 0 when absent.
     pub text: u64,
-    /// Of a main text of at least 50 words. No part of the stored form of these facts: it is stored behind them.
-    #[serde(skip)]
+    /// Sketch of a main text of at least 50 words.
     pub sketch: Option<Sketch>,
 }
 

@@ -190,12 +190,9 @@ const FILES: [&str; 27] = [
     "txt", "pdf", "zip", "gz", "mp3", "mp4", "webm", "ogg", "woff", "woff2", "ttf", "otf", "csv",
 ];
 
-/// Found on what gave no answer, which proves little when it happens once.
-pub const NO_RESPONSE: &str = "http-no-response";
-
 /// Whether what a check found on a page counts; `was_silent` says that the page gave no answer in the audit before either.
 pub fn is_counted(check: &Check, was_silent: bool) -> bool {
-    check.id != NO_RESPONSE || was_silent
+    !check.counts_if_repeated || was_silent
 }
 
 /// Whether a URL of the site is one of the pages that are scored: HTML that answered, or an error where a page

@@ -57,15 +57,3 @@ pub struct Oversized {
     /// Bytes that one of the size shown would save.
     pub wasted_bytes: u64,
 }
-
-/// A check of what was measured, and whether that was.
-type Of = (&'static str, fn(&Vitals) -> bool);
-
-/// The checks about them.
-pub const CHECKS: [Of; 5] = [
-    ("cwv-lcp-poor", |vitals| vitals.lcp.is_some()),
-    ("cwv-inp-poor", |vitals| vitals.inp.is_some()),
-    ("cwv-cls-poor", |vitals| vitals.cls.is_some()),
-    ("tap-target-small", |vitals| vitals.small_targets.is_some()),
-    ("image-oversized-for-display", |vitals| vitals.oversized.is_some()),
-];

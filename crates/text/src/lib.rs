@@ -21,7 +21,6 @@ mod plain_words;
 pub mod readability;
 mod scripts;
 mod sentences;
-pub mod shingles;
 pub mod simd;
 mod syllables;
 mod unicode_words;

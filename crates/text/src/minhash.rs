@@ -12,13 +12,14 @@ use crate::{
     hashes::hash,
     plain_words::PlainWords,
     scripts::{is_alphanumeric, is_cjk},
-    shingles::{RUN, Tokens},
     simd::{BLOCK, count, each_block},
     word_count::WordCount,
     word_hash::{STEP, near_hash, word_hash},
     words::count_words,
 };
 
+/// Words of a run.
+const RUN: usize = 5;
 const BINS: usize = 128;
 /// Agreement in one bin by chance.
 const CHANCE: f64 = 1.0 / 16.0;
@@ -36,18 +37,14 @@ impl Sketch {
 
     /// Of a folded text; `None` when it has fewer than five words.
     pub fn from_text(folded: &str) -> Option<Self> {
-        Self::scan(folded, false).sketch
+        Self::scan(folded).sketch
     }
 
-    /// The same, and what is found on the way.
-    pub fn scan(folded: &str, wants_tokens: bool) -> Scan {
-        let mut runs = Runs {
-            tokens: wants_tokens.then(|| Vec::with_capacity(folded.len() / 5)),
-            ..Runs::default()
-        };
+    /// Sketch and number of words of a folded text, found in one pass.
+    pub fn scan(folded: &str) -> Scan {
+        let mut runs = Runs::default();
         let words = runs.add_text(folded).unwrap_or_else(|| count_words(folded));
         Scan {
-            tokens: runs.tokens.take().and_then(Tokens::from_words),
             sketch: runs.finish(),
             words,
         }
@@ -75,15 +72,13 @@ impl Sketch {
     }
 }
 
-/// Sketch, words and tokens of a text, found in one pass.
+/// Sketch and number of words of a text.
 #[derive(Debug)]
 pub struct Scan {
     /// `None` of a text with fewer than five words.
     pub sketch: Option<Sketch>,
     /// Number of words, which are much the same as those of its runs.
     pub words: WordCount,
-    /// If they are wanted.
-    pub tokens: Option<Tokens>,
 }
 
 impl From<Sketch> for Vec<u8> {
@@ -116,8 +111,6 @@ struct Runs {
     /// The last run: the hashes of its words, each turned by how many stand behind it.
     run: u64,
     words: usize,
-    /// All words, where they are wanted.
-    tokens: Option<Vec<u16>>,
 }
 
 impl Default for Runs {
@@ -127,7 +120,6 @@ impl Default for Runs {
             hashes: [0; RUN + WORDS],
             run: 0,
             words: 0,
-            tokens: None,
         }
     }
 }
@@ -149,11 +141,6 @@ impl Runs {
             let run = turned(step).wrapping_mul(STEP);
             let bin = &mut self.smallest[(run >> (u64::BITS - BINS.ilog2())) as usize];
             *bin = (*bin).min((run >> 24) as u32);
-        }
-        if let Some(tokens) = &mut self.tokens {
-            // of a product the highest bits depend on all of what was multiplied; those of a long word's hash on a part of it
-            let token = |word: &u64| (word.wrapping_mul(STEP) >> 48) as u16;
-            tokens.extend(self.hashes[RUN..RUN + new].iter().map(token));
         }
         self.run = run;
         self.hashes.copy_within(new..new + RUN, 0);

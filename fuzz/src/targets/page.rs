@@ -43,16 +43,11 @@ pub fn run(data: &[u8]) {
                 .all(|link| known(link.target))
         );
     }
-    // what came later is stored behind these
+    // the main text is stored beside the facts
     let stored = postcard::to_stdvec(&facts).expect("facts are stored");
     let mut back: PageFacts = postcard::from_bytes(&stored).expect("facts are read");
     if let (Some(back), Some(html)) = (&mut back.html, &facts.html) {
         back.main_text = html.main_text.clone();
-        back.more = html.more.clone();
-        back.strange = html.strange.clone();
-        back.dated = html.dated;
-        back.objects = html.objects.clone();
-        back.tokens = html.tokens.clone();
     }
     assert_eq!(back, facts);
     judge_bounded(&facts, table);

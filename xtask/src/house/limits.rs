@@ -9,7 +9,7 @@ pub(super) const QUESTION_COMMENT_PERCENT: usize = 4;
 pub(super) const MAX_RING_FILES: usize = 4;
 
 /// Words of ARCHITECTURE.md.
-pub(super) const MAX_ARCHITECTURE_WORDS: usize = 1_100;
+pub(super) const MAX_ARCHITECTURE_WORDS: usize = 1_066;
 
 /// Lines of README.md. The goal is 180.
 pub(super) const MAX_README_LINES: usize = 297;
@@ -55,9 +55,8 @@ const LIMITS: &[CrateLimits] = &[
     },
     CrateLimits {
         name: "engine",
-        vague_names: 5,
-        repeated_types: 3,
-        tuple_parameters: 18,
+        vague_names: 1,
+        tuple_parameters: 5,
         ..GOALS
     },
     CrateLimits {
@@ -78,7 +77,7 @@ const LIMITS: &[CrateLimits] = &[
     },
     CrateLimits {
         name: "site",
-        repeated_types: 3,
+        repeated_types: 2,
         ..GOALS
     },
 ];

@@ -1,19 +1,23 @@
-//! The second half of an audit: every check is evaluated on every saved page, in batches, with the index of the whole
-//! crawl as context; then the findings are reconciled with the known occurrences.
+//! The second half of an audit: every check is evaluated on every saved page, with the index of the whole crawl as context; then
+//! the findings are reconciled with the known occurrences.
+//!
+//! 1. `evaluate` runs the checks on batches of pages, on several threads. Meanwhile `persist` writes what the crawl knows: page
+//!    rows, URLs, titles.
+//! 2. `persist` writes the findings, in the order of their keys, and the links.
+//! 3. `reconcile` resolves occurrences that were not found again, where `proofs` can prove it, and marks the others stale.
 
+mod change_counts;
+mod crawl_index;
 pub(super) mod evaluate;
-mod gather;
-mod laps;
-mod names;
-mod noted;
+mod finding_spill;
 pub(super) mod page_rows;
+mod persist;
 pub(super) mod proofs;
-mod settle;
-mod since;
+mod reconcile;
 #[cfg(test)]
 pub(super) mod tests;
+mod title_index;
 mod urls;
-pub(super) mod writing;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,7 +31,6 @@ use searchwright_site::{
     crawl::{Ending, Termination},
     graph::SiteGraph,
     page::UrlId,
-    vitals::{self, Vitals},
 };
 use searchwright_store::{
     audits, crawls, events,
@@ -36,26 +39,28 @@ use searchwright_store::{
     snapshots::{self, PageState},
 };
 use serde_json::json;
-use tokio::task::JoinSet;
+use tokio::{sync::mpsc, task::JoinSet};
+use tracing::Instrument as _;
 use uuid::Uuid;
 
+pub(super) use self::{
+    crawl_index::CrawlIndex,
+    reconcile::{AuditRef, record_history, record_unfinished, recount},
+};
 use self::{
     evaluate::{ByCheck, Evaluated, Shared, Sums, evaluate_batches, evaluate_site},
-    gather::FindingSpill,
-    laps::Laps,
+    finding_spill::{FindingSpill, IssueIds},
+    page_rows::PageRows,
     proofs::Proofs,
-    settle::settle,
-};
-pub(super) use self::{
-    noted::Noted,
-    settle::{leave, recount, tell},
+    reconcile::reconcile,
+    title_index::TitleIndex,
 };
 use super::{
+    dependency_check::DependencyCheck,
     ids::{PageIds, issue_id},
     impact::scores_by_category,
     page_links,
     rescore::{Reckoned, reckon},
-    witnessed::Witnessed,
 };
 use crate::{
     failure::defect,
@@ -63,26 +68,26 @@ use crate::{
     rules, wire_name,
 };
 
+/// Threads that evaluate pages, at most.
+const MAX_EVALUATORS: usize = 8;
+
 /// The pages that were measured, by issue; only of issues that rest on measurements.
 pub(super) type Measured = HashMap<Uuid, HashSet<Uuid>>;
 
 fn measured(index: &SiteGraph, ids: &PageIds, rules: &Rules, project: Uuid) -> Measured {
-    let of = |(check, is_known): &(&str, fn(&Vitals) -> bool)| {
-        let pages = index.all_vitals().filter(|(_, vitals)| is_known(vitals));
+    let checks = checks::registry().iter().filter(|check| !rules.is_off(check));
+    let measured = checks.filter_map(|check| {
+        let is_measured = check.is_measured?;
+        let pages = index.all_vitals().filter(|(_, vitals)| is_measured(vitals));
         let pages = pages.map(|(id, _)| ids.get(id)).collect();
-        (issue_id(project, check), pages)
-    };
-    let is_asked = |check: &str| checks::find(check).is_some_and(|check| !rules.is_off(check));
-    vitals::CHECKS
-        .iter()
-        .filter(|(check, _)| is_asked(check))
-        .map(of)
-        .collect()
+        Some((issue_id(project, check.id), pages))
+    });
+    measured.collect()
 }
 
 /// The audit whose crawl is evaluated.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Audited {
+pub(super) struct AnalyzedAudit {
     pub(super) id: Uuid,
     /// The current time as checks see it, both during the crawl and after it.
     pub(super) requested: Instant,
@@ -111,140 +116,286 @@ pub(super) fn summary(
 /// Evaluates a crawl, writes its results and the places of its pages, and returns the health score.
 pub(super) async fn analyze(
     job: &JobContext,
-    audit: Audited,
+    audit: AnalyzedAudit,
     ending: Ending,
-    noted: Noted,
+    crawl: CrawlIndex,
 ) -> Result<Option<u8>, JobError> {
-    let db = &job.engine.db;
-    let scope = job.leased.scope;
-    let project = scope.project();
-    let now = job.engine.clock.now();
-    let mut laps = Laps::begin();
-    let termination = ending.termination;
-    let rules = rules::load(&mut db.read().await?, scope, audit.id).await?;
-    let index = Arc::new(ending.index);
-    let issue_ids = checks::registry().iter().map(|c| issue_id(project, c.id));
-    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
-    let Noted {
-        ids,
-        rows,
-        batches,
-        names,
-        found,
-    } = noted;
-    let of = index.clone();
-    let ids = tokio::task::spawn_blocking(move || ids.complete(project, &of, threads)).await;
-    let ids = Arc::new(ids.map_err(|e| defect("analysis", e))?);
-    let measured = measured(&index, &ids, &rules, project);
-    let shared = Arc::new(Shared {
-        index: index.clone(),
-        ids: ids.clone(),
-        origin: ending.origin,
-        rules: rules.clone(),
-        ignored: occurrences::list_ignored(&mut db.read().await?, scope)
-            .await?
-            .into_iter()
-            .collect(),
-        issue_ids: issue_ids.collect(),
-        now_ms: audit.requested.millis(),
-    });
-    // Batches are read while those before them are evaluated, and what the crawl knows is written meanwhile.
-    let (give, loaded) = tokio::sync::mpsc::channel(threads);
-    let loading = async move {
-        for number in 0.. {
-            let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit.id, number).await? else {
-                break;
-            };
-            if give.send(data).await.is_err() {
-                break;
+    let analysis = Analysis::load(job, audit, ending, crawl.ids).await?;
+    let ((), evaluated) = tokio::try_join!(
+        analysis.persist_pages(crawl.rows, crawl.titles),
+        analysis.evaluate()
+    )?;
+    let EvaluatedCrawl {
+        mut sums,
+        site_findings,
+        findings,
+    } = evaluated;
+    // Readers of findings expect their pages to be stored.
+    persist::write_findings(job, audit, &analysis.shared, findings, analysis.now)
+        .instrument(tracing::info_span!("findings"))
+        .await?;
+    let (index, ids) = (analysis.shared.index.clone(), analysis.shared.ids.clone());
+    page_links::write_links(job, audit.id, index, ids, crawl.batches)
+        .instrument(tracing::info_span!("links"))
+        .await?;
+    let snapshot = analysis.snapshot(&mut sums).await?;
+    analysis.finish(sums, site_findings, snapshot).await
+}
+
+/// The analysis of a crawl.
+struct Analysis<'j> {
+    job: &'j JobContext,
+    audit: AnalyzedAudit,
+    termination: Termination,
+    shared: Arc<Shared>,
+    measured: Measured,
+    threads: usize,
+    now: Instant,
+}
+
+/// Results of the checks on a crawl.
+struct EvaluatedCrawl {
+    sums: Sums,
+    site_findings: Vec<issues::Finding>,
+    findings: FindingSpill,
+}
+
+impl<'j> Analysis<'j> {
+    /// Loads what the checks need beside the crawl.
+    async fn load(
+        job: &'j JobContext,
+        audit: AnalyzedAudit,
+        ending: Ending,
+        ids: PageIds,
+    ) -> Result<Self, JobError> {
+        let (db, scope) = (&job.engine.db, job.leased.scope);
+        let project = scope.project();
+        let rules = rules::load(&mut db.read().await?, scope, audit.id).await?;
+        let threads = std::thread::available_parallelism().map_or(2, usize::from);
+        let threads = threads.min(MAX_EVALUATORS);
+        let index = Arc::new(ending.index);
+        let known = index.clone();
+        let ids = tokio::task::spawn_blocking(move || ids.complete(project, &known, threads)).await;
+        let ids = Arc::new(ids.map_err(|e| defect("analysis", e))?);
+        let measured = measured(&index, &ids, &rules, project);
+        let issues = checks::registry().iter().map(|c| issue_id(project, c.id));
+        let ignored = occurrences::list_ignored(&mut db.read().await?, scope).await?;
+        let shared = Shared {
+            index,
+            ids,
+            origin: ending.origin,
+            rules,
+            ignored: ignored.into_iter().collect(),
+            issues: IssueIds::new(issues.collect()),
+            now_ms: audit.requested.millis(),
+        };
+        Ok(Self {
+            job,
+            audit,
+            termination: ending.termination,
+            shared: Arc::new(shared),
+            measured,
+            threads,
+            now: job.engine.clock.now(),
+        })
+    }
+
+    /// Reads the saved batches and evaluates the checks on their pages, and those about the site as a whole.
+    async fn evaluate(&self) -> Result<EvaluatedCrawl, JobError> {
+        let (db, scope, audit) = (&self.job.engine.db, self.job.leased.scope, self.audit.id);
+        let (send, batches) = mpsc::channel(self.threads);
+        let load = async move {
+            for number in 0.. {
+                let batch = crawls::find_batch(&mut db.read().await?, scope, audit, number).await?;
+                let Some(batch) = batch else { break };
+                // an evaluator that fails drops the receiver
+                if send.send(batch).await.is_err() {
+                    break;
+                }
+            }
+            Ok::<_, JobError>(())
+        };
+        let batches = Arc::new(Mutex::new(batches));
+        let mut evaluators = JoinSet::new();
+        for _ in 0..self.threads {
+            let (shared, batches) = (self.shared.clone(), batches.clone());
+            evaluators.spawn_blocking(move || evaluate_batches(&shared, &batches));
+        }
+        drop(batches);
+        let evaluate = async { Ok(evaluators.join_all().await) };
+        let ((), evaluated) = tokio::try_join!(load, evaluate)
+            .inspect_err(|error| tracing::debug!(?error, "batches cannot be evaluated"))?;
+        let shared = self.shared.clone();
+        let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &shared)).await;
+        summed.map_err(|e| defect("analysis", e))?
+    }
+
+    /// Writes what the crawl knows of its pages.
+    async fn persist_pages(&self, rows: PageRows, titles: TitleIndex) -> Result<(), JobError> {
+        let Shared { index, ids, .. } = &*self.shared;
+        let urls = persist::write_rows(self.job, self.audit, index.clone(), ids.clone(), rows).await?;
+        persist::write_titles(self.job, self.audit, index.clone(), ids.clone(), titles).await?;
+        persist::write_urls(self.job, index.clone(), ids.clone(), urls).await
+    }
+
+    /// Makes the snapshot that later audits are compared with.
+    async fn snapshot(&self, sums: &mut Sums) -> Result<AuditSnapshot, JobError> {
+        let (pages, found) = (take(&mut sums.marks), take(&mut sums.found));
+        let (shared, project) = (self.shared.clone(), self.job.leased.scope.project());
+        let made =
+            tokio::task::spawn_blocking(move || AuditSnapshot::new(pages, found, &shared.ids, project));
+        Ok(made.await.map_err(|e| defect("analysis", e))?)
+    }
+
+    /// Writes the issues, reconciles known occurrences with the findings, and ends the audit.
+    async fn finish(
+        self,
+        mut sums: Sums,
+        site_findings: Vec<issues::Finding>,
+        snapshot: AuditSnapshot,
+    ) -> Result<Option<u8>, JobError> {
+        let Self {
+            job,
+            audit: audited,
+            termination,
+            shared,
+            measured,
+            ..
+        } = self;
+        let (db, scope) = (&job.engine.db, job.leased.scope);
+        let AnalyzedAudit {
+            id: audit,
+            began,
+            previous,
+            ..
+        } = audited;
+        let project = scope.project();
+        let now = job.engine.clock.now();
+        let clock = job.engine.clock.clone();
+        let rules = shared.rules.clone();
+        sums.totals.issues = sums.issues();
+        let complete = termination == Termination::Complete;
+        let AuditSnapshot { pages, mut found } = snapshot;
+        let before = match previous {
+            Some(previous) => &rules::load(&mut db.read().await?, scope, previous).await?,
+            None => &rules,
+        };
+        let (mut summaries, mut others) = (Vec::new(), Vec::new());
+        for check in checks::registry() {
+            let id = issue_id(project, check.id);
+            match sums.weighed(check) {
+                Some(weighed) => summaries.push(summary(check, id, weighed.severity, weighed.impact())),
+                None => others.push((id, wire_name(&rules.severity(check)))),
             }
         }
-        Ok::<_, JobError>(())
-    };
-    let loaded = Arc::new(Mutex::new(loaded));
-    let mut evaluators = JoinSet::new();
-    for _ in 0..threads {
-        let (shared, loaded) = (shared.clone(), loaded.clone());
-        evaluators.spawn_blocking(move || evaluate_batches(&shared, &loaded, FindingSpill::one_of(threads)));
+        let status = if complete {
+            AuditStatus::Completed
+        } else {
+            AuditStatus::Partial
+        };
+        job.write_fenced(move |tx, scope| {
+            Box::pin(async move {
+                issues::record_findings(
+                    tx,
+                    scope,
+                    audit,
+                    site_findings,
+                    EvidenceCutoff::from_start(began),
+                    now,
+                )
+                .await?;
+                issues::upsert(tx, scope, summaries, now).await?;
+                issues::update_severities(tx, scope, others).await
+            })
+        })
+        .await?;
+        let unproven = {
+            let proofs = Proofs {
+                index: shared.index.clone(),
+                origin: shared.origin.clone(),
+                project,
+                began,
+                told: take(&mut sums.told).into_iter().collect(),
+                measured,
+                unproven: take(&mut sums.unproven),
+            };
+            // so that the index of the crawl is dropped together with the proofs, which frees hundreds of megabytes on a large site
+            drop(shared);
+            let dependencies = DependencyCheck::new(&proofs.index, &proofs.origin);
+            let by_issue = proofs.by_issue(&rules, before);
+            let audit = AuditRef { id: audit, began };
+            reconcile(job, audit, &by_issue, &dependencies, now).await?
+        };
+        // Occurrences without a verdict count as before. The findings do not say which pages these concern, so the score is
+        // computed from the ledger.
+        let reckoned = if unproven.values().all(Vec::is_empty) {
+            None
+        } else {
+            reckon(db, scope, audit, previous, &rules).await?
+        };
+        change_counts::carry_unproven(unproven, &mut found);
+        let Reckoned {
+            health,
+            categories,
+            totals,
+            weights,
+        } = reckoned.unwrap_or_else(|| Reckoned {
+            health: sums.scores.health(),
+            categories: scores_by_category(&sums.scores),
+            totals: sums.totals,
+            // the weights of what was found are written with the issues
+            weights: Vec::new(),
+        });
+        let outcome = audits::AuditOutcome {
+            termination: Some(termination.code().to_owned()),
+            health_score: health.score,
+            error_free_pages_pct: health.error_free_pages_pct,
+            pages_scored: Some(health.pages_scored),
+            category_scores: categories,
+            changes: change_counts::count_changes(db, scope, previous, &pages, &found).await?,
+            score_is_partial: !complete,
+            totals,
+            error: None,
+        };
+        job.write_unless_canceled(move |tx, scope| {
+            Box::pin(async move {
+                crawls::delete_others(tx, scope, audit).await?;
+                snapshots::save(tx, scope, audit, &pages, found).await?;
+                issues::update_weights(tx, scope, weights).await?;
+                let score = outcome.health_score;
+                if audits::finish(tx, scope, audit, status, outcome, now).await? {
+                    for language in keywords::list_languages(tx, scope).await? {
+                        Job::ClusterKeywords { language }
+                            .enqueue_once(tx, scope, clock.id(), now)
+                            .await?;
+                    }
+                    let version = audits::get(tx, scope, audit).await?.version;
+                    let data =
+                        json!({ "auditId": audit, "version": version, "status": status, "healthScore": score });
+                    events::insert(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
+                }
+                Ok(())
+            })
+        })
+        .await?;
+        // only now, because until here the titles of the previous audit were looked up
+        persist::delete_older_titles(job, audited).await?;
+        Ok(health.score)
     }
-    drop(loaded);
-    let (there, known_are_there) = tokio::sync::oneshot::channel();
-    let (end, is_evaluated) = tokio::sync::oneshot::channel();
-    let evaluating = async {
-        let evaluated = evaluators.join_all().await;
-        end.send(()).ok();
-        laps.lap("evaluated");
-        let of_all = shared.clone();
-        let summed = tokio::task::spawn_blocking(move || sum_up(evaluated, &of_all)).await;
-        let (mut sums, gathered, site) = summed.map_err(|e| defect("analysis", e))??;
-        let (pages, found, ids) = (take(&mut sums.marks), take(&mut sums.found), ids.clone());
-        let kept = tokio::task::spawn_blocking(move || AuditSnapshot::new(pages, found, &ids, project));
-        // Readers of findings expect their pages to be stored, and there is one writer at a time: findings wait for the pages. If
-        // those cannot be written, this ends too.
-        known_are_there.await.map_err(|e| defect("analysis", e))?;
-        writing::findings(job, audit, (&shared, gathered), now).await?;
-        let kept = kept.await.map_err(|e| defect("analysis", e))?;
-        Ok::<_, JobError>((sums, site, kept))
-    };
-    let listing = async {
-        let mut laps = Laps::begin();
-        let of = (index.clone(), ids.clone());
-        let urls = writing::rows(job, audit, of.clone(), rows).await?;
-        laps.lap("rows");
-        writing::findings(job, audit, (&shared, found), now).await?;
-        laps.lap("findings");
-        there.send(()).ok();
-        writing::names(job, audit, of.clone(), names).await?;
-        laps.lap("names");
-        writing::urls(job, of.clone(), urls).await?;
-        laps.lap("urls");
-        // Links are bound by the processor and the last findings by the disk, so links wait until evaluation has ended.
-        is_evaluated.await.map_err(|e| defect("analysis", e))?;
-        laps.lap("waited");
-        page_links::write_links(job, audit.id, of, batches).await?;
-        laps.lap("links");
-        Ok::<_, JobError>(laps)
-    };
-    // If one of them fails, no more batches are loaded, and evaluation ends.
-    let ((), (mut sums, site, kept), known) = tokio::try_join!(loading, evaluating, listing)?;
-    laps.lap("written");
-    let proofs = Proofs {
-        index,
-        origin: shared.origin.clone(),
-        project,
-        began: audit.began,
-        told: take(&mut sums.told).into_iter().collect(),
-        measured,
-        unproven: take(&mut sums.unproven),
-    };
-    // so that the index of the crawl is dropped together with the proofs
-    drop((shared, ids));
-    let score = finish(job, audit, termination, &rules, (sums, site, kept), proofs).await?;
-    laps.lap("settled");
-    tracing::info!(audit = %audit.id, laps = %laps, known = %known, "audit analysed");
-    Ok(score)
 }
 
 /// Merges the results of all evaluators, and evaluates the checks of the site as a whole.
-fn sum_up(
-    evaluated: Vec<Result<Evaluated, JobError>>,
-    shared: &Shared,
-) -> Result<(Sums, FindingSpill, Vec<issues::Finding>), JobError> {
-    let mut all: Option<Evaluated> = None;
+fn sum_up(evaluated: Vec<Result<Evaluated, JobError>>, shared: &Shared) -> Result<EvaluatedCrawl, JobError> {
+    let mut all = Evaluated::default();
     for evaluated in evaluated {
-        let evaluated = evaluated?;
-        match &mut all {
-            Some(all) => all.merge(evaluated),
-            None => all = Some(evaluated),
-        }
+        all.merge(evaluated?);
     }
-    let Evaluated {
-        mut sums,
-        gathered,
-        home,
-    } = all.unwrap_or_default();
-    let site = evaluate_site(shared, home.as_ref(), &mut sums);
-    Ok((sums, gathered, site))
+    let site_findings = evaluate_site(shared, all.home.as_ref(), &mut all.sums);
+    Ok(EvaluatedCrawl {
+        sums: all.sums,
+        site_findings,
+        findings: all.findings,
+    })
 }
 
 /// Snapshot of an audit that later audits are compared with, sorted.
@@ -267,122 +418,4 @@ impl AuditSnapshot {
         let found = found.collect();
         Self { pages, found }
     }
-}
-
-async fn finish(
-    job: &JobContext,
-    audited: Audited,
-    termination: Termination,
-    rules: &Rules,
-    (mut sums, site_findings, kept): (Sums, Vec<issues::Finding>, AuditSnapshot),
-    proofs: Proofs,
-) -> Result<Option<u8>, JobError> {
-    let db = &job.engine.db;
-    let Audited {
-        id: audit,
-        began,
-        previous,
-        ..
-    } = audited;
-    let project = job.leased.scope.project();
-    let now = job.engine.clock.now();
-    let clock = job.engine.clock.clone();
-    sums.totals.issues = sums.issues();
-    let complete = termination == Termination::Complete;
-    let AuditSnapshot { pages, mut found } = kept;
-    let before = match previous {
-        Some(previous) => &rules::load(&mut db.read().await?, job.leased.scope, previous).await?,
-        None => rules,
-    };
-    let (mut summaries, mut others) = (Vec::new(), Vec::new());
-    for check in checks::registry() {
-        let id = issue_id(project, check.id);
-        match sums.weighed(check) {
-            Some(weighed) => summaries.push(summary(check, id, weighed.severity, weighed.impact())),
-            None => others.push((id, wire_name(&rules.severity(check)))),
-        }
-    }
-    let status = if complete {
-        AuditStatus::Completed
-    } else {
-        AuditStatus::Partial
-    };
-    job.write_fenced(move |tx, scope| {
-        Box::pin(async move {
-            issues::record_findings(
-                tx,
-                scope,
-                audit,
-                site_findings,
-                EvidenceCutoff::from_start(began),
-                now,
-            )
-            .await?;
-            issues::upsert(tx, scope, summaries, now).await?;
-            issues::update_severities(tx, scope, others).await
-        })
-    })
-    .await?;
-    let untold = {
-        let witnessed = Witnessed::new(&proofs.index, &proofs.origin);
-        let proofs = proofs.by_issue(rules, before);
-        settle(job, audit, (&proofs, &witnessed), began, now).await?
-    };
-    // frees hundreds of megabytes on a large site, which the next steps can use
-    drop(proofs);
-    // Occurrences without a verdict count as before. The findings do not say which pages these concern, so the score is
-    // computed from the ledger.
-    let reckoned = if untold.values().all(Vec::is_empty) {
-        None
-    } else {
-        reckon(db, job.leased.scope, (audit, previous), rules).await?
-    };
-    since::carry(untold, &mut found);
-    let Reckoned {
-        health,
-        categories,
-        totals,
-        weights,
-    } = reckoned.unwrap_or_else(|| Reckoned {
-        health: sums.scores.health(),
-        categories: scores_by_category(&sums.scores),
-        totals: sums.totals,
-        // the weights of what was found are written with the issues
-        weights: Vec::new(),
-    });
-    let outcome = audits::AuditOutcome {
-        termination: Some(termination.code().to_owned()),
-        health_score: health.score,
-        error_free_pages_pct: health.error_free_pages_pct,
-        pages_scored: Some(health.pages_scored),
-        category_scores: categories,
-        changes: since::since(db, job.leased.scope, previous, &pages, &found).await?,
-        score_is_partial: !complete,
-        totals,
-        error: None,
-    };
-    job.write_unless_canceled(move |tx, scope| {
-        Box::pin(async move {
-            crawls::delete_others(tx, scope, audit).await?;
-            snapshots::save(tx, scope, audit, &pages, found).await?;
-            issues::update_weights(tx, scope, weights).await?;
-            let score = outcome.health_score;
-            if audits::finish(tx, scope, audit, status, outcome, now).await? {
-                for language in keywords::list_languages(tx, scope).await? {
-                    Job::ClusterKeywords { language }
-                        .enqueue_once(tx, scope, clock.id(), now)
-                        .await?;
-                }
-                let version = audits::get(tx, scope, audit).await?.version;
-                let data =
-                    json!({ "auditId": audit, "version": version, "status": status, "healthScore": score });
-                events::insert(tx, scope, clock.id(), EventType::AuditCompleted, &data, now).await?;
-            }
-            Ok(())
-        })
-    })
-    .await?;
-    // only now, because until here the names of the previous audit were looked up
-    writing::forget_names(job, audited).await?;
-    Ok(health.score)
 }

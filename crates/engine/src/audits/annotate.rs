@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use searchwright_contract::audits::Audit;
 use searchwright_site::{
+    checks,
     graph::{PageFlags, SiteGraph, State},
     page::UrlId,
-    score::NO_RESPONSE,
 };
 use searchwright_store::{
     Db,
@@ -118,9 +118,12 @@ pub(super) async fn previously_unresponsive(
     let Some(audit) = audit else {
         return Ok(HashSet::new());
     };
-    let issue = issue_id(scope.project(), NO_RESPONSE);
-    let found = snapshots::list_issue_pages(&mut db.read().await?, scope, audit, issue).await?;
-    Ok(found.into_iter().collect())
+    let mut found = HashSet::new();
+    for check in checks::registry().iter().filter(|check| check.counts_if_repeated) {
+        let issue = issue_id(scope.project(), check.id);
+        found.extend(snapshots::list_issue_pages(&mut db.read().await?, scope, audit, issue).await?);
+    }
+    Ok(found)
 }
 
 /// Returns the pages of the site that the crawl fetched, of those with such halves of ids.

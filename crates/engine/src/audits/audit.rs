@@ -8,26 +8,25 @@ use searchwright_contract::{
     audits::{Audit, AuditStatus},
 };
 use searchwright_outbound::Purpose;
-use searchwright_site::{
-    checks::Asking,
-    crawl::{self, Config, Ending, Resume},
-};
+use searchwright_site::crawl::{self, Config, Ending, Resume};
 use searchwright_store::{Db, access::ProjectScope, audits, crawls};
 use serde_json::json;
 use url::Url;
 use uuid::Uuid;
 
-pub(crate) use self::left::{abort, withdraw};
-pub(super) use self::saving::Stopped;
+pub(crate) use self::abort::{abort, withdraw};
+pub(super) use self::batch_sink::Stopped;
 use self::{
-    left::{failure, given_up},
-    saving::Saving,
+    abort::{failure, given_up},
+    batch_sink::BatchSink,
 };
 use super::{
-    analysis::{self, Noted},
+    analysis::{self, AuditRef, CrawlIndex},
     annotate::{Crawled, annotate, previous_audit},
-    batches::{Rooms, unpack, unpack_whole},
-    page_texts, vitals,
+    failure::AuditFailure,
+    page_texts,
+    stored_batch::unpack,
+    vitals,
 };
 use crate::{
     failure::defect,
@@ -35,10 +34,10 @@ use crate::{
     rules,
 };
 
-mod before;
-mod earlier;
-mod left;
-mod saving;
+mod abort;
+mod batch_sink;
+mod seeds;
+mod validators;
 
 /// Milliseconds for which a cached robots.txt is used (RFC 9309 section 2.4: a day).
 pub(super) const ORIGIN_LASTS_MILLIS: i64 = 24 * 3_600_000;
@@ -59,8 +58,9 @@ pub(crate) async fn run(job: JobContext, audit_id: Uuid) -> Result<serde_json::V
     };
     // A worker that takes the job over settles its findings. Otherwise they are settled as far as the audit came, also before a
     // retry, which may be cancelled while it waits; settling twice changes nothing.
-    if let Err(JobError::Canceled | JobError::GiveUp(_) | JobError::Retry(_)) = &done
-        && let Err(error) = analysis::leave(&job, audit_id, began(&audit)).await
+    if let Err(JobError::Canceled | JobError::GiveUp(_) | JobError::AuditFailed(..) | JobError::Retry(_)) =
+        &done
+        && let Err(error) = analysis::record_unfinished(&job, audit_ref(&audit, audit_id)).await
     {
         tracing::warn!(audit = %audit_id, ?error, "what an audit changed before it ended was not counted");
     }
@@ -78,32 +78,40 @@ async fn carry_out(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<se
                 previous_audit(audit).is_some(),
             ),
         );
-        return Err(JobError::GiveUp(Box::new(
-            problem.with("auditError", "interrupted"),
-        )));
+        return Err(JobError::AuditFailed(
+            AuditFailure::Interrupted,
+            Box::new(problem),
+        ));
     }
     set_status(job, audit_id, AuditStatus::Crawling).await?;
-    let (mut ending, noted) = crawl(job, audit, audit_id).await?;
-    if let Some(error) = failure(&ending) {
-        let problem = Problem::new(Code::InvalidState, error.message).with("auditError", error.code);
-        return Err(JobError::GiveUp(Box::new(problem)));
+    let (mut ending, crawled) = crawl(job, audit, audit_id).await?;
+    if let Some((failure, message)) = failure(&ending) {
+        let problem = Problem::new(Code::InvalidState, message);
+        return Err(JobError::AuditFailed(failure, Box::new(problem)));
     }
     set_status(job, audit_id, AuditStatus::Analyzing).await?;
     annotate(db, job.leased.scope, audit, Crawled::Audit, &mut ending.index).await?;
     let vitals = vitals::measure(job, &mut ending).await?;
-    let audited = analysis::Audited {
+    let audited = analysis::AnalyzedAudit {
         id: audit_id,
         requested: audit.requested_at,
         began: began(audit),
         previous: previous_audit(audit),
     };
-    let result = analysis::analyze(job, audited, ending, noted).await?;
+    let result = analysis::analyze(job, audited, ending, crawled).await?;
     Ok(json!({ "auditId": audit_id, "healthScore": result, "coreWebVitals": vitals }))
 }
 
 /// Returns the earliest time the audit can have fetched a page.
 fn began(audit: &Audit) -> Instant {
     audit.started_at.unwrap_or(audit.requested_at)
+}
+
+fn audit_ref(audit: &Audit, id: Uuid) -> AuditRef {
+    AuditRef {
+        id,
+        began: began(audit),
+    }
 }
 
 async fn set_status(job: &JobContext, audit: Uuid, status: AuditStatus) -> Result<(), JobError> {
@@ -138,35 +146,32 @@ pub(super) fn config(job: &JobContext, audit: &Audit) -> Result<Config, JobError
     Ok(config)
 }
 
-async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Ending, Noted), JobError> {
+async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Ending, CrawlIndex), JobError> {
     let db = &job.engine.db;
     let mut config = config(job, audit)?;
-    config.seeds = before::list_seeds(job, config.max_pages).await?;
-    config.robots_copy = before::robots_copy(job).await?;
+    config.seeds = seeds::list_seeds(job, config.max_pages).await?;
+    config.robots_copy = seeds::robots_copy(job).await?;
     let fetcher = job.settings.crawler()?;
     let scope = job.leased.scope;
-    let elapsed = before::elapsed(audit, job.engine.clock.now(), config.max_duration);
+    let elapsed = seeds::elapsed(audit, job.engine.clock.now(), config.max_duration);
     let rules = rules::load(&mut db.read().await?, scope, audit_id).await?;
-    let reader = earlier::reader(&job.settings.user_agent, &rules.thresholds);
-    config.thresholds = rules.thresholds.clone();
-    let asking = Arc::new(Asking::new(rules, audit.requested_at.millis()));
-    let Before {
+    let reader = validators::reader(&job.settings.user_agent, &rules.thresholds);
+    config.thresholds = rules.thresholds;
+    let SavedCrawl {
         resume,
         next,
-        noted,
+        crawled,
         texts,
-    } = saved(db, (scope, audit_id), &config, &asking, elapsed).await?;
+    } = load_saved(db, scope, audit_id, &config, elapsed).await?;
     config.wants_texts = texts.wanted().clone();
-    config.earlier = earlier::load(db, scope, audit, reader, texts.clone()).await?;
-    let mut sink = Saving {
-        asking,
+    config.earlier = validators::load(db, scope, audit, reader, texts.clone()).await?;
+    let mut sink = BatchSink {
         job: job.clone(),
         audit: audit_id,
         next,
         texts,
         reader,
-        noted,
-        rooms: Rooms::default(),
+        crawled,
     };
     let clock = job.engine.clock.clone();
     let now: crawl::Clock = Arc::new(move || clock.now().millis());
@@ -180,75 +185,73 @@ async fn crawl(job: &JobContext, audit: &Audit, audit_id: Uuid) -> Result<(Endin
     )
     .await
     .map_err(Stopped::reason)?;
-    before::keep_robots(job, audit, &ending.origin.robots).await?;
-    Ok((ending, sink.noted))
+    seeds::keep_robots(job, audit, &ending.origin.robots).await?;
+    Ok((ending, sink.crawled))
 }
 
 /// A crawl as far as it was saved.
-struct Before {
+struct SavedCrawl {
     /// State from which the crawl is resumed; `None` if it has not begun.
     resume: Option<Resume>,
     /// Number of the next batch.
     next: u32,
-    /// Facts about its pages for the analysis.
-    noted: Noted,
+    /// Data of its pages for the analysis.
+    crawled: CrawlIndex,
     /// Count of its pages that were saved with their texts.
     texts: page_texts::TextBudget,
 }
 
 /// Loads the saved part of the crawl of an audit.
-async fn saved(
+async fn load_saved(
     db: &Db,
-    (scope, audit): (ProjectScope, Uuid),
+    scope: ProjectScope,
+    audit: Uuid,
     config: &Config,
-    asking: &Arc<Asking>,
     elapsed: Duration,
-) -> Result<Before, JobError> {
-    let mut noted = Noted::of(scope.project());
+) -> Result<SavedCrawl, JobError> {
+    let mut crawled = CrawlIndex::new(scope.project());
+    let texts = page_texts::TextBudget::default();
     let mut origin = None;
     let mut count = 0;
     while let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, count).await? {
-        let (newer, _, _) = unpack(&data)?;
-        origin = newer.or(origin);
+        origin = unpack(&data)?.origin.or(origin);
         count += 1;
     }
     if count == 0 {
-        return Ok(Before {
+        return Ok(SavedCrawl {
             resume: None,
             next: 0,
-            noted,
-            texts: page_texts::TextBudget::default(),
+            crawled,
+            texts,
         });
     }
-    tracing::info!(%audit, batches = count, "going on with an audit that was interrupted");
+    tracing::info!(%audit, batches = count, "resuming an interrupted audit");
     let mut resume = Resume::new(config, origin, elapsed);
-    let texts = page_texts::TextBudget::default();
     for number in 0..count {
         let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let (asking, kept) = (asking.clone(), texts.clone());
+        let texts = texts.clone();
         // blocking, so that the heartbeat of the lease goes on meanwhile
-        let going_on = tokio::task::spawn_blocking(move || {
-            let again = unpack_whole(&data, &asking)?;
-            let (_, discovered, pages) = again.saved;
-            noted.note(pages.iter(), again.noticed, number)?;
-            kept.record_batch(pages.iter());
-            resume.resources(again.resources);
-            for url in &discovered {
+        let resumed = tokio::task::spawn_blocking(move || {
+            let batch = unpack(&data)?;
+            crawled.insert_batch(batch.pages.iter(), number)?;
+            texts.record_batch(batch.pages.iter());
+            resume.resources(batch.resources);
+            for url in &batch.discovered {
                 resume.url(url).map_err(|e| defect("saved crawl", e))?;
             }
-            for page in &pages {
+            for page in &batch.pages {
                 resume.page(page).map_err(|e| defect("saved crawl", e))?;
             }
-            Ok::<_, JobError>((resume, noted))
+            Ok::<_, JobError>((resume, crawled))
         });
-        (resume, noted) = going_on.await.map_err(|e| defect("saved crawl", e))??;
+        (resume, crawled) = resumed.await.map_err(|e| defect("saved crawl", e))??;
     }
-    Ok(Before {
+    Ok(SavedCrawl {
         resume: Some(resume),
         next: count,
-        noted,
+        crawled,
         texts,
     })
 }

@@ -3,25 +3,27 @@
 //! 1. `audit` crawls and stores pages in batches, under the lease of its job; a crash loses the batches under way.
 //! 2. `annotate` adds to the crawl what only the database knows: brand, keywords, earlier audits.
 //! 3. `analysis` evaluates every stored page with every check and writes findings, links and page rows.
-//! 4. `analysis::settle` opens, resolves and reopens occurrences, and `rescore` computes the health score.
+//! 4. `analysis::reconcile` opens, resolves and reopens occurrences, and `rescore` computes the health score.
 //! 5. `recheck` fetches pages again on which a fix was claimed, and evaluates them as the audit did.
 
 mod analysis;
 mod annotate;
 pub(crate) mod audit;
-pub(crate) mod batches;
+mod dependency_check;
+mod failure;
 mod ids;
 mod impact;
 pub(crate) mod page_links;
-mod page_runs;
 pub(crate) mod page_texts;
 mod pipeline;
 pub(crate) mod recheck;
 pub(crate) mod rescore;
 mod settings;
+mod sorted_spill;
+pub(crate) mod stored_batch;
 mod vitals;
-mod witnessed;
 
+pub(crate) use failure::AuditFailure;
 pub(crate) use ids::issue_id;
 pub use rescore::wake_ignored;
 pub use settings::{CrawlSettings, TOKEN};

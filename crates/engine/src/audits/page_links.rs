@@ -20,9 +20,10 @@ use uuid::Uuid;
 use super::{
     ids::{PageIds, page_id},
     pipeline::pack_ahead,
+    stored_batch::{compress, decompress},
 };
 use crate::{
-    failure::{Failure, Result, defect},
+    failure::{Failure, Result},
     jobs::{JobContext, JobError},
 };
 
@@ -107,21 +108,12 @@ fn place(index: &SiteGraph, batches: &Batches, page: Uuid, id: UrlId, batch: u32
     }
 }
 
-fn pack(places: &[Place]) -> Result<Vec<u8>> {
-    let plain = postcard::to_stdvec(places).map_err(|e| defect("links", e))?;
-    Ok(lz4_flex::compress_prepend_size(&plain))
-}
-
-fn unpack(data: &[u8]) -> Result<Vec<Place>> {
-    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved links", e))?;
-    postcard::from_bytes(&plain).map_err(|e| defect("saved links", e))
-}
-
 /// Writes the places of all fetched URLs of a crawl, in the order of page ids.
 pub(super) async fn write_links(
     job: &JobContext,
     audit: Uuid,
-    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
+    index: Arc<SiteGraph>,
+    ids: Arc<PageIds>,
     batches: Batches,
 ) -> Result<(), JobError> {
     let batches = Arc::new(batches);
@@ -168,17 +160,13 @@ fn orders(
 /// Packs fetched URLs in chunks.
 fn portions(index: &SiteGraph, batches: &Batches, order: &[(Uuid, UrlId, u32)]) -> Result<Vec<LinkChunk>> {
     let pack = |urls: &[(Uuid, UrlId, u32)]| {
-        // The URLs are not in the order of the index. Touching them one after the other overlaps their cache misses.
-        for (_, id, _) in urls {
-            std::hint::black_box(index.inlinks(*id).next());
-        }
         let places: Vec<Place> = urls
             .iter()
             .map(|(page, id, batch)| place(index, batches, *page, *id, *batch))
             .collect();
         Ok((
             places.first().map_or(Uuid::nil(), |place| place.page),
-            pack(&places)?,
+            compress(&places)?,
         ))
     };
     order.chunks(PORTION).map(pack).collect()
@@ -208,7 +196,7 @@ pub(crate) async fn find(
         .zip(page_links::find_chunks(tx, scope, audit, asked).await?)
     {
         let Some(data) = data else { continue };
-        let places = unpack(&data)?;
+        let places: Vec<Place> = decompress(&data)?;
         for (page, found) in pages.iter().zip(&mut found) {
             if portion(page) == Some(at) {
                 let place = places.binary_search_by_key(page, |place| place.page).ok();

@@ -16,8 +16,8 @@ use searchwright_site::{
 use searchwright_store::{Db, access::ProjectScope, crawls};
 use uuid::Uuid;
 
-use super::batches::Rooms;
-use crate::{failure::defect, jobs::JobError};
+use super::stored_batch::{compress, decompress};
+use crate::{failure::Failure, jobs::JobError};
 
 /// Pages of an audit whose texts are kept: those nearest to the start, which is what a site is about.
 const MOST: u32 = 2_000;
@@ -63,13 +63,13 @@ impl TextBudget {
 }
 
 /// Returns the stored form of the texts of a batch.
-pub(super) fn pack(batch: &Batch, rooms: &mut Rooms) -> Result<Vec<u8>, JobError> {
+pub(super) fn pack(batch: &Batch) -> Result<Vec<u8>, Failure> {
     let texts: Vec<(UrlId, &str)> = batch
         .pages
         .iter()
         .filter_map(|page| Some((page.facts.id, &*page.facts.html_200()?.main_text)))
         .collect();
-    rooms.pack(&texts)
+    compress(&texts)
 }
 
 /// Loads the texts of a saved batch, by page; none if they were not kept.
@@ -82,8 +82,7 @@ pub(crate) async fn load(
     let Some(data) = crawls::find_texts(&mut db.read().await?, scope, audit, number).await? else {
         return Ok(HashMap::new());
     };
-    let plain = lz4_flex::decompress_size_prepended(&data).map_err(|e| defect("saved texts", e))?;
-    let texts: Vec<(UrlId, String)> = postcard::from_bytes(&plain).map_err(|e| defect("saved texts", e))?;
+    let texts: Vec<(UrlId, String)> = decompress(&data)?;
     Ok(texts.into_iter().collect())
 }
 

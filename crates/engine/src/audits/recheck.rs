@@ -16,12 +16,9 @@ use searchwright_contract::{
 use searchwright_site::{
     checks::{self, RecheckMode, Rules, urls},
     crawl::{Batch, Ending, PartialRecrawl, Sink, SinkError, Termination},
-    graph::KnownRuns,
-    page::{PageFacts, UrlId},
+    page::PageFacts,
 };
 use searchwright_store::{
-    Db,
-    access::ProjectScope,
     audits, crawls,
     issues::{self, Finding},
     occurrences,
@@ -36,10 +33,10 @@ use super::{
     analysis,
     annotate::{Crawled, annotate},
     audit::{self, ORIGIN_LASTS_MILLIS, Stopped},
-    batches::{Rooms, pack},
     ids::url_key_of,
     impact::{impact_of, weight},
-    page_runs, rescore,
+    rescore,
+    stored_batch::pack,
 };
 use crate::{
     failure::defect,
@@ -103,29 +100,15 @@ struct Looked {
 }
 
 /// Collects the pages that are fetched; what was saved of the audit stays unchanged.
+#[derive(Default)]
 struct Collected {
     batches: Vec<Batch>,
-    db: Db,
-    scope: ProjectScope,
-    audit: Uuid,
 }
 
 impl Sink for Collected {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         self.batches.push(batch);
         Ok(())
-    }
-
-    async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
-        let known = page_runs::load(&self.db, self.scope, self.audit, pages).await;
-        let mut known = known.map_err(Stopped::by)?;
-        for page in self.batches.iter().flat_map(|batch| &batch.pages) {
-            let tokens = page.facts.html.as_ref().and_then(|html| html.tokens.as_deref());
-            if let Some(tokens) = tokens.filter(|_| pages.contains(&page.facts.id)) {
-                known.add(page.facts.id, tokens);
-            }
-        }
-        Ok(known)
     }
 }
 
@@ -180,12 +163,7 @@ async fn look(
     let Some(resume) = stored::crawl(db, scope, audit_id, &config, known).await? else {
         return Ok(None);
     };
-    let mut sink = Collected {
-        batches: Vec::new(),
-        db: db.clone(),
-        scope,
-        audit: audit_id,
-    };
+    let mut sink = Collected::default();
     let fetcher = Arc::new(job.settings.crawler()?);
     let clock = job.engine.clock.clone();
     let mut ending = searchwright_site::crawl::crawl(
@@ -243,13 +221,13 @@ async fn finish(
     {
         number += 1;
     }
-    let (mut packed, mut rooms) = (Vec::new(), Rooms::default());
+    let mut packed = Vec::new();
     for batch in pages
         .overlay
         .into_iter()
         .filter(|batch| !batch.pages.is_empty() || !batch.discovered.is_empty())
     {
-        packed.push((number, pack(batch, None, &mut rooms)?));
+        packed.push((number, pack(batch)?));
         number += 1;
     }
     let known = issues::list_ids(&mut db.read().await?, scope).await?;
@@ -309,7 +287,7 @@ async fn finish(
                     occurrences::insert_audit_changes(tx, scope, issue, now, &rechecks::actor(id, now))
                         .await?;
                 let by = json!({ "recheckId": id });
-                analysis::recount(tx, scope, (issue, again), event, by, now).await?;
+                analysis::recount(tx, scope, issue, again, event, by, now).await?;
             }
             rechecks::finish(tx, scope, id, status, new as u32, now).await
         })

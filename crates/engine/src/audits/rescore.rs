@@ -50,7 +50,7 @@ pub(super) async fn compute(job: &JobContext) -> Result<Option<u8>, JobError> {
     };
     let record = audits::get(&mut db.read().await?, scope, audit).await?;
     let rules = rules::load(&mut db.read().await?, scope, audit).await?;
-    let Some(reckoned) = reckon(db, scope, (audit, previous_audit(&record)), &rules).await? else {
+    let Some(reckoned) = reckon(db, scope, audit, previous_audit(&record), &rules).await? else {
         return Ok(None);
     };
     let value = reckoned.health.score;
@@ -91,7 +91,8 @@ pub(super) struct Reckoned {
 pub(super) async fn reckon(
     db: &Db,
     scope: ProjectScope,
-    (audit, previous): (Uuid, Option<Uuid>),
+    audit: Uuid,
+    previous: Option<Uuid>,
     rules: &Rules,
 ) -> Result<Option<Reckoned>, JobError> {
     let project = scope.project();

@@ -12,7 +12,12 @@ use searchwright_store::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Engine, accounts::Accounts, audits::CrawlSettings, failure::Failure};
+use crate::{
+    Engine,
+    accounts::Accounts,
+    audits::{AuditFailure, CrawlSettings},
+    failure::Failure,
+};
 
 /// Upper bound of the wait between two attempts.
 const MAX_BACKOFF_MILLIS: i64 = 3_600_000;
@@ -112,6 +117,8 @@ pub enum JobError {
     Wait(i64),
     /// The job has failed for good.
     GiveUp(Box<Problem>),
+    /// The job was an audit and has failed for good.
+    AuditFailed(AuditFailure, Box<Problem>),
     /// The job may have succeeded, and nothing more is done to find out.
     Uncertain(Box<Problem>),
     /// A caller canceled the job; what had to be written has been.

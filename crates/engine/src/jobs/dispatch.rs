@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Engine,
-    audits::{audit, recheck, rescore},
+    audits::{AuditFailure, audit, recheck, rescore},
 };
 
 /// Runs a leased job to its result.
@@ -37,19 +37,20 @@ pub(super) async fn run(job: JobContext) -> Result<serde_json::Value, JobError> 
     }
 }
 
-/// Cleans up after a job that ended for good, in the transaction that ends it.
+/// Cleans up after a job that ended for good, in the transaction that ends it. `failure` is the reason if an audit failed.
 pub(super) async fn clean_up(
     engine: &Engine,
     tx: &mut Tx,
     leased: &LeasedJob,
     job: &Job,
     end: &JobEnd,
+    failure: AuditFailure,
     now: Instant,
 ) -> Result<()> {
     let succeeded = matches!(end, JobEnd::Succeeded(_));
     let event = engine.clock.id();
     match job {
-        Job::Audit { .. } if !succeeded => audit::abort(engine, tx, leased, end, now).await?,
+        Job::Audit { .. } if !succeeded => audit::abort(engine, tx, leased, end, failure, now).await?,
         Job::Recheck { recheck_id } if !succeeded => {
             let why = match end {
                 JobEnd::Failed(problem) => problem.detail.as_str(),

@@ -13,7 +13,11 @@ use uuid::Uuid;
 
 use super::{Job, JobContext, JobError, dispatch};
 use crate::{
-    Engine, accounts::Accounts, audits::CrawlSettings, failure::Result, posts::schedule::publish_all_due,
+    Engine,
+    accounts::Accounts,
+    audits::{AuditFailure, CrawlSettings},
+    failure::Result,
+    posts::schedule::publish_all_due,
     webhooks::Sender,
 };
 
@@ -178,12 +182,16 @@ async fn hear(job: &JobContext, renew: bool) -> Result<LeaseStatus, searchwright
 
 async fn end(job: &JobContext, outcome: Result<serde_json::Value, JobError>) {
     let now = job.engine.clock.now();
+    let failure = match &outcome {
+        Err(JobError::AuditFailed(failure, _)) => *failure,
+        _ => AuditFailure::Internal,
+    };
     let end = match outcome {
         Ok(result) => JobEnd::Succeeded(result),
         Err(JobError::Lost) => return,
         Err(JobError::Canceled) => JobEnd::Canceled,
         Err(JobError::Released) => JobEnd::Released,
-        Err(JobError::GiveUp(problem)) => JobEnd::Failed(problem),
+        Err(JobError::GiveUp(problem) | JobError::AuditFailed(_, problem)) => JobEnd::Failed(problem),
         Err(JobError::Uncertain(problem)) => JobEnd::Uncertain(problem),
         Err(JobError::Wait(millis)) => JobEnd::Waits(now.plus_millis(millis)),
         Err(JobError::Retry(_)) if job.leased.attempt >= MAX_ATTEMPTS => {
@@ -208,7 +216,7 @@ async fn end(job: &JobContext, outcome: Result<serde_json::Value, JobError>) {
                     && !matches!(end, JobEnd::Retry(_) | JobEnd::Waits(_) | JobEnd::Released)
                     && jobs::holds_lease(tx, &leased).await?
                 {
-                    dispatch::clean_up(&engine, tx, &leased, &payload, &end, now).await?;
+                    dispatch::clean_up(&engine, tx, &leased, &payload, &end, failure, now).await?;
                 }
                 jobs::finish(tx, &leased, end, now).await
             })

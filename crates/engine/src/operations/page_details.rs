@@ -16,8 +16,8 @@ use uuid::Uuid;
 
 use crate::{
     audits::{
-        batches::unpack_some,
         page_links::{self, Place, SHOWN},
+        stored_batch::unpack_pages,
     },
     failure::{Failure, Result, defect},
 };
@@ -64,7 +64,7 @@ pub(super) async fn load(
         let mut seen = Seen::default();
         let wanted = |id| id == place.id || place.sources.iter().any(|(_, source)| *source == id);
         for data in stored {
-            let pages = unpack_some(&data, wanted)?;
+            let pages = unpack_pages(&data, wanted)?;
             pages.iter().for_each(|facts| seen.take(facts, &place, project));
         }
         Ok::<_, Failure>(seen)

@@ -16,7 +16,7 @@ pub(crate) fn pack(batch: &Batch) -> Result<Vec<u8>> {
     let kept: Vec<Kept> = batch
         .pages
         .iter()
-        .filter_map(|page| Some((place(&page.facts.url)?, page.facts.html_200()?.more.sketch?)))
+        .filter_map(|page| Some((place(&page.facts.url)?, page.facts.html_200()?.sketch?)))
         .collect();
     postcard::to_stdvec(&kept).map_err(|e| defect("sketches", e))
 }

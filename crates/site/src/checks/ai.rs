@@ -4,7 +4,6 @@ use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Ai,
     Check, Page, Scope, Site, Test,
     evidence::{list, with},
@@ -12,7 +11,7 @@ use super::{
     questions::is_question,
     schema,
 };
-use crate::page::{HtmlFacts, not_indexable};
+use crate::page::{HtmlFacts, cut, not_indexable};
 
 const GUIDE: &str = "https://developers.google.com/search/docs/appearance/ai-features";
 const BOTS: &str = "https://github.com/ai-robots-txt/ai.robots.txt";
@@ -28,6 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The page cannot be cited in the answers of that engine.",
         recommendation: "Allow the robots named, if you want to be cited.",
         source: BOTS,
+        changed_in: [2, 2, 0],
         ..Check::warning(Ai, Test::Html(search_bots))
     },
     Check {
@@ -38,6 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "An assistant that is asked about the page cannot read it. Some of these robots do not obey robots.txt.",
         recommendation: "Allow the robots named.",
         source: BOTS,
+        changed_in: [2, 2, 0],
         ..Check::warning(Ai, Test::Html(user_bots))
     },
     Check {
@@ -49,6 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "That is a choice of policy, and no fault: models will know less of the site by heart.",
         recommendation: "Confirm that it is meant.",
         source: BOTS,
+        never_scored: true,
         ..Check::notice(Ai, Test::Site(training_bots))
     },
     Check {
@@ -69,7 +71,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Google shows no text of it, and does not use it for AI Overviews and AI Mode.",
         recommendation: "Lift the directive if the page should be cited.",
         source: GUIDE,
-        ..Check::warning(Ai, Test::Answer(snippet))
+        ..Check::warning(Ai, Test::Html(snippet))
     },
     Check {
         id: "llms-txt-missing",
@@ -80,6 +82,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Hardly anything: the file is optional, Google ignores it, and few assistants fetch it. Never scored.",
         recommendation: "Add one if it costs you nothing.",
         source: LLMS,
+        never_scored: true,
         ..Check::notice(Ai, Test::Site(llms_missing))
     },
     Check {
@@ -91,6 +94,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The few that fetch it cannot use it. Never scored.",
         recommendation: "Follow the form of llmstxt.org, or remove it.",
         source: LLMS,
+        never_scored: true,
         ..Check::notice(Ai, Test::Site(llms_invalid))
     },
     Check {
@@ -101,7 +105,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Most robots of answer engines run no scripts: they see nothing.",
         recommendation: "Render the page on the server, or in advance.",
         source: "https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics",
-        ..Check::warning(Ai, Test::Answer(js_dependent))
+        ..Check::warning(Ai, Test::Html(js_dependent))
     },
     Check {
         id: "question-heading-missing",
@@ -111,7 +115,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "People ask assistants questions; a heading that asks the same one is easily found.",
         recommendation: "Turn some headings into the questions that their parts answer.",
         source: GEO,
-        ..Check::notice(Ai, Test::Answer(no_question))
+        reads: cut::HEADINGS,
+        changed_in: [2, 2, 0],
+        ..Check::notice(Ai, Test::Html(no_question))
     },
     Check {
         id: "direct-answer-missing",
@@ -121,7 +127,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Engines quote the short answer that follows the question.",
         recommendation: "Answer first, then explain.",
         source: GEO,
-        ..Check::notice(Ai, Test::Answer(no_answer))
+        reads: cut::HEADINGS,
+        changed_in: [2, 2, 0],
+        ..Check::notice(Ai, Test::Html(no_answer))
     },
     Check {
         id: "paragraphs-long",
@@ -130,7 +138,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "They are hard to read and to quote.",
         recommendation: "Divide them.",
         source: "https://yoast.com/paragraph-length-check/",
-        ..Check::notice(Ai, Test::Answer(long_paragraphs))
+        ..Check::notice(Ai, Test::Html(long_paragraphs))
     },
     Check {
         id: "evidence-missing",
@@ -140,7 +148,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "In the study cited, sources, figures and quotations made a text more visible in answers, by up to 40 %, varying by subject.",
         recommendation: "Name sources and figures for what you claim.",
         source: GEO,
-        ..Check::notice(Ai, Test::Screened(says_little, no_evidence))
+        reads: cut::LINKS,
+        changed_in: [2, 0, 0],
+        ..Check::notice(Ai, Test::Html(no_evidence))
     },
     Check {
         id: "author-missing",
@@ -150,7 +160,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Readers and engines ask who says so.",
         recommendation: "Name the author, with a page about them.",
         source: "https://developers.google.com/search/docs/fundamentals/creating-helpful-content",
-        ..Check::notice(Ai, Test::Answer(no_author))
+        reads: cut::MARKUP,
+        changed_in: [2, 1, 0],
+        ..Check::notice(Ai, Test::Html(no_author))
     },
     Check {
         id: "entity-inconsistent",
@@ -161,6 +173,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Engines cannot tell that all are the same brand.",
         recommendation: "Use one name everywhere.",
         source: "https://developers.google.com/search/docs/appearance/site-names",
+        changed_in: [2, 0, 0],
         ..Check::notice(Ai, Test::Site(names))
     },
 ];
@@ -205,7 +218,7 @@ fn content_signal(site: &Site<'_>) -> Option<Value> {
     list("lines", signals)
 }
 
-fn snippet(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn snippet(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let rules = [
         ("meta", &page.directives.meta),
         ("header", &page.directives.header),
@@ -259,16 +272,16 @@ fn llms_invalid(site: &Site<'_>) -> Option<Value> {
     (!reasons.is_empty()).then(|| json!({"reasons": reasons, "status": file.status}))
 }
 
-fn js_dependent(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn js_dependent(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let empty = html.spa_root && html.main_words < page.thresholds().unrendered_words;
     empty.then(|| json!({"words": html.main_words}))
 }
 
-fn is_long_article(page: &Answer<'_>, html: &HtmlFacts) -> bool {
+fn is_long_article(page: &Page<'_>, html: &HtmlFacts) -> bool {
     html.main_words >= page.thresholds().article_words && schema::is_article(html, page.items())
 }
 
-fn no_question(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn no_question(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !is_long_article(page, html) || html.headings.iter().any(is_question) {
         return None;
     }
@@ -276,7 +289,7 @@ fn no_question(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     Some(headings.unwrap_or_else(|| json!({"headings": [], "total": 0})))
 }
 
-fn no_answer(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn no_answer(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let thresholds = page.thresholds();
     let answered = thresholds.answer_min_words..=thresholds.answer_max_words;
     let open = html
@@ -291,7 +304,7 @@ fn no_answer(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-fn long_paragraphs(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn long_paragraphs(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let (long, all) = (u64::from(html.long_paragraphs), u64::from(html.paragraphs));
     let share = || (long as f64 * 1_000.0 / all as f64).round() / 10.0;
     (long * 100 > all * u64::from(page.thresholds().long_paragraphs_percent))
@@ -299,7 +312,7 @@ fn long_paragraphs(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 /// A long article without numbers and quotations.
-fn says_little(page: &Answer<'_>, html: &HtmlFacts) -> bool {
+fn says_little(page: &Page<'_>, html: &HtmlFacts) -> bool {
     !html.numbers && html.quotations == 0 && is_long_article(page, html)
 }
 
@@ -313,7 +326,7 @@ fn no_evidence(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"outboundLinks": 0, "numbers": 0, "quotations": 0, "words": html.main_words}))
 }
 
-fn no_author(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn no_author(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let items = page.items();
     let article = items.iter().find(|item| item.is_article())?;
     let named = article.has("author") || article.has("creator") || html.byline;

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Indexability,
     Check, Page, Scope, Test,
     evidence::pages,
@@ -29,7 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Copies under other addresses, with parameters for example, compete with it.",
         recommendation: "Let the page name itself as canonical.",
         source: CANONICAL,
-        ..Check::notice(Indexability, Test::Answer(missing))
+        ..Check::notice(Indexability, Test::Html(missing))
     },
     Check {
         id: "canonical-multiple",
@@ -38,7 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore them all.",
         recommendation: "Keep one.",
         source: MISTAKES,
-        ..Check::error(Indexability, Test::Answer(multiple))
+        ..Check::error(Indexability, Test::Html(multiple))
     },
     Check {
         id: "canonical-relative",
@@ -47,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "A small mistake in the path, or another host serving the page, sends it astray.",
         recommendation: "Write it with scheme and host.",
         source: MISTAKES,
-        ..Check::warning(Indexability, Test::Answer(relative))
+        ..Check::warning(Indexability, Test::Html(relative))
     },
     Check {
         id: "canonical-invalid",
@@ -56,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore it.",
         recommendation: "Name the absolute URL of the page that is meant.",
         source: CANONICAL,
-        ..Check::error(Indexability, Test::Answer(invalid))
+        ..Check::error(Indexability, Test::Html(invalid))
     },
     Check {
         id: "canonical-header-mismatch",
@@ -65,7 +64,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may ignore both.",
         recommendation: "Let both name the same URL, or keep one.",
         source: CANONICAL,
-        ..Check::error(Indexability, Test::Answer(header_mismatch))
+        ..Check::error(Indexability, Test::Html(header_mismatch))
     },
     Check {
         id: "canonical-non-200",
@@ -75,6 +74,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The page asks to be replaced by one that does not exist.",
         recommendation: "Name a page that answers 200.",
         source: CANONICAL,
+        changed_in: [2, 0, 0],
         ..Check::error(Indexability, Test::Html(non_200))
     },
     Check {
@@ -95,6 +95,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Both pages may vanish from the index.",
         recommendation: "Remove noindex there, or the canonical here.",
         source: CANONICAL,
+        changed_in: [2, 0, 0],
         ..Check::error(Indexability, Test::Html(noindex))
     },
     Check {
@@ -106,6 +107,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot read the page that is meant.",
         recommendation: "Allow it in robots.txt.",
         source: CANONICAL,
+        changed_in: [2, 0, 0],
         ..Check::warning(Indexability, Test::Html(blocked))
     },
     Check {
@@ -116,6 +118,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may stop half way.",
         recommendation: "Name the last one on each page of the chain. Of two pages that name each other choose one, and let both name it.",
         source: CANONICAL,
+        changed_in: [2, 0, 0],
         ..Check::warning(Indexability, Test::Html(chain))
     },
     Check {
@@ -125,6 +128,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It asks not to be indexed itself.",
         recommendation: "Let it name itself.",
         source: MISTAKES,
+        changed_in: [2, 0, 0],
         ..Check::warning(Indexability, Test::Html(to_home))
     },
     Check {
@@ -143,7 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It sends search engines back to the insecure copy.",
         recommendation: "Write https.",
         source: CANONICAL,
-        ..Check::warning(Indexability, Test::Answer(http))
+        ..Check::warning(Indexability, Test::Html(http))
     },
     Check {
         id: "canonical-isolated",
@@ -154,6 +158,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Internal links say one thing, the canonical another; search engines may believe the links.",
         recommendation: "Link to the canonical URL.",
         source: CANONICAL,
+        changed_in: [2, 0, 0],
         ..Check::warning(Indexability, Test::Html(isolated))
     },
     Check {
@@ -169,7 +174,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Canonicals that count: in the head and in the headers.
-fn all<'a>(page: &'a Answer<'_>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
+fn all<'a>(page: &'a Page<'_>, html: &'a HtmlFacts) -> impl Iterator<Item = &'a LinkRel> {
     html.canonicals
         .iter()
         .filter(|link| link.in_head)
@@ -192,11 +197,11 @@ fn is_absolute(href: &str) -> bool {
     })
 }
 
-fn missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (page.indexable && all(page, html).next().is_none()).then(|| json!({}))
 }
 
-fn multiple(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn multiple(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let mut seen: Vec<(Option<UrlId>, &str)> = Vec::new();
     for link in all(page, html) {
         let same = |(target, href): &(Option<UrlId>, &str)| {
@@ -209,7 +214,7 @@ fn multiple(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (seen.len() > 1).then(|| json!({"values": seen.iter().take(20).map(|(_, href)| href).collect::<Vec<_>>(), "total": seen.len()}))
 }
 
-fn relative(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let relative = |link: &&LinkRel| {
         !link.href.is_empty()
             && !link.href.starts_with('#')
@@ -222,7 +227,7 @@ fn relative(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         .map(|link| json!({"value": link.href}))
 }
 
-fn invalid(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn invalid(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let broken = |href: &str| {
         let base = url::Url::parse(&page.facts.url).ok();
         let joined = base.and_then(|base| base.join(href).ok());
@@ -239,7 +244,7 @@ fn invalid(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         .map(|link| json!({"value": link.href}))
 }
 
-fn header_mismatch(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn header_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let header = page.facts.headers.canonicals.first()?;
     let element = html.canonicals.iter().find(|link| link.in_head)?;
     let differ = header.target? != element.target?;
@@ -285,7 +290,7 @@ fn to_home(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     }
     // two texts that share less than this are not the same content
     let same_content = f64::from(page.thresholds().home_likeness_percent) / 100.0;
-    let own_content = match (&html.more.sketch, &index.home.sketch) {
+    let own_content = match (&html.sketch, &index.home.sketch) {
         (Some(here), Some(there)) => here.similarity(there) < same_content,
         // a text that is much shorter than another has little in common with it; of two short ones that are about
         // as long, the titles have to say that they differ
@@ -306,7 +311,7 @@ fn cross_domain(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (!registrable(there).eq_ignore_ascii_case(registrable(here))).then(|| json!({"target": target}))
 }
 
-fn http(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn http(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let insecure = |link: &&LinkRel| {
         link.href
             .get(..5)

@@ -4,7 +4,6 @@ use searchwright_text::{CJK_CHARS_PER_WORD, is_mostly_cjk};
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Content,
     Check, Page, Scope, Test,
     evidence::{at_least, list, pages, with},
@@ -15,7 +14,7 @@ use crate::{
     dates::{self, MONTH_MS},
     graph::Same,
     json::Json,
-    page::{FILLER, HtmlFacts},
+    page::{FILLER, HtmlFacts, cut},
 };
 
 const HELPFUL: &str = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content";
@@ -30,7 +29,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "A page that says little answers few questions, and is seldom shown for any.",
         recommendation: "Add what a visitor came for, or keep the page out of the index.",
         source: HELPFUL,
-        ..Check::warning(Content, Test::Answer(thin))
+        changed_in: [2, 0, 0],
+        ..Check::warning(Content, Test::Html(thin))
     },
     Check {
         id: "text-ratio-low",
@@ -40,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors load much to read little.",
         recommendation: "Move styles and scripts into files, and remove unused markup.",
         source: "https://web.dev/articles/dom-size-and-interactivity",
-        ..Check::notice(Content, Test::Answer(text_ratio))
+        ..Check::notice(Content, Test::Html(text_ratio))
     },
     Check {
         id: "duplicate-exact",
@@ -51,6 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines show one of them, and choose it themselves.",
         recommendation: "Name one as canonical, redirect the others to it, or rewrite them.",
         source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
+        changed_in: [2, 0, 0],
         ..Check::error(Content, Test::Html(duplicate))
     },
     Check {
@@ -60,7 +61,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It says that the page was never finished.",
         recommendation: "Replace it.",
         source: HELPFUL,
-        ..Check::warning(Content, Test::Answer(lorem_ipsum))
+        changed_in: [2, 2, 0],
+        ..Check::warning(Content, Test::Html(lorem_ipsum))
     },
     Check {
         id: "template-unrendered",
@@ -69,7 +71,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors and search results show the program instead of the page.",
         recommendation: "Fix the template or the data it is filled with.",
         source: "https://developers.google.com/search/docs/appearance/title-link",
-        ..Check::error(Content, Test::Answer(template))
+        changed_in: [2, 0, 0],
+        ..Check::error(Content, Test::Html(template))
     },
     Check {
         id: "content-stale",
@@ -80,7 +83,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Readers and answer engines prefer what is kept up to date.",
         recommendation: "Look through it, update it, and say so in dateModified and in its text.",
         source: DATES,
-        ..Check::notice(Content, Test::Noted(may_be_stale, stale))
+        reads: cut::MARKUP,
+        changed_in: [2, 3, 0],
+        ..Check::notice(Content, Test::Html(stale))
     },
     Check {
         id: "date-missing",
@@ -89,11 +94,13 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot show how recent it is.",
         recommendation: "Add datePublished, and dateModified when it changes.",
         source: DATES,
-        ..Check::notice(Content, Test::Answer(date_missing))
+        reads: cut::MARKUP,
+        changed_in: [2, 1, 0],
+        ..Check::notice(Content, Test::Html(date_missing))
     },
 ];
 
-fn thin(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn thin(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable {
         return None;
     }
@@ -108,7 +115,7 @@ fn thin(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (words < least).then(|| json!({"words": words, "threshold": least}))
 }
 
-fn text_ratio(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn text_ratio(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let (text, all) = (html.text_bytes, page.facts.body_bytes);
     let low = text * 100 <= all * u64::from(page.thresholds().text_ratio_percent);
     (page.indexable && all > 0 && low).then(|| {
@@ -135,7 +142,7 @@ fn is_template(text: &str) -> bool {
     text.starts_with("{{") || text.starts_with('[')
 }
 
-fn lorem_ipsum(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn lorem_ipsum(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let found = html.placeholders.iter().find(|text| !is_template(text))?;
     // what was found begins with the phrase
     let phrase = FILLER.into_iter().find(|phrase| found.starts_with(phrase));
@@ -210,7 +217,7 @@ fn is_nothing(text: &str, word: &str) -> bool {
     alone || in_place
 }
 
-fn template(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn template(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = html
         .metas
         .iter()
@@ -242,7 +249,7 @@ fn template(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
 }
 
 /// Time of the last change by the page itself, in milliseconds since the Unix epoch, and as it says it.
-fn said_changed<'h>(page: &'h Answer<'_>, html: &'h HtmlFacts) -> Option<(i64, &'h str)> {
+fn said_changed<'h>(page: &'h Page<'_>, html: &'h HtmlFacts) -> Option<(i64, &'h str)> {
     let marked = page
         .items()
         .iter()
@@ -258,38 +265,29 @@ fn said_changed<'h>(page: &'h Answer<'_>, html: &'h HtmlFacts) -> Option<(i64, &
     said.filter_map(|date| Some((dates::iso_ms(date)?, date))).max()
 }
 
-fn months_since(page: &Answer<'_>, newest: i64) -> i64 {
+fn months_since(page: &Page<'_>, newest: i64) -> i64 {
     (page.now_ms - newest) / MONTH_MS
 }
 
-/// Of an article that does not say itself that it is new, what it says; its sitemap may still say that it is.
-fn may_be_stale(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn stale(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !schema::is_article(html, page.items()) {
         return None;
     }
     let said = said_changed(page, html);
-    let newest = said.map(|(at, _)| at).max(html.dated);
-    let new =
-        newest.is_some_and(|newest| months_since(page, newest) <= i64::from(page.thresholds().stale_months));
-    (!new).then(|| json!([said, html.dated]))
-}
-
-fn stale(page: &Page<'_>, noted: &str) -> Option<Value> {
-    let (said, in_text): (Option<(i64, String)>, Option<i64>) = serde_json::from_str(noted).ok()?;
     let listed = page.index().changed_ms(page.id());
-    let newest = said.as_ref().map(|(at, _)| *at).max(listed).max(in_text)?;
+    let newest = said.map(|(at, _)| at).max(listed).max(html.dated)?;
     let months = months_since(page, newest);
     if months <= i64::from(page.thresholds().stale_months) {
         return None;
     }
     let date = said.filter(|(at, _)| *at == newest);
-    let date = date.map_or_else(|| dates::day(newest), |(_, date)| date);
+    let date = date.map_or_else(|| dates::day(newest), |(_, date)| date.to_owned());
     Some(
-        json!({"date": date, "months": months, "inText": in_text.map(dates::day), "inSitemap": listed.map(dates::day)}),
+        json!({"date": date, "months": months, "inText": html.dated.map(dates::day), "inSitemap": listed.map(dates::day)}),
     )
 }
 
-fn date_missing(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn date_missing(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let undated = page
         .items()
         .iter()

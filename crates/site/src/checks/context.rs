@@ -1,11 +1,11 @@
 //! Arguments of the functions of checks.
 
-use std::{cell::OnceCell, ops::Deref};
+use std::cell::OnceCell;
 
 use serde_json::Value;
 
 use super::{
-    Check, Rules, Test,
+    Check, Rules,
     evidence::MAX_PAGES,
     schema::{self, Item, Markup},
     url_parts::{authority, host, path_and_query},
@@ -33,8 +33,6 @@ pub struct Context<'a> {
     pub thresholds: &'a Thresholds,
     /// Checks that are evaluated.
     pub(super) checks: &'a [&'static Check],
-    /// The same without those that are asked of answers by themselves.
-    pub(super) late: Vec<&'static Check>,
     /// The time of the audit, milliseconds since the Unix epoch.
     pub now_ms: i64,
     /// Rules for Googlebot.
@@ -51,13 +49,11 @@ impl<'a> Context<'a> {
     /// Prepares the rules of robots.txt for every robot that checks ask about.
     pub fn new(index: &'a SiteGraph, origin: &'a Origin, rules: &'a Rules, now_ms: i64) -> Self {
         let robots = Robots::parse(&origin.robots.text);
-        let is_late = |check: &&&'static Check| !matches!(check.test, Test::Answer(_));
         Self {
             index,
             origin,
             thresholds: &rules.thresholds,
             checks: &rules.checks,
-            late: rules.checks.iter().filter(is_late).copied().collect(),
             now_ms,
             googlebot: robots.agent("Googlebot"),
             search_bots: Bots::search(&robots),
@@ -124,43 +120,45 @@ impl<'a> Context<'a> {
     }
 }
 
-/// One answer by itself: all that a check may ask that looks at nothing else.
+/// A page with the audit as its context. The parts that several checks need are computed once, when the first of them asks.
 #[derive(Debug)]
-pub struct Answer<'a> {
+pub struct Page<'a> {
     /// Its facts.
     pub facts: &'a PageFacts,
-    /// Numbers in the conditions.
-    pub(super) thresholds: &'a Thresholds,
-    /// The time of the audit, milliseconds since the Unix epoch.
+    /// The audit.
+    pub context: &'a Context<'a>,
+    /// Time of the audit, or of the fetch if that was later, in milliseconds since the Unix epoch.
     pub(super) now_ms: i64,
     /// Its directives for robots.
     pub(super) directives: Directives,
-    /// It may be in the index. While the crawl goes on that is not known of all pages for which it is true: a check may ask
-    /// for it only so that without it there is nothing to find.
+    /// Whether it may be in the index.
     pub(super) indexable: bool,
     /// Path and query as in the URL that was fetched, from the first slash.
     pub(super) path_and_query: &'a str,
     markup: OnceCell<Markup<'a>>,
     elsewhere: OnceCell<Vec<&'a str>>,
+    targets: OnceCell<Vec<u64>>,
+    external: OnceCell<Vec<u64>>,
+    resources: OnceCell<Vec<(u8, usize, usize)>>,
+    forbidden: OnceCell<Option<&'a Rule>>,
 }
 
-impl<'a> Answer<'a> {
-    pub(super) fn new(
-        facts: &'a PageFacts,
-        thresholds: &'a Thresholds,
-        now_ms: i64,
-        indexable: bool,
-    ) -> Self {
+impl<'a> Page<'a> {
+    pub(super) fn new(facts: &'a PageFacts, context: &'a Context<'a>) -> Self {
         Self {
             facts,
-            thresholds,
+            context,
             // a crawl may take days
-            now_ms: now_ms.max(facts.fetched_at_ms),
+            now_ms: context.now_ms.max(facts.fetched_at_ms),
             directives: directives(facts),
-            indexable,
+            indexable: context.index.has(facts.id, PageFlags::INDEXABLE),
             path_and_query: path_and_query(&facts.url),
             markup: OnceCell::new(),
             elsewhere: OnceCell::new(),
+            targets: OnceCell::new(),
+            external: OnceCell::new(),
+            resources: OnceCell::new(),
+            forbidden: OnceCell::new(),
         }
     }
 
@@ -169,7 +167,7 @@ impl<'a> Answer<'a> {
     }
 
     pub(super) fn thresholds(&self) -> &'a Thresholds {
-        self.thresholds
+        self.context.thresholds
     }
 
     /// Path without query.
@@ -200,40 +198,6 @@ impl<'a> Answer<'a> {
         let html = self.facts.html.as_deref();
         self.markup
             .get_or_init(|| html.map(schema::markup).unwrap_or_default())
-    }
-}
-
-/// One page with everything that a check may ask about it.
-#[derive(Debug)]
-pub struct Page<'a> {
-    answer: Answer<'a>,
-    /// The audit.
-    pub context: &'a Context<'a>,
-    targets: OnceCell<Vec<u64>>,
-    external: OnceCell<Vec<u64>>,
-    resources: OnceCell<Vec<(u8, usize, usize)>>,
-    forbidden: OnceCell<Option<&'a Rule>>,
-}
-
-impl<'a> Deref for Page<'a> {
-    type Target = Answer<'a>;
-
-    fn deref(&self) -> &Answer<'a> {
-        &self.answer
-    }
-}
-
-impl<'a> Page<'a> {
-    pub(super) fn new(facts: &'a PageFacts, context: &'a Context<'a>) -> Self {
-        let indexable = context.index.has(facts.id, PageFlags::INDEXABLE);
-        Self {
-            answer: Answer::new(facts, context.thresholds, context.now_ms, indexable),
-            context,
-            targets: OnceCell::new(),
-            external: OnceCell::new(),
-            resources: OnceCell::new(),
-            forbidden: OnceCell::new(),
-        }
     }
 
     pub(super) fn index(&self) -> &'a SiteGraph {

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Crawlability,
     Check, Page, Scope, Site, Test,
     evidence::{MAX_ITEMS, list, none, with},
@@ -32,6 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Whoever follows the link ends nowhere, and search engines drop the URL from the index.",
         recommendation: "Restore the page, redirect it with 301 to the closest match, or remove the links to it.",
         source: STATUS,
+        finds_missing_pages: true,
         ..Check::error(Crawlability, Test::Url(http_4xx))
     },
     Check {
@@ -42,6 +42,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines treat it as if it were not there; a firewall may be blocking them too.",
         recommendation: "Open the page to visitors, or do not link to it; check what the firewall lets through.",
         source: STATUS,
+        changed_in: [2, 2, 0],
         ..Check::warning(Crawlability, Test::Url(http_forbidden))
     },
     Check {
@@ -60,6 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "If it is so for search engines too, the page leaves the index. One failure proves little.",
         recommendation: "Check the hosting and its limits, then recheck.",
         source: STATUS,
+        counts_if_repeated: true,
         ..Check::warning(Crawlability, Test::Url(http_no_response))
     },
     Check {
@@ -69,6 +71,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines spend their visits on pages that are not there.",
         recommendation: "Answer 404 or 410, put content on the page, or redirect to what replaces it.",
         source: "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors",
+        changed_in: [2, 0, 0],
         ..Check::warning(Crawlability, Test::Url(soft_404::found))
     },
     Check {
@@ -88,6 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers may offer the page as a download, and search engines may not index it.",
         recommendation: "Send the Content-Type that the body has, text/html for pages.",
         source: "https://mimesniff.spec.whatwg.org/",
+        changed_in: [2, 2, 0],
         ..Check::warning(Crawlability, Test::Url(content_type_mismatch))
     },
     Check {
@@ -97,7 +101,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers guess, and letters outside ASCII may come out wrong.",
         recommendation: "Put <meta charset=\"utf-8\"> first in the head.",
         source: "https://html.spec.whatwg.org/multipage/semantics.html#charset",
-        ..Check::notice(Crawlability, Test::Answer(charset_missing))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Crawlability, Test::Html(charset_missing))
     },
     Check {
         id: "doctype-missing",
@@ -106,7 +111,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers lay it out in quirks mode, as they did in the nineties.",
         recommendation: "Make <!doctype html> the first line.",
         source: "https://html.spec.whatwg.org/multipage/syntax.html#the-doctype",
-        ..Check::notice(Crawlability, Test::Answer(doctype_missing))
+        ..Check::notice(Crawlability, Test::Html(doctype_missing))
     },
     Check {
         id: "crawl-trap-suspected",
@@ -119,6 +124,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Filters and calendars without end use up the visits that other pages need.",
         recommendation: "Keep robots out of the facets with robots.txt, or name one variant as canonical.",
         source: "https://developers.google.com/search/docs/crawling-indexing/crawling-managing-faceted-navigation",
+        changed_in: [2, 2, 0],
         ..Check::warning(Crawlability, Test::Site(crawl_trap))
     },
     Check {
@@ -255,13 +261,13 @@ fn content_type_mismatch(page: &Page<'_>) -> Option<Value> {
         .then(|| json!({"contentType": declared, "sniffed": if page.facts.looks_html { "text/html" } else { "other" }, "extension": extension}))
 }
 
-fn charset_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn charset_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let charset = &html.charset;
     (charset.header.is_none() && charset.meta.is_none() && !charset.bom)
         .then(|| json!({"header": Value::Null, "bytesScanned": 1_024, "used": charset.used}))
 }
 
-fn doctype_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn doctype_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.doctype {
         return None;
     }

@@ -11,23 +11,6 @@ use crate::{
     sitemap::Sitemap,
 };
 
-/// Checks about resources of pages and links of llms.txt.
-const OF_RESOURCES: [&str; 7] = [
-    "image-broken",
-    "image-large",
-    "image-legacy-format",
-    "llms-txt-broken-link",
-    "no-cache-header",
-    "og-image-broken",
-    "og-image-small",
-];
-
-/// It judges what other pages name, which of other sites may stand where no crawl of this one looks.
-const NO_RETURN: &str = "hreflang-no-return";
-
-/// It looks at names alone, whatever they belong to.
-const NAMES: &str = "schema-unknown-type";
-
 /// Whether evidence is about an object of microdata, or lists one.
 fn is_of_microdata(evidence: &Value) -> bool {
     let says = |of: &Value| of.get("syntax").and_then(Value::as_str) == Some("microdata");
@@ -55,7 +38,7 @@ impl Check {
     /// URLs that decide, beside a page that answers so.
     pub fn dependencies(&self, told: FetchVerdict) -> Dependencies {
         match self.scope {
-            _ if OF_RESOURCES.contains(&self.id) => Dependencies::Resources,
+            _ if self.rests_on.contains(&Prerequisite::Resources) => Dependencies::Resources,
             _ if self.rests_on.contains(&Prerequisite::Targets) => Dependencies::Targets,
             Scope::Targets => Dependencies::Targets,
             Scope::Graph => Dependencies::Others,
@@ -72,15 +55,15 @@ impl Check {
 
     /// It counts the links that lead to a page.
     pub fn counts_inlinks(&self) -> bool {
-        self.rests_on.contains(&Prerequisite::InlinkCount)
+        let counts = |fact: &Prerequisite| matches!(fact, Prerequisite::InlinkCount | Prerequisite::NoInlink);
+        self.rests_on.iter().any(counts)
     }
 
     /// The same, and a page that gave no answer may hold another one. Who is linked to is no orphan.
     pub fn doubts_inlinks(&self, page: UrlId, index: &SiteGraph) -> bool {
-        match self.id {
-            "orphan-page" => index.may_be_linked(page) && index.followed_by(page).next().is_none(),
-            _ => self.counts_inlinks() && index.may_be_linked(page),
-        }
+        self.counts_inlinks()
+            && index.may_be_linked(page)
+            && !(self.rests_on.contains(&Prerequisite::NoInlink) && index.followed_by(page).next().is_some())
     }
 
     /// It is about pages that sitemaps list, and not all could be read, so that one which none lists may be listed.
@@ -117,7 +100,7 @@ impl Check {
         }
         if let FetchVerdict::Cut(lists) = told
             && lists & cut::OBJECTS != 0
-            && self.id != NAMES
+            && !self.rests_on.contains(&Prerequisite::ObjectNames)
             && (self.rests_on.contains(&Prerequisite::ObjectEnds) || is_of_microdata(evidence))
         {
             return Some("where its objects of microdata end cannot be told".to_owned());
@@ -130,7 +113,7 @@ impl Check {
     /// An alternate that the page still names and that answered, while what evidence says of it is no longer to be seen and not
     /// disproven: one on another site that names no alternates any more may do so in a sitemap.
     pub fn mute_alternate(&self, evidence: &Value, page: UrlId, index: &SiteGraph) -> Option<UrlId> {
-        if self.id != NO_RETURN {
+        if !self.rests_on.contains(&Prerequisite::ReturnLinks) {
             return None;
         }
         let (named, cut) = (urls(evidence), is_cut(evidence));

@@ -2,14 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Check, Context, Early, Finding, Page, Site, Test};
+use super::{Check, Context, Finding, Page, Site, Test};
 use crate::{
     graph::PageFlags,
     page::{PageFacts, UrlId},
 };
 
-/// Pages that each check is asked about one after the other, while its code is in the processor's caches. Of more pages the facts
-/// are no longer there when the next check asks.
+/// Pages that are evaluated together. Each check looks at all of them before the next check does, while its code is in the
+/// processor's caches; the facts of more pages would not stay there.
 pub const TOGETHER: usize = 8;
 
 /// Findings on one page.
@@ -17,78 +17,41 @@ pub const TOGETHER: usize = 8;
 pub struct Evaluated {
     /// In the order of the registry.
     pub findings: Vec<Finding>,
-    /// Findings of the crawl are to be used.
-    pub early: bool,
     /// Checks that failed, which found nothing and prove nothing.
     pub failed: Vec<&'static Check>,
 }
 
 /// Evaluates every check about pages that is not off on some pages, at best [`TOGETHER`]; nothing is found on pages of other
-/// sites. Of pages for which `early` knows what was found while the crawl went on, the rest is asked.
-pub fn evaluate(pages: &[PageFacts], early: &[Option<Early>], context: &Context<'_>) -> Vec<Evaluated> {
-    context.index.warm(pages.iter().map(|facts| facts.id));
-    let prepared: Vec<Option<Page<'_>>> = pages
-        .iter()
-        .map(|facts| {
-            let ours = context.index.has(facts.id, PageFlags::INTERNAL);
-            ours.then(|| Page::new(facts, context))
-        })
-        .collect();
-    let known = |(at, page): (usize, &Option<Page<'_>>)| {
-        let early = early.get(at)?.as_ref()?;
-        let same = page
-            .as_ref()
-            .is_some_and(|page| page.indexable == early.indexable);
-        same.then_some(early)
-    };
-    let early: Vec<Option<&Early>> = prepared.iter().enumerate().map(known).collect();
+/// sites.
+pub fn evaluate(pages: &[PageFacts], context: &Context<'_>) -> Vec<Evaluated> {
+    let prepared: Vec<Option<Page<'_>>> = pages.iter().map(|facts| internal(facts, context)).collect();
     let all = catch_unwind(AssertUnwindSafe(|| {
-        let evaluated = |early: &Option<&Early>| Evaluated {
-            early: early.is_some(),
-            ..Evaluated::default()
-        };
-        let mut all: Vec<Evaluated> = early.iter().map(evaluated).collect();
-        let is_known =
-            |(page, early): (&Option<Page<'_>>, &Option<&Early>)| page.is_none() || early.is_some();
-        let checks = if prepared.iter().zip(&early).all(is_known) {
-            &context.late
-        } else {
-            context.checks
-        };
-        for check in checks {
-            for ((page, early), of) in prepared.iter().zip(&early).zip(&mut all) {
-                if early.is_none_or(|early| early.leaves(check)) {
-                    of.findings
-                        .extend(page.as_ref().and_then(|page| ask(check, page, *early)));
-                }
+        let mut all = vec![Evaluated::default(); pages.len()];
+        for check in context.checks {
+            for (page, evaluated) in prepared.iter().zip(&mut all) {
+                let found = page.as_ref().and_then(|page| ask(check, page));
+                evaluated.findings.extend(found);
             }
         }
         all
     }));
     // one of them failed: which, is seen when each is asked alone
-    all.unwrap_or_else(|_| {
-        let each = pages.iter().zip(&early);
-        each.map(|(facts, early)| evaluate_each(facts, *early, context))
-            .collect()
-    })
+    all.unwrap_or_else(|_| pages.iter().map(|facts| evaluate_each(facts, context)).collect())
 }
 
-/// The same of one page, where some check may fail.
-fn evaluate_each(facts: &PageFacts, early: Option<&Early>, context: &Context<'_>) -> Evaluated {
-    let mut evaluated = Evaluated {
-        early: early.is_some(),
-        ..Evaluated::default()
-    };
-    if !context.index.has(facts.id, PageFlags::INTERNAL) {
+fn internal<'a>(facts: &'a PageFacts, context: &'a Context<'a>) -> Option<Page<'a>> {
+    let is_internal = context.index.has(facts.id, PageFlags::INTERNAL);
+    is_internal.then(|| Page::new(facts, context))
+}
+
+/// Evaluates every check on one page, of which some may fail.
+fn evaluate_each(facts: &PageFacts, context: &Context<'_>) -> Evaluated {
+    let mut evaluated = Evaluated::default();
+    let Some(page) = internal(facts, context) else {
         return evaluated;
-    }
-    let page = Page::new(facts, context);
-    let left = context
-        .checks
-        .iter()
-        .filter(|check| early.is_none_or(|early| early.leaves(check)));
-    for check in left {
-        match guarded(check, &facts.url, || ask(check, &page, early)) {
+    };
+    for check in context.checks {
+        match guarded(check, &facts.url, || ask(check, &page)) {
             Ok(found) => evaluated.findings.extend(found),
             Err(Failed) => evaluated.failed.push(check),
         }
@@ -96,7 +59,7 @@ fn evaluate_each(facts: &PageFacts, early: Option<&Early>, context: &Context<'_>
     evaluated
 }
 
-fn ask(check: &'static Check, page: &Page<'_>, early: Option<&Early>) -> Option<Finding> {
+fn ask(check: &'static Check, page: &Page<'_>) -> Option<Finding> {
     let facts = page.facts;
     let html = || {
         facts
@@ -105,12 +68,6 @@ fn ask(check: &'static Check, page: &Page<'_>, early: Option<&Early>) -> Option<
     };
     let evidence = match check.test {
         Test::Html(test) => test(page, html()?),
-        Test::Answer(test) => test(page, html()?),
-        Test::Screened(_, test) => test(page, html()?),
-        Test::Noted(note, test) => match early {
-            Some(early) => test(page, early.noted(check)?),
-            None => test(page, &note(page, html()?)?.to_string()),
-        },
         Test::Url(test) => test(page),
         Test::Site(_) => None,
     }?;
@@ -175,7 +132,7 @@ pub fn evaluate_one(check: &'static Check, facts: &PageFacts, context: &Context<
             page: UrlId(0),
             evidence,
         }),
-        _ => ask(check, &Page::new(facts, context), None),
+        _ => ask(check, &Page::new(facts, context)),
     });
     match asked {
         Ok(Some(finding)) => Verdict::Present(finding),

@@ -26,6 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors who follow it find nothing, and what the page says there is no longer borne out.",
         recommendation: "Link to where the page has moved or to another source, or remove the link.",
         source: CRAWLABLE,
+        changed_in: [2, 2, 0],
         ..Check::warning(Links, Test::Html(broken))
     },
     Check {
@@ -36,6 +37,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors take a detour, and one day the redirect may be gone or lead elsewhere.",
         recommendation: "Link to where the redirect leads, if that is what is meant.",
         source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-redirection-3xx",
+        changed_in: [2, 2, 0],
         ..Check::notice(Links, Test::Html(redirected))
     },
     Check {
@@ -46,6 +48,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Such answers are often meant for programs only; whether visitors see the page cannot be told.",
         recommendation: "Follow the link in a browser, and change it if it does not work there.",
         source: "https://www.rfc-editor.org/rfc/rfc9110.html#name-client-error-4xx",
+        never_scored: true,
+        changed_in: [2, 2, 0],
         ..Check::notice(Links, Test::Html(unverified))
     },
 ];

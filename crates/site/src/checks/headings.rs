@@ -4,7 +4,6 @@ use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Headings,
     Check, Page, Scope, Test,
     content::group,
@@ -27,7 +26,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The h1 tells readers and search engines what the page is about.",
         recommendation: "Add one h1.",
         source: STARTER,
-        ..Check::warning(Headings, Test::Answer(h1_missing))
+        changed_in: [2, 2, 0],
+        ..Check::warning(Headings, Test::Html(h1_missing))
     },
     Check {
         id: "h1-multiple",
@@ -36,7 +36,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Its subject is less clear.",
         recommendation: "Keep one, and make the others h2 to h6.",
         source: STRUCTURE,
-        ..Check::notice(Headings, Test::Answer(h1_multiple))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Headings, Test::Html(h1_multiple))
     },
     Check {
         id: "h1-long",
@@ -45,7 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "A heading is read at a glance.",
         recommendation: "Shorten it.",
         source: STRUCTURE,
-        ..Check::notice(Headings, Test::Answer(h1_long))
+        ..Check::notice(Headings, Test::Html(h1_long))
     },
     Check {
         id: "h1-duplicate",
@@ -55,6 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors cannot tell the pages apart.",
         recommendation: "Say in each what is special about its page.",
         source: STARTER,
+        changed_in: [2, 2, 0],
         ..Check::notice(Headings, Test::Html(h1_duplicate))
     },
     Check {
@@ -64,7 +66,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Who moves through the page by its headings looks for one that is missing.",
         recommendation: "Use the next level down.",
         source: STRUCTURE,
-        ..Check::notice(Headings, Test::Answer(skip))
+        ..Check::notice(Headings, Test::Html(skip))
     },
     Check {
         id: "heading-empty",
@@ -74,7 +76,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is announced, and says nothing.",
         recommendation: "Remove it, or use styles for the space.",
         source: STRUCTURE,
-        ..Check::notice(Headings, Test::Answer(empty))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Headings, Test::Html(empty))
     },
     Check {
         id: "subheadings-missing",
@@ -84,7 +87,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Readers cannot skim it, and answer engines find no part to quote.",
         recommendation: "Divide it with h2.",
         source: STRUCTURE,
-        ..Check::notice(Headings, Test::Answer(subheadings_missing))
+        ..Check::notice(Headings, Test::Html(subheadings_missing))
     },
 ];
 
@@ -94,16 +97,16 @@ fn h1s(html: &HtmlFacts) -> impl Iterator<Item = &Heading> {
         .filter(|heading| heading.level == 1 && !heading.text.is_empty())
 }
 
-fn h1_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn h1_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     h1s(html).next().map_or_else(none, |_| None)
 }
 
-fn h1_multiple(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn h1_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     h1s(html).nth(1)?;
     list("values", h1s(html).map(|heading| &*heading.text))
 }
 
-fn h1_long(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn h1_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let long = |heading: &&Heading| text::length(&heading.text) > page.thresholds().h1_max as usize;
     evidence_text(&h1s(html).find(long)?.text)
 }
@@ -113,7 +116,7 @@ fn h1_duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     group(page, Same::H1).map(|evidence| super::evidence::with(evidence, "value", &*heading.text))
 }
 
-fn skip(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn skip(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let skips = html
         .headings
         .windows(2)
@@ -124,7 +127,7 @@ fn skip(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-fn empty(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn empty(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let empty = html.headings.iter().filter(|heading| heading.text.is_empty());
     list(
         "headings",
@@ -132,7 +135,7 @@ fn empty(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-fn subheadings_missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn subheadings_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let divided = html.headings.iter().any(|heading| matches!(heading.level, 2 | 3));
     (html.main_words > page.thresholds().subheading_words && !divided)
         .then(|| json!({"words": html.main_words}))

@@ -4,9 +4,8 @@ use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Images,
-    Check, Test,
+    Check, Page, Test,
     evidence::{list, with},
 };
 use crate::page::{HtmlFacts, Image};
@@ -21,7 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Who cannot see the image hears its file name, and image search has nothing to go by.",
         recommendation: "Describe what it shows, or write alt=\"\" when it shows nothing.",
         source: GOOGLE,
-        ..Check::warning(Images, Test::Answer(alt_missing))
+        ..Check::warning(Images, Test::Html(alt_missing))
     },
     Check {
         id: "image-alt-long",
@@ -30,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is read out in one piece.",
         recommendation: "Shorten it, and put the rest in the text.",
         source: "https://www.w3.org/WAI/tutorials/images/tips/",
-        ..Check::notice(Images, Test::Answer(alt_long))
+        ..Check::notice(Images, Test::Html(alt_long))
     },
     Check {
         id: "image-dimensions-missing",
@@ -39,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The text jumps when the image arrives.",
         recommendation: "Set width and height.",
         source: "https://web.dev/articles/optimize-cls",
-        ..Check::notice(Images, Test::Answer(unsized_images))
+        ..Check::notice(Images, Test::Html(unsized_images))
     },
     Check {
         id: "image-lazy-first",
@@ -48,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is seen at once, and comes later than it could.",
         recommendation: "Remove loading=lazy from images at the top of the page.",
         source: "https://web.dev/articles/lcp-lazy-loading",
-        ..Check::notice(Images, Test::Answer(lazy_first))
+        ..Check::notice(Images, Test::Html(lazy_first))
     },
     Check {
         id: "picture-no-img",
@@ -58,7 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nothing is shown.",
         recommendation: "Put an <img> with src and alt in it.",
         source: "https://html.spec.whatwg.org/multipage/embedded-content.html#the-picture-element",
-        ..Check::warning(Images, Test::Answer(picture_no_img))
+        ..Check::warning(Images, Test::Html(picture_no_img))
     },
 ];
 
@@ -76,13 +75,13 @@ fn some(html: &HtmlFacts, total: u32, odd: impl Fn(&Image) -> bool) -> Option<Va
     Some(with(evidence, "total", total))
 }
 
-fn alt_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn alt_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     some(html, html.images_without_alt, |image| {
         image.alt.is_none() && !image.decorative
     })
 }
 
-fn alt_long(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn alt_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let most = page.thresholds().alt_max as usize;
     let long = html.images.iter().filter_map(|image| {
         let length = text::length(image.alt.as_deref()?);
@@ -91,14 +90,14 @@ fn alt_long(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     list("images", long)
 }
 
-fn unsized_images(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn unsized_images(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     some(html, html.images_unsized, |image| !image.sized)
 }
 
-fn lazy_first(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn lazy_first(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     html.lazy_first_image.as_deref().map(|src| json!({"src": src}))
 }
 
-fn picture_no_img(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn picture_no_img(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (html.pictures_without_img > 0).then(|| json!({"count": html.pictures_without_img}))
 }

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Indexability,
     Check, Page, Scope, Site, Test,
     evidence::{list, with},
@@ -11,7 +10,9 @@ use super::{
 };
 use crate::{
     dates,
-    page::{HtmlFacts, NotIndexable, Outcome, RobotsRules, base_url, not_indexable, refresh, resolve_http},
+    page::{
+        HtmlFacts, NotIndexable, Outcome, RobotsRules, base_url, cut, not_indexable, refresh, resolve_http,
+    },
 };
 
 const ROBOTS_META: &str = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag";
@@ -27,6 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The most important page of the site is missing from search results.",
         recommendation: "Remove what blocks it: the status, the robots directive or the foreign canonical.",
         source: "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
+        changed_in: [2, 1, 1],
         ..Check::error(Indexability, Test::Site(homepage_not_indexable))
     },
     Check {
@@ -36,7 +38,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It will not be found in search. That may be what you want.",
         recommendation: "Remove the directive if the page should rank.",
         source: "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
-        ..Check::notice(Indexability, Test::Answer(noindex))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Indexability, Test::Html(noindex))
     },
     Check {
         id: "robots-directive-conflict",
@@ -45,7 +48,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines take the stricter one, which may not be the one you meant.",
         recommendation: "Keep one of them.",
         source: ROBOTS_META,
-        ..Check::warning(Indexability, Test::Answer(directive_conflict))
+        changed_in: [2, 2, 0],
+        ..Check::warning(Indexability, Test::Html(directive_conflict))
     },
     Check {
         id: "robots-directive-unknown",
@@ -54,7 +58,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It has no effect; a misspelled noindex leaves the page in the index.",
         recommendation: "Correct the spelling or remove it.",
         source: ROBOTS_META,
-        ..Check::notice(Indexability, Test::Answer(directive_unknown))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Indexability, Test::Html(directive_unknown))
     },
     Check {
         id: "robots-nofollow-page",
@@ -72,7 +77,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines treat the page as if it said noindex.",
         recommendation: "Remove the directive if the page is still valid.",
         source: ROBOTS_META,
-        ..Check::warning(Indexability, Test::Answer(unavailable_after))
+        ..Check::warning(Indexability, Test::Html(unavailable_after))
     },
     Check {
         id: "noimageindex",
@@ -81,7 +86,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Its images will not be found in image search.",
         recommendation: "Remove the directive if they should be.",
         source: ROBOTS_META,
-        ..Check::notice(Indexability, Test::Answer(noimageindex))
+        ..Check::notice(Indexability, Test::Html(noimageindex))
     },
     Check {
         id: "head-element-in-body",
@@ -90,7 +95,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore them there.",
         recommendation: "Move the element that ended the head into the body.",
         source: "https://developers.google.com/search/docs/crawling-indexing/valid-page-metadata",
-        ..Check::warning(Indexability, Test::Answer(head_in_body))
+        ..Check::warning(Indexability, Test::Html(head_in_body))
     },
     Check {
         id: "meta-refresh",
@@ -99,7 +104,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is slower than a redirect, confuses the back button, and search engines understand it less surely.",
         recommendation: "Redirect with HTTP 301.",
         source: "https://developers.google.com/search/docs/crawling-indexing/301-redirects",
-        ..Check::warning(Indexability, Test::Answer(meta_refresh))
+        changed_in: [2, 0, 0],
+        ..Check::warning(Indexability, Test::Html(meta_refresh))
     },
     Check {
         id: "robots-blocked-page",
@@ -110,6 +116,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Its content is not read, yet the bare address may appear in search.",
         recommendation: "Allow it, or let it be read and say noindex.",
         source: ROBOTS_TXT,
+        changed_in: [2, 0, 0],
         ..Check::notice(Indexability, Test::Url(blocked_page))
     },
     Check {
@@ -121,6 +128,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may see the page broken, or without its content.",
         recommendation: "Allow the files that pages are built with.",
         source: ROBOTS_TXT,
+        reads: cut::RESOURCES,
+        changed_in: [2, 0, 0],
         ..Check::warning(Indexability, Test::Html(blocked_resource))
     },
 ];
@@ -141,7 +150,7 @@ fn homepage_not_indexable(site: &Site<'_>) -> Option<Value> {
     Some(json!({"reason": reason.code(), "status": home.facts.status(), "homeUrl": home.facts.url}))
 }
 
-fn sources(page: &Answer<'_>, set: impl Fn(&RobotsRules) -> bool) -> Option<Value> {
+fn sources(page: &Page<'_>, set: impl Fn(&RobotsRules) -> bool) -> Option<Value> {
     let rules = [
         ("meta", &page.directives.meta),
         ("header", &page.directives.header),
@@ -154,11 +163,11 @@ fn sources(page: &Answer<'_>, set: impl Fn(&RobotsRules) -> bool) -> Option<Valu
     list("directives", values)
 }
 
-fn noindex(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn noindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     sources(page, |rules| rules.noindex)
 }
 
-fn directive_conflict(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn directive_conflict(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let (meta, header) = (&page.directives.meta, &page.directives.header);
     let disagree = meta.index && header.noindex
         || meta.noindex && header.index
@@ -167,7 +176,7 @@ fn directive_conflict(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     disagree.then(|| json!({"meta": meta.values.join(", "), "header": header.values.join(", ")}))
 }
 
-fn directive_unknown(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn directive_unknown(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     list(
         "tokens",
         page.directives
@@ -188,7 +197,7 @@ fn nofollow_page(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (internal > 0).then(|| with(evidence, "internalLinks", internal))
 }
 
-fn unavailable_after(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn unavailable_after(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let rules = [&page.directives.meta, &page.directives.header];
     let past = |date: &&str| dates::any_ms(date).is_some_and(|ms| ms < page.now_ms);
     let date = rules
@@ -198,16 +207,16 @@ fn unavailable_after(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     Some(json!({"date": date}))
 }
 
-fn noimageindex(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn noimageindex(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     sources(page, |rules| rules.noimageindex)
 }
 
-fn head_in_body(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn head_in_body(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let evidence = list("elements", html.head_in_body.iter().map(|element| &**element))?;
     Some(with(evidence, "endedBy", html.head_ended_by.as_deref()))
 }
 
-fn meta_refresh(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn meta_refresh(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let meta = html.metas.iter().find(|meta| &*meta.name == "=refresh")?;
     let (delay, target) = refresh(&meta.content)?;
     Some(json!({"delay": delay, "target": target}))

@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::International,
     Check, Page, Scope, Test,
     evidence::{list, none},
@@ -28,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Screen readers, translators and search engines have to guess the language.",
         recommendation: "Add lang, such as <html lang=\"en\">.",
         source: LANG,
-        ..Check::warning(International, Test::Answer(lang_missing))
+        ..Check::warning(International, Test::Html(lang_missing))
     },
     Check {
         id: "lang-invalid",
@@ -37,7 +36,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is ignored.",
         recommendation: "Use a tag such as en, de-AT or zh-Hant.",
         source: "https://www.rfc-editor.org/info/bcp47",
-        ..Check::warning(International, Test::Answer(lang_invalid))
+        changed_in: [2, 2, 0],
+        ..Check::warning(International, Test::Html(lang_invalid))
     },
     Check {
         id: "hreflang-invalid-code",
@@ -46,6 +46,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore the alternate.",
         recommendation: "Correct the code.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::error(International, Test::Html(invalid_code))
     },
     Check {
@@ -55,7 +56,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Google asks for complete URLs, and relative ones break when the page moves.",
         recommendation: "Write it with scheme and host.",
         source: HREFLANG,
-        ..Check::warning(International, Test::Answer(relative))
+        changed_in: [2, 3, 0],
+        ..Check::warning(International, Test::Html(relative))
     },
     Check {
         id: "hreflang-no-self",
@@ -65,6 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may ignore the set.",
         recommendation: "List every version on every version, itself included.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::warning(International, Test::Html(no_self))
     },
     Check {
@@ -75,6 +78,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nothing says which version visitors of other languages should see.",
         recommendation: "Add x-default for the version, or the chooser, that fits everybody else.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::notice(International, Test::Html(no_x_default))
     },
     Check {
@@ -84,17 +88,19 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot tell which one is meant.",
         recommendation: "Name one URL for each code.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::warning(International, Test::Html(conflict))
     },
     Check {
         id: "hreflang-no-return",
-        rests_on: &[Prerequisite::Alternates],
+        rests_on: &[Prerequisite::ReturnLinks, Prerequisite::Alternates],
         title: "Alternate does not link back",
         scope: Scope::Targets,
         description: "An alternate of an indexable page does not name the page as its alternate, neither in its head nor in its Link headers. On another site only one that was read to its end and names alternates is judged: those of others may stand in a sitemap.",
         why_it_matters: "Search engines ignore alternates that are not confirmed from the other side.",
         recommendation: "List every version on every version.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::error(International, Test::Html(no_return))
     },
     Check {
@@ -105,6 +111,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors of that language are sent to a page that does not exist.",
         recommendation: "Correct the URL, or remove the alternate.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::error(International, Test::Html(non_200))
     },
     Check {
@@ -115,6 +122,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may ignore it.",
         recommendation: "Name the URL at the end of the redirect.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::warning(International, Test::Html(redirect))
     },
     Check {
@@ -126,6 +134,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "A page that is not in the index cannot be shown in another's place.",
         recommendation: "Name the canonical, indexable URL of that language.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::warning(International, Test::Html(not_indexable))
     },
     Check {
@@ -137,18 +146,19 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "One of the two is wrong, and visitors may get a page that they cannot read.",
         recommendation: "Make them agree.",
         source: HREFLANG,
+        changed_in: [2, 3, 0],
         ..Check::warning(International, Test::Html(lang_mismatch))
     },
 ];
 
-fn lang_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn lang_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.lang.as_deref().is_some_and(|lang| !lang.is_empty()) {
         return None;
     }
     none()
 }
 
-fn lang_invalid(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn lang_invalid(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let lang = html
         .lang
         .as_deref()
@@ -171,7 +181,7 @@ fn invalid_code(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     )
 }
 
-fn relative(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn relative(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let absolute = |href: &str| {
         ["http://", "https://"].iter().any(|scheme| {
             href.get(..scheme.len())

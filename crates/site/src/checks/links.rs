@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Links,
     Check, Page, Scope, Test,
     crawlability::is_missing,
@@ -18,6 +17,7 @@ use crate::{
     graph::{PageFlags, State, has_all_ids, named},
     page::{
         HtmlFacts, LINK_CODE, LINK_FRAGMENT, LINK_MALFORMED, LINK_OTHER_SCHEME, Link, REL_NOFOLLOW, UrlId,
+        cut,
     },
 };
 
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "orphan-page",
-        rests_on: &[Prerequisite::Crawl, Prerequisite::InlinkCount],
+        rests_on: &[Prerequisite::Crawl, Prerequisite::NoInlink],
         title: "Orphan page",
         scope: Scope::Graph,
         needs_audit: true,
@@ -55,6 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors do not find it, and search engines take it for unimportant.",
         recommendation: "Link to it from pages on the same subject.",
         source: CRAWLABLE,
+        changed_in: [1, 2, 0],
         ..Check::warning(Links, Test::Html(inlinks::orphan))
     },
     Check {
@@ -66,6 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It depends on that one link to be found.",
         recommendation: "Link to it from more pages on the same subject.",
         source: CRAWLABLE,
+        changed_in: [2, 1, 0],
         ..Check::notice(Links, Test::Html(inlinks::single_inlink))
     },
     Check {
@@ -86,10 +88,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The link does not help the page it leads to.",
         recommendation: "Remove the rel value from links within the site.",
         source: QUALIFY,
-        ..Check::warning(
-            Links,
-            Test::Screened(|_, html| any(marked_nofollow, html), nofollow),
-        )
+        ..Check::warning(Links, Test::Html(nofollow))
     },
     Check {
         id: "mixed-follow-inlinks",
@@ -99,6 +98,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The mixture is seldom meant, and has no effect beyond losing some of the links.",
         recommendation: "Remove nofollow from links within the site.",
         source: QUALIFY,
+        changed_in: [2, 0, 0],
         ..Check::notice(Links, Test::Html(inlinks::mixed_follow))
     },
     Check {
@@ -108,7 +108,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nobody finds anything among them, and each counts for little.",
         recommendation: "Split the page, or link to categories instead.",
         source: CRAWLABLE,
-        ..Check::notice(Links, Test::Answer(many_links))
+        ..Check::notice(Links, Test::Html(many_links))
     },
     Check {
         id: "anchor-empty",
@@ -118,7 +118,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Neither search engines nor people who cannot see it know where it leads.",
         recommendation: "Give it a text, or its image an alt text.",
         source: "https://dequeuniversity.com/rules/axe/latest/link-name",
-        ..Check::notice(Links, Test::Screened(|_, html| any(empty, html), anchor_empty))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Links, Test::Html(anchor_empty))
     },
     Check {
         id: "anchor-generic",
@@ -127,10 +128,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The text of a link tells visitors and search engines what its target is about.",
         recommendation: "Name what the link leads to.",
         source: CRAWLABLE,
-        ..Check::notice(
-            Links,
-            Test::Screened(|_, html| any(generic, html), anchor_generic),
-        )
+        ..Check::notice(Links, Test::Html(anchor_generic))
     },
     Check {
         id: "anchor-uncrawlable",
@@ -139,7 +137,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines follow only links with an address.",
         recommendation: "Put the target's URL in href; use a button for what is no link.",
         source: CRAWLABLE,
-        ..Check::warning(Links, Test::Answer(uncrawlable))
+        ..Check::warning(Links, Test::Html(uncrawlable))
     },
     Check {
         id: "link-malformed",
@@ -148,7 +146,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It leads nowhere.",
         recommendation: "Correct the address.",
         source: "https://url.spec.whatwg.org/",
-        ..Check::warning(Links, Test::Screened(|_, html| any(unreadable, html), malformed))
+        ..Check::warning(Links, Test::Html(malformed))
     },
     Check {
         id: "broken-fragment",
@@ -159,10 +157,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nothing happens when it is followed.",
         recommendation: "Correct the fragment, or give the target that id.",
         source: "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
-        ..Check::notice(
-            Links,
-            Test::Screened(|_, html| any(with_fragment, html), fragment),
-        )
+        changed_in: [2, 0, 0],
+        ..Check::notice(Links, Test::Html(fragment))
     },
     Check {
         id: "http-internal-link",
@@ -171,10 +167,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors take a detour over an insecure connection.",
         recommendation: "Write https, or leave out scheme and host.",
         source: "https://developers.google.com/search/docs/crawling-indexing/site-move-with-url-changes",
-        ..Check::warning(
-            Links,
-            Test::Screened(|page, html| page.is_https() && any(unencrypted, html), insecure),
-        )
+        reads: cut::LINKS,
+        ..Check::warning(Links, Test::Html(insecure))
     },
     Check {
         id: "pagination-not-linked",
@@ -263,7 +257,7 @@ fn nofollow(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("links", wasted.map(|found| link(page, found)))
 }
 
-fn many_links(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn many_links(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.links_total <= page.thresholds().links_max {
         return None;
     }
@@ -273,11 +267,6 @@ fn many_links(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         0 => evidence,
         left_out => with(with(evidence, "linksRead", read), "linksLeftOut", left_out),
     })
-}
-
-/// Whether there is any that a check is about.
-fn any<'h, I: Iterator<Item = Link<'h>>>(of: fn(&'h HtmlFacts) -> I, html: &'h HtmlFacts) -> bool {
-    of(html).next().is_some()
 }
 
 fn empty(html: &HtmlFacts) -> impl Iterator<Item = Link<'_>> {
@@ -302,7 +291,7 @@ fn anchor_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("links", generic(html).map(|found| link(page, found)))
 }
 
-fn uncrawlable(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn uncrawlable(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let evidence = list("html", html.uncrawlable_links.iter().map(|html| &**html))?;
     Some(with(evidence, "total", html.uncrawlable_total))
 }

@@ -3,12 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Mobile,
-    Check, Test,
+    Check, Page, Test,
     evidence::{list, none},
 };
-use crate::page::HtmlFacts;
+use crate::page::{HtmlFacts, cut};
 
 const VIEWPORT: &str = "https://developer.chrome.com/docs/lighthouse/pwa/viewport";
 
@@ -21,7 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Phones show it as if it were on a desk, much too small.",
         recommendation: "Add <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">.",
         source: VIEWPORT,
-        ..Check::warning(Mobile, Test::Answer(missing))
+        ..Check::warning(Mobile, Test::Html(missing))
     },
     Check {
         id: "viewport-fixed",
@@ -30,7 +29,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The page does not adapt to the width of the screen.",
         recommendation: "Use width=device-width.",
         source: VIEWPORT,
-        ..Check::warning(Mobile, Test::Answer(fixed))
+        changed_in: [2, 0, 0],
+        ..Check::warning(Mobile, Test::Html(fixed))
     },
     Check {
         id: "viewport-zoom-off",
@@ -39,7 +39,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Who cannot read small text cannot make it larger.",
         recommendation: "Remove both.",
         source: "https://dequeuniversity.com/rules/axe/latest/meta-viewport",
-        ..Check::notice(Mobile, Test::Answer(zoom_off))
+        changed_in: [2, 0, 0],
+        ..Check::notice(Mobile, Test::Html(zoom_off))
     },
     Check {
         id: "plugin-content",
@@ -48,7 +49,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "No browser of today shows it.",
         recommendation: "Replace it by HTML, video or an image.",
         source: "https://developer.chrome.com/docs/lighthouse/seo/plugins",
-        ..Check::warning(Mobile, Test::Answer(plugin))
+        reads: cut::RESOURCES,
+        ..Check::warning(Mobile, Test::Html(plugin))
     },
 ];
 
@@ -85,11 +87,11 @@ fn property(content: &str, name: &str) -> Option<String> {
     values.last().map(|(_, value)| value.to_ascii_lowercase())
 }
 
-fn missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     viewport(html).map_or_else(none, |_| None)
 }
 
-fn fixed(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn fixed(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let content = viewport(html)?;
     let adapts = property(content, "width").as_deref() == Some("device-width")
         // a scale of 1 means the same
@@ -97,7 +99,7 @@ fn fixed(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (!adapts).then(|| json!({"content": content}))
 }
 
-fn zoom_off(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn zoom_off(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let content = viewport(html)?;
     let least = page.thresholds().zoom_min as f32;
     let off = matches!(property(content, "user-scalable").as_deref(), Some("no" | "0"))
@@ -106,7 +108,7 @@ fn zoom_off(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     off.then(|| json!({"content": content}))
 }
 
-fn plugin(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn plugin(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("plugins", html.plugins.iter().map(|plugin| &**plugin))
 }
 

@@ -4,7 +4,6 @@ use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::{Content, International},
     Check, Page, Scope, Test,
     evidence::{pages, with},
@@ -21,10 +20,11 @@ pub(super) const CHECKS: &[Check] = &[
         needs_whole: true,
         title: "Nearly the same page",
         scope: Scope::Graph,
-        description: "The main texts of two indexable pages or more share at least nine in ten of their runs of five words (Jaccard). That is counted for the 2,000 pages nearest to the start, and estimated beyond, with the standard error that the evidence names.",
+        description: "The main texts of two indexable pages or more share at least nine in ten of their runs of five words (Jaccard). The share is an estimate from a sketch of each text, with the standard error that the evidence names.",
         why_it_matters: "Search engines show one of them, and choose it themselves.",
         recommendation: "Make the pages differ in what they say, or merge them and redirect.",
         source: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
+        changed_in: [2, 3, 0],
         ..Check::warning(Content, Test::Html(near))
     },
     Check {
@@ -34,7 +34,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Only readers with an academic training follow it without effort.",
         recommendation: "Write shorter sentences, and shorter words where there are any.",
         source: "https://doi.org/10.1037/h0057532",
-        ..Check::notice(Content, Test::Answer(hard))
+        changed_in: [2, 0, 0],
+        ..Check::notice(Content, Test::Html(hard))
     },
     Check {
         id: "cannibalisation",
@@ -53,7 +54,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers offer to translate it, and screen readers pronounce it, as if it were the declared one.",
         recommendation: "Set lang on the html element to the language of the text.",
         source: "https://www.w3.org/International/questions/qa-html-language-declarations",
-        ..Check::notice(International, Test::Answer(language))
+        changed_in: [2, 2, 0],
+        ..Check::notice(International, Test::Html(language))
     },
 ];
 
@@ -74,17 +76,12 @@ fn near(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         "similarity",
         f64::from(group.percent) / 100.0,
     );
-    let evidence = if group.counted {
-        with(evidence, "similarityIs", "counted")
-    } else {
-        // from 128 hashes of each text: all words are kept of the pages nearest to the start only
-        let error = standard_error(html.main_words, group.percent);
-        with(
-            with(evidence, "similarityIs", "estimated"),
-            "standardError",
-            error,
-        )
-    };
+    let evidence = with(evidence, "similarityIs", "estimated");
+    let evidence = with(
+        evidence,
+        "standardError",
+        standard_error(html.main_words, group.percent),
+    );
     let name = text::hash(page.key(group.first).as_bytes());
     Some(with(evidence, "groupId", format!("{name:016x}")))
 }
@@ -113,18 +110,18 @@ fn cannibalisation(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     ))
 }
 
-fn hard(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn hard(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let limits = page.thresholds();
-    let found = html.more.hard.filter(|found| {
+    let found = html.hard.filter(|found| {
         html.main_words >= limits.readability_words && found.score < f64::from(limits.readability_min)
     })?;
     Some(json!({"score": found.score, "formula": found.formula, "threshold": limits.readability_min}))
 }
 
-fn language(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn language(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let limits = page.thresholds();
     let is_enough = html.main_words >= limits.language_words;
-    let found = html.more.language.as_ref().filter(|_| is_enough)?;
+    let found = html.language.as_ref().filter(|_| is_enough)?;
     if u32::from(found.confidence) < limits.language_percent {
         return None;
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer, Category::Performance, Check, Scope, Site, Test, evidence::at_least, prerequisite::Prerequisite,
+    Category::Performance, Check, Page, Scope, Site, Test, evidence::at_least, prerequisite::Prerequisite,
 };
 use crate::page::HtmlFacts;
 
@@ -15,7 +15,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nothing can be shown before it.",
         recommendation: "Cache the page, or bring the server closer to its visitors.",
         source: "https://web.dev/articles/ttfb",
-        ..Check::warning(Performance, Test::Answer(ttfb))
+        changed_in: [2, 0, 0],
+        ..Check::warning(Performance, Test::Html(ttfb))
     },
     Check {
         id: "html-over-2mb",
@@ -24,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Googlebot indexes the first 2 MB and drops the rest.",
         recommendation: "Move data and styles into files, and split the page.",
         source: "https://developers.google.com/search/docs/crawling-indexing/googlebot",
-        ..Check::error(Performance, Test::Answer(over_2mb))
+        ..Check::error(Performance, Test::Html(over_2mb))
     },
     Check {
         id: "html-large",
@@ -33,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It takes long to load and to lay out, above all on phones.",
         recommendation: "Move data and styles into files, and split the page.",
         source: "https://web.dev/articles/dom-size-and-interactivity",
-        ..Check::warning(Performance, Test::Answer(large))
+        ..Check::warning(Performance, Test::Html(large))
     },
     Check {
         id: "dom-large",
@@ -42,7 +43,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers need more memory and time for every change.",
         recommendation: "Simplify the markup, and load long lists in parts.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/dom-size",
-        ..Check::notice(Performance, Test::Answer(dom))
+        ..Check::notice(Performance, Test::Html(dom))
     },
     Check {
         id: "no-compression",
@@ -51,7 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is several times larger on the wire than need be.",
         recommendation: "Switch on br or gzip in the server.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/uses-text-compression",
-        ..Check::warning(Performance, Test::Answer(compression))
+        ..Check::warning(Performance, Test::Html(compression))
     },
     Check {
         id: "many-resources",
@@ -60,7 +61,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Each is a request, and many hold up the page.",
         recommendation: "Bundle them, and remove what is not used.",
         source: "https://web.dev/articles/critical-rendering-path",
-        ..Check::notice(Performance, Test::Answer(resources))
+        ..Check::notice(Performance, Test::Html(resources))
     },
     Check {
         id: "http1-only",
@@ -75,32 +76,32 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn ttfb(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn ttfb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.facts.ttfb_ms > page.thresholds().ttfb_ms).then(|| json!({"ms": page.facts.ttfb_ms}))
 }
 
 fn http1_only(site: &Site<'_>) -> Option<Value> {
-    site.origin().more.http1_only.then(|| json!({"alpn": "http/1.1"}))
+    site.origin().http1_only.then(|| json!({"alpn": "http/1.1"}))
 }
 
 /// Bytes read of the page.
-fn bytes(page: &Answer<'_>) -> Value {
+fn bytes(page: &Page<'_>) -> Value {
     at_least(json!({"bytes": page.facts.body_bytes}), page.facts.cut.is_some())
 }
 
-fn over_2mb(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn over_2mb(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.facts.body_bytes > page.thresholds().html_max_bytes).then(|| bytes(page))
 }
 
-fn large(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn large(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.facts.body_bytes > page.thresholds().html_large_bytes).then(|| bytes(page))
 }
 
-fn dom(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn dom(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (html.elements > page.thresholds().dom_max).then(|| json!({"nodes": html.elements}))
 }
 
-fn compression(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn compression(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let facts = page.facts;
     let encoded = facts
         .headers
@@ -111,6 +112,6 @@ fn compression(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     (plain && facts.body_bytes > page.thresholds().compress_min_bytes).then(|| bytes(page))
 }
 
-fn resources(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn resources(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     (html.resources_total > page.thresholds().resources_max).then(|| json!({"count": html.resources_total}))
 }

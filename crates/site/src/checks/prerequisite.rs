@@ -29,6 +29,14 @@ pub(crate) enum Prerequisite {
     Listed,
     /// Number of pages that link to the page.
     InlinkCount,
+    /// That no page links to the page.
+    NoInlink,
+    /// Resources that pages need, or links of llms.txt.
+    Resources,
+    /// What other pages name as their alternates, which those of other sites may do where no crawl of this site looks.
+    ReturnLinks,
+    /// Names in microdata, whatever object they belong to.
+    ObjectNames,
     /// Contents of the alternates of the page.
     Alternates,
     /// Ends of objects of microdata, whatever evidence says of them.

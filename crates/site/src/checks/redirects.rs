@@ -49,6 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors and links end nowhere.",
         recommendation: "Redirect to a page that exists, or answer 410.",
         source: REDIRECTS,
+        changed_in: [2, 0, 0],
         ..Check::error(Redirects, Test::Url(to_error))
     },
     Check {

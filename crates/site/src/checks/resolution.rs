@@ -2,15 +2,9 @@
 //! where it could have found it: an audit and a recheck resolve by the same rules, and never by silence.
 
 use super::{
-    Category, Check, Test, fetch_verdict::FetchVerdict, prerequisite::Prerequisite,
-    structured_data::is_owner_unsure,
+    Check, Test, fetch_verdict::FetchVerdict, prerequisite::Prerequisite, structured_data::is_owner_unsure,
 };
-use crate::{
-    graph::SiteGraph,
-    http_status::is_transient,
-    origin::Origin,
-    page::{PageFacts, cut},
-};
+use crate::{graph::SiteGraph, http_status::is_transient, origin::Origin, page::PageFacts};
 
 /// Reason that an occurrence is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,9 +72,8 @@ impl Prerequisite {
                 // of one that was asked and gave no answer says `unmet_beside`
                 (!origin.permits_root()).then_some("robots.txt forbids to fetch the root")
             }
-            Self::Connection => (origin.root.starts_with("https:")
-                && origin.more.certificate_until_ms.is_none())
-            .then_some("nothing is known of the connection to the site"),
+            Self::Connection => (origin.root.starts_with("https:") && origin.certificate_until_ms.is_none())
+                .then_some("nothing is known of the connection to the site"),
             Self::Owner => home
                 .is_some_and(is_owner_unsure)
                 .then_some("what belongs to the markup of the home page cannot be told"),
@@ -88,15 +81,16 @@ impl Prerequisite {
             Self::Targets
             | Self::Inlinks
             | Self::InlinkCount
+            | Self::NoInlink
+            | Self::Resources
+            | Self::ReturnLinks
+            | Self::ObjectNames
             | Self::Alternates
             | Self::ObjectEnds
             | Self::Listed => None,
         }
     }
 }
-
-/// It says that a page is not there, so that a page which is not there proves nothing.
-const NOT_THERE: &str = "http-4xx";
 
 impl Check {
     /// Reason that nothing can be told of the problem, wherever it was; `None` when it can.
@@ -130,38 +124,19 @@ impl Check {
     pub fn resolution(&self, told: FetchVerdict) -> Option<Resolution> {
         let of_html = match self.test {
             Test::Site(_) => return Some(Resolution::Fixed),
-            Test::Html(_) | Test::Answer(_) | Test::Screened(..) | Test::Noted(..) => true,
+            Test::Html(_) => true,
             Test::Url(_) => false,
         };
         match told {
             FetchVerdict::Nothing => None,
-            FetchVerdict::Gone if self.id == NOT_THERE => Some(Resolution::Fixed),
+            FetchVerdict::Gone if self.finds_missing_pages => Some(Resolution::Fixed),
             FetchVerdict::Gone => Some(Resolution::PageGone),
             FetchVerdict::Moved if of_html => Some(Resolution::PageGone),
             FetchVerdict::Address if of_html => None,
             FetchVerdict::Beginning if of_html && self.needs_whole => None,
-            FetchVerdict::Cut(lists) if of_html && lists & self.lists() != 0 => None,
+            FetchVerdict::Cut(lists) if of_html && lists & self.reads != 0 => None,
             FetchVerdict::Other if of_html => Some(Resolution::NotApplicable),
             _ => Some(Resolution::Fixed),
-        }
-    }
-
-    /// Lists it looks at of which a page may have more than is kept: bits of [`cut`].
-    fn lists(&self) -> u8 {
-        match (self.id, self.category) {
-            ("robots-blocked-resource" | "no-cache-header" | "form-insecure" | "plugin-content", _) => {
-                cut::RESOURCES
-            }
-            ("localhost-link" | "staging-host-leak", _) => cut::LINKS | cut::RESOURCES,
-            ("url-tracking-params" | "evidence-missing" | "http-internal-link", _) => cut::LINKS,
-            ("author-missing" | "date-missing" | "content-stale", _) => cut::MARKUP,
-            ("question-heading-missing" | "direct-answer-missing", _) => cut::HEADINGS,
-            (_, Category::Headings) => cut::HEADINGS,
-            (_, Category::Images) => cut::IMAGES,
-            (_, Category::StructuredData) => cut::MARKUP,
-            (_, Category::International) => cut::ALTERNATES,
-            (_, Category::Links) => cut::LINKS,
-            _ => 0,
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     http_status::is_bot_refusal,
-    page::HtmlFacts,
+    page::{HtmlFacts, cut},
     resources::{Resource, purpose},
 };
 
@@ -30,6 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors see a gap or a broken frame.",
         recommendation: "Correct its src, or put the file back.",
         source: GOOGLE,
+        rests_on: &[Prerequisite::Resources],
         ..Check::error(Images, Test::Html(broken))
     },
     Check {
@@ -40,6 +41,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It takes seconds on a phone, and much of what visitors pay for.",
         recommendation: "Scale it to the size at which it is shown, and compress it.",
         source: "https://web.dev/articles/compress-images",
+        rests_on: &[Prerequisite::Resources],
         ..Check::warning(Images, Test::Html(large))
     },
     Check {
@@ -50,6 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Newer formats show the same with a half to a third of the bytes.",
         recommendation: "Offer WebP or AVIF in a <picture>, or let the server send them to browsers that ask for them.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/uses-webp-images",
+        rests_on: &[Prerequisite::Resources],
         ..Check::notice(Images, Test::Html(legacy))
     },
     Check {
@@ -60,6 +63,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers load it anew on every page.",
         recommendation: "Send Cache-Control with a long max-age, and change the name of the file when it changes.",
         source: "https://developer.chrome.com/docs/lighthouse/performance/uses-long-cache-ttl",
+        reads: cut::RESOURCES,
+        rests_on: &[Prerequisite::Resources],
         ..Check::notice(Performance, Test::Html(uncached))
     },
     Check {
@@ -70,6 +75,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Cards in social networks and chats come without a picture.",
         recommendation: "Name an image that everybody can load, by its absolute URL.",
         source: OPEN_GRAPH,
+        rests_on: &[Prerequisite::Resources],
         ..Check::warning(Social, Test::Html(card_broken))
     },
     Check {
@@ -81,17 +87,19 @@ pub(super) const CHECKS: &[Check] = &[
         recommendation: "Name an image of 1200 by 630 pixels or more.",
         source: "https://developers.facebook.com/docs/sharing/webmasters/images/",
         degree: Some(by_size),
+        rests_on: &[Prerequisite::Resources],
         ..Check::notice(Social, Test::Html(card_small))
     },
     Check {
         id: "llms-txt-broken-link",
-        rests_on: &[Prerequisite::Llms],
+        rests_on: &[Prerequisite::Resources, Prerequisite::Llms],
         title: "llms.txt names pages that are not there",
         scope: Scope::Site,
         description: "A link of /llms.txt does not answer 200.",
         why_it_matters: "The few assistants that read the file find nothing there. Google ignores it.",
         recommendation: "Correct the links, or remove them.",
         source: "https://llmstxt.org/",
+        never_scored: true,
         ..Check::notice(Ai, Test::Site(llms_links))
     },
 ];
@@ -162,7 +170,7 @@ fn legacy(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
             Some("image/jpeg" | "image/jpg" | "image/png" | "image/gif")
         )
     };
-    let offered = |place: usize| html.more.modern_images.iter().any(|of| usize::from(*of) == place);
+    let offered = |place: usize| html.modern_images.iter().any(|of| usize::from(*of) == place);
     let images = heavy(page, html, page.thresholds().image_legacy_bytes)
         .filter(|(place, resource, _)| old(resource) && !offered(*place))
         .map(|(place, resource, bytes)| {

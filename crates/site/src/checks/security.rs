@@ -3,15 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Security,
-    Check, Scope, Site, Test,
+    Check, Page, Scope, Site, Test,
     evidence::{at_least, list, with},
     prerequisite::Prerequisite,
 };
 use crate::{
     dates,
-    page::{Form, HtmlFacts, INSECURE, PageFacts, ResourceRef, base_url, is_frame_ancestors},
+    page::{Form, HtmlFacts, INSECURE, PageFacts, ResourceRef, base_url, cut, is_frame_ancestors},
 };
 
 const HTTPS: &str = "https://web.dev/articles/why-https-matters";
@@ -26,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers call it not secure, and anyone on the way can change it.",
         recommendation: "Serve it over https, and redirect http with 301.",
         source: HTTPS,
-        ..Check::error(Security, Test::Answer(https_missing))
+        ..Check::error(Security, Test::Html(https_missing))
     },
     Check {
         id: "tls-invalid",
@@ -68,7 +67,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers block it, and the page breaks.",
         recommendation: "Load it over https.",
         source: MIXED,
-        ..Check::error(Security, Test::Answer(mixed_active))
+        changed_in: [2, 0, 0],
+        ..Check::error(Security, Test::Html(mixed_active))
     },
     Check {
         id: "mixed-content-passive",
@@ -77,7 +77,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers warn, or fail to show it.",
         recommendation: "Load it over https.",
         source: MIXED,
-        ..Check::warning(Security, Test::Answer(mixed_passive))
+        changed_in: [2, 2, 0],
+        ..Check::warning(Security, Test::Html(mixed_passive))
     },
     Check {
         id: "form-insecure",
@@ -86,7 +87,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "What visitors enter can be read on the way.",
         recommendation: "Serve the page and receive the form over https.",
         source: HTTPS,
-        ..Check::error(Security, Test::Answer(form))
+        reads: cut::RESOURCES,
+        ..Check::error(Security, Test::Html(form))
     },
     Check {
         id: "hsts-missing",
@@ -119,6 +121,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Browsers may run as a script what was uploaded as something else.",
         recommendation: "Send X-Content-Type-Options: nosniff.",
         source: HEADERS,
+        changed_in: [2, 0, 0],
         ..Check::notice(Security, Test::Site(nosniff))
     },
     Check {
@@ -145,12 +148,12 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn https_missing(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn https_missing(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     (page.indexable && page.facts.url.starts_with("http:")).then(|| json!({"url": page.facts.url}))
 }
 
 fn certificate(site: &Site<'_>) -> Option<Value> {
-    let faults = site.origin().more.faults.iter();
+    let faults = site.origin().faults.iter();
     list(
         "hosts",
         faults.map(|(url, fault)| json!({"url": url, "error": fault.code()})),
@@ -159,7 +162,7 @@ fn certificate(site: &Site<'_>) -> Option<Value> {
 
 fn expiring(site: &Site<'_>) -> Option<Value> {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-    let until = site.origin().more.certificate_until_ms?;
+    let until = site.origin().certificate_until_ms?;
     let days = (until - site.context.now_ms).div_euclid(DAY_MS);
     (days < i64::from(site.context.thresholds.certificate_days))
         .then(|| json!({"notAfter": dates::day(until), "days": days}))
@@ -171,7 +174,7 @@ fn not_redirected(site: &Site<'_>) -> Option<Value> {
     (secure && plain.status == 200).then(|| json!({"httpUrl": plain.url, "status": plain.status}))
 }
 
-fn insecure(page: &Answer<'_>, html: &HtmlFacts, passive: bool) -> Option<Value> {
+fn insecure(page: &Page<'_>, html: &HtmlFacts, passive: bool) -> Option<Value> {
     if !page.is_https() {
         return None;
     }
@@ -192,15 +195,15 @@ fn insecure(page: &Answer<'_>, html: &HtmlFacts, passive: bool) -> Option<Value>
     })
 }
 
-fn mixed_active(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn mixed_active(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     insecure(page, html, false)
 }
 
-fn mixed_passive(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn mixed_passive(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     insecure(page, html, true)
 }
 
-fn form(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn form(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let plain_base = html
         .base
         .as_ref()

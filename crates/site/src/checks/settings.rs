@@ -11,15 +11,6 @@ use crate::thresholds::{Threshold, Thresholds};
 /// Begins the name of a severity: `severity.CHECK_ID`.
 const SEVERITY: &str = "severity.";
 
-/// Stay out of the score, however bad a project finds them: opinions, and what nobody can tell from outside.
-const NEVER_SCORED: [&str; 5] = [
-    "ai-training-bot-blocked",
-    "external-link-unverified",
-    "llms-txt-broken-link",
-    "llms-txt-invalid",
-    "llms-txt-missing",
-];
-
 /// Thresholds that tell how bad a problem is.
 const DEGREES: [&str; 2] = ["chain-error-hops", "card-least"];
 
@@ -30,102 +21,8 @@ const IN_ORDER: [[&str; 2]; 3] = [
     ["answer-min-words", "answer-max-words"],
 ];
 
-/// Checks whose condition is another one since a version of the ruleset, its thresholds aside. Whoever changes a condition
-/// adds a line, so that what it no longer finds is not taken for fixed.
-const CHANGED: &[(&str, Version)] = &[
-    ("ai-search-bot-blocked", [2, 2, 0]),
-    ("ai-user-bot-blocked", [2, 2, 0]),
-    ("anchor-empty", [2, 2, 0]),
-    ("author-missing", [2, 1, 0]),
-    ("breadcrumb-missing", [2, 2, 0]),
-    ("broken-external-link", [2, 2, 0]),
-    ("broken-fragment", [2, 0, 0]),
-    ("canonical-blocked", [2, 0, 0]),
-    ("canonical-chain", [2, 0, 0]),
-    ("canonical-isolated", [2, 0, 0]),
-    ("canonical-noindex", [2, 0, 0]),
-    ("canonical-non-200", [2, 0, 0]),
-    ("canonical-to-home", [2, 0, 0]),
-    ("charset-missing", [2, 2, 0]),
-    ("content-stale", [2, 3, 0]),
-    ("content-type-mismatch", [2, 2, 0]),
-    ("crawl-trap-suspected", [2, 2, 0]),
-    ("date-missing", [2, 1, 0]),
-    ("description-short", [1, 2, 0]),
-    ("direct-answer-missing", [2, 2, 0]),
-    ("duplicate-exact", [2, 0, 0]),
-    ("duplicate-near", [2, 3, 0]),
-    ("entity-inconsistent", [2, 0, 0]),
-    ("evidence-missing", [2, 0, 0]),
-    ("external-link-redirect", [2, 2, 0]),
-    ("external-link-unverified", [2, 2, 0]),
-    ("favicon-missing", [2, 2, 0]),
-    ("h1-duplicate", [2, 2, 0]),
-    ("h1-missing", [2, 2, 0]),
-    ("h1-multiple", [2, 2, 0]),
-    ("heading-empty", [2, 2, 0]),
-    ("homepage-not-indexable", [2, 1, 1]),
-    ("hreflang-conflict", [2, 3, 0]),
-    ("hreflang-invalid-code", [2, 3, 0]),
-    ("hreflang-lang-mismatch", [2, 3, 0]),
-    ("hreflang-no-return", [2, 3, 0]),
-    ("hreflang-no-self", [2, 3, 0]),
-    ("hreflang-no-x-default", [2, 3, 0]),
-    ("hreflang-non-200", [2, 3, 0]),
-    ("hreflang-not-indexable", [2, 3, 0]),
-    ("hreflang-redirect", [2, 3, 0]),
-    ("hreflang-relative", [2, 3, 0]),
-    ("http-forbidden", [2, 2, 0]),
-    ("lang-invalid", [2, 2, 0]),
-    ("language-detected-mismatch", [2, 2, 0]),
-    ("localhost-link", [2, 3, 0]),
-    ("lorem-ipsum", [2, 2, 0]),
-    ("meta-refresh", [2, 0, 0]),
-    ("mixed-content-active", [2, 0, 0]),
-    ("mixed-content-passive", [2, 2, 0]),
-    ("mixed-follow-inlinks", [2, 0, 0]),
-    ("noindex", [2, 2, 0]),
-    ("nosniff-missing", [2, 0, 0]),
-    ("not-in-sitemap", [2, 3, 0]),
-    ("organization-missing", [2, 1, 0]),
-    ("orphan-page", [1, 2, 0]),
-    ("question-heading-missing", [2, 2, 0]),
-    ("readability-very-hard", [2, 0, 0]),
-    ("redirect-to-error", [2, 0, 0]),
-    ("robots-blocked-page", [2, 0, 0]),
-    ("robots-blocked-resource", [2, 0, 0]),
-    ("robots-directive-conflict", [2, 2, 0]),
-    ("robots-directive-unknown", [2, 2, 0]),
-    ("schema-content-mismatch", [2, 1, 0]),
-    ("schema-date-invalid", [2, 1, 0]),
-    ("schema-recommended-missing", [2, 1, 0]),
-    ("schema-required-missing", [2, 2, 0]),
-    ("schema-singleton-duplicate", [2, 1, 0]),
-    ("schema-unknown-type", [2, 2, 0]),
-    ("single-inlink", [2, 1, 0]),
-    ("sitemap-invalid", [2, 3, 0]),
-    ("sitemap-lastmod-bad", [2, 3, 0]),
-    ("sitemap-missing", [2, 3, 0]),
-    ("sitemap-not-in-robots", [2, 2, 0]),
-    ("sitemap-url-blocked", [2, 0, 0]),
-    ("soft-404", [2, 0, 0]),
-    ("staging-host-leak", [2, 2, 0]),
-    ("template-unrendered", [2, 0, 0]),
-    ("thin-content", [2, 0, 0]),
-    ("title-long", [1, 2, 0]),
-    ("title-same-as-h1", [2, 2, 0]),
-    ("title-short", [1, 2, 0]),
-    ("trailing-slash-duplicate", [2, 0, 0]),
-    ("ttfb-slow", [2, 0, 0]),
-    ("url-long", [2, 2, 0]),
-    ("url-non-ascii", [2, 2, 0]),
-    ("url-tracking-params", [2, 2, 0]),
-    ("viewport-fixed", [2, 0, 0]),
-    ("viewport-zoom-off", [2, 0, 0]),
-];
-
 /// Major, minor and patch number of a ruleset.
-type Version = [u32; 3];
+pub(super) type Version = [u32; 3];
 
 /// Compares versions; text that is none is older than all.
 fn version(text: &str) -> Version {
@@ -347,7 +244,7 @@ impl Rules {
 
     /// Whether a finding that is so bad counts for the health score.
     pub fn is_scored(&self, check: &Check, severity: Severity) -> bool {
-        let was_notice = check.severity == Severity::Notice && !NEVER_SCORED.contains(&check.id);
+        let was_notice = check.severity == Severity::Notice && !check.never_scored;
         severity != Severity::Notice && (check.scored || was_notice)
     }
 
@@ -360,14 +257,11 @@ impl Rules {
 
     /// Whether the condition of a check is another one than before, or has other numbers.
     pub fn differ(&self, before: &Self, check: &Check) -> bool {
-        self.is_changed(before, check, CHANGED) || self.has_other_numbers(before, check)
+        self.is_changed(before, check) || self.has_other_numbers(before, check)
     }
 
-    pub(super) fn is_changed(&self, before: &Self, check: &Check, changed: &[(&str, Version)]) -> bool {
-        let between = |since: &Version| before.version < *since && *since <= self.version;
-        changed
-            .iter()
-            .any(|(id, since)| *id == check.id && between(since))
+    pub(super) fn is_changed(&self, before: &Self, check: &Check) -> bool {
+        before.version < check.changed_in && check.changed_in <= self.version
     }
 
     fn has_other_numbers(&self, before: &Self, check: &Check) -> bool {

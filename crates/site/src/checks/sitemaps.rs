@@ -32,6 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines learn of new and changed pages only by following links.",
         recommendation: "Publish a sitemap, and name it in robots.txt.",
         source: BUILD,
+        changed_in: [2, 3, 0],
         ..Check::warning(Sitemaps, Test::Site(missing))
     },
     Check {
@@ -43,6 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Only search engines that were told by hand know of it.",
         recommendation: "Add a line \"Sitemap: https://…/sitemap.xml\".",
         source: BUILD,
+        changed_in: [2, 2, 0],
         ..Check::notice(Sitemaps, Test::Site(undeclared))
     },
     Check {
@@ -54,6 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore it.",
         recommendation: "Correct the error named, or the address in robots.txt.",
         source: PROTOCOL,
+        changed_in: [2, 3, 0],
         ..Check::error(Sitemaps, Test::Site(invalid))
     },
     Check {
@@ -120,6 +123,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines are invited and turned away.",
         recommendation: "Allow the URL, or remove it from the sitemap.",
         source: BUILD,
+        changed_in: [2, 0, 0],
         ..Check::warning(Sitemaps, Test::Url(url_blocked))
     },
     Check {
@@ -143,6 +147,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines learn of it and of its changes later.",
         recommendation: "Add it.",
         source: BUILD,
+        changed_in: [2, 3, 0],
         ..Check::notice(Sitemaps, Test::Html(not_listed))
     },
     Check {
@@ -154,6 +159,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines stop believing the dates of the whole site.",
         recommendation: "Write the date of each page's last real change.",
         source: BUILD,
+        changed_in: [2, 3, 0],
         ..Check::notice(Sitemaps, Test::Site(lastmod))
     },
 ];

@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{
-    Answer, Category::Social, Check, Page, Scope, Site, Test, evidence::none, prerequisite::Prerequisite,
-};
+use super::{Category::Social, Check, Page, Scope, Site, Test, evidence::none, prerequisite::Prerequisite};
 use crate::{page::HtmlFacts, url_key::url_key};
 
 const OGP: &str = "https://ogp.me/";
@@ -19,7 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Shared links look bare, with a title and an image that nobody chose.",
         recommendation: "Add what is missing.",
         source: OGP,
-        ..Check::notice(Social, Test::Answer(incomplete))
+        ..Check::notice(Social, Test::Html(incomplete))
     },
     Check {
         id: "og-url-mismatch",
@@ -38,7 +36,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Links on X appear without an image.",
         recommendation: "Add twitter:card with summary_large_image, and complete the Open Graph.",
         source: "https://developer.x.com/en/docs/twitter-for-websites/cards/overview/abouts-cards",
-        ..Check::notice(Social, Test::Answer(twitter_card))
+        ..Check::notice(Social, Test::Html(twitter_card))
     },
     Check {
         id: "favicon-missing",
@@ -49,6 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search results and tabs show an empty symbol.",
         recommendation: "Add an icon of at least 48 by 48 pixels.",
         source: "https://developers.google.com/search/docs/appearance/favicon-in-search",
+        changed_in: [2, 2, 0],
         ..Check::notice(Social, Test::Site(favicon))
     },
 ];
@@ -67,7 +66,7 @@ fn lacking(html: &HtmlFacts) -> Vec<&'static str> {
         .collect()
 }
 
-fn incomplete(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn incomplete(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let missing = lacking(html);
     (page.indexable && !missing.is_empty()).then(|| json!({"missing": missing}))
 }
@@ -86,7 +85,7 @@ fn url_mismatch(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
         .then(|| json!({"ogUrl": written, "canonical": canonical}))
 }
 
-fn twitter_card(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn twitter_card(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable || meta(html, "twitter:card").is_some() || lacking(html).is_empty() {
         return None;
     }

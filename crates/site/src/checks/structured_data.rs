@@ -5,9 +5,8 @@ mod required;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::StructuredData,
-    Check, Scope, Site, Test,
+    Check, Page, Scope, Site, Test,
     evidence::{list, none},
     prerequisite::Prerequisite,
     schema::{Extent, Item, Markup, is_organization, markup, says_something, types},
@@ -32,7 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore the whole block.",
         recommendation: "Correct it at the place named.",
         source: "https://www.rfc-editor.org/rfc/rfc8259.html",
-        ..Check::error(StructuredData, Test::Answer(invalid))
+        ..Check::error(StructuredData, Test::Html(invalid))
     },
     Check {
         id: "schema-missing",
@@ -42,7 +41,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines have only the text to tell what the page is about.",
         recommendation: "Add what fits the page: Article, Product, Organization, BreadcrumbList.",
         source: GUIDE,
-        ..Check::notice(StructuredData, Test::Answer(missing))
+        ..Check::notice(StructuredData, Test::Html(missing))
     },
     Check {
         id: "schema-required-missing",
@@ -51,7 +50,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The page is not eligible for the rich result of that type.",
         recommendation: "Add the properties.",
         source: GALLERY,
-        ..Check::warning(StructuredData, Test::Answer(required::required))
+        changed_in: [2, 2, 0],
+        ..Check::warning(StructuredData, Test::Html(required::required))
     },
     Check {
         id: "schema-recommended-missing",
@@ -60,7 +60,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines show less of it.",
         recommendation: "Add what you can say.",
         source: ARTICLE,
-        ..Check::notice(StructuredData, Test::Answer(recommended))
+        changed_in: [2, 1, 0],
+        ..Check::notice(StructuredData, Test::Html(recommended))
     },
     Check {
         id: "schema-date-invalid",
@@ -70,7 +71,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines ignore the dates, or trust the page less.",
         recommendation: "Write dates such as 2026-01-31T08:00:00+01:00.",
         source: "https://developers.google.com/search/docs/appearance/publication-dates",
-        ..Check::warning(StructuredData, Test::Answer(date_invalid))
+        changed_in: [2, 1, 0],
+        ..Check::warning(StructuredData, Test::Html(date_invalid))
     },
     Check {
         id: "schema-retired-feature",
@@ -79,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It brings nothing in Google; others may still read it.",
         recommendation: "Keep it only if it is useful to others.",
         source: GALLERY,
-        ..Check::notice(StructuredData, Test::Answer(retired))
+        ..Check::notice(StructuredData, Test::Html(retired))
     },
     Check {
         id: "schema-singleton-duplicate",
@@ -89,7 +91,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines cannot tell which one is the site's.",
         recommendation: "Merge them, or let them share an @id.",
         source: GUIDE,
-        ..Check::notice(StructuredData, Test::Answer(duplicates))
+        changed_in: [2, 1, 0],
+        ..Check::notice(StructuredData, Test::Html(duplicates))
     },
     Check {
         id: "breadcrumb-missing",
@@ -99,7 +102,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search results show its address instead of its place in the site.",
         recommendation: "Add a BreadcrumbList.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/breadcrumb",
-        ..Check::notice(StructuredData, Test::Answer(breadcrumb))
+        changed_in: [2, 2, 0],
+        ..Check::notice(StructuredData, Test::Html(breadcrumb))
     },
     Check {
         id: "organization-missing",
@@ -110,11 +114,12 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search and answer engines learn from it what the brand is, and who it is elsewhere.",
         recommendation: "Add the object with what is missing.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/organization",
+        changed_in: [2, 1, 0],
         ..Check::notice(StructuredData, Test::Site(organization))
     },
 ];
 
-fn invalid(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn invalid(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let broken = html.json_ld.iter().enumerate().filter_map(|(i, block)| {
         let error = block.error.as_deref()?;
         Some(json!({"block": i + 1, "error": error, "line": block.line}))
@@ -122,7 +127,7 @@ fn invalid(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     list("blocks", broken)
 }
 
-fn missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable || html.microdata || !html.json_ld.is_empty() {
         return None;
     }
@@ -149,7 +154,7 @@ fn author_has(markup: &Markup<'_>, author: &Json<'_>, name: &str) -> bool {
     }
 }
 
-fn recommended(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn recommended(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let markup = page.markup();
     let mut articles = markup.items.iter().filter(|item| item.is_article());
     let article = articles.next().filter(|item| item.extent == Extent::Whole)?;
@@ -165,7 +170,7 @@ fn recommended(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     (!missing.is_empty()).then(|| article.located(json!({"type": article.article(), "missing": missing})))
 }
 
-fn date_invalid(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn date_invalid(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     const DATES: [&str; 8] = [
         "datePublished",
         "dateModified",
@@ -206,7 +211,7 @@ fn date_invalid(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     list("dates", wrong)
 }
 
-fn retired(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn retired(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     const RETIRED: [&str; 10] = [
         "FAQPage",
         "HowTo",
@@ -230,7 +235,7 @@ fn retired(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     list("types", found)
 }
 
-fn duplicates(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn duplicates(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let items = page.items();
     let twice = ["Organization", "WebSite", "BreadcrumbList"]
         .into_iter()
@@ -250,7 +255,7 @@ fn duplicates(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     list("types", twice)
 }
 
-fn breadcrumb(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn breadcrumb(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let depth = page
         .path()
         .split('/')

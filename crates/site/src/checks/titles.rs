@@ -4,7 +4,6 @@ use searchwright_text as text;
 use serde_json::{Value, json};
 
 use super::{
-    Answer,
     Category::Titles,
     Check, Page, Scope, Test,
     content::group,
@@ -25,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The title is the first thing search results show, and search engines invent one.",
         recommendation: "Write a title of 30 to 60 characters that says what the page is about.",
         source: TITLE,
-        ..Check::error(Titles, Test::Answer(title_missing))
+        ..Check::error(Titles, Test::Html(title_missing))
     },
     Check {
         id: "title-multiple",
@@ -34,7 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Which one is shown is left to chance.",
         recommendation: "Keep one, in the head.",
         source: TITLE,
-        ..Check::warning(Titles, Test::Answer(title_multiple))
+        ..Check::warning(Titles, Test::Html(title_multiple))
     },
     Check {
         id: "title-short",
@@ -43,7 +42,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "There is room to say more of what people look for.",
         recommendation: "Name the subject more exactly.",
         source: TITLE,
-        ..Check::notice(Titles, Test::Answer(title_short))
+        changed_in: [1, 2, 0],
+        ..Check::notice(Titles, Test::Html(title_short))
     },
     Check {
         id: "title-long",
@@ -52,7 +52,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search results cut it off.",
         recommendation: "Put what matters first, and shorten it.",
         source: TITLE,
-        ..Check::warning(Titles, Test::Answer(title_long))
+        changed_in: [1, 2, 0],
+        ..Check::warning(Titles, Test::Html(title_long))
     },
     Check {
         id: "title-duplicate",
@@ -71,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Nobody looks for it.",
         recommendation: "Write what the page is about.",
         source: TITLE,
-        ..Check::warning(Titles, Test::Answer(title_generic))
+        ..Check::warning(Titles, Test::Html(title_generic))
     },
     Check {
         id: "title-same-as-h1",
@@ -80,7 +81,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The two could answer two ways of searching.",
         recommendation: "Vary one of them where it helps the reader.",
         source: TITLE,
-        ..Check::notice(Titles, Test::Answer(title_same_as_h1))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Titles, Test::Html(title_same_as_h1))
     },
     Check {
         id: "description-missing",
@@ -90,7 +92,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines pick some text of the page for their results.",
         recommendation: "Write one or two sentences, 120 to 155 characters, that make one want to read on.",
         source: SNIPPET,
-        ..Check::warning(Titles, Test::Answer(description_missing))
+        ..Check::warning(Titles, Test::Html(description_missing))
     },
     Check {
         id: "description-short",
@@ -99,7 +101,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may replace it by text of the page.",
         recommendation: "Say more of what the page offers.",
         source: SNIPPET,
-        ..Check::notice(Titles, Test::Answer(description_short))
+        changed_in: [1, 2, 0],
+        ..Check::notice(Titles, Test::Html(description_short))
     },
     Check {
         id: "description-long",
@@ -108,7 +111,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search results cut it off.",
         recommendation: "Shorten it.",
         source: SNIPPET,
-        ..Check::notice(Titles, Test::Answer(description_long))
+        ..Check::notice(Titles, Test::Html(description_long))
     },
     Check {
         id: "description-multiple",
@@ -117,7 +120,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Which one is shown is left to chance.",
         recommendation: "Keep one.",
         source: SNIPPET,
-        ..Check::warning(Titles, Test::Answer(description_multiple))
+        ..Check::warning(Titles, Test::Html(description_multiple))
     },
     Check {
         id: "description-duplicate",
@@ -150,25 +153,25 @@ fn description(html: &HtmlFacts) -> Option<&str> {
     descriptions(html).find(|description| !description.is_empty())
 }
 
-fn title_missing(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_missing(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     title(html).map_or_else(none, |_| None)
 }
 
-fn title_multiple(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if html.titles.len() < 2 {
         return None;
     }
     list("values", html.titles.iter().map(|title| &**title))
 }
 
-fn title_short(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     // East Asian characters say twice as much, and are as wide
     let wide = title.chars().filter(|c| text::is_wide(*c)).count();
     (text::length(title) + wide < page.thresholds().title_min as usize).then(|| evidence_text(title))?
 }
 
-fn title_long(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     let thresholds = page.thresholds();
     let length = text::length(title);
@@ -190,7 +193,7 @@ fn title_duplicate(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     group(page, Same::Title).map(|evidence| super::evidence::with(evidence, "value", title))
 }
 
-fn title_generic(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_generic(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     const GENERIC: [&str; 9] = [
         "home",
         "homepage",
@@ -211,7 +214,7 @@ fn title_generic(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (is_domain || GENERIC.contains(&folded.as_str())).then(|| json!({"value": title}))
 }
 
-fn title_same_as_h1(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn title_same_as_h1(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let title = title(html)?;
     let heading = html
         .headings
@@ -220,14 +223,14 @@ fn title_same_as_h1(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (text::folded(title) == text::folded(&heading.text)).then(|| json!({"value": title}))
 }
 
-fn description_missing(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_missing(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     if !page.indexable || description(html).is_some() {
         return None;
     }
     none()
 }
 
-fn description_short(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_short(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = description(html)?;
     let wide = if description.is_ascii() {
         0
@@ -238,13 +241,13 @@ fn description_short(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
         .then(|| evidence_text(description))?
 }
 
-fn description_long(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_long(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let description = description(html)?;
     (text::length(description) > page.thresholds().description_max as usize)
         .then(|| evidence_text(description))?
 }
 
-fn description_multiple(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn description_multiple(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     descriptions(html).nth(1)?;
     list("values", descriptions(html))
 }

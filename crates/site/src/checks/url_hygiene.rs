@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use url::{Host, Url};
 
 use super::{
-    Answer,
     Category::Crawlability,
     Check, Page, Scope, Test,
     evidence::list,
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::{
     graph::{PageFlags, Same},
-    page::{HtmlFacts, Link},
+    page::{HtmlFacts, Link, cut},
     url_key,
 };
 
@@ -30,7 +29,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Long addresses are cut where they are shown and break where they are copied.",
         recommendation: "Use fewer and shorter path segments for new pages.",
         source: STRUCTURE,
-        ..Check::notice(Crawlability, Test::Answer(url_long))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Crawlability, Test::Html(url_long))
     },
     Check {
         id: "url-underscore",
@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines read words that are joined by underscores as one word.",
         recommendation: "Use hyphens for new pages; do not rename old ones for that alone.",
         source: STRUCTURE,
-        ..Check::notice(Crawlability, Test::Answer(url_underscore))
+        ..Check::notice(Crawlability, Test::Html(url_underscore))
     },
     Check {
         id: "url-uppercase",
@@ -48,7 +48,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Addresses differ by case, so the same page is easily linked and indexed twice.",
         recommendation: "Use lower case, and redirect the other spellings with 301.",
         source: STRUCTURE,
-        ..Check::notice(Crawlability, Test::Answer(url_uppercase))
+        ..Check::notice(Crawlability, Test::Html(url_uppercase))
     },
     Check {
         id: "url-space",
@@ -57,7 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Such links break when they are copied into mails and texts.",
         recommendation: "Replace spaces with hyphens, and redirect the old address with 301.",
         source: STRUCTURE,
-        ..Check::warning(Crawlability, Test::Answer(url_space))
+        ..Check::warning(Crawlability, Test::Html(url_space))
     },
     Check {
         id: "url-double-slash",
@@ -66,7 +66,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is another address for a page that most likely exists without it.",
         recommendation: "Fix the link that makes it, and redirect to the normal form with 301.",
         source: STRUCTURE,
-        ..Check::warning(Crawlability, Test::Answer(url_double_slash))
+        ..Check::warning(Crawlability, Test::Html(url_double_slash))
     },
     Check {
         id: "url-non-ascii",
@@ -75,7 +75,8 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The address turns into a row of percent signs wherever it is copied.",
         recommendation: "Write new addresses in plain letters where that reads well.",
         source: STRUCTURE,
-        ..Check::notice(Crawlability, Test::Answer(url_non_ascii))
+        changed_in: [2, 2, 0],
+        ..Check::notice(Crawlability, Test::Html(url_non_ascii))
     },
     Check {
         id: "url-many-params",
@@ -84,7 +85,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Parameters multiply: every order and combination is another address for the same content.",
         recommendation: "Give the page an address of its own, or name the plain one as canonical.",
         source: STRUCTURE,
-        ..Check::notice(Crawlability, Test::Answer(url_many_params))
+        ..Check::notice(Crawlability, Test::Html(url_many_params))
     },
     Check {
         id: "url-tracking-params",
@@ -94,10 +95,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines meet the page under a second address, and your statistics lose where the visitor came from.",
         recommendation: "Link to the address without the parameters.",
         source: DUPLICATES,
-        ..Check::warning(
-            Crawlability,
-            Test::Screened(|_, html| tracked(html).next().is_some(), url_tracking_params),
-        )
+        reads: cut::LINKS,
+        changed_in: [2, 2, 0],
+        ..Check::warning(Crawlability, Test::Html(url_tracking_params))
     },
     Check {
         id: "url-repetitive-path",
@@ -106,7 +106,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It is the mark of relative links that grow with every click, a trap for crawlers.",
         recommendation: "Write the links in the page's template as absolute paths.",
         source: STRUCTURE,
-        ..Check::warning(Crawlability, Test::Answer(url_repetitive_path))
+        ..Check::warning(Crawlability, Test::Html(url_repetitive_path))
     },
     Check {
         id: "localhost-link",
@@ -116,7 +116,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "It works for nobody but the person who built the page.",
         recommendation: "Replace it with the public URL.",
         source: "https://www.rfc-editor.org/rfc/rfc6761.html",
-        ..Check::error(Crawlability, Test::Answer(localhost_link))
+        reads: cut::LINKS | cut::RESOURCES,
+        changed_in: [2, 3, 0],
+        ..Check::error(Crawlability, Test::Html(localhost_link))
     },
     Check {
         id: "staging-host-leak",
@@ -126,7 +128,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "The unfinished copy of the site gets visitors and may be indexed.",
         recommendation: "Replace the host, and protect the staging site with a password.",
         source: DUPLICATES,
-        ..Check::warning(Crawlability, Test::Answer(staging_host))
+        reads: cut::LINKS | cut::RESOURCES,
+        changed_in: [2, 2, 0],
+        ..Check::warning(Crawlability, Test::Html(staging_host))
     },
     Check {
         id: "trailing-slash-duplicate",
@@ -136,21 +140,22 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Links are divided between two addresses of one page.",
         recommendation: "Redirect one to the other with 301, or name it as canonical.",
         source: DUPLICATES,
+        changed_in: [2, 0, 0],
         ..Check::warning(Crawlability, Test::Html(trailing_slash))
     },
 ];
 
-fn segments<'a>(page: &Answer<'a>) -> impl Iterator<Item = &'a str> {
+fn segments<'a>(page: &Page<'a>) -> impl Iterator<Item = &'a str> {
     page.path().split('/').filter(|segment| !segment.is_empty())
 }
 
-fn segment(page: &Answer<'_>, odd: impl Fn(&str) -> bool) -> Option<Value> {
+fn segment(page: &Page<'_>, odd: impl Fn(&str) -> bool) -> Option<Value> {
     segments(page)
         .find(|segment| odd(segment))
         .map(|segment| json!({"segment": segment}))
 }
 
-fn url_long(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_long(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let most = page.thresholds().url_max as usize;
     if page.path_and_query.len() <= most {
         return None;
@@ -159,11 +164,11 @@ fn url_long(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     (length > most).then(|| json!({"length": length}))
 }
 
-fn url_underscore(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_underscore(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     segment(page, |segment| segment.contains('_'))
 }
 
-fn url_uppercase(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_uppercase(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     segment(page, |segment| {
         let bytes = segment.as_bytes();
         // the digits of an escape are written in capitals
@@ -175,17 +180,17 @@ fn url_uppercase(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     })
 }
 
-fn url_space(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_space(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     segment(page, |segment| {
         segment.contains("%20") || segment.contains(' ') || segment.contains("%C2%A0")
     })
 }
 
-fn url_double_slash(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_double_slash(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     page.path().contains("//").then(|| json!({"path": page.path()}))
 }
 
-fn url_non_ascii(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn url_non_ascii(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     /// Languages that are not written in Latin letters.
     const OTHER_SCRIPTS: &[&str] = &[
         "am", "ar", "be", "bg", "bn", "bo", "dv", "dz", "el", "fa", "gu", "he", "hi", "hy", "ja", "ka", "kk",
@@ -202,7 +207,7 @@ fn url_non_ascii(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     (odd && !OTHER_SCRIPTS.contains(&&*language)).then(|| json!({"path": page.path()}))
 }
 
-fn url_many_params(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_many_params(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let (_, query) = page.path_and_query.split_once('?')?;
     let names: Vec<&str> = query
         .split('&')
@@ -235,7 +240,7 @@ fn url_tracking_params(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     list("links", links)
 }
 
-fn url_repetitive_path(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn url_repetitive_path(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let segments: Vec<&str> = segments(page).collect();
     let most = page.thresholds().repeated_segments as usize;
     if segments.len() < most {
@@ -247,7 +252,7 @@ fn url_repetitive_path(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
     Some(json!({"path": page.path(), "segment": repeated}))
 }
 
-fn localhost_link(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn localhost_link(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     // a site on a private network may link to itself
     let own = host(&page.facts.url);
     let links = page.elsewhere().iter().filter(|url| is_private(url, own));
@@ -295,7 +300,7 @@ pub(super) fn is_private(url: &str, own: &str) -> bool {
     }
 }
 
-fn staging_host(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+fn staging_host(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let own = host(&page.facts.url);
     if is_staging(own) {
         return None;

@@ -21,6 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors leave before they see what they came for, and Google counts it among the signals of page experience.",
         recommendation: "Send the main image or text first: a fast server, no script or style in its way, an image of the size that is shown.",
         source: "https://web.dev/articles/lcp",
+        is_measured: Some(|vitals| vitals.lcp.is_some()),
         ..Check::warning(Performance, Test::Html(lcp))
     },
     Check {
@@ -31,6 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "A page that does not react seems broken, and Google counts it among the signals of page experience.",
         recommendation: "Cut long scripts into parts, and do less when something is clicked.",
         source: "https://web.dev/articles/inp",
+        is_measured: Some(|vitals| vitals.inp.is_some()),
         ..Check::warning(Performance, Test::Html(inp))
     },
     Check {
@@ -41,6 +43,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "People lose their place or hit the wrong button, and Google counts it among the signals of page experience.",
         recommendation: "Give images, videos and banners their size in the markup, and put nothing above what is already shown.",
         source: "https://web.dev/articles/cls",
+        is_measured: Some(|vitals| vitals.cls.is_some()),
         ..Check::warning(Performance, Test::Html(cls))
     },
     Check {
@@ -51,6 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Fingers hit what is beside them.",
         recommendation: "Make them at least 24 pixels wide and high, better 48, or leave room between them.",
         source: "https://www.w3.org/WAI/WCAG22/Understanding/target-size-minimum.html",
+        is_measured: Some(|vitals| vitals.small_targets.is_some()),
         ..Check::notice(Mobile, Test::Html(small_targets))
     },
     Check {
@@ -61,6 +65,7 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Visitors wait, and pay, for pixels that nobody sees.",
         recommendation: "Offer several sizes by srcset and sizes, so that the browser takes the one that fits.",
         source: "https://developer.chrome.com/docs/performance/insights/image-delivery",
+        is_measured: Some(|vitals| vitals.oversized.is_some()),
         ..Check::notice(Images, Test::Html(oversized))
     },
 ];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Category::StructuredData, Check, Test, evidence::list};
+use super::{Category::StructuredData, Check, Page, Test, evidence::list, prerequisite::Prerequisite};
 use crate::page::HtmlFacts;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -13,7 +13,9 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Whoever reads the markup leaves it out, and what depends on it.",
         recommendation: "Correct the name; capitals count.",
         source: "https://schema.org/docs/full.html",
-        ..Check::warning(StructuredData, Test::Answer(unknown))
+        changed_in: [2, 2, 0],
+        rests_on: &[Prerequisite::ObjectNames],
+        ..Check::warning(StructuredData, Test::Html(unknown))
     },
     Check {
         id: "schema-content-mismatch",
@@ -23,11 +25,12 @@ pub(super) const CHECKS: &[Check] = &[
         why_it_matters: "Search engines may take markup of what visitors do not see for deceit, and leave it out.",
         recommendation: "Show it on the page, or correct the markup.",
         source: "https://developers.google.com/search/docs/appearance/structured-data/sd-policies",
-        ..Check::warning(StructuredData, Test::Answer(mismatch))
+        changed_in: [2, 1, 0],
+        ..Check::warning(StructuredData, Test::Html(mismatch))
     },
 ];
 
-fn unknown(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
+fn unknown(page: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
     let json_ld = page.markup().unknown.iter().cloned();
     let types = html.strange.types.iter();
     let types = types.map(|name| json!({"type": name, "syntax": "microdata"}));
@@ -36,8 +39,8 @@ fn unknown(page: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
     list("unknown", json_ld.chain(types).chain(properties))
 }
 
-fn mismatch(_: &Answer<'_>, html: &HtmlFacts) -> Option<Value> {
-    let unseen = html.more.unseen.iter();
+fn mismatch(_: &Page<'_>, html: &HtmlFacts) -> Option<Value> {
+    let unseen = html.unseen.iter();
     list(
         "unseen",
         unseen.map(|unseen| json!({"property": unseen.property, "value": unseen.value})),

@@ -16,8 +16,8 @@ use super::{
     scope::CrawlScope,
 };
 use crate::{
-    fetch::{Cut, Fetch, FetchError, Fetched, Method, Request, Response},
-    origin::{More, Origin, Probe, Variant},
+    fetch::{Cut, Fault, Fetch, FetchError, Fetched, Method, Request, Response},
+    origin::{Origin, Probe, Variant},
     page::{self, At, Limits},
     robots::{self, Agent, Policy},
     urls::UrlTable,
@@ -206,8 +206,8 @@ impl Survey {
                 };
                 let is_secure = root.scheme() == "https";
                 if let Some(connection) = first.map(|first| first.connection).filter(|_| is_secure) {
-                    origin.more.http1_only = !connection.multiplexed;
-                    origin.more.certificate_until_ms = connection.certificate_until_ms;
+                    origin.http1_only = !connection.multiplexed;
+                    origin.certificate_until_ms = connection.certificate_until_ms;
                 }
             }
             if may(&root) {
@@ -265,7 +265,7 @@ impl Survey {
     /// Asks for the root as others may spell it: with or without `www.`, by the other scheme.
     async fn variants(&mut self, root: &Url, scope: &CrawlScope, origin: &mut Origin) {
         if let Some(twin) = scope.twin(root) {
-            origin.twin = self.variant(twin, &mut origin.more).await;
+            origin.twin = self.variant(twin, &mut origin.faults).await;
         }
         let other = match root.scheme() {
             "https" => Some("http"),
@@ -274,15 +274,15 @@ impl Survey {
         };
         let mut spelled = root.clone();
         if other.is_some_and(|scheme| spelled.set_scheme(scheme).is_ok()) {
-            origin.other_scheme = self.variant(spelled, &mut origin.more).await;
+            origin.other_scheme = self.variant(spelled, &mut origin.faults).await;
         }
     }
 
-    async fn variant(&mut self, url: Url, more: &mut More) -> Option<Variant> {
+    async fn variant(&mut self, url: Url, faults: &mut Vec<(Box<str>, Fault)>) -> Option<Variant> {
         let answer = match self.ask(url.clone(), Method::Get, 1).await {
             Ok(answer) => answer,
             Err(FetchError::Certificate(fault)) => {
-                more.faults.push((url.as_str().into(), fault));
+                faults.push((url.as_str().into(), fault));
                 return None;
             }
             // nobody serves there
@@ -332,7 +332,7 @@ impl Survey {
             status,
             title,
             text: html.as_ref().map_or(0, |h| h.text_hash),
-            sketch: html.and_then(|h| h.more.sketch),
+            sketch: html.and_then(|h| h.sketch),
         })
     }
 }

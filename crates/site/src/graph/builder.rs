@@ -1,12 +1,12 @@
 //! Builds the [`SiteGraph`] page by page, so that no page has to be kept; the same way in a crawl and when
 //! one is resumed from stored pages.
 
-use std::{collections::HashMap, panic::resume_unwind};
+use std::panic::resume_unwind;
 
 use searchwright_text::{folded_hash, minhash::Sketch};
 
 use super::{
-    Home, KnownRuns, PageFlags, SiteGraph, State,
+    Home, PageFlags, SiteGraph, State,
     edges::{EdgeKind, Edges},
     finalize::{alternates, groups, mark_blocked, mark_own_links, mark_ways, redirected},
     fragments::Fragments,
@@ -37,8 +37,6 @@ pub struct CrawlSummary<'a> {
     pub traps: Vec<(u32, u32)>,
     /// Every known URL of the site was fetched.
     pub complete: bool,
-    /// The runs of words of pages whose likeness is to be counted, as far as they were kept.
-    pub runs: KnownRuns,
 }
 
 /// The index while it grows. Columns reach as far as the highest id added.
@@ -50,8 +48,6 @@ pub struct GraphBuilder {
     scratch: Vec<(u32, EdgeKind)>,
     /// Of indexable pages.
     sketches: Vec<(u32, Sketch)>,
-    /// Of those whose runs are kept, though not here.
-    with_runs: HashMap<u32, Sketch>,
     topics: TitleWords,
     fragments: Fragments,
     /// Of the main text of each page.
@@ -80,7 +76,6 @@ impl GraphBuilder {
         self.reach(id);
         if self.is_known(page.id) {
             self.sketches.retain(|(known, _)| *known != page.id.0);
-            self.with_runs.remove(&page.id.0);
             self.topics.remove(page.id.0);
         }
         let html_200 = page.html_200();
@@ -143,11 +138,8 @@ impl GraphBuilder {
             }
             if bits.contains(PageFlags::INDEXABLE) {
                 let is_long = |_: &Sketch| html.main_words >= self.thresholds.near_words;
-                let sketch = html.more.sketch.filter(is_long);
+                let sketch = html.sketch.filter(is_long);
                 self.sketches.extend(sketch.map(|sketch| (page.id.0, sketch)));
-                if html.tokens.is_some() {
-                    self.with_runs.extend(sketch.map(|sketch| (page.id.0, sketch)));
-                }
                 self.topics.add(page.id.0, html, title, h1, index.languages[id]);
             }
         }
@@ -239,12 +231,6 @@ impl GraphBuilder {
             .map(UrlId)
     }
 
-    /// Pages whose runs of words tell how alike they are, where their sketches estimate it: those whose runs are kept and that
-    /// share a band with another such page, one for each text.
-    pub(crate) fn compared(&self) -> Vec<UrlId> {
-        near_duplicates::in_one_band(&self.with_runs, |id| self.index.texts[id as usize])
-    }
-
     fn reach(&mut self, id: usize) {
         if self.index.states.len() <= id {
             self.resize(id + 1);
@@ -317,7 +303,7 @@ impl GraphBuilder {
                 .map(|column| groups(column, &index.flags));
             let [least, same] = [self.thresholds.near_percent, self.thresholds.topic_percent];
             let text = |id: u32| index.texts[id as usize];
-            let near = near_duplicates::near(self.sketches, &ends.runs, share(least), text);
+            let near = near_duplicates::near(self.sketches, share(least), text);
             let texts = (groups, near, self.topics.groups(share(same)));
             (links.join().unwrap_or_else(|panic| resume_unwind(panic)), texts)
         });

@@ -53,9 +53,4 @@ impl Inlinks {
             None => &[],
         }
     }
-
-    /// Beginning of the sources of each URL.
-    pub(super) fn starts(&self) -> &[u32] {
-        &self.starts
-    }
 }

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use searchwright_text::{self as text, is_cjk};
 
-use super::near_duplicates::{Groups, Pairs, Similarity, buckets};
+use super::near_duplicates::{Groups, Pairs, buckets};
 use crate::page::HtmlFacts;
 
 /// Words kept of title and heading.
@@ -144,8 +144,7 @@ impl TitleWords {
         let mut pairs = Pairs::new(things.len());
         for bucket in buckets(&entries) {
             pairs.compare(bucket, |a, b| {
-                let share = shared_words(set(things[a]), set(things[b])).filter(|share| *share >= least);
-                share.map(Similarity::counted)
+                shared_words(set(things[a]), set(things[b])).filter(|share| *share >= least)
             });
         }
         pairs.groups(&pages, true)

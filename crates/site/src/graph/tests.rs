@@ -51,7 +51,6 @@ fn ends(origin: &Origin) -> CrawlSummary<'_> {
         origin,
         traps: Vec::new(),
         complete: true,
-        runs: KnownRuns::default(),
     }
 }
 
@@ -293,13 +292,13 @@ fn text_of_most_pages_is_no_soft_404() {
             .collect();
         let mut page = html(id, &[]);
         facts(&mut page).text_hash = u64::from(id) + 1;
-        facts(&mut page).more.sketch = Sketch::from_text(&text);
+        facts(&mut page).sketch = Sketch::from_text(&text);
         page
     };
     let probe = Probe {
         status: 200,
         text: 99,
-        sketch: facts(&mut with(99, 2)).more.sketch,
+        sketch: facts(&mut with(99, 2)).sketch,
         ..Probe::default()
     };
     let soft = |home: usize, alike: u32, unlike: u32| {

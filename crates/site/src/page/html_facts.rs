@@ -1,9 +1,9 @@
 //! Facts of an HTML body.
 
-use searchwright_text::shingles::Tokens;
+use searchwright_text::{minhash::Sketch, readability::Readability};
 use serde::{Deserialize, Serialize};
 
-use super::{Links, More, Objects, UnknownTerms, UrlId};
+use super::{DetectedLanguage, Links, MarkupMismatch, Objects, UnknownTerms, UrlId};
 
 /// Facts that one pass over an HTML body finds. Texts are whitespace-folded and cut to 500
 /// grapheme clusters; lists are cut to 50 entries beside a total, links to the crawl's limit.
@@ -115,22 +115,22 @@ pub struct HtmlFacts {
     pub placeholders: Vec<Box<str>>,
     /// An element that single-page applications mount on, with scripts: `#root`, `#app`, `#__next`, `#__nuxt`.
     pub spa_root: bool,
-    /// Facts added later. No part of the stored form of these facts: they are stored behind them.
-    #[serde(skip)]
-    pub more: More,
-    /// Names in microdata that schema.org does not have; stored behind that.
-    #[serde(skip)]
+    /// Sketch of a main text of at least 50 words.
+    pub sketch: Option<Sketch>,
+    /// Score of the main text, when it is hard to read.
+    pub hard: Option<Readability>,
+    /// The language of the main text, when it is surely another than the declared one.
+    pub language: Option<DetectedLanguage>,
+    /// Values of markup that the visible text does not have.
+    pub unseen: Vec<MarkupMismatch>,
+    /// Places in the list of images of those that are offered as WebP or AVIF too.
+    pub modern_images: Vec<u8>,
+    /// Names in microdata that schema.org does not have.
     pub strange: UnknownTerms,
-    /// The newest date that a `<time>` of the text names and that was not to come, in milliseconds since the Unix epoch; stored
-    /// behind that.
-    #[serde(skip)]
+    /// The newest date that a `<time>` of the text names and that was not to come, in milliseconds since the Unix epoch.
     pub dated: Option<i64>,
-    /// Objects of its microdata; `None` where there are none. Stored behind all that.
-    #[serde(skip)]
+    /// Objects of its microdata; `None` where there are none.
     pub objects: Option<Box<Objects>>,
-    /// The words of the main text, of as many pages as have their texts kept. Stored behind that too.
-    #[serde(skip)]
-    pub tokens: Option<Box<Tokens>>,
 }
 
 /// Source of the charset.

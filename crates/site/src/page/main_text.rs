@@ -225,28 +225,25 @@ impl TextCollector {
             code: &self.code,
         };
         facts.placeholders = visible.placeholders();
-        let main = Sketch::scan(&folded, limits.keeps_text);
+        let main = Sketch::scan(&folded);
         facts.main_words = main.words.total();
         all.join(main.words);
         facts.words = all.total();
         if facts.main_words >= LEAST_SKETCHED {
-            facts.more.sketch = main.sketch;
+            facts.sketch = main.sketch;
         }
         if facts.words >= LEAST_SKETCHED && (!facts.json_ld.is_empty() || facts.objects.is_some()) {
-            facts.more.unseen = unseen(facts, &folded, &self.text);
+            facts.unseen = unseen(facts, &folded, &self.text);
         }
         if let Some(lang) = &facts.lang {
-            facts.more.hard = readability::hard(lang, &lines);
+            facts.hard = readability::hard(lang, &lines);
             // what fills an unfinished page is in no language
             if facts.placeholders.is_empty() {
-                facts.more.language = language::other_than(lang, &lines);
+                facts.language = language::other_than(lang, &lines);
             }
         }
         if limits.keeps_text {
             facts.main_text = lines.as_str().into();
-            if facts.more.sketch.is_some() {
-                facts.tokens = main.tokens.map(Box::new);
-            }
         }
         (self.main, self.lines) = (folded, lines);
         if self.text.capacity() <= MAX_RESERVED {

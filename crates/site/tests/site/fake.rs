@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use searchwright_site::{
     crawl::{Batch, Config, CrawledPage, Discovered, Ending, Resume, Sink, SinkError, crawl},
     fetch::{Connection, Cut, Fetch, FetchError, Fetched, Method, Request, Response},
-    graph::{KnownRuns, PageFlags, SiteGraph},
+    graph::{PageFlags, SiteGraph},
     origin::Origin,
     page::UrlId,
     resources::Resource,
@@ -206,17 +206,6 @@ impl Sink for Memory {
         self.pages.extend(batch.pages);
         self.origin = batch.origin.or(self.origin.take());
         Ok(())
-    }
-
-    async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
-        let mut known = KnownRuns::default();
-        for page in self.pages.iter().filter(|page| pages.contains(&page.facts.id)) {
-            known.add(
-                page.facts.id,
-                page.facts.html.as_ref().unwrap().tokens.as_ref().unwrap(),
-            );
-        }
-        Ok(known)
     }
 }
 

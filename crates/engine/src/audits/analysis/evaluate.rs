@@ -8,7 +8,7 @@ use std::{
 use hashbrown::HashMap;
 use searchwright_contract::audits::AuditTotals;
 use searchwright_site::{
-    checks::{self, Asking, Check, Context, Early, FetchVerdict, Rules, Severity},
+    checks::{self, Check, Context, FetchVerdict, Rules, Severity},
     graph::{PageFlags, SiteGraph},
     origin::Origin,
     page::{PageFacts, UrlId},
@@ -24,11 +24,11 @@ use uuid::Uuid;
 
 use super::{
     super::{
-        batches::Few,
         ids::PageIds,
         impact::{impact_of, weight},
+        stored_batch::PageReader,
     },
-    gather::FindingSpill,
+    finding_spill::{FindingSpill, IssueIds},
 };
 use crate::jobs::JobError;
 
@@ -149,8 +149,7 @@ pub(super) struct Shared {
     pub(super) rules: Rules,
     pub(super) ids: Arc<PageIds>,
     pub(super) ignored: HashSet<(Uuid, Uuid)>,
-    /// Issue id of each check, in the order of the registry.
-    pub(super) issue_ids: Vec<Uuid>,
+    pub(super) issues: IssueIds,
     pub(super) now_ms: i64,
 }
 
@@ -158,7 +157,7 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct Evaluated {
     pub(super) sums: Sums,
-    pub(super) gathered: FindingSpill,
+    pub(super) findings: FindingSpill,
     /// Page that the start URL ends at.
     pub(super) home: Option<PageFacts>,
 }
@@ -167,7 +166,7 @@ impl Evaluated {
     /// Adds the results of another evaluator.
     pub(super) fn merge(&mut self, other: Self) {
         self.sums.merge(other.sums);
-        self.gathered.merge(other.gathered);
+        self.findings.merge(other.findings);
         self.home = self.home.take().or(other.home);
     }
 }
@@ -175,29 +174,25 @@ impl Evaluated {
 /// Evaluates batches until there are no more; several of these run at once on the same batches.
 pub(super) fn evaluate_batches(
     shared: &Shared,
-    saved: &Mutex<Receiver<Vec<u8>>>,
-    mut gathered: FindingSpill,
+    batches: &Mutex<Receiver<Vec<u8>>>,
 ) -> Result<Evaluated, JobError> {
     let context = Context::new(&shared.index, &shared.origin, &shared.rules, shared.now_ms);
-    let by = Asking::new(shared.rules.clone(), shared.now_ms).fingerprint();
-    let mut sums = Sums::default();
-    let (mut home, mut room) = (None, Vec::new());
+    let mut evaluated = Evaluated::default();
     loop {
-        let next = locked(saved).blocking_recv();
+        let next = locked(batches).blocking_recv();
         let Some(data) = next else { break };
-        let mut batch = Few::open(&data, by, &mut room)?;
+        let mut batch = PageReader::open(&data)?;
         loop {
-            let (pages, early) = batch.next(checks::TOGETHER)?;
+            let pages = batch.read_next(checks::TOGETHER)?;
             if pages.is_empty() {
                 break;
             }
-            evaluate(shared, &context, (&pages, &early), &mut sums, &mut gathered)?;
-            home = home.or_else(|| pages.into_iter().find(|p| p.id == shared.origin.home));
-            // threads that make and write portions meanwhile are woken often, and would wait for milliseconds each time
-            std::thread::yield_now();
+            evaluate(shared, &context, &pages, &mut evaluated)?;
+            let home = pages.into_iter().find(|page| page.id == shared.origin.home);
+            evaluated.home = evaluated.home.take().or(home);
         }
     }
-    Ok(Evaluated { sums, gathered, home })
+    Ok(evaluated)
 }
 
 /// Locks a mutex and ignores poisoning: no holder leaves the value half changed.
@@ -208,13 +203,12 @@ pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 fn evaluate(
     shared: &Shared,
     context: &Context<'_>,
-    (pages, early): (&[PageFacts], &[Option<Early>]),
-    sums: &mut Sums,
-    gathered: &mut FindingSpill,
+    pages: &[PageFacts],
+    results: &mut Evaluated,
 ) -> Result<(), JobError> {
-    let index = &shared.index;
-    let evaluated = checks::evaluate(pages, early, context);
-    for ((facts, early), evaluated) in pages.iter().zip(early).zip(evaluated) {
+    let (index, rules) = (&shared.index, &shared.rules);
+    let Evaluated { sums, findings, .. } = results;
+    for (facts, evaluated) in pages.iter().zip(checks::evaluate(pages, context)) {
         if !index.has(facts.id, PageFlags::INTERNAL) {
             continue;
         }
@@ -229,27 +223,18 @@ fn evaluate(
         let mut counts = Counts::default();
         let was_silent = index.was_silent(facts.id);
         let rank = f64::from(index.rank(facts.id));
-        let rules = &shared.rules;
-        let mut count = |check: &'static Check, severity: Severity| {
-            let issue = shared.issue_ids[check.place()];
-            if !shared.ignored.contains(&(issue, id)) {
+        for finding in evaluated.findings {
+            let check = finding.check;
+            if !shared.ignored.contains(&(shared.issues.get(check), id)) {
+                let severity = rules.severity_of(check, &finding.evidence);
                 sums.add(check, severity, rank);
                 if score::is_counted(check, was_silent) {
                     counts.count(check, severity, rules);
                 }
             }
             sums.found.get_mut(check).push(facts.id);
-        };
-        let indexable = index.has(facts.id, PageFlags::INDEXABLE);
-        for finding in evaluated.findings {
-            count(finding.check, rules.severity_of(finding.check, &finding.evidence));
-            gathered.gather(finding.check, (facts.id, id), indexable, &evidence(&finding))?;
+            findings.push(&shared.issues, check, facts.id, id, evidence(&finding))?;
         }
-        // findings of early checks are stored already
-        let early = early.iter().filter(|_| evaluated.early);
-        early
-            .flat_map(Early::checks)
-            .for_each(|check| count(check, rules.severity(check)));
         if score::is_scored(facts, was_silent) {
             sums.scores.add(&counts);
         }
@@ -285,7 +270,7 @@ pub(super) fn evaluate_site(
     let (mut findings, mut counts) = (Vec::new(), Counts::default());
     for finding in found {
         let page = shared.ids.get(UrlId(0));
-        let issue = shared.issue_ids[finding.check.place()];
+        let issue = shared.issues.get(finding.check);
         if !shared.ignored.contains(&(issue, page)) {
             let severity = shared.rules.severity_of(finding.check, &finding.evidence);
             sums.add(finding.check, severity, 1.0);

@@ -2,8 +2,6 @@
 //! checks are evaluated. They are written in the order of their ids, so that each leaf of the tree is written once. Until then
 //! they are compressed, because a very large site has many.
 
-use std::mem::take;
-
 use searchwright_contract::{Instant, pages::Page};
 use searchwright_site::{
     fetch::FetchError,
@@ -19,86 +17,93 @@ use uuid::Uuid;
 use super::{
     super::{
         ids::{PageIds, page_id},
-        pipeline::portions,
+        sorted_spill::{SortedSpill, send_portions},
     },
     urls::Urls,
 };
-use crate::{failure::defect, jobs::JobError};
+use crate::jobs::JobError;
 
 /// Parts in which pages are kept, by the first byte of their ids. With a million pages, a part has about 8,000.
 const PARTS: usize = 128;
-/// Bytes of a part above which they are packed.
-const PLAIN: usize = 16 << 10;
+/// Bytes of rows above which they are compressed.
+const MAX_OPEN_BYTES: usize = 2 << 20;
 
 /// Data of a page for its row.
 #[derive(Debug, Serialize, Deserialize)]
-struct Note<'n> {
+struct RowDraft {
     id: UrlId,
     /// URL as fetched, if it differs from its key.
-    url: Option<&'n str>,
+    url: Option<Box<str>>,
     status: Option<u16>,
-    failure: Option<&'n str>,
+    failure: Option<Box<str>>,
     outlinks: Option<u32>,
-    not_indexable: Option<&'n str>,
-    title: Option<&'n str>,
+    not_indexable: Option<Box<str>>,
+    title: Option<Box<str>>,
     words: Option<u32>,
     crawled_ms: i64,
-    /// Whether it counts in the score, and whether it does if it gave no answer in the previous audit either.
-    scored: (bool, bool),
+    /// Whether it counts in the score.
+    is_scored: bool,
+    /// Whether it counts in the score if it gave no answer in the previous audit either.
+    is_scored_if_silent: bool,
 }
 
-impl<'n> Note<'n> {
-    fn new(facts: &'n PageFacts, key: &str) -> Self {
+impl RowDraft {
+    fn new(facts: &PageFacts, key: &str) -> Self {
         let html = facts.html.as_deref();
+        let failure = match &facts.outcome {
+            Outcome::Failed(error) => Some(failure_code(error)),
+            Outcome::Blocked(_) => Some("blocked"),
+            Outcome::Status(_) | Outcome::Redirect { .. } => None,
+        };
         Self {
             id: facts.id,
-            url: Some(&*facts.url).filter(|url| *url != key),
+            url: (*facts.url != *key).then(|| facts.url.clone()),
             status: facts.status(),
-            failure: match &facts.outcome {
-                Outcome::Failed(error) => Some(why(error)),
-                Outcome::Blocked(_) => Some("blocked"),
-                Outcome::Status(_) | Outcome::Redirect { .. } => None,
-            },
+            failure: failure.map(Into::into),
             outlinks: html.map(|html| html.links_total),
-            not_indexable: not_indexable(facts).map(NotIndexable::code),
-            title: html.and_then(|html| html.titles.first()).map(AsRef::as_ref),
+            not_indexable: not_indexable(facts).map(|why| why.code().into()),
+            title: html.and_then(|html| html.titles.first().cloned()),
             words: html.map(|html| html.main_words),
             crawled_ms: facts.fetched_at_ms,
-            scored: [false, true].map(|silent| score::is_scored(facts, silent)).into(),
+            is_scored: score::is_scored(facts, false),
+            is_scored_if_silent: score::is_scored(facts, true),
         }
     }
 
-    fn row(&self, id: Uuid, key: &str, index: &SiteGraph) -> CrawledPage {
+    fn into_row(self, id: Uuid, index: &SiteGraph) -> CrawledPage {
         let hops = index.hops(self.id);
         let last = hops.urls.last().copied().unwrap_or(self.id);
-        let url = self.url.unwrap_or(key);
-        let last = if last == self.id { url } else { index.key(last) };
+        let url = self.url.unwrap_or_else(|| index.key(self.id).into());
+        let last = if last == self.id { &url } else { index.key(last) };
         let indexable = index.has(self.id, PageFlags::INDEXABLE);
-        let why_not = self.not_indexable.unwrap_or(NotIndexable::Blocked.code());
         let followed = index.inlinks(self.id).filter(|(_, nofollow)| !nofollow);
+        let reason = self
+            .not_indexable
+            .as_deref()
+            .unwrap_or(NotIndexable::Blocked.code());
         CrawledPage {
             id,
             page: Page {
                 id: String::new(),
-                url: url.to_owned(),
                 final_url: (self.status.is_some() && !hops.looped).then(|| last.to_owned()),
+                url: url.into(),
                 status_code: self.status,
-                failure: self.failure.map(str::to_owned),
+                failure: self.failure.map(Into::into),
                 depth: index.depth(self.id),
                 inlinks: followed.count() as u32,
                 outlinks: self.outlinks,
                 link_score: index.link_score(self.id),
                 indexable,
-                non_indexable_reason: (!indexable).then(|| why_not.to_owned()),
-                title: self.title.map(str::to_owned),
+                non_indexable_reason: (!indexable).then(|| reason.to_owned()),
+                title: self.title.map(Into::into),
                 word_count: self.words,
                 last_crawled_at: Instant::default(),
             },
             crawled_at: Instant::from_millis(self.crawled_ms),
             scored: if index.was_silent(self.id) {
-                self.scored.1
+                self.is_scored_if_silent
             } else {
-                self.scored.0
+                self.is_scored
             },
             rank: f64::from(index.rank(self.id)),
         }
@@ -106,7 +111,7 @@ impl<'n> Note<'n> {
 }
 
 /// Returns the code of the contract for a missing answer.
-const fn why(error: &FetchError) -> &'static str {
+const fn failure_code(error: &FetchError) -> &'static str {
     match error {
         FetchError::Denied => "denied",
         FetchError::Dns => "dns",
@@ -117,57 +122,18 @@ const fn why(error: &FetchError) -> &'static str {
     }
 }
 
-/// Pages of a range of ids: some packed, the rest open.
-#[derive(Clone, Debug, Default)]
-struct PackedPages {
-    packed: Vec<Vec<u8>>,
-    open: Vec<u8>,
-}
-
-impl PackedPages {
-    fn insert(&mut self, note: &Note<'_>) -> Result<(), JobError> {
-        self.open = postcard::to_extend(note, take(&mut self.open)).map_err(|e| defect("page", e))?;
-        if self.open.len() >= PLAIN {
-            let mut packed = lz4_flex::compress_prepend_size(&self.open);
-            packed.shrink_to_fit();
-            self.packed.push(packed);
-            self.open.clear();
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with some of the pages at a time.
-    fn each(self, mut each: impl FnMut(Vec<Note<'_>>)) -> Result<(), JobError> {
-        let mut read = |mut plain: &[u8]| {
-            let mut notes = Vec::new();
-            while !plain.is_empty() {
-                let (note, rest) = postcard::take_from_bytes(plain).map_err(|e| defect("page", e))?;
-                notes.push(note);
-                plain = rest;
-            }
-            each(notes);
-            Ok::<_, JobError>(())
-        };
-        for packed in self.packed {
-            let plain = lz4_flex::decompress_size_prepended(&packed).map_err(|e| defect("page", e))?;
-            read(&plain)?;
-        }
-        read(&self.open)
-    }
-}
-
 /// Data of the rows of all pages of a crawl.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PageRows {
     project: Uuid,
-    parts: Vec<PackedPages>,
+    drafts: SortedSpill<RowDraft>,
 }
 
 impl PageRows {
-    pub(super) fn new(project: Uuid) -> Self {
+    pub(super) const fn new(project: Uuid) -> Self {
         Self {
             project,
-            parts: Vec::new(),
+            drafts: SortedSpill::new(MAX_OPEN_BYTES),
         }
     }
 
@@ -176,40 +142,32 @@ impl PageRows {
         let key = key_of(&facts.url);
         let id = page_id(self.project, &key);
         let part = usize::from(id.as_bytes()[0]) * PARTS / 256;
-        self.parts.resize_with(PARTS, PackedPages::default);
-        self.parts[part].insert(&Note::new(facts, &key))?;
+        self.drafts.push(part, &RowDraft::new(facts, &key))?;
         Ok(id)
     }
 
-    /// Sends the rows of the pages of the site in portions of at most `most`, in the order of their ids, until the receiver
+    /// Sends the rows of the pages of the site in portions of at most `limit`, in the order of their ids, until the receiver
     /// refuses one. Returns the pages with their URLs, for the list.
-    pub(super) fn each(
+    pub(super) fn send(
         self,
         index: &SiteGraph,
         ids: &PageIds,
-        most: usize,
-        give: &mut dyn FnMut(Vec<CrawledPage>) -> bool,
+        limit: usize,
+        send: &mut dyn FnMut(Vec<CrawledPage>) -> bool,
     ) -> Result<Urls, JobError> {
-        let (mut rows, mut urls) = (Vec::new(), Urls::default());
-        let mut give = |rows: &mut Vec<CrawledPage>| {
-            rows.sort_unstable_by_key(|row| row.id);
-            portions(take(rows), most).all(&mut *give)
-        };
-        for part in self.parts {
-            part.each(|mut notes| {
-                notes.retain(|note| index.has(note.id, PageFlags::INTERNAL));
-                // looked up one after the other with nothing in between, so that cache misses overlap
-                let keys: Vec<&str> = notes.iter().map(|note| index.key(note.id)).collect();
-                for (note, key) in notes.iter().zip(keys) {
-                    urls.add(note.id, note.url);
-                    rows.push(note.row(ids.get(note.id), key, index));
-                }
-            })?;
-            if rows.len() >= most && !give(&mut rows) {
-                return Ok(urls);
-            }
-        }
-        give(&mut rows);
+        let mut urls = Urls::default();
+        let parts = self.drafts.into_sorted(|draft| ids.get(draft.id));
+        let parts = parts.map(|drafts| {
+            let mut drafts = drafts?;
+            drafts.retain(|draft| index.has(draft.id, PageFlags::INTERNAL));
+            let row = |draft: RowDraft| {
+                let id = ids.get(draft.id);
+                urls.add(draft.id, draft.url.as_deref());
+                draft.into_row(id, index)
+            };
+            Ok(drafts.into_iter().map(row).collect())
+        });
+        send_portions(parts, limit, send)?;
         Ok(urls)
     }
 }
@@ -217,7 +175,7 @@ impl PageRows {
 #[cfg(test)]
 mod tests {
     use searchwright_site::{
-        graph::{CrawlSummary, GraphBuilder, KnownRuns},
+        graph::{CrawlSummary, GraphBuilder},
         origin::Origin,
         page::{At, HtmlFacts},
         urls::UrlTable,
@@ -281,7 +239,6 @@ mod tests {
                 origin: &Origin::default(),
                 traps: Vec::new(),
                 complete: true,
-                runs: KnownRuns::default(),
             },
         );
         (index, all)
@@ -295,16 +252,15 @@ mod tests {
         for page in &pages {
             rows.insert(page).unwrap();
         }
-        assert!(rows.parts.iter().any(|part| !part.packed.is_empty()));
         let (mut all, mut portions) = (Vec::new(), 0);
         let ids = PageIds::default().complete(project, &index, 3);
-        let urls = rows.each(&index, &ids, 4_000, &mut |portion| {
+        let urls = rows.send(&index, &ids, 4_000, &mut |portion| {
             assert!((1..=4_000).contains(&portion.len()));
             portions += 1;
             all.extend(portion);
             true
         });
-        let urls = urls.unwrap().placed(&index);
+        let urls = urls.unwrap().into_sorted(&index);
         assert!(portions > 5, "{portions}");
         assert!(all.is_sorted_by_key(|row| row.id));
         assert_eq!(all.len(), 30_000);
@@ -356,7 +312,7 @@ mod tests {
         }
         let mut given = 0;
         let ids = PageIds::default().complete(Uuid::nil(), &index, 1);
-        let done = rows.each(&index, &ids, 10, &mut |_| {
+        let done = rows.send(&index, &ids, 10, &mut |_| {
             given += 1;
             given < 3
         });

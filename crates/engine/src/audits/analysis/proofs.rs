@@ -18,7 +18,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
-    super::{ids::issue_id, witnessed::Witnessed},
+    super::{dependency_check::DependencyCheck, ids::issue_id},
     Measured,
 };
 
@@ -65,14 +65,18 @@ impl Proofs {
 
 impl Proof<'_> {
     /// Decides on occurrences of the issue that were not found again: resolved, stale, or newer than the audit.
-    pub(super) fn settle(&self, unseen: Vec<UnseenOccurrence>, witnessed: &Witnessed<'_>) -> Settlement {
+    pub(super) fn settle(
+        &self,
+        unseen: Vec<UnseenOccurrence>,
+        dependencies: &DependencyCheck<'_>,
+    ) -> Settlement {
         let mut settled = Settlement::default();
         for was in unseen {
             if was.checked_at > self.proofs.began {
                 settled.newer.push(was.page);
                 continue;
             }
-            match self.resolution(&was, witnessed) {
+            match self.resolution(&was, dependencies) {
                 Some(Resolution::Fixed) if self.rule_changed => {
                     settled.resolved.push((was.page, "rule_changed"))
                 }
@@ -83,7 +87,7 @@ impl Proof<'_> {
         settled
     }
 
-    fn resolution(&self, was: &UnseenOccurrence, witnessed: &Witnessed<'_>) -> Option<Resolution> {
+    fn resolution(&self, was: &UnseenOccurrence, dependencies: &DependencyCheck<'_>) -> Option<Resolution> {
         let check = self.check.filter(|_| was.visited)?;
         let told = self
             .proofs
@@ -92,17 +96,17 @@ impl Proof<'_> {
             .copied()
             .unwrap_or(FetchVerdict::Whole);
         let left_behind = || {
-            self.is_left_behind(was.page, told, witnessed)
+            self.is_left_behind(was.page, told, dependencies)
                 .then_some(Resolution::PageGone)
         };
         let resolution = check.resolution(told).or_else(left_behind)?;
         let over = resolution == Resolution::PageGone
-            || self.is_measured(was.page) && !self.is_silent(check, (was, told), witnessed);
+            || self.is_measured(was.page) && !self.is_silent(check, (was, told), dependencies);
         over.then_some(resolution)
     }
 
     /// Returns whether a page redirects, even temporarily, and nothing on the site names it any more: for the site it is gone.
-    fn is_left_behind(&self, page: Uuid, told: FetchVerdict, witnessed: &Witnessed<'_>) -> bool {
+    fn is_left_behind(&self, page: Uuid, told: FetchVerdict, dependencies: &DependencyCheck<'_>) -> bool {
         let index = &self.proofs.index;
         let is_so = |id| {
             let is_redirect = index
@@ -112,7 +116,7 @@ impl Proof<'_> {
         };
         told == FetchVerdict::Address
             && index.complete()
-            && witnessed.page(self.proofs.project, page).is_some_and(is_so)
+            && dependencies.page(self.proofs.project, page).is_some_and(is_so)
     }
 
     fn is_measured(&self, page: Uuid) -> bool {
@@ -125,12 +129,12 @@ impl Proof<'_> {
         &self,
         check: &Check,
         (was, told): (&UnseenOccurrence, FetchVerdict),
-        witnessed: &Witnessed<'_>,
+        dependencies: &DependencyCheck<'_>,
     ) -> bool {
         let Ok(evidence) = serde_json::from_str::<Value>(&was.evidence) else {
             return false;
         };
-        let page = || witnessed.page(self.proofs.project, was.page);
-        witnessed.silence(check, (&evidence, told), page).is_some()
+        let page = || dependencies.page(self.proofs.project, was.page);
+        dependencies.silence(check, (&evidence, told), page).is_some()
     }
 }

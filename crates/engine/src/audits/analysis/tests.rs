@@ -1,7 +1,7 @@
 //! Fixtures shared by the tests of the analysis.
 
 use searchwright_site::{
-    graph::{CrawlSummary, GraphBuilder, KnownRuns, SiteGraph},
+    graph::{CrawlSummary, GraphBuilder, SiteGraph},
     origin::Origin,
     page::{At, Outcome, PageFacts},
     urls::UrlTable,
@@ -25,7 +25,6 @@ pub(in crate::audits) fn index(pages: u32) -> SiteGraph {
         origin: &Origin::default(),
         traps: Vec::new(),
         complete: true,
-        runs: KnownRuns::default(),
     };
     builder.finish(table, ends)
 }

@@ -10,13 +10,18 @@ use searchwright_site::{
 use searchwright_store::{Db, access::ProjectScope, crawls};
 use uuid::Uuid;
 
-use super::super::batches::{Saved, unpack};
+use super::super::stored_batch::{StoredBatch, unpack};
 use crate::{failure::defect, jobs::JobError};
 
 /// Number of the first batch of rechecks among the batches of their audit. These hold newer versions of pages.
 pub(in crate::audits) const OVERLAY: u32 = 1_000_000;
 
-async fn batch(db: &Db, scope: ProjectScope, audit: Uuid, number: u32) -> Result<Option<Saved>, JobError> {
+async fn batch(
+    db: &Db,
+    scope: ProjectScope,
+    audit: Uuid,
+    number: u32,
+) -> Result<Option<StoredBatch>, JobError> {
     let data = crawls::find_batch(&mut db.read().await?, scope, audit, number).await?;
     Ok(data.map(|data| unpack(&data)).transpose()?)
 }
@@ -25,11 +30,11 @@ async fn batch(db: &Db, scope: ProjectScope, audit: Uuid, number: u32) -> Result
 pub(super) async fn home(db: &Db, scope: ProjectScope, audit: Uuid) -> Result<Option<String>, JobError> {
     let mut home: Option<UrlId> = None;
     for number in 0.. {
-        let Some((origin, discovered, _)) = batch(db, scope, audit, number).await? else {
+        let Some(batch) = batch(db, scope, audit, number).await? else {
             break;
         };
-        home = home.or(origin.map(|origin| origin.home));
-        let found = discovered.into_iter().find(|url| Some(url.id) == home);
+        home = home.or(batch.origin.map(|origin| origin.home));
+        let found = batch.discovered.into_iter().find(|url| Some(url.id) == home);
         if found.is_some() || home.is_none() {
             return Ok(found.map(|url| url.key.into()));
         }
@@ -49,7 +54,7 @@ pub(super) async fn crawl(
     let mut overlays = Vec::new();
     let mut newest = HashMap::new();
     while let Some(saved) = batch(db, scope, audit, OVERLAY + overlays.len() as u32).await? {
-        newest.extend(saved.2.iter().map(|page| (page.id, overlays.len())));
+        newest.extend(saved.pages.iter().map(|page| (page.id, overlays.len())));
         overlays.push(saved);
     }
     let mut resume = Resume::new(config, with_origin.then(Origin::default), Duration::ZERO);
@@ -75,17 +80,17 @@ pub(super) async fn crawl(
 
 fn add(
     resume: &mut Resume,
-    (origin, discovered, pages): Saved,
+    batch: StoredBatch,
     with_origin: bool,
     current: impl Fn(&UrlId) -> bool,
 ) -> Result<(), JobError> {
-    if let Some(origin) = origin.filter(|_| with_origin) {
+    if let Some(origin) = batch.origin.filter(|_| with_origin) {
         resume.origin(origin);
     }
-    for url in &discovered {
+    for url in &batch.discovered {
         resume.url(url).map_err(|e| defect("saved crawl", e))?;
     }
-    for page in pages.iter().filter(|page| current(&page.id)) {
+    for page in batch.pages.iter().filter(|page| current(&page.id)) {
         resume.page(page).map_err(|e| defect("saved crawl", e))?;
     }
     Ok(())

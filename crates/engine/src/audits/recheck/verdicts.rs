@@ -21,8 +21,8 @@ use uuid::Uuid;
 use super::{
     super::{
         analysis::evaluate::evidence,
+        dependency_check::DependencyCheck,
         ids::{issue_id, page_id, url_key_of},
-        witnessed::Witnessed,
     },
     Looked,
 };
@@ -60,10 +60,10 @@ pub(super) fn evaluate(
         .map(|facts| (ending.index.key(facts.id), facts))
         .collect();
     let home = fetched.iter().find(|facts| facts.id == ending.origin.home);
-    let witnessed = Witnessed::new(&ending.index, &ending.origin);
+    let dependencies = DependencyCheck::new(&ending.index, &ending.origin);
     let found = waiting
         .iter()
-        .map(|item| outcome(item, &by_key, home, (ending, &witnessed), rules, &context))
+        .map(|item| outcome(item, &by_key, home, (ending, &dependencies), rules, &context))
         .collect();
     let concerned: HashSet<Uuid> = waiting.iter().map(|item| item.key.1).collect();
     let mut findings = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn evaluate(
         if !concerned.contains(&page) || is_silent(facts).is_some() {
             continue;
         }
-        let all = checks::evaluate(slice::from_ref(facts), &[], &context);
+        let all = checks::evaluate(slice::from_ref(facts), &context);
         for finding in all
             .into_iter()
             .flat_map(|page| page.findings)
@@ -117,7 +117,7 @@ fn outcome(
     item: &PendingItem,
     by_key: &BTreeMap<&str, &PageFacts>,
     home: Option<&PageFacts>,
-    (ending, witnessed): (&Ending, &Witnessed<'_>),
+    (ending, dependencies): (&Ending, &DependencyCheck<'_>),
     rules: &Rules,
     context: &Context<'_>,
 ) -> ItemOutcome {
@@ -165,7 +165,7 @@ fn outcome(
                 return inconclusive(item, why);
             }
             let of = (&item.evidence, FetchVerdict::from_facts(facts));
-            if let Some(why) = witnessed.silence(check, of, || Some(facts.id)) {
+            if let Some(why) = dependencies.silence(check, of, || Some(facts.id)) {
                 return inconclusive(item, why);
             }
             let Some(resolution) = check.resolution(FetchVerdict::from_facts(facts)) else {

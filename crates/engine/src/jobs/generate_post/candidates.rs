@@ -17,7 +17,7 @@ use searchwright_writing::{
 use uuid::Uuid;
 
 use super::super::{JobContext, JobError};
-use crate::audits::{batches::unpack, page_texts};
+use crate::audits::{page_texts, stored_batch::unpack};
 
 /// Candidates whose texts are compared with the post.
 const MOST: usize = 200;
@@ -197,7 +197,7 @@ async fn crawled(
         let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let (_, _, pages) = unpack(&data)?;
+        let pages = unpack(&data)?.pages;
         for facts in pages.iter().filter(|facts| !known.contains(&*facts.url)) {
             let Some(inlinks) = inlinks.get(&*facts.url) else {
                 continue;

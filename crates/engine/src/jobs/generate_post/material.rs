@@ -21,7 +21,7 @@ use super::{
     super::{JobContext, JobError},
     candidates::indexable,
 };
-use crate::audits::batches::unpack;
+use crate::audits::stored_batch::unpack;
 
 /// Items of brand data, at most (domain rule).
 const MOST_ITEMS: u32 = 2_000;
@@ -111,7 +111,7 @@ async fn pages(job: &JobContext, topic: &str, language: &str) -> Result<Vec<OwnP
         let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let (_, _, pages) = unpack(&data)?;
+        let pages = unpack(&data)?.pages;
         let pages = pages.iter().filter(|page| indexable.contains_key(&*page.url));
         found.extend(pages.filter_map(|page| own(page, language)).filter(&near));
         if found.len() >= MOST_PAGES {

@@ -15,7 +15,7 @@ use url::Url;
 
 use super::Order;
 use crate::{
-    audits::{batches::unpack, page_texts},
+    audits::{page_texts, stored_batch::unpack},
     jobs::{JobContext, JobError, checkpoints::Steps},
     posts::sources::SourceText,
 };
@@ -152,7 +152,7 @@ pub(super) async fn own_pages(job: &JobContext, brief: &Brief) -> Result<Vec<Sou
         let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
             break;
         };
-        let (_, _, pages) = unpack(&data)?;
+        let pages = unpack(&data)?.pages;
         let here: Vec<&PageFacts> = pages.iter().filter(|page| near.contains(&&*page.url)).collect();
         if here.is_empty() {
             continue;

@@ -25,7 +25,10 @@ use super::{
     GenerationOrder,
 };
 use crate::{
-    audits::{batches::unpack, page_texts},
+    audits::{
+        page_texts,
+        stored_batch::{StoredBatch, unpack},
+    },
     domain::start_url,
 };
 
@@ -124,7 +127,9 @@ pub(super) async fn gather(
             let Some(data) = crawls::find_batch(&mut db.read().await?, scope, audit, number).await? else {
                 break;
             };
-            let (_, discovered, pages) = unpack(&data)?;
+            let StoredBatch {
+                discovered, pages, ..
+            } = unpack(&data)?;
             let texts = if gathered.pages.len() < MOST_PAGES {
                 page_texts::load(db, scope, audit, number).await?
             } else {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     checks::{
-        Answer,
+        Page,
         evidence::list,
         schema::{Extent, Item, is_local_business, says_something},
     },
@@ -72,7 +72,7 @@ fn is_kind(item: &Item<'_>, name: &str) -> bool {
 }
 
 /// Whether another object names a review as its own by its `@id`.
-fn is_review_of_another(page: &Answer<'_>, review: &Item<'_>) -> bool {
+fn is_review_of_another(page: &Page<'_>, review: &Item<'_>) -> bool {
     let Some(id) = review.id() else { return false };
     let is_it = |one: &Json<'_>| {
         let named = one.as_object().and_then(|one| one.get("@id")?.as_str());
@@ -88,7 +88,7 @@ fn is_review_of_another(page: &Answer<'_>, review: &Item<'_>) -> bool {
     markup.items.iter().chain(&markup.nested).any(names_it)
 }
 
-pub(super) fn required(page: &Answer<'_>, _: &HtmlFacts) -> Option<Value> {
+pub(super) fn required(page: &Page<'_>, _: &HtmlFacts) -> Option<Value> {
     let incomplete = page.items().iter().filter_map(|item| {
         let (names, properties) = REQUIRED
             .iter()

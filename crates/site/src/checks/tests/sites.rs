@@ -109,23 +109,17 @@ fn hosts() -> Vec<Case> {
         origin(
             "tls-invalid",
             |o| {
-                o.more
-                    .faults
-                    .push(("https://example.com/".into(), Fault::WrongName));
+                o.faults.push(("https://example.com/".into(), Fault::WrongName));
             },
             |_| {},
         ),
         origin(
             "tls-expiring",
-            |o| o.more.certificate_until_ms = Some(NOW + 14 * DAY_MS - 1),
-            |o| o.more.certificate_until_ms = Some(NOW + 14 * DAY_MS),
+            |o| o.certificate_until_ms = Some(NOW + 14 * DAY_MS - 1),
+            |o| o.certificate_until_ms = Some(NOW + 14 * DAY_MS),
         ),
-        origin(
-            "tls-expiring",
-            |o| o.more.certificate_until_ms = Some(NOW - 1),
-            |_| {},
-        ),
-        origin("http1-only", |o| o.more.http1_only = true, |_| {}),
+        origin("tls-expiring", |o| o.certificate_until_ms = Some(NOW - 1), |_| {}),
+        origin("http1-only", |o| o.http1_only = true, |_| {}),
         home(
             "homepage-not-indexable",
             "<meta name=robots content=noindex>",

@@ -9,7 +9,7 @@ use url::Url;
 use super::super::{Context, Rules};
 use crate::{
     fetch::{Cut, FetchError, Response},
-    graph::{CrawlSummary, GraphBuilder, KnownRuns, SiteGraph},
+    graph::{CrawlSummary, GraphBuilder, SiteGraph},
     origin::Origin,
     page::{At, Intern, Limits, Outcome, PageFacts, UrlId, read},
     resources::{Resource, Resources},
@@ -315,17 +315,11 @@ impl World {
             depths[id.0 as usize] = self.depths.get(path).copied().unwrap_or(1);
         }
         pages.iter().for_each(|page| builder.add(page));
-        let compared = builder.compared();
-        let mut runs = KnownRuns::default();
-        for page in pages.iter().filter(|page| compared.contains(&page.id)) {
-            runs.add(page.id, page.html.as_ref().unwrap().tokens.as_ref().unwrap());
-        }
         let ends = CrawlSummary {
             depths,
             origin: &self.origin,
             traps,
             complete: self.complete,
-            runs,
         };
         let mut index = builder.finish(table, ends);
         index.resources = Resources::new(self.resources.clone(), &[], false);

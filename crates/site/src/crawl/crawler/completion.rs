@@ -3,7 +3,7 @@
 use super::Crawler;
 use crate::{
     crawl::{Ending, Progress, Termination},
-    graph::{CrawlSummary, GraphBuilder, KnownRuns},
+    graph::{CrawlSummary, GraphBuilder},
     origin::Origin,
     page::UrlId,
     resources::Resources,
@@ -25,13 +25,8 @@ pub(in crate::crawl) struct Ended {
 }
 
 impl Ended {
-    /// See [`GraphBuilder::compared`].
-    pub(in crate::crawl) fn compared(&self) -> Vec<UrlId> {
-        self.builder.compared()
-    }
-
     /// Finishes the index.
-    pub(in crate::crawl) async fn finish(self, runs: KnownRuns) -> Option<Ending> {
+    pub(in crate::crawl) async fn finish(self) -> Option<Ending> {
         let Self { table, builder, .. } = self;
         let (depths, traps, complete) = (self.depths, self.traps, self.complete);
         let origin = self.origin;
@@ -41,7 +36,6 @@ impl Ended {
                 origin: &origin,
                 traps,
                 complete,
-                runs,
             };
             (builder.finish(table, ends), origin)
         });

@@ -1,22 +1,15 @@
 //! Links as they are stored: what is said of each, which is much the same on every page of a site, and then their texts one
 //! after the other.
 
-use std::{fmt, sync::OnceLock};
+use std::sync::OnceLock;
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{DeserializeSeed, Error, SeqAccess, Visitor},
-    ser::SerializeTuple,
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Entry, Link, Links, ParsedLinks, Span};
 use crate::{
     leb128::{pull, push},
     page::UrlId,
 };
-
-/// First number. Links of older releases begin with the length of their texts, which is less.
-const MARK: u64 = 1 << 32;
 
 /// Stored links, read when someone asks for them.
 #[derive(Clone, Debug)]
@@ -129,96 +122,21 @@ fn unpack(mut packed: &[u8]) -> ParsedLinks {
 
 impl Serialize for Links {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(2)?;
-        tuple.serialize_element(&MARK)?;
         match &self.stored {
-            Some(stored) => tuple.serialize_element(&Bytes(&stored.bytes))?,
-            None => tuple.serialize_element(&Bytes(&pack(&self.read)))?,
+            Some(stored) => serializer.serialize_bytes(&stored.bytes),
+            None => serializer.serialize_bytes(&pack(&self.read)),
         }
-        tuple.end()
-    }
-}
-
-struct Bytes<'b>(&'b [u8]);
-
-impl Serialize for Bytes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(self.0)
     }
 }
 
 impl<'de> Deserialize<'de> for Links {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_tuple(3, Either)
-    }
-}
-
-/// Links as they are stored now, or by an older release.
-struct Either;
-
-impl<'de> Visitor<'de> for Either {
-    type Value = Links;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("stored links")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Links, A::Error> {
-        let mut links = Links::default();
-        let first: u64 = next(&mut seq)?;
-        if first == MARK {
-            let Packed(bytes) = next(&mut seq)?;
-            let read = OnceLock::new();
-            links.stored = Some(Stored { bytes, read });
-        } else {
-            let length = usize::try_from(first).map_err(A::Error::custom)?;
-            let text = seq.next_element_seed(TextOfLength(length))?;
-            links.read = ParsedLinks {
-                text: text.ok_or_else(|| A::Error::missing_field("text"))?,
-                entries: next(&mut seq)?,
-            };
-        }
-        Ok(links)
-    }
-}
-
-fn next<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(seq: &mut A) -> Result<T, A::Error> {
-    let found = seq.next_element()?;
-    found.ok_or_else(|| A::Error::custom("links end too early"))
-}
-
-struct Packed(Box<[u8]>);
-
-impl<'de> Deserialize<'de> for Packed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <&[u8]>::deserialize(deserializer).map(|bytes| Self(bytes.into()))
-    }
-}
-
-/// So many bytes of text, whose length was read already.
-struct TextOfLength(usize);
-
-impl<'de> DeserializeSeed<'de> for TextOfLength {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_tuple(self.0, self)
-    }
-}
-
-impl<'de> Visitor<'de> for TextOfLength {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("text")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<String, A::Error> {
-        let mut bytes = Vec::new();
-        while let Some(byte) = seq.next_element()? {
-            bytes.push(byte);
-        }
-        String::from_utf8(bytes).map_err(A::Error::custom)
+        let bytes = <&[u8]>::deserialize(deserializer)?.into();
+        let read = OnceLock::new();
+        Ok(Self {
+            stored: Some(Stored { bytes, read }),
+            ..Self::default()
+        })
     }
 }
 
@@ -227,9 +145,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[derive(Serialize)]
-    struct Old(String, Vec<(Span, Option<UrlId>, Span, u8, u32)>);
 
     fn links() -> impl Strategy<Value = Links> {
         let link = (
@@ -271,14 +186,6 @@ mod tests {
             // its texts lie in another order now than they are stored in
             let stored = postcard::to_stdvec(&read).unwrap();
             prop_assert_eq!(postcard::from_bytes::<Links>(&stored).unwrap(), read);
-        }
-
-        #[test]
-        fn links_of_format_1_are_read_back(links in links(), behind: u32) {
-            let entries = links.read.entries.iter().map(|e| (e.href, e.target, e.anchor, e.flags, e.line));
-            let old = Old(links.read.text.clone(), entries.collect());
-            let stored = postcard::to_stdvec(&(old, behind)).unwrap();
-            prop_assert_eq!(postcard::from_bytes::<(Links, u32)>(&stored).unwrap(), (links, behind));
         }
 
         #[test]

@@ -48,7 +48,7 @@ impl Reader<'_, '_> {
         self.out.images_unsized += u32::from(!image.sized);
         if self.out.images.len() < IMAGES {
             if is_modern {
-                self.out.more.modern_images.push(self.out.images.len() as u8);
+                self.out.modern_images.push(self.out.images.len() as u8);
             }
             self.out.images.push(image);
         }

@@ -57,7 +57,7 @@ fn found(memory: &Memory, ending: &Ending) -> Vec<(&'static str, Value)> {
     let context = Context::new(&ending.index, &ending.origin, &rules, 0);
     let facts: Vec<PageFacts> = memory.pages.iter().map(|page| page.facts.clone()).collect();
     let (mut all, mut elsewhere) = (Vec::new(), 0);
-    for (facts, of) in facts.iter().zip(evaluate(&facts, &[], &context)) {
+    for (facts, of) in facts.iter().zip(evaluate(&facts, &context)) {
         if ending.index.has(facts.id, PageFlags::INTERNAL) {
             let findings = of.findings.into_iter();
             all.extend(findings.map(|finding| (finding.check.id, finding.evidence)));
@@ -314,10 +314,7 @@ async fn little_is_kept_of_another_site() {
         kept.titles.is_empty() && kept.headings.is_empty() && kept.links.is_empty() && kept.metas.is_empty()
     );
     assert!(
-        kept.images.is_empty()
-            && kept.json_ld.is_empty()
-            && kept.text_hash == 0
-            && kept.more.sketch.is_none()
+        kept.images.is_empty() && kept.json_ld.is_empty() && kept.text_hash == 0 && kept.sketch.is_none()
     );
     assert_eq!(
         (facts.validators.as_ref(), FetchVerdict::from_facts(facts)),

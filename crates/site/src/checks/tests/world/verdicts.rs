@@ -1,11 +1,9 @@
 //! Findings of a site. No check may stumble over one, though an audit would go on without it.
 
-use std::{collections::BTreeSet, slice};
+use std::slice;
 
 use super::{
-    super::super::{
-        Asking, Check, Context, Early, Finding, Scope, Test, Verdict, evaluate, evaluate_one, evaluate_site,
-    },
+    super::super::{Check, Context, Finding, Scope, Test, Verdict, evaluate, evaluate_one, evaluate_site},
     Built, World,
 };
 use crate::page::{PageFacts, UrlId};
@@ -14,10 +12,10 @@ fn ids(checks: &[&Check]) -> Vec<&'static str> {
     checks.iter().map(|check| check.id).collect()
 }
 
-fn evaluated(page: &PageFacts, early: &[Option<Early>], context: &Context<'_>) -> (Vec<Finding>, bool) {
-    let evaluated = evaluate(slice::from_ref(page), early, context).remove(0);
+fn evaluated(page: &PageFacts, context: &Context<'_>) -> Vec<Finding> {
+    let evaluated = evaluate(slice::from_ref(page), context).remove(0);
     assert_eq!(ids(&evaluated.failed), [""; 0]);
-    (evaluated.findings, evaluated.early)
+    evaluated.findings
 }
 
 impl World {
@@ -27,30 +25,7 @@ impl World {
         let context = built.context();
         let mut found = Vec::new();
         if let Some(page) = self.at_p(&built) {
-            found = evaluated(page, &[], &context).0;
-            // the same with what was found while the crawl went on
-            let (early, noticed) = Asking::new(built.rules.clone(), super::NOW).evaluate([page].into_iter());
-            assert!(early[0].is_some());
-            let (late, is_early) = evaluated(page, &early, &context);
-            let said = |found: &[Finding]| -> BTreeSet<(&str, String)> {
-                let said = found.iter().map(|f| (f.check.id, f.evidence.to_string()));
-                said.collect()
-            };
-            let mut both = said(&late);
-            let checks = early
-                .iter()
-                .flatten()
-                .flat_map(Early::checks)
-                .map(|check| check.id);
-            assert!(checks.eq(noticed.iter().map(|noticed| noticed.check.id)));
-            if is_early {
-                both.extend(
-                    noticed
-                        .into_iter()
-                        .map(|noticed| (noticed.check.id, noticed.evidence)),
-                );
-            }
-            assert_eq!(both, said(&found));
+            found = evaluated(page, &context);
         }
         let failed = evaluate_site(home(&built), &context, &mut found);
         assert_eq!(ids(&failed), [""; 0]);

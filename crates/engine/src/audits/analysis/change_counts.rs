@@ -16,7 +16,7 @@ use crate::{changes::merged, jobs::JobError};
 
 /// Counts the changes since the previous audit; `None` if no snapshot of it is kept. `pages` and the pages of each issue in
 /// `found` are ascending.
-pub(super) async fn since(
+pub(super) async fn count_changes(
     db: &Db,
     scope: ProjectScope,
     previous: Option<Uuid>,
@@ -52,15 +52,15 @@ pub(super) async fn since(
 }
 
 /// Adds the pages without a verdict in this audit to the pages with the issue: a missing verdict is no change.
-pub(super) fn carry(untold: HashMap<Uuid, Vec<u64>>, found: &mut Vec<(Uuid, Vec<u64>)>) {
+pub(super) fn carry_unproven(unproven: HashMap<Uuid, Vec<u64>>, found: &mut Vec<(Uuid, Vec<u64>)>) {
     let mut places: HashMap<Uuid, usize> = found.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
-    for (issue, mut untold) in untold {
+    for (issue, mut unproven) in unproven {
         let place = *places.entry(issue).or_insert_with(|| {
             found.push((issue, Vec::new()));
             found.len() - 1
         });
         let pages = &mut found[place].1;
-        pages.append(&mut untold);
+        pages.append(&mut unproven);
         pages.sort_unstable();
         pages.dedup();
     }

@@ -12,9 +12,9 @@ use super::super::ids::PageIds;
 
 /// Hashes of the names of pages, each with its page.
 #[derive(Debug, Default)]
-pub(super) struct Names(Vec<(i64, UrlId)>);
+pub(super) struct TitleIndex(Vec<(i64, UrlId)>);
 
-impl Names {
+impl TitleIndex {
     /// Adds the title of a page and, if its key differs, the first `h1`.
     pub(super) fn insert(&mut self, facts: &PageFacts) {
         let Some(html) = facts.html.as_deref() else { return };
@@ -27,7 +27,7 @@ impl Names {
     }
 
     /// Keeps indexable pages of the site, sorted by name; of each name at most [`MAX_PAGES_PER_NAME`] pages, the first by URL.
-    pub(super) fn placed(mut self, index: &SiteGraph) -> Self {
+    pub(super) fn into_sorted(mut self, index: &SiteGraph) -> Self {
         let findable = |page| index.has(page, PageFlags::INTERNAL) && index.has(page, PageFlags::INDEXABLE);
         self.0.retain(|(_, page)| findable(*page));
         self.0.sort_unstable();

@@ -21,12 +21,15 @@ use searchwright_store::{
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{super::analysis, began};
+use super::{
+    super::{analysis, failure::AuditFailure},
+    audit_ref,
+};
 use crate::{Engine, jobs::Job};
 
-/// Returns the reason for which a crawl that ended has no result; `None` if it has one. A crawl that was cut after it saw pages
+/// Returns the reason for which a crawl that ended has no result, with a message for the owner; `None` if it has one. A crawl that was cut after it saw pages
 /// has a partial result.
-pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
+pub(super) fn failure(ending: &Ending) -> Option<(AuditFailure, String)> {
     let home = ending.origin.home;
     let said = match ending.index.status(home) {
         Some(status) => format!("its start page answered {status}"),
@@ -48,10 +51,7 @@ pub(super) fn failure(ending: &Ending) -> Option<AuditError> {
         ),
         _ => return None,
     };
-    Some(AuditError {
-        code: ending.termination.code().to_owned(),
-        message,
-    })
+    Some((AuditFailure::Crawl(ending.termination), message))
 }
 
 /// Returns the message of an audit that is not resumed again: the reason, what is kept of it, and how to go on.
@@ -110,6 +110,7 @@ pub(crate) async fn abort(
     tx: &mut Tx,
     leased: &LeasedJob,
     end: &JobEnd,
+    failure: AuditFailure,
     now: Instant,
 ) -> Result<()> {
     let scope = leased.scope;
@@ -118,19 +119,15 @@ pub(crate) async fn abort(
     };
     let (status, outcome) = match end {
         JobEnd::Failed(problem) => {
-            let word = problem
-                .extra
-                .get("auditError")
-                .and_then(serde_json::Value::as_str)
-                .unwrap_or("internal_error");
+            let code = failure.code().to_owned();
             let error = AuditError {
-                code: word.to_owned(),
+                code: code.clone(),
                 message: problem.detail.clone(),
             };
             (
                 AuditStatus::Failed,
                 audits::AuditOutcome {
-                    termination: Some(word.to_owned()),
+                    termination: Some(code),
                     error: Some(error),
                     ..Default::default()
                 },
@@ -177,7 +174,7 @@ pub(crate) async fn withdraw(
     if audit.status != AuditStatus::Queued {
         for issue in issues::list_ids(tx, scope).await? {
             let event = engine.clock.id();
-            analysis::tell(tx, scope, (id, began(&audit)), (issue, event), now).await?;
+            analysis::record_history(tx, scope, audit_ref(&audit, id), issue, event, now).await?;
         }
     }
     audits::finish(tx, scope, id, AuditStatus::Cancelled, cancelled(), now).await?;

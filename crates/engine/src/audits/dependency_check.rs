@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::ids::{page_id, url_key_of};
 
 /// Index of a crawl with look-ups of the URLs that gave no answer.
-pub(super) struct Witnessed<'a> {
+pub(super) struct DependencyCheck<'a> {
     index: &'a SiteGraph,
     origin: &'a Origin,
     // computed on first use, because only few look-ups need it
@@ -29,7 +29,7 @@ pub(super) struct Witnessed<'a> {
     pages: OnceLock<HashMap<Uuid, UrlId>>,
 }
 
-impl<'a> Witnessed<'a> {
+impl<'a> DependencyCheck<'a> {
     pub(super) fn new(index: &'a SiteGraph, origin: &'a Origin) -> Self {
         Self {
             index,

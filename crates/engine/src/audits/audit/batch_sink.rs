@@ -1,14 +1,7 @@
-//! Saves the batches of a crawl, and keeps in memory what the analysis will need of them.
-
-use std::sync::Arc;
+//! Saves the batches of a crawl, and collects in memory what the analysis will need of them.
 
 use searchwright_contract::audits::AuditProgress;
-use searchwright_site::{
-    checks::Asking,
-    crawl::{Batch, Sink, SinkError, let_others_run},
-    graph::KnownRuns,
-    page::UrlId,
-};
+use searchwright_site::crawl::{Batch, Sink, SinkError, let_others_run};
 use searchwright_store::{
     audits,
     crawls::{self, PackedBatch},
@@ -16,12 +9,8 @@ use searchwright_store::{
 use uuid::Uuid;
 
 use super::{
-    super::{
-        analysis::Noted,
-        batches::{EarlyAnswers, Rooms, pack},
-        page_runs, page_texts,
-    },
-    earlier,
+    super::{analysis::CrawlIndex, page_texts, stored_batch::pack},
+    validators,
 };
 use crate::{
     failure::defect,
@@ -35,15 +24,13 @@ const SMALL: u64 = 2 << 20;
 const URL: u64 = 1 << 10;
 
 /// Saves batches under the fence.
-pub(super) struct Saving {
-    pub(super) asking: Arc<Asking>,
+pub(super) struct BatchSink {
     pub(super) job: JobContext,
     pub(super) audit: Uuid,
     pub(super) next: u32,
     pub(super) texts: page_texts::TextBudget,
     pub(super) reader: u64,
-    pub(super) noted: Noted,
-    pub(super) rooms: Rooms,
+    pub(super) crawled: CrawlIndex,
 }
 
 /// Carries the reason through the crawler, which does not know it.
@@ -66,36 +53,32 @@ impl Stopped {
     }
 }
 
-impl Sink for Saving {
+impl Sink for BatchSink {
     async fn save(&mut self, batch: Batch) -> Result<(), SinkError> {
         let (audit, number) = (self.audit, self.next);
         let p = batch.progress;
-        let (reader, asking) = (self.reader, self.asking.clone());
-        let texts = self.texts.clone();
-        let (mut noted, mut rooms) = (std::mem::take(&mut self.noted), std::mem::take(&mut self.rooms));
+        let (reader, texts) = (self.reader, self.texts.clone());
+        let empty = CrawlIndex::new(self.job.leased.scope.project());
+        let mut crawled = std::mem::replace(&mut self.crawled, empty);
         let pages = batch.pages.iter().map(|page| page.facts.body_bytes);
         // a sitemap may bring ten thousand URLs without a page
         let urls = batch.discovered.iter().map(|_| URL);
         let bytes = pages.chain(urls).fold(0, u64::saturating_add);
         let packing = move || {
             let pages = || batch.pages.iter().map(|page| &page.facts);
-            let (asked, noticed) = EarlyAnswers::evaluate(&asking, pages());
-            noted.note(pages(), noticed, number)?;
+            crawled.insert_batch(pages(), number)?;
             let (texts, sketches) = if texts.record_batch(pages()) {
-                (
-                    Some(page_texts::pack(&batch, &mut rooms)?),
-                    Some(own_pages::pack(&batch)?),
-                )
+                (Some(page_texts::pack(&batch)?), Some(own_pages::pack(&batch)?))
             } else {
                 (None, None)
             };
             let packed = PackedBatch {
                 texts,
                 sketches,
-                validators: earlier::pack(&batch, reader, &mut rooms)?,
-                ..pack(batch, Some(asked), &mut rooms)?
+                validators: validators::pack(&batch, reader)?,
+                ..pack(batch)?
             };
-            Ok::<_, JobError>((packed, noted, rooms))
+            Ok::<_, JobError>((packed, crawled))
         };
         // The crawl goes on meanwhile. A thread more than there are processors waits behind one of theirs, also while another
         // of them has nothing to do.
@@ -107,11 +90,11 @@ impl Sink for Saving {
         } else {
             tokio::task::spawn_blocking(packing)
         };
-        let done = packing
-            .await
-            .map_err(|e| Stopped::by(defect("batch", e).into()))?;
         let packed;
-        (packed, self.noted, self.rooms) = done.map_err(Stopped::by)?;
+        (packed, self.crawled) = packing
+            .await
+            .map_err(|e| Stopped::by(defect("batch", e).into()))?
+            .map_err(Stopped::by)?;
         let progress = AuditProgress {
             discovered: p.discovered.into(),
             fetched: p.fetched.into(),
@@ -129,10 +112,5 @@ impl Sink for Saving {
             })
             .await
             .map_err(Stopped::by)
-    }
-
-    async fn runs(&mut self, pages: &[UrlId]) -> Result<KnownRuns, SinkError> {
-        let known = page_runs::load(&self.job.engine.db, self.job.leased.scope, self.audit, pages).await;
-        known.map_err(Stopped::by)
     }
 }

@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use super::super::{
     annotate::previous_audit,
-    batches::{Rooms, unpack},
     page_texts,
+    stored_batch::{compress, decompress, unpack},
 };
 use crate::{
     failure::{Failure, defect},
@@ -56,7 +56,7 @@ fn place(url: &str) -> u64 {
 }
 
 /// Packs the validators of a batch; `None` if no page has any.
-pub(super) fn pack(batch: &Batch, reader: u64, rooms: &mut Rooms) -> Result<Option<Vec<u8>>, JobError> {
+pub(super) fn pack(batch: &Batch, reader: u64) -> Result<Option<Vec<u8>>, JobError> {
     let pages = batch.pages.iter().filter_map(|page| {
         let validators = page.facts.validators.as_deref()?;
         Some((place(&page.facts.url), validators.clone()))
@@ -66,12 +66,7 @@ pub(super) fn pack(batch: &Batch, reader: u64, rooms: &mut Rooms) -> Result<Opti
         return Ok(None);
     }
     pages.sort_unstable_by_key(|(place, _)| *place);
-    Ok(Some(rooms.pack(&Saved { reader, pages })?))
-}
-
-fn read_list(data: &[u8]) -> Result<Saved, Failure> {
-    let plain = lz4_flex::decompress_size_prepended(data).map_err(|e| defect("saved validators", e))?;
-    postcard::from_bytes(&plain).map_err(|e| defect("saved validators", e))
+    Ok(Some(compress(&Saved { reader, pages })?))
 }
 
 /// Cache of the batches used last: those that together have at most `most` pages, and at least one.
@@ -181,7 +176,7 @@ pub(super) async fn load(
 fn found(lists: &[(u32, Vec<u8>)], reader: u64) -> Vec<(u64, u32)> {
     let mut places = Vec::new();
     for (number, data) in lists {
-        if let Ok(list) = read_list(data)
+        if let Ok(list) = decompress::<Saved>(data)
             && list.reader == reader
         {
             places.extend(list.pages.iter().map(|(place, _)| (*place, *number)));
@@ -216,7 +211,7 @@ impl Earlier {
             let mut tx = self.db.read().await?;
             let found = crawls::list_validators(&mut tx, self.scope, self.audit, number, 1).await?;
             let data = found.first().filter(|(found, _)| *found == number);
-            let list = data.map(|(_, data)| read_list(data)).transpose()?;
+            let list = data.map(|(_, data)| decompress::<Saved>(data)).transpose()?;
             let pages = list.map_or_else(Vec::new, |list| list.pages);
             lists.put(number, pages.len(), pages);
         }
@@ -252,7 +247,7 @@ impl Earlier {
             HashMap::new()
         };
         let read = tokio::task::spawn_blocking(move || {
-            let (_, _, pages) = unpack(&data)?;
+            let pages = unpack(&data)?.pages;
             let whole = pages.into_iter().filter(|page| page.html_200().is_some());
             let read = whole.map(|mut page| {
                 let text = texts.remove(&page.id);
@@ -320,7 +315,7 @@ mod tests {
     #[test]
     fn only_what_the_same_reader_read_is_found() {
         let by = |agent| reader(agent, &Thresholds::default());
-        let packed = |urls: &[&str], agent| pack(&batch(urls), by(agent), &mut Rooms::default()).unwrap();
+        let packed = |urls: &[&str], agent| pack(&batch(urls), by(agent)).unwrap();
         let (a, b) = ("https://e.example/a?v", "https://e.example/b?v");
         let lists = [
             (3, packed(&[a, "https://e.example/none", b], "one").unwrap()),

@@ -1,4 +1,4 @@
-//! Writes of an analysis: rows of pages, findings, names and URLs. Portions are made on a blocking thread, one ahead of the store.
+//! Writes page rows, findings, titles and URLs. Portions are made on a blocking thread, one ahead of the store.
 
 use std::sync::Arc;
 
@@ -8,18 +8,17 @@ use searchwright_store::{
     issues::{self, EvidenceCutoff, PreparedFindings},
     page_names, pages,
 };
-use uuid::Uuid;
 
 use super::{
     super::{
         ids::PageIds,
         pipeline::{pack_ahead, write_ahead},
     },
-    Audited,
+    AnalyzedAudit,
     evaluate::Shared,
-    gather::{self, FindingSpill},
-    names::Names,
+    finding_spill::{FindingSpill, stored_findings},
     page_rows::PageRows,
+    title_index::TitleIndex,
     urls::Urls,
 };
 use crate::jobs::{JobContext, JobError};
@@ -28,21 +27,22 @@ use crate::jobs::{JobContext, JobError};
 pub(super) const ROWS: usize = 8 * 1024;
 /// Pages in one transaction; fewer, because they have many columns.
 const PAGES: usize = ROWS / 2;
-/// Names in one transaction; more, because they are stored in leaves.
-const NAMES: usize = 8 * ROWS;
+/// Titles in one transaction; more, because they are stored in leaves.
+const TITLES: usize = 8 * ROWS;
 
 /// Writes the rows of pages, and returns the pages with their URLs for the list.
-pub(super) async fn rows(
+pub(super) async fn write_rows(
     job: &JobContext,
-    audit: Audited,
-    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
+    audit: AnalyzedAudit,
+    index: Arc<SiteGraph>,
+    ids: Arc<PageIds>,
     rows: PageRows,
 ) -> Result<Urls, JobError> {
     let urls = write_ahead(
-        move |give| rows.each(&index, &ids, PAGES, give),
-        |seen| {
+        move |send| rows.send(&index, &ids, PAGES, send),
+        |rows| {
             job.write_fenced(move |tx, scope| {
-                Box::pin(async move { pages::upsert(tx, scope, audit.id, seen).await })
+                Box::pin(async move { pages::upsert(tx, scope, audit.id, rows).await })
             })
         },
     );
@@ -50,15 +50,16 @@ pub(super) async fn rows(
 }
 
 /// Adds pages to the list of URLs.
-pub(super) async fn urls(
+pub(super) async fn write_urls(
     job: &JobContext,
-    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
+    index: Arc<SiteGraph>,
+    ids: Arc<PageIds>,
     urls: Urls,
 ) -> Result<(), JobError> {
     write_ahead(
-        move |give| {
-            let urls = urls.placed(&index);
-            urls.portions(ROWS, &index, &ids).all(give);
+        move |send| {
+            let urls = urls.into_sorted(&index);
+            urls.portions(ROWS, &index, &ids).all(send);
         },
         |urls| {
             job.write_fenced(move |tx, scope| {
@@ -70,31 +71,29 @@ pub(super) async fn urls(
 }
 
 /// Writes findings.
-pub(super) async fn findings(
+pub(super) async fn write_findings(
     job: &JobContext,
-    audit: Audited,
-    (shared, found): (&Arc<Shared>, FindingSpill),
+    audit: AnalyzedAudit,
+    shared: &Arc<Shared>,
+    findings: FindingSpill,
     now: Instant,
 ) -> Result<(), JobError> {
     let db = &job.engine.db;
-    let (shared, newest) = (shared.clone(), EvidenceCutoff::from_start(audit.began));
+    let cutoff = EvidenceCutoff::from_start(audit.began);
     let before = issues::list_ids(&mut db.read().await?, job.leased.scope).await?;
-    let is_new = move |issue: Uuid| before.binary_search(&issue).is_err();
+    let is_new = move |issue| before.binary_search(&issue).is_err();
+    let (making, packing) = (shared.clone(), shared.clone());
     let written = pack_ahead(
-        move |give| {
-            let known = gather::StoredIds {
-                issues: &shared.issue_ids,
-                ids: &shared.ids,
-                index: &shared.index,
-            };
-            found.rest(known, give)
+        move |send| findings.send(&making.ids, send),
+        move |portion| {
+            let findings = stored_findings(&portion, &packing.issues, &packing.ids);
+            PreparedFindings::new(findings, &is_new, audit.id, now)
         },
-        move |portion| PreparedFindings::new(portion.findings(), &is_new, audit.id, now),
         |ready| async move {
             let ready = ready?;
             job.write_fenced(move |tx, scope| {
                 Box::pin(
-                    async move { issues::record_prepared(tx, scope, audit.id, ready, newest, now).await },
+                    async move { issues::record_prepared(tx, scope, audit.id, ready, cutoff, now).await },
                 )
             })
             .await
@@ -103,34 +102,35 @@ pub(super) async fn findings(
     written.await?
 }
 
-/// Writes the names of pages.
-pub(super) async fn names(
+/// Writes the titles and first headings of pages.
+pub(super) async fn write_titles(
     job: &JobContext,
-    audit: Audited,
-    (index, ids): (Arc<SiteGraph>, Arc<PageIds>),
-    names: Names,
+    audit: AnalyzedAudit,
+    index: Arc<SiteGraph>,
+    ids: Arc<PageIds>,
+    titles: TitleIndex,
 ) -> Result<(), JobError> {
     job.write_fenced(move |tx, scope| Box::pin(async move { page_names::delete(tx, scope, audit.id).await }))
         .await?;
     write_ahead(
-        move |give| {
-            let names = names.placed(&index);
-            names.portions(NAMES, &ids).all(give);
+        move |send| {
+            let titles = titles.into_sorted(&index);
+            titles.portions(TITLES, &ids).all(send);
         },
-        |names| {
+        |titles| {
             job.write_fenced(move |tx, scope| {
-                Box::pin(async move { page_names::insert(tx, scope, audit.id, names).await })
+                Box::pin(async move { page_names::insert(tx, scope, audit.id, titles).await })
             })
         },
     )
     .await
 }
 
-/// Deletes the names of pages from earlier audits.
-pub(super) async fn forget_names(job: &JobContext, audit: Audited) -> Result<(), JobError> {
-    let mut forgotten = ROWS as u64;
-    while forgotten == ROWS as u64 {
-        forgotten = job
+/// Deletes the titles of pages from earlier audits.
+pub(super) async fn delete_older_titles(job: &JobContext, audit: AnalyzedAudit) -> Result<(), JobError> {
+    let mut deleted = ROWS as u64;
+    while deleted == ROWS as u64 {
+        deleted = job
             .write_fenced(move |tx, scope| {
                 Box::pin(async move { page_names::delete_older(tx, scope, audit.id, ROWS).await })
             })
