@@ -1,10 +1,11 @@
 //! One call: who makes it, what it may touch, and what handlers need while it lasts.
 
-use std::{any::Any, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use searchwright_contract::{
     Code, Fault, Instant, List, Operation, Problem, Scope,
     actions::{AllowedActions, Permission},
+    integrations::Fields,
     list::DEFAULT_LIMIT,
 };
 use searchwright_store::{
@@ -74,8 +75,30 @@ pub struct Call {
     pub if_match: Option<Vec<String>>,
     /// Time at which the call began.
     pub now: Instant,
-    /// Answers of other services that were asked before the transaction was opened.
-    pub(crate) heard: Option<Box<dyn Any + Send + Sync>>,
+    /// Result of [`Handle::prepare`](crate::endpoint::Handle::prepare).
+    pub(crate) prepared: Prepared,
+}
+
+/// Answers of other services that were asked before the transaction was opened.
+#[derive(Debug, Default)]
+pub enum Prepared {
+    /// The operation asks nobody.
+    #[default]
+    Nothing,
+    /// The site that is connected.
+    Site(ConnectSite),
+    /// Fields of a provider.
+    Fields(Fields),
+}
+
+/// A site that is connected to a provider.
+#[derive(Debug)]
+pub struct ConnectSite {
+    /// URL of the site.
+    pub url: String,
+    /// Page at the provider on which its owner agrees, with `{token}` and `{own}` to be replaced; `None` where an account is
+    /// entered on a page of this server.
+    pub consent_page: Option<String>,
 }
 
 impl Call {

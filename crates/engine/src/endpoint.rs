@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::{
     Engine,
-    call::{Call, Credential, forbidden},
+    call::{Call, Credential, Prepared, forbidden},
     failure::{Failure, Result, defect},
     replays::{fingerprint, is_remembered, keep, replay, slot},
 };
@@ -27,10 +27,10 @@ use crate::{
 /// Handler of one operation. It runs inside a transaction: a read transaction for [`Effect::Read`], else a write
 /// transaction that commits when the handler returns `Ok`. It awaits nothing but the store.
 pub trait Handle<O: Operation> {
-    /// Asks other services for data the handler needs, before its transaction is opened, and stores the answer in
-    /// `Call::heard`. The default asks nothing.
-    fn prepare(_call: &mut Call, _operation: &O) -> impl Future<Output = Result<()>> + Send {
-        async { Ok(()) }
+    /// Asks other services for data the handler needs, before its transaction is opened; the handler finds the answer in
+    /// `Call::prepared`. The default asks nothing.
+    fn prepare(_call: &Call, _operation: &O) -> impl Future<Output = Result<Prepared>> + Send {
+        async { Ok(Prepared::Nothing) }
     }
 
     /// Runs the operation.
@@ -54,7 +54,7 @@ pub struct Endpoint {
     pub answer: fn() -> Schema,
     /// It answers with pages of a list.
     pub list: bool,
-    run: fn(Arc<Engine>, Prepared) -> Running,
+    run: fn(Arc<Engine>, CheckedCall) -> Running,
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -89,7 +89,7 @@ pub struct Reply {
     pub replayed: bool,
 }
 
-struct Prepared {
+struct CheckedCall {
     call: Call,
     arguments: Value,
     idempotency: Option<(idempotency::IdempotencyKey, Vec<u8>)>,
@@ -122,11 +122,11 @@ impl Engine {
             scope,
             if_match,
             now: self.clock.now(),
-            heard: None,
+            prepared: Prepared::Nothing,
         };
         let reply = (endpoint.run)(
             self.clone(),
-            Prepared {
+            CheckedCall {
                 call,
                 arguments,
                 idempotency,
@@ -154,17 +154,17 @@ impl Engine {
     }
 }
 
-fn run<O>(engine: Arc<Engine>, prepared: Prepared) -> Running
+fn run<O>(engine: Arc<Engine>, checked: CheckedCall) -> Running
 where
     O: Operation,
     Engine: Handle<O>,
 {
     Box::pin(async move {
-        let Prepared {
+        let CheckedCall {
             mut call,
             arguments,
             idempotency,
-        } = prepared;
+        } = checked;
         let subject = O::META
             .path_parameters()
             .filter(|name| *name != "projectId")
@@ -172,7 +172,7 @@ where
             .and_then(|name| Some(arguments.get(name)?.as_str()?.to_owned()));
         let operation: O =
             serde_json::from_value(arguments).map_err(|e| Problem::fault("", "invalid", e.to_string()))?;
-        Engine::prepare(&mut call, &operation).await?;
+        call.prepared = Engine::prepare(&call, &operation).await?;
         if !O::META.effect.writes() {
             let mut tx = engine.db.read().await?;
             return reply::<O>(Engine::handle(&call, &mut tx, operation).await?);

@@ -19,11 +19,11 @@ use searchwright_store::{
     projects,
 };
 
-use self::survey::{decided, hear, heard};
+use self::survey::{ask_fields, asked_fields, decided};
 use super::items::refuse;
 use crate::{
     Engine,
-    call::{Call, fault, limit},
+    call::{Call, ConnectSite, Prepared, fault, limit},
     connect::{announce, authorise, expires, token, vendor},
     endpoint::Handle,
     failure::Result,
@@ -142,7 +142,7 @@ impl Handle<ListIntegrations> for Engine {
 }
 
 impl Handle<ConnectIntegration> for Engine {
-    async fn prepare(call: &mut Call, operation: &ConnectIntegration) -> Result<()> {
+    async fn prepare(call: &Call, operation: &ConnectIntegration) -> Result<Prepared> {
         let vendor = vendor(&operation.provider)?;
         if let Some(url) = &operation.site_url {
             let good = url::Url::parse(url).is_ok_and(|url| {
@@ -163,24 +163,21 @@ impl Handle<ConnectIntegration> for Engine {
             crate::domain::start_url(&project.domain)
         };
         let site = operation.site_url.clone().unwrap_or(home);
-        let url = authorise(&call.engine, vendor.provider, &site).await?;
-        call.heard = Some(Box::new((site, url)));
-        Ok(())
+        Ok(Prepared::Site(ConnectSite {
+            consent_page: authorise(&call.engine, vendor.provider, &site).await?,
+            url: site,
+        }))
     }
 
     async fn handle(call: &Call, tx: &mut Tx, operation: ConnectIntegration) -> Result<ConnectUrl> {
         let (scope, vendor) = (call.scope()?, vendor(&operation.provider)?);
         let (token, digest) = token()?;
-        let heard = call
-            .heard
-            .as_ref()
-            .and_then(|heard| heard.downcast_ref::<(String, Option<String>)>());
-        let Some((site, provider_page)) = heard else {
-            return Err(crate::failure::defect("connect-url", "nobody asked the site"));
+        let Prepared::Site(site) = &call.prepared else {
+            return Err(crate::failure::defect("connect-url", "the site was not asked"));
         };
         let mut settings = std::collections::BTreeMap::new();
         if vendor.inputs.iter().any(|input| input.name == "siteUrl") {
-            settings.insert("siteUrl".to_owned(), site.trim_end_matches('/').to_owned());
+            settings.insert("siteUrl".to_owned(), site.url.trim_end_matches('/').to_owned());
         }
         let link = ConnectLink {
             scope,
@@ -190,7 +187,7 @@ impl Handle<ConnectIntegration> for Engine {
         let expires_at = expires(call.now);
         connect_links::create(tx, &digest, &link, call.now, expires_at).await?;
         let own = format!("{}/connect/{token}", call.engine.publishing()?.origin);
-        Ok(match provider_page {
+        Ok(match &site.consent_page {
             Some(page) => ConnectUrl {
                 url: page.replace("{token}", &token).replace(
                     "{own}",
@@ -209,25 +206,29 @@ impl Handle<ConnectIntegration> for Engine {
 }
 
 impl Handle<ListFields> for Engine {
-    async fn prepare(call: &mut Call, operation: &ListFields) -> Result<()> {
+    async fn prepare(call: &Call, operation: &ListFields) -> Result<Prepared> {
         let (site, collection) = (operation.site_id.as_deref(), operation.collection_id.as_deref());
-        hear(call, &operation.provider, site, collection).await
+        ask_fields(call, &operation.provider, site, collection)
+            .await
+            .map(Prepared::Fields)
     }
 
     async fn handle(call: &Call, _: &mut Tx, _: ListFields) -> Result<Fields> {
-        heard(call)
+        asked_fields(call)
     }
 }
 
 impl Handle<SaveMapping> for Engine {
-    async fn prepare(call: &mut Call, operation: &SaveMapping) -> Result<()> {
+    async fn prepare(call: &Call, operation: &SaveMapping) -> Result<Prepared> {
         let (site, collection) = (operation.site_id.as_deref(), operation.collection_id.as_deref());
-        hear(call, &operation.provider, site, collection).await
+        ask_fields(call, &operation.provider, site, collection)
+            .await
+            .map(Prepared::Fields)
     }
 
     async fn handle(call: &Call, tx: &mut Tx, operation: SaveMapping) -> Result<Integration> {
         let (scope, provider) = (call.scope()?, vendor(&operation.provider)?.provider);
-        let fields = heard(call)?;
+        let fields = asked_fields(call)?;
         projects::lock(tx, scope).await?;
         let Some(record) = integrations::find_by_provider(tx, scope, provider).await? else {
             return Err(not_connected(provider).into());

@@ -11,7 +11,7 @@ use searchwright_store::{
 use super::not_connected;
 use crate::{
     Engine,
-    call::{Call, fault},
+    call::{Call, Prepared, fault},
     connect::{refused, vendor},
     failure::Result,
     jobs::publish::{opened, record_outcome},
@@ -73,12 +73,12 @@ async fn survey(
 }
 
 /// Asks the provider, with no transaction open, and stores the outcome at the connection.
-pub(super) async fn hear(
-    call: &mut Call,
+pub(super) async fn ask_fields(
+    call: &Call,
     word: &str,
     site_id: Option<&str>,
     collection_id: Option<&str>,
-) -> Result<()> {
+) -> Result<Fields> {
     let (scope, vendor) = (call.scope()?, vendor(word)?);
     let engine = call.engine.clone();
     let record = integrations::find_by_provider(&mut engine.db.read().await?, scope, vendor.provider).await?;
@@ -95,8 +95,7 @@ pub(super) async fn hear(
             choose("/siteId", site_id, &fields.sites)?;
             choose("/collectionId", collection_id, &fields.collections)?;
             keep_missing(&engine, scope, &record, &fields).await?;
-            call.heard = Some(Box::new(fields));
-            Ok(())
+            Ok(fields)
         }
         Err(Trouble::Refused {
             why: Why::Missing, ..
@@ -136,14 +135,12 @@ async fn keep_missing(
     Ok(write.await?)
 }
 
-pub(super) fn heard(call: &Call) -> Result<Fields> {
-    let heard = call
-        .heard
-        .as_ref()
-        .and_then(|heard| heard.downcast_ref::<Fields>());
-    heard
-        .cloned()
-        .ok_or_else(|| crate::failure::defect("fields", "nobody asked the provider"))
+/// Returns the fields that [`ask_fields`] has learned.
+pub(super) fn asked_fields(call: &Call) -> Result<Fields> {
+    match &call.prepared {
+        Prepared::Fields(fields) => Ok(fields.clone()),
+        _ => Err(crate::failure::defect("fields", "the provider was not asked")),
+    }
 }
 
 /// Lists the ids that exist, for a message.
